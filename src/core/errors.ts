@@ -1,0 +1,271 @@
+/** Every class of error (interface §7, `error.type`). */
+export type ErrorType =
+  | 'authentication_error'
+  | 'permission_error'
+  | 'invalid_request_error'
+  | 'not_found_error'
+  | 'conflict_error'
+  | 'business_error'
+  | 'rate_limit_error'
+  | 'api_error'
+
+type Entry = {
+  readonly status: number
+  readonly type: ErrorType
+  /** What the caller reads: what is wrong, and what to do next. */
+  readonly message: string
+  /** The page behind `doc_url`: when it happens and how to get out of it. */
+  readonly page: string
+}
+
+const authentication = { status: 401, type: 'authentication_error' } as const
+const permission = { status: 403, type: 'permission_error' } as const
+const invalid = { status: 400, type: 'invalid_request_error' } as const
+const missing = { status: 404, type: 'not_found_error' } as const
+const conflict = { status: 409, type: 'conflict_error' } as const
+const business = { status: 422, type: 'business_error' } as const
+const unavailable = { status: 503, type: 'api_error' } as const
+
+const notFound = (noun: string) => ({
+  ...missing,
+  message: `No such ${noun} in this environment. Check the id, and whether a live or a sandbox key made it.`,
+  page: `The id in the request names no ${noun} that this key can see. An object of another partner, or of the other environment, answers exactly like one that does not exist.`,
+})
+
+/** Every code the API can answer. The error pages, openapi.json and the SDK's types are read from here. */
+export const errors = {
+  missing_authorization: {
+    ...authentication,
+    message: 'Send your API key in the header Authorization: Bearer svc_test_sk_….',
+    page: 'The request has no Authorization header. Every call under /v1 needs one.',
+  },
+  invalid_api_key: {
+    ...authentication,
+    message:
+      'This is not a valid API key. A key looks like svc_live_sk_… or svc_test_sk_… and is sent as Authorization: Bearer <key>.',
+    page: 'The key does not exist, is malformed, or the header uses another scheme than Bearer. The short forms sk_live_ and sk_test_ are not accepted. Copy the key again, or create a new one: a key is shown only once.',
+  },
+  revoked_api_key: {
+    ...authentication,
+    message: 'This API key was revoked. Use another key, or create a new one.',
+    page: 'The key existed and was revoked, or its value was replaced by a rotation whose grace period has ended.',
+  },
+  expired_api_key: {
+    ...authentication,
+    message: 'This API key has expired. Create a new one, or rotate it before its expiry next time.',
+    page: 'The key was created with an expiry, and that time has passed.',
+  },
+  ip_not_allowed: {
+    ...authentication,
+    message: 'This API key may not be used from your address. Add the address to the key’s allowlist.',
+    page: 'The key has an IP allowlist and the request came from an address outside of it. The address is that of the connection; X-Forwarded-For counts only when the operator has named the proxy as trusted.',
+  },
+  insufficient_scope: {
+    ...permission,
+    message: 'This API key lacks the scope that this call needs.',
+    page: 'Keys carry scopes: read, customers, payouts, transfers, quotes, webhooks. The message names the one that is missing. Create a key with that scope, or change the key.',
+  },
+  sandbox_only: {
+    ...permission,
+    message: 'This call exists in the sandbox only. Use a svc_test_sk_ key.',
+    page: 'Everything under /v1/sandbox makes test money or moves simulated rails, so a live key is refused.',
+  },
+  customer_blocked: {
+    ...permission,
+    message: 'This customer is blocked: nothing moves in or out until the operator unblocks it.',
+    page: 'The operator blocked this customer. Reading still works.',
+  },
+  invalid_json: {
+    ...invalid,
+    message: 'The body is not valid JSON.',
+    page: 'The body must be one JSON document in UTF-8: no duplicate keys, no NUL, no lone surrogates, at most 32 levels deep. The message says where reading stopped.',
+  },
+  invalid_request: {
+    ...invalid,
+    message: 'A field of the request is missing, unknown or has the wrong form.',
+    page: '`param` names the field. Unknown fields are refused too, so that a misspelt one never changes what a call does.',
+  },
+  invalid_amount: {
+    ...invalid,
+    message:
+      'An amount is a string holding a whole number of smallest units, such as "1050" for R$ 10.50: digits only, no leading zero, at most 18.',
+    page: 'Amounts are strings matching ^[1-9][0-9]{0,17}$. JSON numbers, signs, decimals, exponents, spaces and zero are refused, so that no digit is lost on the way.',
+  },
+  invalid_pix_key: {
+    ...invalid,
+    message: 'This is not a Pix key: send a CPF, CNPJ, e-mail, phone (+55…) or random key.',
+    page: 'The Pix key has none of the five forms, or its check digits are wrong.',
+  },
+  invalid_address: {
+    ...invalid,
+    message: 'This address is not valid on this network. Check it character by character.',
+    page: 'The destination address fails the checks of its network: form, checksum, or it is an address that would lose the money.',
+  },
+  unsupported_network: {
+    ...invalid,
+    message: 'This asset does not move on this network.',
+    page: 'USDT moves on polygon, arbitrum, optimism, tron and ethereum; BTC on bitcoin.',
+  },
+  route_not_found: {
+    ...missing,
+    message: 'No such route. The reference at /docs lists them all.',
+    page: 'The path is not part of the API. Every path starts with /v1, without a slash at the end.',
+  },
+  customer_not_found: notFound('customer'),
+  payout_not_found: notFound('payout'),
+  transfer_not_found: notFound('transfer'),
+  quote_not_found: notFound('quote'),
+  trade_not_found: notFound('trade'),
+  event_not_found: notFound('event'),
+  webhook_endpoint_not_found: notFound('webhook endpoint'),
+  method_not_allowed: {
+    ...invalid,
+    status: 405,
+    message: 'This route does not take this method. The Allow header lists those it takes.',
+    page: 'The path exists, the HTTP method does not fit it.',
+  },
+  quote_expired: {
+    ...conflict,
+    message: 'The quote is older than 30 seconds. Create a new one and execute it.',
+    page: 'A quote holds its price for 30 seconds. Nothing was traded.',
+  },
+  idempotency_conflict: {
+    ...conflict,
+    message: 'This idempotency key was used with another body. Use a new key for a new operation.',
+    page: 'The same idempotency key came with different content. Nothing moved. Retries must repeat the body as it was.',
+  },
+  customer_exists: {
+    ...conflict,
+    message: 'A customer with this document or external_id exists already.',
+    page: '`param` says which of the two is taken. Find the customer with GET /v1/customers?document=… or ?external_id=….',
+  },
+  body_too_large: {
+    ...invalid,
+    status: 413,
+    message: 'The body is larger than 64 KiB.',
+    page: 'No call needs more than a few kilobytes.',
+  },
+  unsupported_media_type: {
+    ...invalid,
+    status: 415,
+    message: 'Send the body as Content-Type: application/json in UTF-8, not compressed.',
+    page: 'The body must be JSON in UTF-8 without Content-Encoding.',
+  },
+  request_timeout: {
+    ...invalid,
+    status: 408,
+    message: 'The request did not arrive in time. Send it again on a new connection.',
+    page: 'Headers must arrive within 10 seconds and the whole request within 15.',
+  },
+  headers_too_large: {
+    ...invalid,
+    status: 431,
+    message: 'The headers are larger than 16 KiB.',
+    page: 'The request line and headers together may have 16 KiB.',
+  },
+  insufficient_balance: {
+    ...business,
+    message: 'The customer’s balance does not cover this operation.',
+    page: 'The available balance is smaller than the amount plus the fee. Nothing moved.',
+  },
+  pix_key_not_found: {
+    ...business,
+    message: 'No account is registered under this Pix key.',
+    page: 'The key is well formed, but the Pix directory does not know it.',
+  },
+  counterparty_not_allowed: {
+    ...business,
+    message: 'The recipient must have the same document as the customer.',
+    page: 'Payouts go to accounts of the customer itself. Other recipients need an arrangement with the operator.',
+  },
+  unsupported_pair: {
+    ...business,
+    message: 'from_asset and to_asset must be two different assets.',
+    page: 'A conversion needs two different assets of BRL, USDT and BTC.',
+  },
+  amount_too_small: {
+    ...business,
+    message: 'The amount is too small: after fees and rounding nothing would be left.',
+    page: 'Raise the amount.',
+  },
+  amount_too_large: {
+    ...business,
+    message: 'The amount is too large: no balance may pass 999999999999999999 smallest units.',
+    page: 'A customer’s available balance and what is in transit may together not pass 10^18 − 1 smallest units.',
+  },
+  rate_limit_exceeded: {
+    status: 429,
+    type: 'rate_limit_error',
+    message: 'Too many requests. Wait for the seconds in Retry-After, then go on.',
+    page: 'A window is used up: per minute, per day, or that of one endpoint; the message says which. GET /v1/usage shows what is left. A refused request consumes nothing.',
+  },
+  internal_error: {
+    status: 500,
+    type: 'api_error',
+    message:
+      'Something went wrong on our side. Retry with the same idempotency key; tell us the request_id if it stays.',
+    page: 'A fault of the service. The request id leads the operator to the cause.',
+  },
+  rail_unavailable: {
+    ...unavailable,
+    message: 'The payment network is not available right now. Retry after the seconds in Retry-After.',
+    page: 'The rail is down or not configured in this environment. Nothing moved.',
+  },
+  price_unavailable: {
+    ...unavailable,
+    message: 'No fresh price is available right now. Retry after the seconds in Retry-After.',
+    page: 'The price feed is too old to quote from. Nothing moved.',
+  },
+  service_unavailable: {
+    ...unavailable,
+    message:
+      'The service cannot take this request right now. Retry after the seconds in Retry-After, with the same idempotency key.',
+    page: 'Overload, a restart, or the database is out of reach. When it came after a call that moves money, the outcome may be unknown: a retry with the same idempotency key gives the original answer and never pays twice.',
+  },
+} as const satisfies Record<string, Entry>
+
+export type ErrorCode = keyof typeof errors
+export const errorCodes = Object.keys(errors) as ErrorCode[]
+
+type Details = {
+  /** The field of the request that is at fault. */
+  readonly param?: string
+  /** Says more than the catalogue's sentence. */
+  readonly message?: string
+  readonly retry_after_seconds?: number
+}
+
+/** The caller's fault, or the state of things: one code of the catalogue, turned into the error object in one place. */
+export class Refusal extends Error {
+  readonly code: ErrorCode
+  readonly param: string | undefined
+  readonly retry_after_seconds: number | undefined
+
+  constructor(code: ErrorCode, details: Details = {}) {
+    super(details.message ?? errors[code].message)
+    this.code = code
+    this.param = details.param
+    this.retry_after_seconds = details.retry_after_seconds ?? (errors[code].status === 503 ? 1 : undefined)
+  }
+
+  get status(): number {
+    return errors[this.code].status
+  }
+
+  toBody(options: { public_url: string; request_id: string }) {
+    return {
+      error: {
+        type: errors[this.code].type,
+        code: this.code,
+        message: this.message,
+        doc_url: `${options.public_url}/docs/errors/${this.code}`,
+        ...(this.param === undefined ? {} : { param: this.param }),
+        request_id: options.request_id,
+      },
+    }
+  }
+}
+
+export function refuse(code: ErrorCode, details?: Details): never {
+  throw new Refusal(code, details)
+}

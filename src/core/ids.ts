@@ -1,0 +1,46 @@
+import { randomFillSync } from 'node:crypto'
+
+/** What each id names. The prefix tells a reader, and a log search, what an id points at. */
+export const idPrefixes = {
+  partner: 'ptn',
+  user: 'usr',
+  key: 'key',
+  customer: 'cus',
+  deposit: 'dep',
+  event: 'evt',
+  request: 'req',
+  batch: 'bat',
+  proposal: 'prp',
+} as const
+
+export type IdKind = keyof typeof idPrefixes
+
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+const pool = Buffer.alloc(4096)
+let used = pool.length
+
+function randomByte(): number {
+  if (used === pool.length) {
+    randomFillSync(pool)
+    used = 0
+  }
+  return pool[used++]!
+}
+
+/**
+ * Prefix, 48 bits of time in milliseconds and 80 random bits, in base 32: sorts by time of making, and cannot be guessed.
+ * Ids are made before their transaction, so their order is not the order of commits.
+ */
+export function newId(kind: IdKind, now: number): string {
+  let text = ''
+  for (let time = now, i = 0; i < 10; i++, time = Math.floor(time / 32)) text = alphabet[time % 32] + text
+  for (let i = 0; i < 16; i++) text += alphabet[randomByte() % 32]
+  return `${idPrefixes[kind]}_${text}`
+}
+
+const tail = /^[0-9a-hjkmnp-tv-z]{26}$/
+
+export function isId(kind: IdKind, text: string): boolean {
+  const prefix = `${idPrefixes[kind]}_`
+  return text.startsWith(prefix) && tail.test(text.slice(prefix.length))
+}
