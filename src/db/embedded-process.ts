@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** PostgreSQL refuses to run as root. As root it runs as nobody: inside a user namespace, or truly. */
+export type RunAs = 'self' | 'unshare' | 'nobody'
+
+export const NOBODY = 65534
+
+export type Ending = { ok: boolean; how: string; output: string }
+
+export type Running = {
+  readonly pid: number | undefined
+  /** Never rejects. */
+  readonly ended: Promise<Ending>
+  hasEnded(): boolean
+  signal(name: NodeJS.Signals): void
+}
+
+type Options = { log?: (line: string) => void; env?: Record<string, string> }
+
+const STOP_SERVER = `
+  kill -INT $$ || exit
+  for second in 1 2 3 4 5 6 7 8; do sleep 1; kill -0 $$ || exit; done
+  kill -QUIT $$`
+
+const STOP_GROUP = 'kill -s KILL -- -$$'
+
+/** The PostgreSQL server: shut down in good order when this process dies. */
+export function startServer(run_as: RunAs, argv: string[], options: Options): Running {
+  return start(run_as, STOP_SERVER, argv, options)
+}
+
+/** A command that runs to its end: killed with all its children when this process dies. */
+export function run(run_as: RunAs, argv: string[]): Promise<Ending> {
+  return start(run_as, STOP_GROUP, argv, {}).ended
+}
+
+/**
+ * The shell forks a watcher and then turns into the command itself. The watcher reads a pipe that only this
+ * process holds open: a line means that the command has ended, end-of-file that this process was killed.
+ * It is forked twice, so that PostgreSQL does not find a strange process among its children.
+ */
+function guard(when_orphaned: string): string {
+  return `
+exec 3<&0 </dev/null
+( (
+  trap '' HUP INT TERM QUIT
+  read -r line <&3 && exit
+  ${when_orphaned}
+) >/dev/null 2>&1 & )
+exec 3<&-
+exec "$@"`
+}
+
+function start(run_as: RunAs, when_orphaned: string, argv: string[], options: Options): Running {
+  const shell = ['/bin/sh', '-c', guard(when_orphaned), 'sh', ...argv]
+  const namespace = ['unshare', '--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`, '--']
+  const [file = '', ...args] = run_as === 'unshare' ? [...namespace, ...shell] : shell
+  const child = spawn(file, args, {
+    cwd: '/',
+    // Its own session: Ctrl-C in a terminal must reach this process only.
+    detached: true,
+    stdio: ['pipe', 'ignore', 'pipe'],
+    // Nothing else of the environment: no secrets, no PG* variables that change what PostgreSQL does.
+    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC', ...options.env },
+    ...(run_as === 'nobody' ? { uid: NOBODY, gid: NOBODY } : {}),
+  })
+  child.stdin.on('error', () => {}) // the watcher may be gone before us
+
+  const last_lines: string[] = []
+  const lines = createInterface({ input: child.stderr })
+  lines.on('line', (line) => {
+    last_lines.push(line)
+    if (last_lines.length > 20) last_lines.shift()
+    options.log?.(line)
+  })
+
+  const drained = new Promise<void>((resolve) => lines.once('close', resolve))
+
+  let has_ended = false
+  const ended = new Promise<Ending>((resolve) => {
+    child.on('error', (error) => {
+      if (child.pid !== undefined) return
+      has_ended = true
+      resolve({ ok: false, how: error.message, output: '' })
+    })
+    child.on('exit', async (code, signal) => {
+      has_ended = true
+      child.stdin.end('\n')
+      // Its last words may still be in the pipe; but children of a killed server can hold it open for long.
+      await Promise.race([drained, sleep(200, undefined, { ref: false })])
+      const how = signal ? `signal ${signal}` : `exit code ${code}`
+      resolve({ ok: code === 0, how, output: last_lines.join('\n') })
+    })
+  })
+
+  return {
+    pid: child.pid,
+    ended,
+    hasEnded: () => has_ended,
+    signal: (name) => void child.kill(name),
+  }
+}

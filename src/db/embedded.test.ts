@@ -1,0 +1,450 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import {
+  chmod,
+  cp,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
+import { DataDirBusy, type EmbeddedDatabase, runningEmbedded, startEmbedded } from './embedded.ts'
+import { binariesPackage, prepareBinaries } from './embedded-binaries.ts'
+import { startOf, takeLock } from './embedded-lock.ts'
+
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
+
+type Variant = 'unshare' | 'nobody' | undefined
+const is_root = process.getuid?.() === 0
+const has_namespaces = is_root && spawnSync('unshare', ['--user', '--map-user=65534', 'true']).status === 0
+const root_variants: Variant[] = has_namespaces ? ['unshare', 'nobody'] : ['nobody']
+const variants: Variant[] = is_root ? root_variants : [undefined]
+
+const cleanups: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+async function tempFolder(mode = 0o755): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'trilho-embedded-'))
+  await chmod(folder, mode)
+  cleanups.push(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+async function newDataDir(): Promise<string> {
+  return join(await tempFolder(), 'data')
+}
+
+const templates = new Map<Variant, string>()
+afterAll(async () => {
+  for (const folder of templates.values()) await rm(folder, { recursive: true, force: true })
+})
+
+/** A data folder with an empty database in it: a copy, as making one takes a second. */
+async function usedDataDir(run_as?: Variant): Promise<string> {
+  let template = templates.get(run_as)
+  if (!template) {
+    template = await mkdtemp(join(tmpdir(), 'trilho-embedded-'))
+    templates.set(run_as, template)
+    await chmod(template, 0o755)
+    await (await startEmbedded({ data_dir: join(template, 'data'), run_as })).stop()
+  }
+  const data_dir = await newDataDir()
+  execFileSync('cp', ['-a', join(template, 'data'), data_dir])
+  return data_dir
+}
+
+async function start(options: Parameters<typeof startEmbedded>[0]): Promise<EmbeddedDatabase> {
+  const database = await startEmbedded(options)
+  cleanups.push(() => database.stop())
+  return database
+}
+
+async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return (await client.query(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+async function connectionOf(data_dir: string) {
+  return JSON.parse(await readFile(join(data_dir, 'connection.json'), 'utf8'))
+}
+
+/** Another process that starts a server on the folder and then runs `body`; `say` sends a line to the test. */
+function ownerProcess(data_dir: string, run_as: Variant, body: string): ChildProcess & { lines: string[] } {
+  const script = `
+    import pg from 'pg'
+    import { startEmbedded } from ${JSON.stringify(new URL('./embedded.ts', import.meta.url).href)}
+    const say = (line) => process.stdout.write(line + '\\n')
+    const options = ${JSON.stringify({ data_dir, run_as })}
+    ${body}`
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+    cwd: join(import.meta.dirname, '../..'),
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  })
+  cleanups.push(() => child.kill('SIGKILL'))
+  const lines: string[] = []
+  createInterface({ input: child.stdout! }).on('line', (line) => lines.push(line))
+  return Object.assign(child, { lines })
+}
+
+/** Every process with the folder in its command line: the server, and the watcher that ends it. */
+function processesOn(folder: string): string[] {
+  if (!existsSync('/proc/self/cmdline')) {
+    const all = execFileSync('ps', ['-axo', 'pid=,command='], { encoding: 'utf8' }).split('\n')
+    return all.filter((line) => line.includes(folder))
+  }
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.filter((pid) => {
+    try {
+      return pid !== String(process.pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(folder)
+    } catch {
+      return false
+    }
+  })
+}
+
+const insertForever = `
+  const database = await startEmbedded(options)
+  const client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  await client.query('create table item (id int primary key)')
+  for (let id = 1; ; id += 1) {
+    await client.query('insert into item values ($1)', [id])
+    say(String(id))
+  }`
+
+describe.each(variants)('run as %s', (run_as) => {
+  test('keeps its data over a stop and a start', async () => {
+    const data_dir = await newDataDir()
+    const first = await start({ data_dir, run_as })
+    expect(await runningEmbedded(data_dir)).toBe(first.url)
+    await query(first.url, "create table note as select 'olá' as text")
+    await Promise.all([first.stop(), first.stop()])
+    expect(await runningEmbedded(data_dir)).toBeUndefined()
+    expect(existsSync(join(data_dir, 'connection.json'))).toBe(false)
+    expect(existsSync(join(data_dir, 'lock'))).toBe(false)
+    expect(processesOn(data_dir)).toEqual([])
+
+    const second = await start({ data_dir, run_as })
+    expect(await query(second.url, 'select text from note')).toEqual([{ text: 'olá' }])
+  })
+
+  test('refuses a second server and leaves the first alone', async () => {
+    const data_dir = await usedDataDir(run_as)
+    const { url } = await start({ data_dir, run_as })
+    const began = Date.now()
+    const refusal = await startEmbedded({ data_dir, run_as }).catch((error) => error)
+    expect(Date.now() - began).toBeLessThan(2000)
+    expect(refusal).toBeInstanceOf(DataDirBusy)
+    expect(refusal.message).toContain(data_dir)
+    expect(refusal.message).toContain(`pid ${process.pid}`)
+
+    const body = `startEmbedded(options).catch((error) => say(error.name + ' ' + error.message))`
+    const other = ownerProcess(data_dir, run_as, body)
+    await once(other, 'close')
+    expect(other.lines.join()).toMatch(new RegExp(`^DataDirBusy .*pid ${process.pid}`))
+    expect(await runningEmbedded(data_dir)).toBe(url)
+    expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }])
+  })
+
+  test('loses no acknowledged row when its owner is killed, and starts again at once', async () => {
+    const data_dir = await usedDataDir(run_as)
+    const owner = ownerProcess(data_dir, run_as, insertForever)
+    await vi.waitFor(() => expect(owner.lines.length).toBeGreaterThan(200), { timeout: 15_000 })
+    const before = await connectionOf(data_dir)
+    expect(before.server_pid).toBe(owner.pid)
+    owner.kill('SIGKILL')
+    await once(owner, 'close')
+    expect(await runningEmbedded(data_dir)).toBeUndefined()
+
+    const { url, stop } = await start({ data_dir, run_as })
+    expect(startOf(before.pid)).toBeUndefined()
+    const [row] = await query(url, 'select count(*)::int as rows, max(id) as last from item')
+    expect(row?.rows).toBe(row?.last)
+    expect(row?.rows).toBeGreaterThanOrEqual(owner.lines.length)
+    await stop()
+    await vi.waitFor(() => expect(processesOn(data_dir)).toEqual([]), { timeout: 5000 })
+  })
+
+  test('leaves no process behind when its owner is killed', async () => {
+    const data_dir = await usedDataDir(run_as)
+    const owner = ownerProcess(data_dir, run_as, insertForever)
+    await vi.waitFor(() => expect(owner.lines.length).toBeGreaterThan(0), { timeout: 15_000 })
+    const { pid } = await connectionOf(data_dir)
+    expect(startOf(pid)).toBeDefined()
+    owner.kill('SIGKILL')
+    await vi.waitFor(() => expect(processesOn(data_dir)).toEqual([]), { timeout: 5000, interval: 100 })
+    expect(await runningEmbedded(data_dir)).toBeUndefined()
+  })
+
+  test('starts the server again when that is killed', async () => {
+    const data_dir = await usedDataDir(run_as)
+    const onRestart = vi.fn()
+    const log: string[] = []
+    const { url } = await start({ data_dir, run_as, onRestart, log: (line) => log.push(line) })
+    await query(url, 'create table item as select generate_series(1, 1000) as id')
+    const before = await connectionOf(data_dir)
+    process.kill(before.pid, 'SIGKILL')
+    await vi.waitFor(() => expect(onRestart).toHaveBeenCalledOnce(), { timeout: 10_000 })
+    expect(await query(url, 'select count(*)::int as rows from item')).toEqual([{ rows: 1000 }])
+    expect(log.join('\n')).toMatch(/ended unexpectedly \(signal SIGKILL\)[\s\S]*runs again/)
+    const after = await connectionOf(data_dir)
+    expect(after).toEqual({ ...before, pid: expect.any(Number) })
+    expect(after.pid).not.toBe(before.pid)
+    expect(await runningEmbedded(data_dir)).toBe(url)
+  })
+})
+
+describe('the server', () => {
+  test('is durable, has checksums and takes settings', async () => {
+    const data_dir = await usedDataDir()
+    const { url } = await start({ data_dir, settings: { work_mem: '7MB', jit: 'on' } })
+    const names = ['fsync', 'full_page_writes', 'synchronous_commit', 'data_checksums', 'work_mem', 'jit']
+    const rows = await query(url, `select current_setting(name) from unnest('{${names}}'::text[]) as name`)
+    expect(rows.map((row) => row.current_setting)).toEqual(['on', 'on', 'on', 'on', '7MB', 'on'])
+    const [database] = await query(
+      url,
+      'select current_user as role, datlocprovider as provider, datlocale as locale, encoding from pg_database ' +
+        'where datname = current_database()',
+    )
+    expect(database).toEqual({ role: 'trilho', provider: 'b', locale: 'C.UTF-8', encoding: 6 })
+  })
+
+  test('keeps its secrets in files of its own user', async () => {
+    const data_dir = await newDataDir()
+    const { url } = await start({ data_dir })
+    const modeOf = async (path: string) => (await stat(path)).mode & 0o777
+    expect(await modeOf(data_dir)).toBe(0o700)
+    expect(await modeOf(join(data_dir, 'connection.json'))).toBe(0o600)
+    expect(await modeOf(join(data_dir, 'postgres.password'))).toBe(0o600)
+    expect(await modeOf(join(data_dir, 'postgres'))).toBe(0o700)
+    expect(readdirSync(data_dir).filter((name) => /pwfile|new/.test(name))).toEqual([])
+    const wrong = url.replace(/:[^:@]*@/, ':wrong@')
+    await expect(query(wrong, 'select 1')).rejects.toThrow(/password authentication failed/)
+  })
+
+  test('does not log what a statement holds', async () => {
+    const log: string[] = []
+    const { url, stop } = await start({ data_dir: await usedDataDir(), log: (line) => log.push(line) })
+    await query(url, 'create table secret (id text primary key)')
+    await query(url, "insert into secret values ('hush')")
+    await expect(query(url, "insert into secret values ('hush')")).rejects.toThrow(/duplicate key/)
+    await expect(query(url, "select 'hush'::int")).rejects.toThrow(/invalid input syntax/)
+    await stop()
+    expect(log.join('\n')).toContain('ready to accept connections')
+    expect(log.join('\n')).not.toContain('hush')
+  })
+
+  test('lives on when the terminal sends Ctrl-C to its owner', async () => {
+    const data_dir = await usedDataDir()
+    const owner = ownerProcess(
+      data_dir,
+      undefined,
+      `
+      const database = await startEmbedded(options)
+      process.once('SIGINT', async () => {
+        const client = new pg.Client({ connectionString: database.url })
+        await client.connect()
+        const { rows } = await client.query("select 'still here' as text")
+        await client.end()
+        await database.stop()
+        say(rows[0].text)
+      })
+      say('up')`,
+    )
+    await vi.waitFor(() => expect(owner.lines).toEqual(['up']), { timeout: 15_000 })
+    process.kill(-owner.pid!, 'SIGINT')
+    const [code] = await once(owner, 'close')
+    expect(owner.lines).toEqual(['up', 'still here'])
+    expect(code).toBe(0)
+    expect(processesOn(data_dir)).toEqual([])
+  })
+
+  test('is given up when it keeps failing', async () => {
+    const data_dir = await usedDataDir()
+    const onGiveUp = vi.fn()
+    const database = await start({ data_dir, onGiveUp })
+    const { pid } = await connectionOf(data_dir)
+    await rename(join(data_dir, 'postgres/global/pg_control'), join(data_dir, 'postgres/global/gone'))
+    process.kill(pid, 'SIGKILL')
+    await vi.waitFor(() => expect(onGiveUp).toHaveBeenCalledOnce(), { timeout: 15_000 })
+    expect(onGiveUp.mock.calls[0]?.[0].message).toMatch(/ended 5 times[\s\S]*pg_control/)
+    expect(await runningEmbedded(data_dir)).toBeUndefined()
+    await database.stop()
+    expect(existsSync(join(data_dir, 'lock'))).toBe(false)
+  })
+
+  test('stops while it is being started again', async () => {
+    const data_dir = await usedDataDir()
+    for (const pause of [0, 60, 100, 130, 170, 220, 300]) {
+      const database = await start({ data_dir })
+      process.kill((await connectionOf(data_dir)).pid, 'SIGKILL')
+      await sleep(pause)
+      await database.stop()
+      await vi.waitFor(() => expect(processesOn(data_dir)).toEqual([]))
+      expect(readdirSync(data_dir).filter((name) => !name.startsWith('postgres'))).toEqual([])
+    }
+  })
+
+  test('starts when its forerunner was killed while it made the files', async () => {
+    const data_dir = await newDataDir()
+    const owner = ownerProcess(data_dir, undefined, 'await startEmbedded(options)')
+    const parts = () => readdirSync(data_dir).filter((name) => name.startsWith('postgres.new'))
+    await vi.waitFor(() => expect(parts()).toHaveLength(2), { timeout: 15_000, interval: 5 })
+    await sleep(150)
+    owner.kill('SIGKILL')
+    await once(owner, 'close')
+    expect(parts()).toHaveLength(2)
+    const { url } = await start({ data_dir })
+    expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }])
+    expect(parts()).toEqual([])
+    await vi.waitFor(() => expect(processesOn(`${data_dir}/postgres.new`)).toEqual([]))
+  })
+
+  test('starts although the pid of its forerunner is now another process', async () => {
+    const data_dir = await usedDataDir()
+    const first = await start({ data_dir })
+    const postmaster_pid = await readFile(join(data_dir, 'postgres/postmaster.pid'), 'utf8')
+    await first.stop()
+    const stranger = spawn('sleep', ['60'])
+    cleanups.push(() => stranger.kill('SIGKILL'))
+    await writeFile(
+      join(data_dir, 'postgres/postmaster.pid'),
+      postmaster_pid.replace(/^\d+/, `${stranger.pid}`),
+    )
+    const second = await start({ data_dir })
+    expect(await query(second.url, 'select 1 as one')).toEqual([{ one: 1 }])
+  })
+
+  test('says what is wrong with the folder', async () => {
+    const data_dir = await newDataDir()
+    await mkdir(join(data_dir, 'postgres'), { recursive: true })
+    await expect(startEmbedded({ data_dir })).rejects.toThrow(/holds no PostgreSQL database/)
+    await writeFile(join(data_dir, 'postgres/PG_VERSION'), '17\n')
+    await expect(startEmbedded({ data_dir })).rejects.toThrow(/made by PostgreSQL 17.* has PostgreSQL 18/)
+    await writeFile(join(data_dir, 'postgres/PG_VERSION'), '18\n')
+    await expect(startEmbedded({ data_dir })).rejects.toThrow(/postgres\.password is missing/)
+    expect(existsSync(join(data_dir, 'lock'))).toBe(false)
+
+    await writeFile(join(data_dir, 'file'), '')
+    await expect(startEmbedded({ data_dir: join(data_dir, 'file') })).rejects.toThrow(/it is not a folder/)
+    if (is_root) return
+    await chmod(data_dir, 0o500)
+    await expect(startEmbedded({ data_dir })).rejects.toThrow(/must be writable for the user/)
+    await expect(startEmbedded({ data_dir: join(data_dir, 'sub') })).rejects.toThrow(/must be writable/)
+    await chmod(data_dir, 0o700)
+  })
+
+  test.runIf(is_root)('keeps its files elsewhere when nobody may not enter the folder', async () => {
+    const data_dir = join(await tempFolder(0o700), 'data')
+    const log: string[] = []
+    const first = await start({ data_dir, run_as: 'nobody', log: (line) => log.push(line) })
+    const cluster = await readlink(join(data_dir, 'postgres'))
+    cleanups.splice(1, 0, () => rm(join(cluster, '..'), { recursive: true }))
+    expect(log[0]).toContain(join(cluster, '..'))
+    await query(first.url, 'create table item as select 1 as id')
+    await first.stop()
+    const second = await start({ data_dir })
+    expect(await query(second.url, 'select id from item')).toEqual([{ id: 1 }])
+    expect(await runningEmbedded(data_dir)).toBe(second.url)
+  })
+
+  test.runIf(has_namespaces)('takes files over when namespaces are shut off', async () => {
+    const data_dir = await newDataDir()
+    const first = await start({ data_dir, run_as: 'unshare' })
+    await query(first.url, 'create table item as select 1 as id')
+    await first.stop()
+    const second = await start({ data_dir, run_as: 'nobody' })
+    expect(await query(second.url, 'select id from item')).toEqual([{ id: 1 }])
+    await second.stop()
+    const third = await start({ data_dir })
+    expect(await query(third.url, 'select id from item')).toEqual([{ id: 1 }])
+  })
+})
+
+describe('the lock', () => {
+  const dead = JSON.stringify({ pid: process.pid, started: 'long ago', token: 'x' })
+
+  test.each([
+    ['no lock', undefined],
+    ['the lock of a dead process', dead],
+    ['an empty lock', ''],
+  ])('goes to one of many that start at once on %s', async (_, text) => {
+    const path = join(await tempFolder(), 'lock')
+    for (let round = 0; round < 20; round += 1) {
+      if (text !== undefined) await writeFile(path, text)
+      const taken = await Promise.all(Array.from({ length: 10 }, () => takeLock(path)))
+      const won = taken.filter((lock) => 'release' in lock)
+      expect(won).toHaveLength(1)
+      expect(taken.filter((lock) => 'held_by' in lock && lock.held_by === process.pid)).toHaveLength(9)
+      await won[0]?.release()
+      expect(readdirSync(join(path, '..'))).toEqual([])
+    }
+  })
+})
+
+describe('the binaries', () => {
+  /** The package as it is unpacked without its install script, and without modes. */
+  async function bareCopy(): Promise<string> {
+    const folder = await tempFolder()
+    await cp(binariesPackage(), folder, { recursive: true, verbatimSymlinks: true })
+    for (const target of linksIn(folder)) await rm(join(folder, target), { force: true })
+    for (const name of ['initdb', 'postgres']) await chmod(join(folder, 'native/bin', name), 0o644)
+    return folder
+  }
+
+  function linksIn(folder: string): string[] {
+    const path = join(folder, 'native/pg-symlinks.json')
+    const list = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : []
+    return list.map((entry: { target: string }) => entry.target)
+  }
+
+  test('get their links and modes', async () => {
+    const folder = await bareCopy()
+    for (let round = 0; round < 2; round += 1) {
+      expect(await prepareBinaries(folder, join(folder, 'copy'))).toBe(join(folder, 'native'))
+    }
+    for (const target of linksIn(folder)) {
+      expect((await lstat(join(folder, target))).isSymbolicLink()).toBe(true)
+      expect(existsSync(join(folder, target))).toBe(true)
+    }
+    expect(spawnSync(join(folder, 'native/bin/postgres'), ['--version']).status).toBe(0)
+    expect(spawnSync(join(folder, 'native/bin/initdb'), ['--version']).status).toBe(0)
+    expect(existsSync(join(folder, 'copy'))).toBe(false)
+  })
+
+  test.skipIf(is_root)('are copied when their folder cannot be written', async () => {
+    const folder = await bareCopy()
+    const copy_dir = join(await tempFolder(), 'postgres-bin')
+    for (const name of ['native/lib', 'native/bin']) await chmod(join(folder, name), 0o555)
+    for (let round = 0; round < 2; round += 1) {
+      expect(await prepareBinaries(folder, copy_dir)).toBe(join(copy_dir, 'native'))
+    }
+    expect(spawnSync(join(copy_dir, 'native/bin/initdb'), ['--version']).status).toBe(0)
+    for (const name of ['native/lib', 'native/bin']) await chmod(join(folder, name), 0o755)
+  })
+
+  test('that are not there are named', () => {
+    expect(() => binariesPackage('plan9-mips')).toThrow(/no bundled PostgreSQL for plan9-mips.*DATABASE_URL/)
+  })
+})

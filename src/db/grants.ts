@@ -1,0 +1,28 @@
+/**
+ * What each role may do, table by table. History is only ever added to: no role of the application can change or remove
+ * an entry, an event, a deposit.
+ */
+export const worldGrants: Record<string, string> = {
+  api_keys: 'SELECT, INSERT, UPDATE',
+  api_key_values: 'SELECT, INSERT, UPDATE',
+  api_key_uses: 'SELECT, INSERT, UPDATE',
+  customers: 'SELECT, INSERT, UPDATE',
+  commits: 'SELECT, INSERT, DELETE',
+  balances: 'SELECT, INSERT, UPDATE',
+  entries: 'SELECT, INSERT',
+  claims: 'SELECT, INSERT, UPDATE, DELETE',
+  deposits: 'SELECT, INSERT',
+  proposals: 'SELECT, INSERT, UPDATE',
+  events: 'SELECT, INSERT',
+}
+
+/** What a world may see of the tenants. */
+export const worldGrantsOnShared: Record<string, string> = {
+  partners: 'SELECT',
+}
+
+export const sharedGrants: Record<string, string> = {
+  partners: 'SELECT, INSERT, UPDATE',
+  users: 'SELECT, INSERT, UPDATE',
+  windows: 'SELECT, INSERT, UPDATE, DELETE',
+}

@@ -1,0 +1,73 @@
+import type { Logger } from 'pino'
+import { type Client, openClient, type Pool, type Seat } from './pool.ts'
+
+/**
+ * Hints between nodes over LISTEN/NOTIFY. A hint only says "look now": whoever misses one finds out by itself a little
+ * later. Never sent inside a money transaction, for NOTIFY makes all commits of the server queue up.
+ */
+export type Hints = {
+  on(channel: Channel, listener: (payload: string) => void): void
+  /** Called whenever hints may have been missed: caches must be emptied. */
+  onLost(listener: () => void): void
+  stop(): Promise<void>
+}
+
+export type Channel = 'api_key_changed' | 'windows_shared'
+
+const RECONNECT_MS = 500
+
+export async function sendHint(pool: Pool, channel: Channel, payload: string): Promise<void> {
+  await pool.query('SELECT pg_notify($1, $2)', [channel, payload])
+}
+
+export function openHints(seat: Seat, log: Logger): Hints {
+  const listeners = new Map<string, ((payload: string) => void)[]>()
+  const lost: (() => void)[] = []
+  let client: Client | undefined
+  let stopped = false
+  let timer: NodeJS.Timeout | undefined
+
+  async function connect(): Promise<void> {
+    try {
+      const opened = await openClient(seat, { settings: { idle_in_transaction_session_timeout: '0' } })
+      if (stopped) return void (await opened.end())
+      client = opened
+      opened.on('notification', ({ channel, payload }) => {
+        for (const listener of listeners.get(channel) ?? []) listener(payload ?? '')
+      })
+      opened.once('end', reconnect)
+      for (const channel of listeners.keys()) await opened.query(`LISTEN ${channel}`)
+      // What was sent while nobody listened is lost.
+      for (const listener of lost) listener()
+    } catch (error) {
+      log.warn({ err: error }, 'cannot listen for hints; trying again')
+      reconnect()
+    }
+  }
+
+  function reconnect(): void {
+    if (stopped) return
+    client = undefined
+    for (const listener of lost) listener()
+    clearTimeout(timer)
+    timer = setTimeout(connect, RECONNECT_MS)
+  }
+
+  // Listeners are added while the server is put together; the connection opens after that.
+  timer = setTimeout(connect, 0)
+
+  return {
+    on(channel, listener) {
+      listeners.set(channel, [...(listeners.get(channel) ?? []), listener])
+      client?.query(`LISTEN ${channel}`).catch(() => {})
+    },
+    onLost(listener) {
+      lost.push(listener)
+    },
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      await client?.end().catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import pg from 'pg'
+import { sharedGrants, worldGrants, worldGrantsOnShared } from './grants.ts'
+import { roleOf, type SchemaName } from './pool.ts'
+
+const MIGRATION_LOCK = 7_415_301
+const OLDEST_POSTGRES = 15
+
+/** The database user may not do something that only its administrator can: the message holds the SQL to run. */
+export class MigrationBlocked extends Error {}
+
+type Migration = { readonly name: string; readonly sql: string; readonly checksum: string }
+
+const folders: Record<SchemaName, string> = { shared: 'shared', live: 'world', sandbox: 'world' }
+const schemas = Object.keys(folders) as SchemaName[]
+
+/**
+ * Brings the three schemas up to date. Forward only, one transaction per file; nodes that start together wait for each
+ * other on an advisory lock. Returns what was applied.
+ */
+export async function migrate(url: string): Promise<string[]> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'trilho migrate',
+    options: '-c timezone=UTC',
+  })
+  await client.connect()
+  try {
+    await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
+    await checkServer(client)
+    await createRoles(client, url)
+    const applied: string[] = []
+    for (const schema of schemas) {
+      await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
+      for (const name of await migrateSchema(client, schema)) applied.push(`${schema}/${name}`)
+    }
+    await grant(client, url)
+    return applied
+  } finally {
+    await client.end()
+  }
+}
+
+async function checkServer(client: pg.Client): Promise<void> {
+  const { rows } = await client.query('SHOW server_version_num')
+  const major = Math.floor(Number(rows[0].server_version_num) / 10_000)
+  if (major < OLDEST_POSTGRES) {
+    throw new MigrationBlocked(`PostgreSQL ${OLDEST_POSTGRES} or newer is needed; this server is ${major}.`)
+  }
+}
+
+async function createRoles(client: pg.Client, url: string): Promise<void> {
+  const needed: string[] = []
+  for (const schema of schemas) {
+    const role = roleOf(url, schema)
+    const { rows } = await client.query(
+      `SELECT coalesce((SELECT true FROM pg_roles WHERE rolname = $1), false) AS exists,
+              coalesce((SELECT pg_has_role(current_user, oid, 'MEMBER') FROM pg_roles WHERE rolname = $1), false) AS member`,
+      [role],
+    )
+    if (!rows[0].exists) needed.push(`CREATE ROLE ${quoted(role)} NOLOGIN`)
+    if (!rows[0].member) needed.push(`GRANT ${quoted(role)} TO ${quoted(await currentUser(client))}`)
+  }
+  try {
+    for (const sql of needed) await client.query(sql)
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError) || error.code !== '42501') throw error
+    throw new MigrationBlocked(
+      `The database user may not create roles. Let an administrator run this once, then start again:\n\n${needed.map((sql) => `  ${sql};\n`).join('')}`,
+    )
+  }
+}
+
+async function migrateSchema(client: pg.Client, schema: SchemaName): Promise<string[]> {
+  await client.query(
+    `CREATE TABLE IF NOT EXISTS ${schema}.migrations (
+       name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp())`,
+  )
+  const { rows } = await client.query(`SELECT name, checksum FROM ${schema}.migrations`)
+  const done = new Map<string, string>(rows.map((row) => [row.name, row.checksum]))
+  const migrations = await readMigrations(folders[schema])
+  const known = new Set(migrations.map(({ name }) => name))
+  for (const name of done.keys()) {
+    if (!known.has(name)) {
+      throw new MigrationBlocked(
+        `Schema ${schema} has ${name}, which this version does not know: it was made by a newer one.`,
+      )
+    }
+  }
+  const applied: string[] = []
+  for (const { name, sql, checksum } of migrations) {
+    const before = done.get(name)
+    if (before === checksum) continue
+    if (before !== undefined) {
+      throw new MigrationBlocked(
+        `Migration ${name} was changed after it ran in schema ${schema}. Add a new file instead.`,
+      )
+    }
+    await inTransaction(client, async () => {
+      await client.query(`SET LOCAL search_path = ${schema}; SET LOCAL lock_timeout = '5s'`)
+      await client.query(sql)
+      await client.query(`INSERT INTO ${schema}.migrations (name, checksum) VALUES ($1, $2)`, [
+        name,
+        checksum,
+      ])
+    })
+    applied.push(name)
+  }
+  return applied
+}
+
+async function readMigrations(folder: string): Promise<Migration[]> {
+  const place = new URL(`./migrations/${folder}/`, import.meta.url)
+  const names = (await readdir(place)).filter((name) => name.endsWith('.sql')).sort()
+  return Promise.all(
+    names.map(async (name) => {
+      const sql = await readFile(new URL(name, place), 'utf8')
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
+    }),
+  )
+}
+
+/** Said anew at every start, so that the rights are always those of `grants.ts`, whatever was granted by hand. */
+async function grant(client: pg.Client, url: string): Promise<void> {
+  await inTransaction(client, async () => {
+    for (const schema of schemas) {
+      for (const other of schemas) {
+        const role = quoted(roleOf(url, other))
+        await client.query(`REVOKE ALL ON ALL TABLES IN SCHEMA ${schema} FROM ${role}`)
+        await client.query(`REVOKE ALL ON SCHEMA ${schema} FROM ${role}`)
+      }
+    }
+    await allow(client, roleOf(url, 'shared'), 'shared', sharedGrants)
+    for (const schema of ['live', 'sandbox'] as const) {
+      await allow(client, roleOf(url, schema), schema, worldGrants)
+      await allow(client, roleOf(url, schema), 'shared', worldGrantsOnShared)
+    }
+  })
+}
+
+async function allow(
+  client: pg.Client,
+  role: string,
+  schema: SchemaName,
+  grants: Record<string, string>,
+): Promise<void> {
+  await client.query(`GRANT USAGE ON SCHEMA ${schema} TO ${quoted(role)}`)
+  for (const [table, rights] of Object.entries(grants)) {
+    await client.query(`GRANT ${rights} ON ${schema}.${table} TO ${quoted(role)}`)
+  }
+}
+
+async function inTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {
+  await client.query('BEGIN')
+  try {
+    await work()
+    await client.query('COMMIT')
+  } catch (error) {
+    await client.query('ROLLBACK')
+    throw error
+  }
+}
+
+async function currentUser(client: pg.Client): Promise<string> {
+  const { rows } = await client.query('SELECT current_user AS name')
+  return rows[0].name
+}
+
+function quoted(identifier: string): string {
+  return `"${identifier.replaceAll('"', '""')}"`
+}

@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { runningEmbedded, startEmbedded } from './embedded.ts'
+
+/** The database this process works with, and what to do with it at the end. */
+export type Database = {
+  readonly url: string
+  /** Started here, by this process. */
+  readonly embedded: boolean
+  stop(): Promise<void>
+}
+
+type Place = { readonly database_url: string | undefined; readonly data_dir: string }
+
+/** For a server: the one of DATABASE_URL, or an embedded one that nobody else may use meanwhile. */
+export async function startDatabase(
+  place: Place,
+  log: (line: string) => void,
+  onGiveUp: (error: Error) => void,
+): Promise<Database> {
+  if (place.database_url) return { url: place.database_url, embedded: false, stop: async () => {} }
+  const { url, stop } = await startEmbedded({ data_dir: place.data_dir, log, onGiveUp })
+  return { url, embedded: true, stop }
+}
+
+/** For the command line: joins the server's embedded database while that runs, otherwise starts it for a moment. */
+export async function reachDatabase(place: Place): Promise<Database> {
+  const running = place.database_url ? undefined : await runningEmbedded(place.data_dir)
+  if (running) return { url: running, embedded: false, stop: async () => {} }
+  return startDatabase(
+    place,
+    () => {},
+    () => {},
+  )
+}
+
+export const secretKeyFile = (data_dir: string): string => join(data_dir, 'secret.key')
+
+/** Made once, beside the embedded database. */
+export async function ensureSecretKey(data_dir: string): Promise<Buffer> {
+  await mkdir(data_dir, { recursive: true, mode: 0o700 })
+  const file = secretKeyFile(data_dir)
+  try {
+    await writeFile(file, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  return Buffer.from((await readFile(file, 'utf8')).trim(), 'hex')
+}
