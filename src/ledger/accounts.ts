@@ -1,0 +1,53 @@
+import type { Asset } from '../core/money.ts'
+
+/**
+ * The chart of accounts (contract §11). Only a customer's account has a balance row that can refuse; the others belong to
+ * the house, may be negative, and are nothing but the sum of their entries, so nobody ever waits for them.
+ */
+export type Account =
+  | { readonly kind: 'customer'; readonly customer_id: string }
+  /** Debited from a customer and not yet at its end. */
+  | { readonly kind: 'in_transit'; readonly rail: string; readonly customer_id: string }
+  /** The outside world behind a rail. What we hold there is its negative. */
+  | { readonly kind: 'external'; readonly rail: string }
+  | { readonly kind: 'treasury' }
+  | { readonly kind: 'service_fees' }
+  | { readonly kind: 'partner_fees'; readonly partner_id: string }
+  | { readonly kind: 'network_fees' }
+
+/** One side of a movement: a positive amount goes into the account, a negative one out of it. */
+export type Line = { readonly account: Account; readonly asset: Asset; readonly amount: bigint }
+
+/**
+ * What one cause did at one moment. Its lines sum to zero per asset, and a cause makes a movement of a given name once:
+ * a payout is accepted once, and returned at most once.
+ */
+export type Movement = {
+  readonly cause_id: string
+  readonly name: MovementName
+  readonly partner_id: string
+  readonly lines: readonly Line[]
+}
+
+export type MovementName = 'credited'
+
+export const customerAccount = (customer_id: string): Account => ({ kind: 'customer', customer_id })
+export const externalAccount = (rail: string): Account => ({ kind: 'external', rail })
+
+/** How an account is written in the `account` and `owner` columns of its entries. */
+export function accountColumns(account: Account): { account: string; owner: string } {
+  switch (account.kind) {
+    case 'customer':
+      return { account: 'customer', owner: account.customer_id }
+    case 'in_transit':
+      return { account: `in_transit:${account.rail}`, owner: account.customer_id }
+    case 'external':
+      return { account: `external:${account.rail}`, owner: '' }
+    case 'partner_fees':
+      return { account: 'partner_fees', owner: account.partner_id }
+    case 'treasury':
+    case 'service_fees':
+    case 'network_fees':
+      return { account: account.kind, owner: '' }
+  }
+}

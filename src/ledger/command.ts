@@ -1,0 +1,114 @@
+import type { Asset } from '../core/money.ts'
+import type { Movement } from './accounts.ts'
+
+/**
+ * A change of money, as data: what must be held still, and a pure function that decides on what is held. The engine knows
+ * no slice; a slice describes its tables with the descriptors below, in its store.ts.
+ */
+export type Command<Result> = {
+  /** Whose turn it takes: partners take turns in a lane, so that nobody starves. */
+  readonly partner_id: string
+  readonly locks: Locks
+  /** No I/O and no clock of its own. Returns what to write, or throws a Refusal, which leaves nothing behind. */
+  decide(held: Held): Decision<Result>
+}
+
+export type Locks = {
+  /** At most one operation under this name. */
+  readonly claim?: Claim
+  /** Names locked together with everyone who only reads them; whoever changes what they name locks them alone. */
+  readonly shared?: readonly string[]
+  /** Rows locked for change. */
+  readonly rows?: readonly RowRef[]
+  readonly accounts?: readonly AccountRef[]
+  /** Rows read, not locked, once everything above is held. */
+  readonly reads?: readonly RowRef[]
+}
+
+export type Claim = {
+  readonly scope: string
+  readonly operation: string
+  readonly key: string
+  readonly fingerprint: string
+}
+
+export type AccountRef = { readonly customer_id: string; readonly asset: Asset }
+
+export type HeldAccount = AccountRef & {
+  readonly partner_id: string
+  readonly balance: bigint
+  readonly in_transit: bigint
+  readonly seq: bigint
+}
+
+export type Held = {
+  /** The database's clock, read after every lock was won. */
+  readonly now: Date
+  account(ref: AccountRef): HeldAccount | undefined
+  row<Row extends { id: string }>(source: RowSource<Row>, id: string): Row | undefined
+  /** What the claim stands for already; undefined when this command is the first to make it. */
+  claimed(claim: Claim): { readonly fingerprint: string; readonly resource_id: string } | undefined
+}
+
+export type Decision<Result> = {
+  readonly movements?: readonly Movement[]
+  readonly writes?: readonly Write[]
+  /** What the command's claim stands for from now on. Without it the claim is given up again. */
+  readonly claims?: { readonly resource_id: string }
+  readonly result: Result
+}
+
+/** A statement that takes `$1::text[]` of ids and returns the rows it finds, each with its `id`. */
+export type RowSource<Row extends { id: string } = { id: string }> = {
+  readonly name: string
+  readonly sql: string
+  /** Never set: carries the type of the row. */
+  readonly row?: Row
+}
+
+export type RowRef = { readonly source: RowSource; readonly id: string }
+
+/** Where rows are written: one prepared statement that takes one array per column. */
+export type WriteTarget = {
+  readonly name: string
+  readonly sql: string
+  readonly columns: readonly string[]
+  /** Set on an update: the held rows that it changes. */
+  readonly updates?: RowSource
+}
+
+export type Write = { readonly target: WriteTarget; readonly row: Readonly<Record<string, unknown>> }
+
+type Columns = Readonly<Record<string, 'text' | 'bigint' | 'integer' | 'timestamptz' | 'json' | 'boolean'>>
+
+const arrays = (columns: Columns) =>
+  Object.values(columns)
+    .map((type, i) => `$${i + 1}::${type}[]`)
+    .join(', ')
+
+export function rowSource<Row extends { id: string }>(name: string, sql: string): RowSource<Row> {
+  return { name, sql }
+}
+
+export function insertInto(table: string, columns: Columns): WriteTarget {
+  const names = Object.keys(columns)
+  return {
+    name: `insert ${table}`,
+    sql: `INSERT INTO ${table} (${names.join(', ')}) SELECT * FROM unnest(${arrays(columns)})`,
+    columns: names,
+  }
+}
+
+/** Every column is given in every row; the row must be held, and must still be there. */
+export function updateOf(source: RowSource, table: string, columns: { id: 'text' } & Columns): WriteTarget {
+  const names = Object.keys(columns)
+  const sets = names.filter((name) => name !== 'id').map((name) => `${name} = new.${name}`)
+  return {
+    name: `update ${table}: ${names.join(' ')}`,
+    sql: `WITH new AS (SELECT * FROM unnest(${arrays(columns)}) AS new (${names.join(', ')})),
+      changed AS (UPDATE ${table} AS old SET ${sets.join(', ')} FROM new WHERE old.id = new.id RETURNING 1)
+      SELECT expect_rows('${table}', (SELECT count(*) FROM changed), (SELECT count(*) FROM new))`,
+    columns: names,
+    updates: source,
+  }
+}

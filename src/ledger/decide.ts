@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { Refusal } from '../core/errors.ts'
+import { UNITS_MAX } from '../core/money.ts'
+import { accountColumns, type Movement } from './accounts.ts'
+import type { Command, Decision, Held, HeldAccount, RowSource, Write } from './command.ts'
+import { accountKey, claimKey, type State } from './state.ts'
+
+/** Between the round trips: the commands of a batch, one after the other, each on what the accepted ones before it left. */
+export type Outcome = { readonly result: unknown } | { readonly refusal: Refusal } | { readonly bug: unknown }
+
+export type Entry = {
+  cause_id: string
+  movement: string
+  line: number
+  partner_id: string
+  account: string
+  owner: string
+  asset: string
+  amount: bigint
+  seq: bigint | null
+  balance_after: bigint | null
+}
+
+export type Decided = {
+  readonly outcomes: readonly Outcome[]
+  readonly state: State
+  readonly entries: readonly Entry[]
+  readonly writes: readonly Write[]
+  /** Accounts that changed, with the `seq` they had when they were locked. */
+  readonly changed: ReadonlyMap<string, bigint>
+}
+
+export function decide(state: State, commands: readonly Command<unknown>[]): Decided {
+  const entries: Entry[] = []
+  const writes: Write[] = []
+  const changed = new Map<string, bigint>()
+  const held: Held = {
+    now: state.now,
+    account: (ref) => state.accounts.get(accountKey(ref)),
+    row: <R extends { id: string }>(source: RowSource<R>, id: string) =>
+      state.rows.get(source.name)?.get(id) as R | undefined,
+    claimed: (claim) => {
+      const { fingerprint, resource_id } = state.claims.get(claimKey(claim)) ?? {}
+      return resource_id === undefined ? undefined : { fingerprint: fingerprint!, resource_id }
+    },
+  }
+  const outcomes = commands.map((command): Outcome => {
+    try {
+      const decision = command.decide(held)
+      const booked = book(state, decision.movements ?? [])
+      // From here on nothing can refuse: the decision becomes part of what the next command sees.
+      for (const [key, account] of booked.accounts) {
+        if (!changed.has(key)) changed.set(key, state.accounts.get(key)!.seq)
+        state.accounts.set(key, account)
+      }
+      entries.push(...booked.entries)
+      writes.push(...(decision.writes ?? []))
+      keepWrites(state, command, decision)
+      return { result: decision.result }
+    } catch (error) {
+      return error instanceof Refusal ? { refusal: error } : { bug: error }
+    }
+  })
+  return { outcomes, state, entries, writes, changed }
+}
+
+function keepWrites(state: State, command: Command<unknown>, decision: Decision<unknown>): void {
+  for (const { target, row } of decision.writes ?? []) {
+    if (!target.updates) continue
+    const rows = state.rows.get(target.updates.name)
+    const before = rows?.get(String(row.id))
+    assert(rows && before, `${target.name}: the row is not held`)
+    rows.set(before.id, { ...before, ...row })
+  }
+  if (decision.claims) {
+    const claim = command.locks.claim && state.claims.get(claimKey(command.locks.claim))
+    assert(claim && command.locks.claim, 'a claim must be held to be used')
+    claim.fingerprint = command.locks.claim.fingerprint
+    claim.resource_id = decision.claims.resource_id
+  }
+}
+
+/** Turns movements into entries and new balances. Refuses what a customer's account cannot bear; changes nothing itself. */
+function book(state: State, movements: readonly Movement[]) {
+  const accounts = new Map<string, HeldAccount>()
+  const entries: Entry[] = []
+  for (const movement of movements) {
+    const sums = new Map<string, bigint>()
+    let line = 0
+    for (const { account, asset, amount } of movement.lines) {
+      if (amount === 0n) continue
+      sums.set(asset, (sums.get(asset) ?? 0n) + amount)
+      const entry: Entry = {
+        cause_id: movement.cause_id,
+        movement: movement.name,
+        line: line++,
+        partner_id: movement.partner_id,
+        ...accountColumns(account),
+        asset,
+        amount,
+        seq: null,
+        balance_after: null,
+      }
+      if (account.kind === 'customer' || account.kind === 'in_transit') {
+        const key = accountKey({ customer_id: account.customer_id, asset })
+        const before = accounts.get(key) ?? state.accounts.get(key)
+        assert(before, `account ${key} is not held`)
+        const after =
+          account.kind === 'customer'
+            ? credit(before, amount)
+            : { ...before, in_transit: before.in_transit + amount }
+        assert(after.in_transit >= 0n, 'more left transit than was in it')
+        accounts.set(key, after)
+        if (account.kind === 'customer')
+          Object.assign(entry, { seq: after.seq, balance_after: after.balance })
+      }
+      entries.push(entry)
+    }
+    for (const [asset, sum] of sums)
+      assert(sum === 0n, `${movement.cause_id} ${movement.name}: ${asset} sums to ${sum}`)
+  }
+  for (const { balance, in_transit } of accounts.values()) {
+    if (balance + in_transit > UNITS_MAX) throw new Refusal('amount_too_large', { param: 'amount' })
+  }
+  return { accounts, entries }
+}
+
+function credit(account: HeldAccount, amount: bigint): HeldAccount {
+  const balance = account.balance + amount
+  if (balance < 0n) throw new Refusal('insufficient_balance')
+  return { ...account, balance, seq: account.seq + 1n }
+}

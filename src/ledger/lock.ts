@@ -1,0 +1,121 @@
+import type { QueryResult } from 'pg'
+import { allOf, type Client, gather } from '../db/pool.ts'
+import type { Command, RowRef, RowSource } from './command.ts'
+import { accountKey, claimKey, type Row, type State } from './state.ts'
+
+/** The first round trip: everything that the commands of a batch need is locked and read at once. */
+const BEGIN = { name: 'begin', text: 'BEGIN' }
+
+const CLAIM = {
+  name: 'claim',
+  text: `INSERT INTO claims (scope, operation, key, fingerprint)
+    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS new (scope, operation, key, fingerprint)
+    ORDER BY scope COLLATE "C", operation COLLATE "C", key COLLATE "C"
+    ON CONFLICT DO NOTHING RETURNING scope, operation, key`,
+}
+
+// A statement of its own, so that it sees what the winner of the race committed while CLAIM was waiting for it.
+const CLAIMED = {
+  name: 'claimed',
+  text: `SELECT scope, operation, key, fingerprint, resource_id
+    FROM claims JOIN unnest($1::text[], $2::text[], $3::text[]) AS wanted (scope, operation, key) USING (scope, operation, key)
+    ORDER BY scope COLLATE "C", operation COLLATE "C", key COLLATE "C" FOR UPDATE OF claims`,
+}
+
+// Row locks would do the same on a quiet server, but a stream of them can keep whoever wants the row alone waiting for ever.
+const LOCK_SHARED = {
+  name: 'lock shared',
+  text: `SELECT pg_advisory_xact_lock_shared(id) FROM
+    (SELECT DISTINCT hashtextextended(name, 0) AS id FROM unnest($1::text[]) AS name ORDER BY id) AS ids`,
+}
+
+const LOCK_ACCOUNTS = {
+  name: 'lock accounts',
+  text: `SELECT customer_id, asset, partner_id, balance, in_transit, seq
+    FROM balances JOIN unnest($1::text[], $2::text[]) AS wanted (customer_id, asset) USING (customer_id, asset)
+    ORDER BY customer_id COLLATE "C", asset COLLATE "C" FOR NO KEY UPDATE OF balances`,
+}
+
+const CLOCK = { name: 'clock', text: 'SELECT clock_timestamp()::timestamptz(3) AS now' }
+
+/** Always in this order, and each part sorted, so that the batches of several nodes cannot lock each other out. */
+export async function lock(client: Client, commands: readonly Command<unknown>[]): Promise<State> {
+  const claims = unique(
+    commands.flatMap(({ locks }) => locks.claim ?? []),
+    claimKey,
+  )
+  const shared = [...new Set(commands.flatMap(({ locks }) => locks.shared ?? []))]
+  const accounts = unique(
+    commands.flatMap(({ locks }) => locks.accounts ?? []),
+    accountKey,
+  )
+  const rows = bySource(commands.flatMap(({ locks }) => locks.rows ?? []))
+  const reads = bySource(commands.flatMap(({ locks }) => locks.reads ?? []))
+
+  const state: State = { now: new Date(Number.NaN), accounts: new Map(), rows: new Map(), claims: new Map() }
+  const sendTogether = gather(client)
+  const answers: Promise<unknown>[] = [client.query(BEGIN)]
+  const ask = (
+    query: { name: string; text: string },
+    values: unknown[],
+    take: (answer: QueryResult) => void,
+  ) => answers.push(client.query({ ...query, values }).then(take))
+  const keepRows = ({ source }: { source: RowSource }) => {
+    const kept = new Map<string, Row>()
+    state.rows.set(source.name, kept)
+    return (answer: QueryResult) => {
+      for (const row of answer.rows) kept.set(row.id, row)
+    }
+  }
+
+  if (claims.length > 0) {
+    const names = [claims.map((c) => c.scope), claims.map((c) => c.operation), claims.map((c) => c.key)]
+    const won = new Set<string>()
+    ask(CLAIM, [...names, claims.map((c) => c.fingerprint)], (answer) => {
+      for (const row of answer.rows) won.add(claimKey(row))
+    })
+    ask(CLAIMED, names, (answer) => {
+      for (const row of answer.rows) {
+        const fresh = won.has(claimKey(row))
+        state.claims.set(claimKey(row), {
+          claim: row,
+          fresh,
+          fingerprint: row.fingerprint,
+          resource_id: row.resource_id ?? undefined,
+        })
+      }
+    })
+  }
+  if (shared.length > 0) ask(LOCK_SHARED, [shared], () => {})
+  for (const group of rows)
+    ask({ name: `lock ${group.source.name}`, text: group.source.sql }, [group.ids], keepRows(group))
+  if (accounts.length > 0) {
+    ask(LOCK_ACCOUNTS, [accounts.map((a) => a.customer_id), accounts.map((a) => a.asset)], (answer) => {
+      for (const row of answer.rows) state.accounts.set(accountKey(row), row)
+    })
+  }
+  for (const group of reads)
+    ask({ name: `read ${group.source.name}`, text: group.source.sql }, [group.ids], keepRows(group))
+  ask(CLOCK, [], (answer) => {
+    state.now = answer.rows[0].now
+  })
+  sendTogether()
+  await allOf(answers)
+  return state
+}
+
+function unique<T>(items: readonly T[], key: (item: T) => string): T[] {
+  return [...new Map(items.map((item) => [key(item), item])).values()]
+}
+
+function bySource(refs: readonly RowRef[]): { source: RowSource; ids: string[] }[] {
+  const groups = new Map<string, { source: RowSource; ids: Set<string> }>()
+  for (const { source, id } of refs) {
+    const group = groups.get(source.name) ?? { source, ids: new Set() }
+    groups.set(source.name, group)
+    group.ids.add(id)
+  }
+  return [...groups.values()]
+    .sort((a, b) => (a.source.name < b.source.name ? -1 : 1))
+    .map(({ source, ids }) => ({ source, ids: [...ids] }))
+}

@@ -1,0 +1,22 @@
+import type { AccountRef, Claim, HeldAccount } from './command.ts'
+
+/** What a batch holds between its two round trips: filled by lock.ts, changed in memory by decide.ts, stored by write.ts. */
+export type State = {
+  now: Date
+  readonly accounts: Map<string, HeldAccount>
+  readonly rows: Map<string, Map<string, Row>>
+  readonly claims: Map<string, HeldClaim>
+}
+
+export type Row = { id: string } & Record<string, unknown>
+
+export type HeldClaim = {
+  readonly claim: Claim
+  /** Inserted by this very transaction. */
+  readonly fresh: boolean
+  fingerprint: string
+  resource_id: string | undefined
+}
+
+export const accountKey = ({ customer_id, asset }: AccountRef): string => `${customer_id} ${asset}`
+export const claimKey = ({ scope, operation, key }: Claim): string => JSON.stringify([scope, operation, key])

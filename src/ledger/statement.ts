@@ -1,0 +1,93 @@
+import { type Asset, assetNames } from '../core/money.ts'
+import type { Db } from '../db/pool.ts'
+
+/** A line of a customer's statement. */
+export type StatementLine = {
+  readonly asset: Asset
+  readonly seq: bigint
+  readonly amount: bigint
+  readonly balance_after: bigint
+  readonly cause_id: string
+  readonly movement: string
+  readonly created_at: Date
+}
+
+/** Where each asset's reading stopped: the lowest seq already shown. Absent means from the newest. */
+export type StatementPosition = Partial<Record<Asset, bigint>>
+
+const LINES = {
+  name: 'statement lines',
+  text: `SELECT asset, seq, amount, balance_after, cause_id, movement, created_at FROM entries
+    WHERE owner = $1 AND asset = $2 AND seq < $3 ORDER BY seq DESC LIMIT $4`,
+}
+
+const NEWEST = 2n ** 63n - 1n
+
+/**
+ * Newest first. Each account's lines are numbered without a gap under its own lock, so a position per account stays right
+ * whatever is added meanwhile.
+ */
+export async function statementLines(
+  db: Db,
+  options: { customer_id: string; assets?: readonly Asset[]; before: StatementPosition; limit: number },
+): Promise<StatementLine[]> {
+  const { customer_id, assets = assetNames, before, limit } = options
+  const perAsset = await Promise.all(
+    assets.map(async (asset) => {
+      const { rows } = await db.query({
+        ...LINES,
+        values: [customer_id, asset, before[asset] ?? NEWEST, limit],
+      })
+      return rows as StatementLine[]
+    }),
+  )
+  return merge(perAsset, limit)
+}
+
+/** Takes the latest of the heads again and again: the order within an account is never changed. */
+function merge(lists: readonly (readonly StatementLine[])[], limit: number): StatementLine[] {
+  const heads = lists.map(() => 0)
+  const merged: StatementLine[] = []
+  while (merged.length < limit) {
+    let latest: { line: StatementLine; list: number } | undefined
+    for (const [list, lines] of lists.entries()) {
+      const line = lines[heads[list]!]
+      if (line && (!latest || line.created_at > latest.line.created_at)) latest = { line, list }
+    }
+    if (!latest) break
+    heads[latest.list]!++
+    merged.push(latest.line)
+  }
+  return merged
+}
+
+export const positionAfter = (
+  before: StatementPosition,
+  lines: readonly StatementLine[],
+): StatementPosition =>
+  Object.fromEntries([...Object.entries(before), ...lines.map(({ asset, seq }) => [asset, seq])])
+
+const BALANCES = {
+  name: 'balances of a customer',
+  text: 'SELECT asset, balance, in_transit FROM balances WHERE customer_id = $1',
+}
+
+export type Balance = { readonly asset: Asset; readonly balance: bigint; readonly in_transit: bigint }
+
+export async function balancesOf(db: Db, customer_id: string): Promise<Balance[]> {
+  const { rows } = await db.query({ ...BALANCES, values: [customer_id] })
+  const found = new Map(rows.map((row: Balance) => [row.asset, row]))
+  return assetNames.map((asset) => found.get(asset) ?? { asset, balance: 0n, in_transit: 0n })
+}
+
+/** A customer has an account in every asset from its first moment, so a lock never has to create one. */
+export async function openAccounts(
+  db: Db,
+  owner: { customer_id: string; partner_id: string },
+): Promise<void> {
+  await db.query(`INSERT INTO balances (customer_id, partner_id, asset) SELECT $1, $2, unnest($3::text[])`, [
+    owner.customer_id,
+    owner.partner_id,
+    assetNames,
+  ])
+}
