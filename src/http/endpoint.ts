@@ -1,0 +1,91 @@
+import type { Static, TObject, TSchema } from 'typebox'
+import type { ErrorCode } from '../core/errors.ts'
+import type { World } from '../world.ts'
+
+/** Contract §5. A key carries some of these; an endpoint asks for one. */
+export const scopes = ['read', 'customers', 'payouts', 'transfers', 'quotes', 'webhooks'] as const
+export type Scope = (typeof scopes)[number]
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+
+/**
+ * An endpoint, declared once, as data. Validation, the handler's types, the limiter's table, openapi.json, the reference
+ * page and the SDK's types all come from it.
+ */
+export type Endpoint = {
+  /** How the SDK calls it: client.customers.create. */
+  readonly name: string
+  readonly route: `${Method} /v1/${string}`
+  readonly summary: string
+  readonly description?: string
+  /** Absent: any valid key. */
+  readonly scope?: Scope
+  readonly sandbox_only?: true
+  readonly params?: TObject
+  readonly query?: TObject
+  readonly body?: TObject
+  readonly reply: { readonly status: 200 | 201 | 204; readonly schema?: TSchema }
+  /** What it may answer beyond what every endpoint may (see `commonErrors`). */
+  readonly errors: readonly ErrorCode[]
+  /** Interface §8: a limit of its own, beside those of the key. */
+  readonly limit_per_minute?: number
+  /** A body that the reference shows and that works in a fresh sandbox, but for ids. */
+  readonly example?: Readonly<Record<string, unknown>>
+}
+
+export const commonErrors: readonly ErrorCode[] = [
+  'missing_authorization',
+  'invalid_api_key',
+  'revoked_api_key',
+  'expired_api_key',
+  'ip_not_allowed',
+  'rate_limit_exceeded',
+  'internal_error',
+  'service_unavailable',
+]
+
+export const endpoint = <const E extends Endpoint>(declared: E): E => declared
+
+/** How much a key may ask for (interface §8). */
+export type Limits = {
+  readonly per_minute: number
+  readonly per_day: number
+  /** Replaces every endpoint's own limit when set. */
+  readonly endpoint_per_minute: number | null
+  readonly lookup_per_minute: number
+}
+
+/** Who is calling, as the API key says. */
+export type Caller = {
+  readonly key_id: string
+  readonly partner_id: string
+  readonly scopes: readonly Scope[]
+  readonly limits: Limits
+  readonly address: string
+}
+
+type Part<S> = S extends TSchema ? Static<S> : undefined
+
+export type Call<E extends Endpoint> = {
+  readonly world: World
+  readonly caller: Caller
+  readonly request_id: string
+  readonly params: Part<E['params']>
+  readonly query: Part<E['query']>
+  readonly body: Part<E['body']>
+}
+
+export type Handler = {
+  readonly endpoint: Endpoint
+  run(call: Call<Endpoint>): Promise<unknown>
+}
+
+export const handle = <const E extends Endpoint>(
+  declared: E,
+  run: (call: Call<E>) => Promise<E['reply'] extends { schema: infer S extends TSchema } ? Static<S> : void>,
+): Handler => ({ endpoint: declared, run: run as unknown as Handler['run'] })
+
+export function methodAndPath({ route }: Pick<Endpoint, 'route'>): { method: Method; path: string } {
+  const [method, path] = route.split(' ') as [Method, string]
+  return { method, path }
+}

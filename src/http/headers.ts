@@ -1,0 +1,25 @@
+/** Sent with every answer of the API, also with those made below the router. */
+export const securityHeaders: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+}
+
+/** Pages carry their own style and one script of the same server; nothing is loaded from elsewhere. */
+export const pageSecurityPolicy =
+  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+/** What the three X-RateLimit headers tell (interface §8): the per-minute window of the key, or of the address. */
+export type WindowState = { readonly limit: number; readonly remaining: number; readonly resets_at: number }
+
+export function rateLimitHeaders({ limit, remaining, resets_at }: WindowState): Record<string, string> {
+  return {
+    'x-ratelimit-limit': String(limit),
+    'x-ratelimit-remaining': String(remaining),
+    'x-ratelimit-reset': String(resets_at),
+  }
+}

@@ -1,0 +1,76 @@
+import { refuse } from '../core/errors.ts'
+
+const LIMIT_DEFAULT = 20
+
+export type Page<Item> = { data: Item[]; has_more: boolean; next_cursor: string | null }
+
+export function limitOf(query: { limit?: string }): number {
+  return query.limit === undefined ? LIMIT_DEFAULT : Number(query.limit)
+}
+
+/** A cursor is a position in the list's own order, so it stays right while rows are added; opaque to the caller. */
+export function encodeCursor(position: Record<string, string>): string {
+  return Buffer.from(JSON.stringify(position)).toString('base64url')
+}
+
+export function decodeCursor<Key extends string>(
+  cursor: string | undefined,
+  keys: readonly Key[],
+): Record<Key, string> | undefined {
+  if (cursor === undefined) return undefined
+  try {
+    const position: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    const entries = Object.entries(position as object)
+    if (
+      entries.every(([key, value]) => (keys as readonly string[]).includes(key) && typeof value === 'string')
+    ) {
+      return Object.fromEntries(entries) as Record<Key, string>
+    }
+  } catch {}
+  return refuse('invalid_request', {
+    param: 'cursor',
+    message: 'cursor must be the next_cursor of an earlier page of this list.',
+  })
+}
+
+/** Rows newest first, one more than asked for: the extra one only tells that there are more. */
+export function pageOf<Row extends { id: string; created_at: Date }, Item>(
+  rows: readonly Row[],
+  limit: number,
+  render: (row: Row) => Item,
+): Page<Item> {
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  const has_more = rows.length > limit
+  return {
+    data: shown.map(render),
+    has_more,
+    next_cursor: has_more && last ? encodeCursor({ at: last.created_at.toISOString(), id: last.id }) : null,
+  }
+}
+
+/** The position after which a list by (created_at, id) goes on. */
+export function positionOf(query: { cursor?: string }): { at: Date; id: string } | undefined {
+  const position = decodeCursor(query.cursor, ['at', 'id'])
+  return position && { at: parseTime(position.at, 'cursor'), id: position.id ?? '' }
+}
+
+/** A time that both JavaScript and the database can hold. */
+export function parseTime(text: string, param: string): Date {
+  const time = new Date(text)
+  const year = time.getUTCFullYear()
+  if (!(year >= 1970 && year <= 9999)) {
+    refuse('invalid_request', { param, message: `${param} must be a time such as 2026-11-15T12:00:00.000Z.` })
+  }
+  return time
+}
+
+export function timesOf(query: { created_after?: string; created_before?: string }): {
+  after: Date | null
+  before: Date | null
+} {
+  return {
+    after: query.created_after === undefined ? null : parseTime(query.created_after, 'created_after'),
+    before: query.created_before === undefined ? null : parseTime(query.created_before, 'created_before'),
+  }
+}
