@@ -1,0 +1,114 @@
+import { parseDocument } from '../core/document.ts'
+import { refuse } from '../core/errors.ts'
+import { isId } from '../core/ids.ts'
+import { isUniqueViolation, transaction } from '../db/pool.ts'
+import { recordEvent } from '../events/events.ts'
+import type { Held } from '../ledger/command.ts'
+import { openAccounts } from '../ledger/statement.ts'
+import type { World } from '../world.ts'
+import { renderCustomer } from './contract.ts'
+import {
+  type Customer,
+  type CustomerChange,
+  type CustomerFilter,
+  changeCustomer,
+  customerRows,
+  insertCustomer,
+  selectCustomer,
+  selectCustomers,
+  setStatus,
+} from './store.ts'
+
+/** A customer belongs to one partner and one environment, and holds one account per asset. */
+export type NewCustomer = {
+  readonly partner_id: string
+  readonly name: string
+  readonly document: string
+  readonly email?: string
+  readonly external_id?: string
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+export async function addCustomer(world: World, wanted: NewCustomer): Promise<Customer> {
+  const document = readDocument(wanted.document)
+  try {
+    return await transaction(world.db, async (tx) => {
+      const customer = await insertCustomer(tx, {
+        id: world.newId('customer'),
+        partner_id: wanted.partner_id,
+        name: wanted.name,
+        document: document.value,
+        document_type: document.type,
+        email: wanted.email ?? null,
+        external_id: wanted.external_id ?? null,
+        metadata: wanted.metadata ?? {},
+      })
+      await openAccounts(tx, { customer_id: customer.id, partner_id: customer.partner_id })
+      await recordEvent(tx, world, {
+        partner_id: customer.partner_id,
+        type: 'customer.created',
+        object: renderCustomer(customer),
+        sequence: 1,
+      })
+      return customer
+    })
+  } catch (error) {
+    if (isUniqueViolation(error, 'customers_document')) refuse('customer_exists', { param: 'document' })
+    if (isUniqueViolation(error, 'customers_external_id')) refuse('customer_exists', { param: 'external_id' })
+    throw error
+  }
+}
+
+function readDocument(text: string) {
+  return (
+    parseDocument(text) ??
+    refuse('invalid_request', {
+      param: 'document',
+      message: 'document must be a CPF or CNPJ with right check digits, bare or fully punctuated.',
+    })
+  )
+}
+
+export async function findCustomer(
+  world: World,
+  where: { partner_id: string; id: string },
+): Promise<Customer> {
+  const customer = isId('customer', where.id) ? await selectCustomer(world.db, where) : undefined
+  return customer ?? refuse('customer_not_found', { param: 'customer_id' })
+}
+
+export async function findCustomers(world: World, filter: CustomerFilter): Promise<Customer[]> {
+  const document = filter.document === null ? null : readDocument(filter.document).value
+  return selectCustomers(world.db, { ...filter, document })
+}
+
+export async function editCustomer(
+  world: World,
+  where: { partner_id: string; id: string },
+  change: CustomerChange,
+): Promise<Customer> {
+  const customer = isId('customer', where.id) ? await changeCustomer(world.db, where, change) : undefined
+  return customer ?? refuse('customer_not_found', { param: 'customer_id' })
+}
+
+/** Blocking holds the customer's accounts, so whatever is decided on them afterwards sees it. */
+export async function blockCustomer(world: World, id: string, status: Customer['status']): Promise<Customer> {
+  const customer = await transaction(world.db, async (tx) => {
+    await tx.query("SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '15s'")
+    await tx.query(
+      'SELECT FROM balances WHERE customer_id = $1 ORDER BY asset COLLATE "C" FOR NO KEY UPDATE',
+      [id],
+    )
+    return setStatus(tx, id, status)
+  })
+  if (!customer) throw new Error(`No customer ${id} in ${world.environment}.`)
+  return customer
+}
+
+/** The customer that a money command is about: of this partner, and free to move money. */
+export function activeCustomer(held: Held, where: { partner_id: string; id: string }) {
+  const customer = held.row(customerRows, where.id)
+  if (customer?.partner_id !== where.partner_id) refuse('customer_not_found', { param: 'customer_id' })
+  if (customer.status === 'blocked') refuse('customer_blocked')
+  return customer
+}

@@ -1,0 +1,75 @@
+import { type Asset, assetNames } from '../core/money.ts'
+import { type Handler, handle } from '../http/endpoint.ts'
+import { decodeCursor, encodeCursor, limitOf, pageOf, positionOf, timesOf } from '../http/page.ts'
+import { balancesOf, positionAfter, type StatementPosition, statementLines } from '../ledger/statement.ts'
+import * as contract from './contract.ts'
+import { addCustomer, editCustomer, findCustomer, findCustomers } from './customers.ts'
+
+const { renderBalance, renderCustomer, renderStatementLine } = contract
+
+export const customersRoutes: Handler[] = [
+  handle(contract.createCustomer, async ({ world, caller, body }) =>
+    renderCustomer(await addCustomer(world, { ...body, partner_id: caller.partner_id })),
+  ),
+
+  handle(contract.listCustomers, async ({ world, caller, query }) => {
+    const limit = limitOf(query)
+    const customers = await findCustomers(world, {
+      partner_id: caller.partner_id,
+      status: query.status ?? null,
+      document: query.document ?? null,
+      external_id: query.external_id ?? null,
+      ...timesOf(query),
+      position: positionOf(query),
+      limit: limit + 1,
+    })
+    return pageOf(customers, limit, renderCustomer)
+  }),
+
+  handle(contract.getCustomer, async ({ world, caller, params }) =>
+    renderCustomer(await findCustomer(world, { partner_id: caller.partner_id, id: params.customer_id })),
+  ),
+
+  handle(contract.updateCustomer, async ({ world, caller, params, body }) =>
+    renderCustomer(
+      await editCustomer(world, { partner_id: caller.partner_id, id: params.customer_id }, body),
+    ),
+  ),
+
+  handle(contract.getBalances, async ({ world, caller, params }) => {
+    const customer = await findCustomer(world, { partner_id: caller.partner_id, id: params.customer_id })
+    return { data: (await balancesOf(world.db, customer.id)).map(renderBalance) }
+  }),
+
+  handle(contract.getStatement, async ({ world, caller, params, query }) => {
+    const customer = await findCustomer(world, { partner_id: caller.partner_id, id: params.customer_id })
+    const limit = limitOf(query)
+    const before = readPosition(query.cursor)
+    const lines = await statementLines(world.db, {
+      customer_id: customer.id,
+      assets: query.asset ? [query.asset] : assetNames,
+      before,
+      limit: limit + 1,
+    })
+    const shown = lines.slice(0, limit)
+    const has_more = lines.length > limit
+    return {
+      data: shown.map(renderStatementLine),
+      has_more,
+      next_cursor: has_more ? encodeCursor(writePosition(positionAfter(before, shown))) : null,
+    }
+  }),
+]
+
+function readPosition(cursor: string | undefined): StatementPosition {
+  const position: Partial<Record<Asset, string>> = decodeCursor(cursor, assetNames) ?? {}
+  return Object.fromEntries(
+    Object.entries(position).map(([asset, seq]) => [asset, /^[0-9]{1,18}$/.test(seq) ? BigInt(seq) : 0n]),
+  )
+}
+
+function writePosition(position: StatementPosition): Record<string, string> {
+  return Object.fromEntries(
+    (Object.entries(position) as [Asset, bigint][]).map(([asset, seq]) => [asset, seq.toString()]),
+  )
+}

@@ -1,0 +1,129 @@
+import type { Db } from '../db/pool.ts'
+import { rowSource } from '../ledger/command.ts'
+
+export type Customer = {
+  readonly id: string
+  readonly partner_id: string
+  readonly name: string
+  readonly document: string
+  readonly document_type: 'cpf' | 'cnpj'
+  readonly email: string | null
+  readonly external_id: string | null
+  readonly metadata: Readonly<Record<string, string>>
+  readonly status: 'active' | 'blocked'
+  readonly created_at: Date
+}
+
+export async function insertCustomer(
+  db: Db,
+  customer: Omit<Customer, 'status' | 'created_at'>,
+): Promise<Customer> {
+  const { rows } = await db.query({
+    name: 'insert customer',
+    text: `INSERT INTO customers (id, partner_id, name, document, document_type, email, external_id, metadata, created_at)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp()) RETURNING *`,
+    values: [
+      customer.id,
+      customer.partner_id,
+      customer.name,
+      customer.document,
+      customer.document_type,
+      customer.email,
+      customer.external_id,
+      JSON.stringify(customer.metadata),
+    ],
+  })
+  return rows[0]
+}
+
+export async function selectCustomer(
+  db: Db,
+  where: { partner_id: string; id: string },
+): Promise<Customer | undefined> {
+  const { rows } = await db.query({
+    name: 'select customer',
+    text: 'SELECT * FROM customers WHERE id = $1 AND partner_id = $2',
+    values: [where.id, where.partner_id],
+  })
+  return rows[0]
+}
+
+export type CustomerFilter = {
+  readonly partner_id: string
+  readonly status: string | null
+  readonly document: string | null
+  readonly external_id: string | null
+  readonly after: Date | null
+  readonly before: Date | null
+  readonly position: { readonly at: Date; readonly id: string } | undefined
+  readonly limit: number
+}
+
+export async function selectCustomers(db: Db, filter: CustomerFilter): Promise<Customer[]> {
+  const { rows } = await db.query({
+    name: 'select customers',
+    text: `SELECT * FROM customers WHERE partner_id = $1
+      AND ($2::text IS NULL OR status = $2) AND ($3::text IS NULL OR document = $3) AND ($4::text IS NULL OR external_id = $4)
+      AND ($5::timestamptz IS NULL OR created_at >= $5) AND ($6::timestamptz IS NULL OR created_at < $6)
+      AND ($7::timestamptz IS NULL OR (created_at, id) < ($7, $8))
+      ORDER BY created_at DESC, id DESC LIMIT $9`,
+    values: [
+      filter.partner_id,
+      filter.status,
+      filter.document,
+      filter.external_id,
+      filter.after,
+      filter.before,
+      filter.position?.at ?? null,
+      filter.position?.id ?? null,
+      filter.limit,
+    ],
+  })
+  return rows
+}
+
+export type CustomerChange = {
+  readonly name?: string
+  readonly email?: string | null
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+export async function changeCustomer(
+  db: Db,
+  where: { partner_id: string; id: string },
+  change: CustomerChange,
+): Promise<Customer | undefined> {
+  const { rows } = await db.query(
+    `UPDATE customers SET name = coalesce($3, name), email = CASE WHEN $4 THEN $5 ELSE email END, metadata = coalesce($6, metadata)
+     WHERE id = $1 AND partner_id = $2 RETURNING *`,
+    [
+      where.id,
+      where.partner_id,
+      change.name ?? null,
+      change.email !== undefined,
+      change.email ?? null,
+      change.metadata === undefined ? null : JSON.stringify(change.metadata),
+    ],
+  )
+  return rows[0]
+}
+
+export async function setStatus(
+  db: Db,
+  id: string,
+  status: Customer['status'],
+): Promise<Customer | undefined> {
+  const { rows } = await db.query('UPDATE customers SET status = $2 WHERE id = $1 RETURNING *', [id, status])
+  return rows[0]
+}
+
+export async function customerById(db: Db, id: string): Promise<Customer | undefined> {
+  const { rows } = await db.query('SELECT * FROM customers WHERE id = $1', [id])
+  return rows[0]
+}
+
+/** Read by money commands once the customer's accounts are held. */
+export const customerRows = rowSource<Pick<Customer, 'id' | 'partner_id' | 'document' | 'name' | 'status'>>(
+  'customers',
+  'SELECT id, partner_id, document, name, status FROM customers WHERE id = ANY($1::text[])',
+)

@@ -1,0 +1,105 @@
+import { refuse } from '../core/errors.ts'
+import type { Money } from '../core/money.ts'
+import { activeCustomer } from '../customers/customers.ts'
+import { customerRows } from '../customers/store.ts'
+import { eventWrite } from '../events/events.ts'
+import { customerAccount, externalAccount } from '../ledger/accounts.ts'
+import type { Claim, Command } from '../ledger/command.ts'
+import type { World } from '../world.ts'
+import { renderDeposit } from './contract.ts'
+import { type Deposit, insertDeposits } from './store.ts'
+
+/**
+ * Money in: the outside account of a rail goes down, the customer's goes up, in one movement. In the sandbox a partner
+ * makes test money; everywhere an operator can credit under a reference that works once.
+ */
+type DepositOrder = Pick<Deposit, 'partner_id' | 'customer_id' | 'rail'> & {
+  readonly money: Money
+  readonly reason?: string
+  readonly reference?: string
+}
+
+export function deposit(world: World, order: DepositOrder): Command<Deposit> {
+  const { partner_id, customer_id, money, rail } = order
+  const id = world.newId('deposit')
+  return {
+    partner_id,
+    locks: {
+      accounts: [{ customer_id, asset: money.asset }],
+      reads: [{ source: customerRows, id: customer_id }],
+    },
+    decide(held) {
+      activeCustomer(held, { partner_id, id: customer_id })
+      const made: Deposit = {
+        id,
+        partner_id,
+        customer_id,
+        asset: money.asset,
+        amount: money.units,
+        rail,
+        reason: order.reason ?? null,
+        reference: order.reference ?? null,
+        created_at: held.now,
+      }
+      return {
+        movements: [
+          {
+            cause_id: id,
+            name: 'credited',
+            partner_id,
+            lines: [
+              { account: externalAccount(rail), asset: money.asset, amount: -money.units },
+              { account: customerAccount(customer_id), asset: money.asset, amount: money.units },
+            ],
+          },
+        ],
+        writes: [
+          { target: insertDeposits, row: made },
+          eventWrite(
+            world,
+            { partner_id, type: 'deposit.completed', object: renderDeposit(made), sequence: 1 },
+            held.now,
+          ),
+        ],
+        result: made,
+      }
+    },
+  }
+}
+
+export type Credit = {
+  readonly partner_id: string
+  readonly customer_id: string
+  readonly money: Money
+  readonly reason: string
+  readonly reference: string
+}
+
+/** An operator's credit. The same reference again answers with the first credit, or refuses when it was another one. */
+export function operatorCredit(world: World, credit: Credit): Command<{ id: string; replayed: boolean }> {
+  const { customer_id, money, reason, reference } = credit
+  const booked = deposit(world, { ...credit, rail: 'operator' })
+  const claim: Claim = {
+    scope: 'operator',
+    operation: 'credit',
+    key: reference,
+    fingerprint: JSON.stringify([customer_id, money.asset, money.units.toString(), reason]),
+  }
+  return {
+    ...booked,
+    locks: { ...booked.locks, claim },
+    decide(held) {
+      const before = held.claimed(claim)
+      if (before && before.fingerprint !== claim.fingerprint) {
+        refuse('idempotency_conflict', { message: `The reference ${reference} was used for another credit.` })
+      }
+      if (before) return { result: { id: before.resource_id, replayed: true } }
+      const decision = booked.decide(held)
+      return {
+        ...decision,
+        claims: { resource_id: decision.result.id },
+        result: { id: decision.result.id, replayed: false },
+      }
+    },
+  }
+}

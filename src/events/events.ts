@@ -1,0 +1,51 @@
+import type { Db } from '../db/pool.ts'
+import type { Write } from '../ledger/command.ts'
+import type { World } from '../world.ts'
+import { insertEvents } from './store.ts'
+
+/** Contract §12. Stored in the transaction that caused them, with the object exactly as GET shows it. */
+export const eventTypes = [
+  'customer.created',
+  'deposit.completed',
+  'api_key.created',
+  'api_key.revoked',
+] as const
+export type EventType = (typeof eventTypes)[number]
+
+export type NewEvent = {
+  readonly partner_id: string
+  readonly type: EventType
+  readonly object: { readonly id: string } & Readonly<Record<string, unknown>>
+  /** Rises per object, so that a receiver can drop what comes late. */
+  readonly sequence: number
+}
+
+/** An event as part of a money command. */
+export function eventWrite(world: World, event: NewEvent, now: Date): Write {
+  return { target: insertEvents, row: rowOf(world, event, now) }
+}
+
+/** An event beside a change that moves no money, in the same transaction. */
+export async function recordEvent(tx: Db, world: World, event: NewEvent): Promise<void> {
+  const row = rowOf(world, event, new Date(world.clock.now()))
+  await tx.query(
+    insertEvents.sql,
+    insertEvents.columns.map((column) => [row[column]]),
+  )
+}
+
+function rowOf(
+  world: World,
+  { partner_id, type, object, sequence }: NewEvent,
+  now: Date,
+): Record<string, unknown> {
+  return {
+    id: world.newId('event'),
+    partner_id,
+    type,
+    object_id: object.id,
+    sequence,
+    data: JSON.stringify(object),
+    created_at: now.toISOString(),
+  }
+}

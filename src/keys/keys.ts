@@ -1,0 +1,154 @@
+import type { Environment } from '../core/environment.ts'
+import { refuse } from '../core/errors.ts'
+import { sendHint } from '../db/hints.ts'
+import { transaction } from '../db/pool.ts'
+import { recordEvent } from '../events/events.ts'
+import { type Caller, type Scope, scopes } from '../http/endpoint.ts'
+import { parseCidr } from '../http/ip.ts'
+import type { Command } from '../ledger/command.ts'
+import type { CustomLimits } from '../limits/tiers.ts'
+import type { World } from '../world.ts'
+import {
+  type ApiKey,
+  endValues,
+  insertKey,
+  insertValue,
+  keyInForce,
+  type ListedKey,
+  listKeys,
+  lockKeyAlone,
+  markRevoked,
+  updateLimits,
+} from './store.ts'
+import { hashKeyValue, lastFour, newKeyValue } from './value.ts'
+
+/** Keys (interface §5, contract §5). The clear value exists in the answer of create and rotate, and nowhere else. */
+export type NewKey = {
+  readonly partner_id: string
+  readonly name: string
+  readonly scopes?: readonly Scope[]
+  readonly ip_allowlist?: readonly string[]
+  readonly expires_at?: Date
+}
+
+export type ShownKey = { readonly key: ListedKey; readonly value: string }
+
+/** A key in the form in which it may be listed, logged and sent in events: without its value. */
+export const renderKey = (key: ListedKey, environment: Environment) => ({
+  id: key.id,
+  partner_id: key.partner_id,
+  environment,
+  name: key.name,
+  last_four: key.last_four,
+  scopes: key.scopes,
+  ip_allowlist: key.ip_allowlist,
+  expires_at: key.expires_at?.toISOString() ?? null,
+  revoked_at: key.revoked_at?.toISOString() ?? null,
+  created_at: key.created_at.toISOString(),
+  last_used_at: key.last_used_at?.toISOString() ?? null,
+  last_used_address: key.last_used_address,
+})
+
+export async function createKey(world: World, wanted: NewKey): Promise<ShownKey> {
+  for (const scope of wanted.scopes ?? []) {
+    if (!scopes.includes(scope))
+      refuse('invalid_request', {
+        param: 'scopes',
+        message: `Unknown scope ${scope}. Scopes are ${scopes.join(', ')}.`,
+      })
+  }
+  for (const range of wanted.ip_allowlist ?? []) {
+    if (!parseCidr(range))
+      refuse('invalid_request', {
+        param: 'ip_allowlist',
+        message: `${range} is not an IP address or a CIDR range without host bits.`,
+      })
+  }
+  const value = newKeyValue(world.environment)
+  return transaction(world.db, async (tx) => {
+    const { id } = await insertKey(tx, {
+      id: world.newId('key'),
+      partner_id: wanted.partner_id,
+      name: wanted.name,
+      scopes: wanted.scopes ?? scopes,
+      ip_allowlist: wanted.ip_allowlist ?? [],
+      expires_at: wanted.expires_at ?? null,
+    })
+    await insertValue(tx, { api_key_id: id, hash: hashKeyValue(value), last_four: lastFour(value) })
+    const key = (await listKeys(tx, { id }))[0]!
+    await recordEvent(tx, world, {
+      partner_id: key.partner_id,
+      type: 'api_key.created',
+      object: renderKey(key, world.environment),
+      sequence: 1,
+    })
+    return { key, value }
+  })
+}
+
+/**
+ * When this returns, no operation under the key commits any more: it waits for the running ones, which hold the same lock
+ * together, and every later one finds the key revoked.
+ */
+export async function revokeKey(world: World, id: string): Promise<ListedKey> {
+  const key = await transaction(world.db, async (tx) => {
+    await tx.query("SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '15s'")
+    const before = await lockKeyAlone(tx, id)
+    if (!before) return undefined
+    await markRevoked(tx, id)
+    const after = (await listKeys(tx, { id }))[0]!
+    if (!before.revoked_at) {
+      await recordEvent(tx, world, {
+        partner_id: after.partner_id,
+        type: 'api_key.revoked',
+        object: renderKey(after, world.environment),
+        sequence: 2,
+      })
+    }
+    return after
+  })
+  if (!key) throw new Error(`No key ${id} in ${world.environment}.`)
+  await sendHint(world.db, 'api_key_changed', id)
+  return key
+}
+
+/** The id stays, and with it scopes, limits and idempotency; the old value works until the grace ends. */
+export async function rotateKey(world: World, id: string, grace_seconds: number): Promise<ShownKey> {
+  const value = newKeyValue(world.environment)
+  const key = await transaction(world.db, async (tx) => {
+    const before = await lockKeyAlone(tx, id)
+    if (!before) throw new Error(`No key ${id} in ${world.environment}.`)
+    if (before.revoked_at) throw new Error(`Key ${id} is revoked; create a new one.`)
+    await endValues(tx, id, grace_seconds)
+    await insertValue(tx, { api_key_id: id, hash: hashKeyValue(value), last_four: lastFour(value) })
+    return (await listKeys(tx, { id }))[0]!
+  })
+  await sendHint(world.db, 'api_key_changed', id)
+  return { key, value }
+}
+
+export async function setKeyLimits(world: World, id: string, limits: Partial<CustomLimits>): Promise<ApiKey> {
+  const key = await updateLimits(world.db, id, limits)
+  if (!key) throw new Error(`No key ${id} in ${world.environment}.`)
+  await sendHint(world.db, 'api_key_changed', id)
+  return key
+}
+
+/** A command on behalf of an API key: the key is judged once more, inside the transaction that moves the money. */
+export function onBehalfOf<Result>(caller: Caller, command: Command<Result>): Command<Result> {
+  const { locks } = command
+  return {
+    ...command,
+    locks: {
+      ...locks,
+      shared: [...(locks.shared ?? []), caller.key_id],
+      reads: [...(locks.reads ?? []), { source: keyInForce, id: caller.key_id }],
+    },
+    decide(held) {
+      const key = held.row(keyInForce, caller.key_id)
+      if (!key || key.revoked_at) refuse('revoked_api_key')
+      if (key.expires_at && key.expires_at <= held.now) refuse('expired_api_key')
+      return command.decide(held)
+    },
+  }
+}

@@ -1,0 +1,128 @@
+import type { Db } from '../db/pool.ts'
+import type { Scope } from '../http/endpoint.ts'
+import { rowSource } from '../ledger/command.ts'
+import type { CustomLimits, Tier } from '../limits/tiers.ts'
+
+export type ApiKey = CustomLimits & {
+  readonly id: string
+  readonly partner_id: string
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  readonly ip_allowlist: readonly string[]
+  readonly expires_at: Date | null
+  readonly revoked_at: Date | null
+  readonly created_at: Date
+}
+
+/** A key as the gate needs it: with the value that was used, and the figures of its partner. */
+export type IdentifiedKey = ApiKey & {
+  readonly valid_until: Date | null
+  readonly tier: Tier
+  readonly partner_limits: CustomLimits
+}
+
+const IDENTIFY = {
+  name: 'identify api key',
+  text: `SELECT k.*, v.valid_until, p.tier, json_build_object('per_minute', p.per_minute, 'per_day', p.per_day,
+      'endpoint_per_minute', p.endpoint_per_minute, 'lookup_per_minute', p.lookup_per_minute) AS partner_limits
+    FROM api_key_values v JOIN api_keys k ON k.id = v.api_key_id JOIN shared.partners p ON p.id = k.partner_id WHERE v.hash = $1`,
+}
+
+export async function findByHash(db: Db, hash: Buffer): Promise<IdentifiedKey | undefined> {
+  const { rows } = await db.query({ ...IDENTIFY, values: [hash] })
+  return rows[0]
+}
+
+export async function insertKey(
+  db: Db,
+  key: Pick<ApiKey, 'id' | 'partner_id' | 'name' | 'scopes' | 'ip_allowlist' | 'expires_at'>,
+): Promise<ApiKey> {
+  const { rows } = await db.query(
+    `INSERT INTO api_keys (id, partner_id, name, scopes, ip_allowlist, expires_at) VALUES ($1, $2, $3, $4, $5, $6) RETURNING *`,
+    [key.id, key.partner_id, key.name, key.scopes, key.ip_allowlist, key.expires_at],
+  )
+  return rows[0]
+}
+
+export async function insertValue(
+  db: Db,
+  value: { api_key_id: string; hash: Buffer; last_four: string },
+): Promise<void> {
+  await db.query('INSERT INTO api_key_values (hash, api_key_id, last_four) VALUES ($1, $2, $3)', [
+    value.hash,
+    value.api_key_id,
+    value.last_four,
+  ])
+}
+
+export type ListedKey = ApiKey & {
+  readonly last_four: string
+  readonly last_used_at: Date | null
+  readonly last_used_address: string | null
+}
+
+export async function listKeys(db: Db, where: { partner_id?: string; id?: string }): Promise<ListedKey[]> {
+  const { rows } = await db.query(
+    `SELECT k.*, v.last_four, u.last_used_at, u.last_used_address FROM api_keys k
+     CROSS JOIN LATERAL (SELECT last_four FROM api_key_values WHERE api_key_id = k.id ORDER BY created_at DESC LIMIT 1) v
+     LEFT JOIN api_key_uses u ON u.api_key_id = k.id
+     WHERE ($1::text IS NULL OR k.partner_id = $1) AND ($2::text IS NULL OR k.id = $2) ORDER BY k.created_at DESC, k.id DESC`,
+    [where.partner_id ?? null, where.id ?? null],
+  )
+  return rows
+}
+
+export async function lockKeyAlone(db: Db, id: string): Promise<ApiKey | undefined> {
+  await db.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [id])
+  const { rows } = await db.query('SELECT * FROM api_keys WHERE id = $1', [id])
+  return rows[0]
+}
+
+export async function markRevoked(db: Db, id: string): Promise<ApiKey> {
+  const { rows } = await db.query(
+    'UPDATE api_keys SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE id = $1 RETURNING *',
+    [id],
+  )
+  return rows[0]
+}
+
+/** Values replaced by a rotation end when the grace does; one that would end sooner still does. */
+export async function endValues(db: Db, api_key_id: string, grace_seconds: number): Promise<void> {
+  await db.query(
+    `UPDATE api_key_values SET valid_until = least(valid_until, clock_timestamp() + make_interval(secs => $2)) WHERE api_key_id = $1`,
+    [api_key_id, grace_seconds],
+  )
+}
+
+export async function updateLimits(
+  db: Db,
+  id: string,
+  limits: Partial<CustomLimits>,
+): Promise<ApiKey | undefined> {
+  const { rows } = await db.query(
+    `UPDATE api_keys SET per_minute = coalesce($2, per_minute), per_day = coalesce($3, per_day),
+       endpoint_per_minute = coalesce($4, endpoint_per_minute), lookup_per_minute = coalesce($5, lookup_per_minute)
+     WHERE id = $1 RETURNING *`,
+    [id, limits.per_minute, limits.per_day, limits.endpoint_per_minute, limits.lookup_per_minute],
+  )
+  return rows[0]
+}
+
+export async function noteUses(
+  db: Db,
+  uses: readonly { api_key_id: string; at: Date; address: string }[],
+): Promise<void> {
+  await db.query(
+    `INSERT INTO api_key_uses (api_key_id, last_used_at, last_used_address)
+     SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::text[]) ORDER BY 1
+     ON CONFLICT (api_key_id) DO UPDATE SET last_used_at = excluded.last_used_at, last_used_address = excluded.last_used_address
+     WHERE api_key_uses.last_used_at < excluded.last_used_at`,
+    [uses.map((u) => u.api_key_id), uses.map((u) => u.at.toISOString()), uses.map((u) => u.address)],
+  )
+}
+
+/** What the money transaction judges again, under the lock that a revocation takes alone. */
+export const keyInForce = rowSource<{ id: string; revoked_at: Date | null; expires_at: Date | null }>(
+  'api keys',
+  'SELECT id, revoked_at, expires_at FROM api_keys WHERE id = ANY($1::text[])',
+)

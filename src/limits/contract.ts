@@ -1,0 +1,32 @@
+import { Type as T } from 'typebox'
+import { endpoint } from '../http/endpoint.ts'
+import { Timestamp } from '../http/schema.ts'
+
+const Window = T.Object({
+  limit: T.Integer(),
+  used: T.Integer(),
+  remaining: T.Integer(),
+  resets_at: Timestamp,
+})
+
+export const Usage = T.Object(
+  {
+    minute: Window,
+    day: Window,
+    endpoints: T.Array(
+      T.Object({ endpoint: T.String({ examples: ['POST /v1/quotes'] }), ...Window.properties }),
+    ),
+  },
+  { $id: 'Usage' },
+)
+
+/** Contract §3, §6. */
+export const getUsage = endpoint({
+  name: 'usage.get',
+  route: 'GET /v1/usage',
+  summary: 'What is left of this key’s limits',
+  description:
+    'Requests left in the current minute, in the current UTC day, and for each endpoint that has a limit of its own. This very request is counted.',
+  reply: { status: 200, schema: Usage },
+  errors: [],
+})

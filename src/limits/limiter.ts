@@ -1,0 +1,276 @@
+import type { Logger } from 'pino'
+import type { Clock } from '../core/clock.ts'
+import { type Channel, type Hints, sendHint } from '../db/hints.ts'
+import { type Client, openClient, openPool, type Seat } from '../db/pool.ts'
+import type { WindowState } from '../http/headers.ts'
+import {
+  countersOf,
+  dropClosedWindows,
+  lockCounters,
+  openCounters,
+  saveCounters,
+  writeCounters,
+} from './store.ts'
+import {
+  type Counter,
+  counterKey,
+  decide,
+  openCounter,
+  type Request,
+  type Verdict,
+  type Want,
+  windowOf,
+} from './windows.ts'
+
+/**
+ * Counts requests exactly, however many nodes there are. A lone node counts in memory and saves what it counted; as soon
+ * as a second one joins, both count in the database, where they lock, decide and write in batches. The rules are the same
+ * function either way (windows.ts).
+ *
+ * Who is alone is settled by one advisory lock: a lone node holds it for itself, several hold it together.
+ */
+export type Limiter = {
+  take(subject: string, wants: readonly Want[]): Promise<Verdict>
+  /** What the headers would tell, without counting anything. */
+  look(subject: string, wants: readonly Want[]): WindowState
+  /** How much of each window is used. */
+  used(subject: string, wants: readonly Want[]): Promise<number[]>
+  stop(): Promise<void>
+}
+
+const ALONE_LOCK = 7_415_302
+const SHARED: Channel = 'windows_shared'
+const SAVE_MS = 1000
+const TRY_ALONE_MS = 10_000
+const CLEAN_MS = 600_000
+
+export async function openLimiter(options: {
+  seat: Seat
+  clock: Clock
+  hints: Hints
+  log: Logger
+}): Promise<Limiter> {
+  const { seat, clock, hints, log } = options
+  // A count may lose its last second in a crash; money never waits for it.
+  const relaxed = {
+    synchronous_commit: 'off',
+    statement_timeout: '0',
+    lock_timeout: '0',
+    idle_in_transaction_session_timeout: '5s',
+  }
+  const pool = openPool({ ...seat, max: 2 })
+  const counters = new Map<string, Counter>()
+  const dirty = new Set<Counter>()
+  const timers: NodeJS.Timeout[] = []
+  let member: Client | undefined
+  const batcher = openBatcher(seat, relaxed, counters)
+  let mode: 'alone' | 'shared' = 'shared'
+  let changing: Promise<void> = Promise.resolve()
+  let stopped = false
+
+  /** Changes of mode happen one after the other. */
+  const change = (work: () => Promise<void>): Promise<void> => {
+    changing = changing
+      .then(work)
+      .catch((error: unknown) => log.warn({ err: error }, 'limits: cannot change mode'))
+    return changing
+  }
+
+  async function save(): Promise<void> {
+    const unsaved = [...dirty]
+    dirty.clear()
+    if (unsaved.length === 0) return
+    await saveCounters(pool, unsaved).catch((error: unknown) => {
+      for (const counter of unsaved) dirty.add(counter)
+      throw error
+    })
+  }
+
+  async function beAlone(client: Client): Promise<void> {
+    await client.query('SELECT pg_advisory_unlock_shared($1)', [ALONE_LOCK])
+    for (const counter of await openCounters(pool)) {
+      const key = counterKey(counter.subject, counter.name)
+      const known = counters.get(key)
+      if (!known || known.starts_at < counter.starts_at || known.count < counter.count)
+        counters.set(key, counter)
+    }
+    mode = 'alone'
+  }
+
+  async function share(): Promise<void> {
+    if (mode === 'shared') return
+    mode = 'shared'
+    await save()
+    await member?.query('SELECT pg_advisory_lock_shared($1)', [ALONE_LOCK])
+    await member?.query('SELECT pg_advisory_unlock($1)', [ALONE_LOCK])
+    log.info('limits: another node joined, counting in the database')
+  }
+
+  async function tryAlone(): Promise<boolean> {
+    if (!member || mode === 'alone') return mode === 'alone'
+    const { rows } = await member.query('SELECT pg_try_advisory_lock($1) AS won', [ALONE_LOCK])
+    if (rows[0].won) await beAlone(member)
+    return rows[0].won
+  }
+
+  /** Alone if nobody else is there; otherwise the lone node is told, and this one waits until it shares. */
+  async function join(): Promise<void> {
+    const client = await openClient(seat, { settings: relaxed })
+    client.once('end', () => {
+      if (stopped || member !== client) return
+      member = undefined
+      // Whoever lost the lock cannot know who counts now.
+      mode = 'shared'
+      void change(save)
+      rejoin()
+    })
+    member = client
+    const asking = setInterval(() => sendHint(pool, SHARED, '').catch(() => {}), 100)
+    try {
+      if (await tryAlone()) return
+      await sendHint(pool, SHARED, '')
+      await client.query('SELECT pg_advisory_lock_shared($1)', [ALONE_LOCK])
+      mode = 'shared'
+    } finally {
+      clearInterval(asking)
+    }
+  }
+
+  function rejoin(): void {
+    if (stopped) return
+    setTimeout(() => change(join).then(() => member ?? rejoin()), 500).unref()
+  }
+
+  hints.on(SHARED, () => void change(share))
+  await join()
+  timers.push(setInterval(() => void (mode === 'alone' && save().catch(() => {})), SAVE_MS))
+  timers.push(
+    setInterval(() => void (mode === 'shared' && change(async () => void (await tryAlone()))), TRY_ALONE_MS),
+  )
+  timers.push(setInterval(() => void dropClosedWindows(pool).catch(() => {}), CLEAN_MS))
+  timers.push(setInterval(() => forgetClosed(counters, clock.now()), 60_000))
+  for (const timer of timers) timer.unref()
+
+  const requestOf = (subject: string, wants: readonly Want[]): Request => ({
+    subject,
+    wants,
+    now: clock.now(),
+  })
+
+  return {
+    async take(subject, wants) {
+      if (mode === 'shared') {
+        await changing
+        if (mode === 'shared') return batcher.take(requestOf(subject, wants))
+      }
+      const request = requestOf(subject, wants)
+      const verdict = decide(counters, request)
+      if (!verdict.refused) for (const { name } of wants) dirty.add(counters.get(counterKey(subject, name))!)
+      return verdict
+    },
+    look: (subject, wants) => windowOf(counters, requestOf(subject, wants)),
+    async used(subject, wants) {
+      const now = clock.now()
+      const known = mode === 'shared' ? byKey(await countersOf(pool, subject)) : counters
+      return wants.map((want) => {
+        const open = openCounter(subject, want, now)
+        const counter = known.get(counterKey(subject, want.name))
+        return counter?.starts_at === open.starts_at ? counter.count : 0
+      })
+    },
+    async stop() {
+      stopped = true
+      for (const timer of timers) clearInterval(timer)
+      await changing
+      await save().catch((error: unknown) =>
+        log.warn({ err: error }, 'limits: the last counts could not be saved'),
+      )
+      await member?.end().catch(() => {})
+      await batcher.stop()
+      await pool.end()
+    },
+  }
+}
+
+const byKey = (counters: readonly Counter[]) =>
+  new Map(counters.map((c) => [counterKey(c.subject, c.name), c]))
+
+function forgetClosed(counters: Map<string, Counter>, now: number): void {
+  for (const [key, { ends_at }] of counters) if (ends_at <= now) counters.delete(key)
+}
+
+type Waiting = { readonly request: Request; resolve(verdict: Verdict): void; reject(error: unknown): void }
+
+/** Many requests, one transaction. What it saw last stays in `counters`, where the headers of other answers look. */
+function openBatcher(seat: Seat, settings: Record<string, string>, counters: Map<string, Counter>) {
+  let waiting: Waiting[] = []
+  let running: Promise<void> | undefined
+  let client: Client | undefined
+
+  async function connected(): Promise<Client> {
+    if (client) return client
+    const opened = await openClient(seat, {
+      pipeline: true,
+      settings: { ...settings, lock_timeout: '2s', statement_timeout: '5s' },
+    })
+    opened.once('end', () => {
+      client = undefined
+    })
+    client = opened
+    return opened
+  }
+
+  async function drain(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting
+      waiting = []
+      try {
+        const verdicts = await judge(
+          await connected(),
+          batch.map(({ request }) => request),
+        )
+        for (const [i, { resolve }] of batch.entries()) resolve(verdicts[i]!)
+      } catch (error) {
+        client?.end().catch(() => {})
+        client = undefined
+        for (const { reject } of batch) reject(error)
+      }
+    }
+    running = undefined
+  }
+
+  async function judge(db: Client, asked: readonly Request[]): Promise<Verdict[]> {
+    // One instant for the whole batch: a window must not change under it.
+    const now = Math.max(...asked.map((request) => request.now))
+    const requests = asked.map((request) => ({ ...request, now }))
+    const places = new Map<string, Counter>()
+    for (const { subject, wants } of requests) {
+      for (const want of wants) {
+        const counter = openCounter(subject, want, now)
+        places.set(`${counterKey(subject, want.name)} ${counter.starts_at}`, counter)
+      }
+    }
+    const locked = byKey(await lockCounters(db, [...places.values()]))
+    const before = new Map([...locked].map(([key, counter]) => [key, counter.count]))
+    const verdicts = requests.map((request) => decide(locked, request))
+    await writeCounters(
+      db,
+      [...locked].filter(([key, { count }]) => before.get(key) !== count).map(([, counter]) => counter),
+    )
+    for (const [key, counter] of locked) counters.set(key, counter)
+    return verdicts
+  }
+
+  return {
+    take(request: Request): Promise<Verdict> {
+      return new Promise((resolve, reject) => {
+        waiting.push({ request, resolve, reject })
+        running ??= new Promise((done) => setImmediate(() => drain().then(done)))
+      })
+    },
+    async stop() {
+      await running
+      await client?.end().catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,93 @@
+import type { Db } from '../db/pool.ts'
+import type { Counter } from './windows.ts'
+
+const OPEN = {
+  name: 'open windows',
+  text: `INSERT INTO windows (subject, name, starts_at, ends_at, count)
+    SELECT *, 0 FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[]) AS new (subject, name, starts_at, ends_at)
+    ORDER BY 1, 2, 3 ON CONFLICT DO NOTHING`,
+}
+
+const LOCK = {
+  name: 'lock windows',
+  text: `SELECT subject, name, starts_at, ends_at, count FROM windows
+    JOIN unnest($1::text[], $2::text[], $3::timestamptz[]) AS wanted (subject, name, starts_at) USING (subject, name, starts_at)
+    ORDER BY 1, 2, 3 FOR UPDATE OF windows`,
+}
+
+const ADD = {
+  name: 'count windows',
+  text: `UPDATE windows SET count = new.count
+    FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::integer[]) AS new (subject, name, starts_at, count)
+    WHERE (windows.subject, windows.name, windows.starts_at) = (new.subject, new.name, new.starts_at)`,
+}
+
+// A lone node writes what it counted; whoever knows of more requests is right.
+const SAVE = {
+  name: 'save windows',
+  text: `INSERT INTO windows (subject, name, starts_at, ends_at, count)
+    SELECT * FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::integer[]) ORDER BY 1, 2, 3
+    ON CONFLICT (subject, name, starts_at) DO UPDATE SET count = greatest(windows.count, excluded.count)`,
+}
+
+type Place = Pick<Counter, 'subject' | 'name' | 'starts_at' | 'ends_at'>
+
+const time = (ms: number) => new Date(ms).toISOString()
+const columns = (places: readonly Place[]) => [
+  places.map((p) => p.subject),
+  places.map((p) => p.name),
+  places.map((p) => time(p.starts_at)),
+]
+
+const counterOf = (row: {
+  subject: string
+  name: string
+  starts_at: Date
+  ends_at: Date
+  count: number
+}): Counter => ({
+  ...row,
+  starts_at: row.starts_at.getTime(),
+  ends_at: row.ends_at.getTime(),
+})
+
+/** Takes the counters for itself until `writeCounters` commits. One round trip on a pipelining connection. */
+export async function lockCounters(db: Db, places: readonly Place[]): Promise<Counter[]> {
+  const [, , locked] = await Promise.all([
+    db.query('BEGIN'),
+    db.query({ ...OPEN, values: [...columns(places), places.map((p) => time(p.ends_at))] }),
+    db.query({ ...LOCK, values: columns(places) }),
+  ])
+  return locked.rows.map(counterOf)
+}
+
+export async function writeCounters(db: Db, counters: readonly Counter[]): Promise<void> {
+  await Promise.all([
+    db.query({ ...ADD, values: [...columns(counters), counters.map((c) => c.count)] }),
+    db.query('COMMIT'),
+  ])
+}
+
+export async function saveCounters(db: Db, counters: readonly Counter[]): Promise<void> {
+  const values = [...columns(counters), counters.map((c) => time(c.ends_at)), counters.map((c) => c.count)]
+  await db.query({ ...SAVE, values })
+}
+
+export async function openCounters(db: Db): Promise<Counter[]> {
+  const { rows } = await db.query(
+    'SELECT subject, name, starts_at, ends_at, count FROM windows WHERE ends_at > clock_timestamp()',
+  )
+  return rows.map(counterOf)
+}
+
+export async function countersOf(db: Db, subject: string): Promise<Counter[]> {
+  const { rows } = await db.query(
+    'SELECT subject, name, starts_at, ends_at, count FROM windows WHERE subject = $1 AND ends_at > clock_timestamp()',
+    [subject],
+  )
+  return rows.map(counterOf)
+}
+
+export async function dropClosedWindows(db: Db): Promise<void> {
+  await db.query(`DELETE FROM windows WHERE ends_at < clock_timestamp() - interval '1 day'`)
+}

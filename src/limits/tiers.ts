@@ -1,0 +1,33 @@
+import type { Limits } from '../http/endpoint.ts'
+
+/** Interface §8. How many requests a key may make; the partner's tier says, unless custom figures were given. */
+export const tiers = {
+  standard: { per_minute: 100, per_day: 10_000 },
+  growth: { per_minute: 500, per_day: 50_000 },
+  /** Figures are agreed one by one; until then those of growth hold. */
+  enterprise: { per_minute: 500, per_day: 50_000 },
+} as const
+
+export type Tier = keyof typeof tiers
+export const tierNames = Object.keys(tiers) as Tier[]
+
+/** Custom figures of a partner or of a single key. Null: not set here. */
+export type CustomLimits = {
+  readonly per_minute: number | null
+  readonly per_day: number | null
+  readonly endpoint_per_minute: number | null
+  readonly lookup_per_minute: number | null
+}
+
+export const ADDRESS_PER_MINUTE = 100
+export const LOOKUP_PER_MINUTE = 20
+
+/** A key's own figures win over its partner's, and those over the tier's. */
+export function limitsOf(tier: Tier, partner: CustomLimits, key: CustomLimits): Limits {
+  return {
+    per_minute: key.per_minute ?? partner.per_minute ?? tiers[tier].per_minute,
+    per_day: key.per_day ?? partner.per_day ?? tiers[tier].per_day,
+    endpoint_per_minute: key.endpoint_per_minute ?? partner.endpoint_per_minute,
+    lookup_per_minute: key.lookup_per_minute ?? partner.lookup_per_minute ?? LOOKUP_PER_MINUTE,
+  }
+}

@@ -1,0 +1,91 @@
+import type { WindowState } from '../http/headers.ts'
+
+/** Contract §6. Windows are fixed minutes and UTC days; the per-minute window feeds the headers. */
+export type WindowKind = 'minute' | 'day'
+
+const LENGTH_MS: Readonly<Record<WindowKind, number>> = { minute: 60_000, day: 86_400_000 }
+
+/** A window that a request must fit into. The first one asked for is the one the headers tell about. */
+export type Want = { readonly name: string; readonly kind: WindowKind; readonly limit: number }
+
+export type Counter = {
+  readonly subject: string
+  readonly name: string
+  readonly starts_at: number
+  readonly ends_at: number
+  count: number
+}
+
+export type Verdict = {
+  readonly window: WindowState
+  /** Set when a window is full. Then nothing was consumed anywhere. */
+  readonly refused?: { readonly name: string; readonly limit: number; readonly retry_after_seconds: number }
+}
+
+export type Request = { readonly subject: string; readonly wants: readonly Want[]; readonly now: number }
+
+export const windowStart = (kind: WindowKind, now: number): number => now - (now % LENGTH_MS[kind])
+
+export const windowEnd = (kind: WindowKind, now: number): number => windowStart(kind, now) + LENGTH_MS[kind]
+
+export function counterKey(subject: string, name: string): string {
+  return `${subject} ${name}`
+}
+
+/** The counter of the window that is open now, if anything was counted in it yet. */
+function current(
+  counters: ReadonlyMap<string, Counter>,
+  subject: string,
+  want: Want,
+  now: number,
+): Counter | undefined {
+  const counter = counters.get(counterKey(subject, want.name))
+  return counter?.starts_at === windowStart(want.kind, now) ? counter : undefined
+}
+
+export function openCounter(subject: string, want: Want, now: number): Counter {
+  return {
+    subject,
+    name: want.name,
+    starts_at: windowStart(want.kind, now),
+    ends_at: windowEnd(want.kind, now),
+    count: 0,
+  }
+}
+
+export function windowOf(
+  counters: ReadonlyMap<string, Counter>,
+  { subject, wants, now }: Request,
+): WindowState {
+  return stateOf(wants[0]!, current(counters, subject, wants[0]!, now)?.count ?? 0, now)
+}
+
+function stateOf(want: Want, count: number, now: number): WindowState {
+  return {
+    limit: want.limit,
+    remaining: Math.max(0, want.limit - count),
+    resets_at: windowEnd(want.kind, now) / 1000,
+  }
+}
+
+/** Counts the request in all of its windows, or in none. The longest wait of those that refuse is the one to tell. */
+export function decide(counters: Map<string, Counter>, request: Request): Verdict {
+  const { subject, wants, now } = request
+  const open = wants.map((want) => current(counters, subject, want, now) ?? openCounter(subject, want, now))
+  const full = wants
+    .map((want, i) => ({ want, counter: open[i]! }))
+    .filter(({ want, counter }) => counter.count >= want.limit)
+    .sort((a, b) => b.counter.ends_at - a.counter.ends_at)[0]
+  if (full) {
+    const retry_after_seconds = Math.max(1, Math.ceil((full.counter.ends_at - now) / 1000))
+    return {
+      window: windowOf(counters, request),
+      refused: { name: full.want.name, limit: full.want.limit, retry_after_seconds },
+    }
+  }
+  for (const counter of open) {
+    counter.count++
+    counters.set(counterKey(subject, counter.name), counter)
+  }
+  return { window: stateOf(wants[0]!, open[0]!.count, now) }
+}

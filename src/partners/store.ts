@@ -1,0 +1,80 @@
+import type { Db } from '../db/pool.ts'
+import type { CustomLimits, Tier } from '../limits/tiers.ts'
+
+export type Partner = CustomLimits & {
+  readonly id: string
+  readonly name: string
+  readonly tier: Tier
+  readonly service_fee_bps: number
+  readonly partner_fee_share_pct: number
+  readonly third_party_payouts: boolean
+  readonly created_at: Date
+}
+
+export async function insertPartner(db: Db, partner: { id: string; name: string }): Promise<Partner> {
+  const { rows } = await db.query('INSERT INTO partners (id, name) VALUES ($1, $2) RETURNING *', [
+    partner.id,
+    partner.name,
+  ])
+  return rows[0]
+}
+
+export async function selectPartners(db: Db): Promise<Partner[]> {
+  const { rows } = await db.query('SELECT * FROM partners ORDER BY created_at, id')
+  return rows
+}
+
+/** The settings of a partner that an operator can change; what is absent stays. */
+export type PartnerChange = Partial<Omit<Partner, 'id' | 'name' | 'created_at'>>
+
+const changeable = [
+  'tier',
+  'per_minute',
+  'per_day',
+  'endpoint_per_minute',
+  'lookup_per_minute',
+  'service_fee_bps',
+  'partner_fee_share_pct',
+  'third_party_payouts',
+] as const satisfies (keyof PartnerChange)[]
+
+export async function changePartner(db: Db, id: string, change: PartnerChange): Promise<Partner | undefined> {
+  const columns = changeable.filter((column) => change[column] !== undefined)
+  const sets = columns.map((column, i) => `${column} = $${i + 2}`)
+  const { rows } = await db.query(`UPDATE partners SET ${sets.join(', ')} WHERE id = $1 RETURNING *`, [
+    id,
+    ...columns.map((column) => change[column]),
+  ])
+  return rows[0]
+}
+
+export type User = {
+  readonly id: string
+  readonly email: string
+  readonly name: string
+  readonly password_hash: string
+  readonly partner_id: string | null
+  readonly role: 'owner' | 'member' | 'operator'
+  readonly created_at: Date
+}
+
+export async function insertUser(db: Db, user: Omit<User, 'created_at'>): Promise<User> {
+  const { rows } = await db.query(
+    'INSERT INTO users (id, email, name, password_hash, partner_id, role) VALUES ($1, $2, $3, $4, $5, $6) RETURNING *',
+    [user.id, user.email, user.name, user.password_hash, user.partner_id, user.role],
+  )
+  return rows[0]
+}
+
+export async function selectUser(db: Db, email: string): Promise<User | undefined> {
+  const { rows } = await db.query('SELECT * FROM users WHERE email = $1', [email])
+  return rows[0]
+}
+
+export async function setPassword(db: Db, email: string, password_hash: string): Promise<User | undefined> {
+  const { rows } = await db.query('UPDATE users SET password_hash = $2 WHERE email = $1 RETURNING *', [
+    email,
+    password_hash,
+  ])
+  return rows[0]
+}
