@@ -1,0 +1,91 @@
+import { Refusal } from './core/errors.ts'
+import { customersRoutes } from './customers/routes.ts'
+import { depositsRoutes } from './deposits/routes.ts'
+import type { Endpoint, Handler } from './http/endpoint.ts'
+import { type Cidr, clientAddress, normalizeAddress } from './http/ip.ts'
+import type { Gate } from './http/server.ts'
+import type { Keyring } from './keys/keyring.ts'
+import type { Limiter } from './limits/limiter.ts'
+import { limitsRoutes } from './limits/routes.ts'
+import { addressWants, wantsOf } from './limits/wants.ts'
+import type { Verdict } from './limits/windows.ts'
+
+const ADDRESSES_KEPT = 10_000
+
+/** Everything the API answers to, and the gate before it. */
+export function createHandlers(limiter: Limiter): Handler[] {
+  return [...customersRoutes, ...depositsRoutes, ...limitsRoutes(limiter, () => endpoints)]
+}
+
+export const endpoints: readonly Endpoint[] = createHandlers(undefined as never).map(
+  ({ endpoint }) => endpoint,
+)
+
+/** The order of checks is fixed (contract §4): key, IP, rate limit, scope; then body and rules, in the handler. */
+export function createGate(parts: {
+  keyring: Keyring
+  limiter: Limiter
+  trusted_proxies: readonly Cidr[]
+}): Gate {
+  const { keyring, limiter, trusted_proxies } = parts
+  const subjectOf = (address: string) => `address ${address}`
+
+  // Without a proxy an address is the socket's, and the same few come again and again.
+  const normalized = new Map<string, string>()
+  const addressOf: Gate['addressOf'] = (socket, forwarded_for) => {
+    if (trusted_proxies.length > 0) return clientAddress({ socket, forwarded_for, trusted: trusted_proxies })
+    const known = normalized.get(socket)
+    if (known !== undefined) return known
+    if (normalized.size >= ADDRESSES_KEPT) normalized.clear()
+    const address = normalizeAddress(socket)
+    normalized.set(socket, address)
+    return address
+  }
+
+  /** Without a good key the address is counted, so that nobody can guess keys for long. */
+  async function turnAway(address: string, refusal: Refusal) {
+    const verdict = await limiter.take(subjectOf(address), addressWants)
+    return { window: verdict.window, refusal: verdict.refused ? tooMany(verdict.refused) : refusal }
+  }
+
+  return {
+    addressOf,
+    look: (address) => limiter.look(subjectOf(address), addressWants),
+    async admit({ authorization, address, endpoint }) {
+      const identified = await keyring.identify(authorization)
+      if (identified.refusal) return turnAway(address, identified.refusal)
+      const { world, key, limits } = identified
+      if (!identified.allows(address)) return turnAway(address, new Refusal('ip_not_allowed'))
+      const { window, refused } = await limiter.take(key.id, wantsOf(limits, endpoint))
+      if (refused) return { window, refusal: tooMany(refused) }
+      const caller = { key_id: key.id, partner_id: key.partner_id, scopes: key.scopes, limits, address }
+      keyring.noteUse(world, caller)
+      if (endpoint?.sandbox_only && world.environment !== 'sandbox')
+        return { window, refusal: new Refusal('sandbox_only') }
+      if (endpoint?.scope && !key.scopes.includes(endpoint.scope)) {
+        return {
+          window,
+          refusal: new Refusal('insufficient_scope', {
+            message: `This API key lacks the scope ${endpoint.scope}.`,
+          }),
+        }
+      }
+      return { window, world, caller }
+    },
+  }
+}
+
+function tooMany({ name, limit, retry_after_seconds }: NonNullable<Verdict['refused']>): Refusal {
+  const window =
+    name === 'day'
+      ? 'per UTC day'
+      : name === 'minute'
+        ? 'per minute'
+        : name === 'address'
+          ? 'per minute from one address without a valid key'
+          : `per minute for ${name}`
+  return new Refusal('rate_limit_exceeded', {
+    message: `Too many requests: the limit is ${limit} ${window}. Wait ${retry_after_seconds} s, then go on.`,
+    retry_after_seconds,
+  })
+}

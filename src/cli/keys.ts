@@ -1,0 +1,146 @@
+import type { Scope } from '../http/endpoint.ts'
+import { createKey, renderKey, revokeKey, rotateKey, setKeyLimits } from '../keys/keys.ts'
+import { listKeys } from '../keys/store.ts'
+import { findPartner } from '../partners/partners.ts'
+import type { World, Worlds } from '../world.ts'
+import {
+  argument,
+  type CliCommand,
+  environmentOption,
+  integerOption,
+  option,
+  table,
+  usage,
+  worldThatHas,
+} from './command.ts'
+import { limitOptions, limitsFrom } from './limits.ts'
+
+const environment = { type: 'string', value: 'production|sandbox', about: 'Which environment' } as const
+const partner = { type: 'string', value: 'ID', about: 'Which partner; the only one when absent' } as const
+const list = (text: string | undefined) =>
+  text
+    ?.split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+
+export const keyCommands: CliCommand[] = [
+  {
+    name: 'keys create',
+    about: 'Create an API key; its value is shown this once',
+    options: {
+      environment: { ...environment, about: 'Which environment; sandbox when absent' },
+      partner,
+      name: { type: 'string', value: 'TEXT', about: 'What the key is for' },
+      scopes: {
+        type: 'string',
+        value: 'LIST',
+        about: 'read,customers,payouts,transfers,quotes,webhooks; all when absent',
+      },
+      allow: { type: 'string', value: 'LIST', about: 'IP addresses and CIDR ranges it may be used from' },
+      expires: { type: 'string', value: 'TIME', about: 'ISO 8601' },
+    },
+    async runWith(input, { shared, worlds }) {
+      const world = worlds[environmentOption(input) ?? 'sandbox']
+      const owner = await findPartner(shared, option(input, 'partner'))
+      const expires = option(input, 'expires')
+      const expires_at = expires === undefined ? undefined : new Date(expires)
+      if (expires_at && !(expires_at.getTime() > Date.now()))
+        usage('--expires must be a time in the future, such as 2030-01-01T00:00:00Z.')
+      const scopes = list(option(input, 'scopes')) as Scope[] | undefined
+      const ip_allowlist = list(option(input, 'allow'))
+      const { key, value } = await createKey(world, {
+        partner_id: owner.id,
+        name: option(input, 'name') ?? 'Made on the command line',
+        ...(scopes ? { scopes } : {}),
+        ...(ip_allowlist ? { ip_allowlist } : {}),
+        ...(expires_at ? { expires_at } : {}),
+      })
+      return {
+        json: { ...renderKey(key, world.environment), key: value },
+        text: `${key.id}\n${value}\n\nThis value is shown once. Keep it safe.\n`,
+      }
+    },
+  },
+  {
+    name: 'keys list',
+    about: 'List API keys, without their values',
+    options: { environment, partner },
+    async runWith(input, { worlds }) {
+      const only = environmentOption(input)
+      const partner_id = option(input, 'partner')
+      const chosen = Object.values(worlds as Record<string, World>).filter(
+        (world) => only === undefined || world.environment === only,
+      )
+      const lists = await Promise.all(
+        chosen.map(async (world) =>
+          (await listKeys(world.db, partner_id ? { partner_id } : {})).map((key) =>
+            renderKey(key, world.environment),
+          ),
+        ),
+      )
+      const data = lists.flat()
+      const rows = data.map((key) => ({
+        id: key.id,
+        environment: key.environment,
+        name: key.name,
+        ends_in: key.last_four,
+        partner: key.partner_id,
+        state: key.revoked_at ? 'revoked' : 'active',
+        last_used: key.last_used_at,
+      }))
+      return { json: { data }, text: table(rows) }
+    },
+  },
+  {
+    name: 'keys revoke',
+    takes: 'KEY',
+    about: 'Revoke a key; nothing commits under it any more when this returns',
+    async runWith(input, { worlds }) {
+      const { world, id } = await worldOfKey(worlds, argument(input, 0, 'KEY'))
+      const key = await revokeKey(world, id)
+      return { json: renderKey(key, world.environment), text: `${key.id} is revoked.\n` }
+    },
+  },
+  {
+    name: 'keys rotate',
+    takes: 'KEY',
+    about: 'Give a key a new value; the old one works until the grace ends',
+    options: {
+      'grace-hours': {
+        type: 'string',
+        value: 'N',
+        about: 'How long the old value works; 24 when absent, 0 ends it now',
+      },
+    },
+    async runWith(input, { worlds }) {
+      const { world, id } = await worldOfKey(worlds, argument(input, 0, 'KEY'))
+      const grace_hours = integerOption(input, 'grace-hours', 0, 720) ?? 24
+      const { key, value } = await rotateKey(world, id, grace_hours * 3600)
+      return {
+        json: { ...renderKey(key, world.environment), key: value },
+        text: `${key.id}\n${value}\n\nThis value is shown once. The old one works for ${grace_hours} more hours.\n`,
+      }
+    },
+  },
+  {
+    name: 'keys set-limits',
+    takes: 'KEY',
+    about: 'Give one key figures of its own',
+    options: limitOptions,
+    async runWith(input, { worlds }) {
+      const { world, id } = await worldOfKey(worlds, argument(input, 0, 'KEY'))
+      const key = await setKeyLimits(world, id, limitsFrom(input))
+      const { per_minute, per_day, endpoint_per_minute, lookup_per_minute } = key
+      return {
+        json: { id: key.id, per_minute, per_day, endpoint_per_minute, lookup_per_minute },
+        text: table([{ id: key.id, per_minute, per_day, endpoint_per_minute, lookup_per_minute }]),
+      }
+    },
+  },
+]
+
+async function worldOfKey(worlds: Worlds, id: string): Promise<{ world: World; id: string }> {
+  const place = await worldThatHas(worlds, async (world) => (await listKeys(world.db, { id }))[0])
+  if (!place) throw new Error(`No key ${id}. See: trilho keys list`)
+  return { world: place.world, id }
+}

@@ -1,0 +1,157 @@
+import { sendHint } from '../db/hints.ts'
+import { type Tier, tierNames } from '../limits/tiers.ts'
+import {
+  createPartner,
+  createUser,
+  editPartner,
+  findPartner,
+  listPartners,
+  resetPassword,
+} from '../partners/partners.ts'
+import type { Partner, PartnerChange } from '../partners/store.ts'
+import {
+  argument,
+  type CliCommand,
+  type Input,
+  integerOption,
+  type Output,
+  option,
+  type Reach,
+  requiredOption,
+  table,
+  usage,
+} from './command.ts'
+import { limitOptions, limitsFrom } from './limits.ts'
+
+const shown = (partner: Partner): Output => ({
+  json: partner,
+  text: table(Object.entries(partner).map(([field, value]) => ({ field, value }))),
+})
+
+/** Nodes learn of a partner's new figures the way they learn of a key's. */
+async function change(input: Input, { shared }: Reach, wanted: PartnerChange): Promise<Output> {
+  const partner = await editPartner(shared, argument(input, 0, 'PARTNER'), wanted)
+  await sendHint(shared.db, 'api_key_changed', partner.id)
+  return shown(partner)
+}
+
+export const partnerCommands: CliCommand[] = [
+  {
+    name: 'partners create',
+    about: 'Create a partner',
+    options: { name: { type: 'string', value: 'TEXT', about: 'Its name', required: true } },
+    runWith: async (input, { shared }) => shown(await createPartner(shared, requiredOption(input, 'name'))),
+  },
+  {
+    name: 'partners list',
+    about: 'List partners',
+    async runWith(_, { shared }) {
+      const data = await listPartners(shared)
+      return {
+        json: { data },
+        text: table(
+          data.map(({ id, name, tier, created_at }) => ({
+            id,
+            name,
+            tier,
+            created_at: created_at.toISOString(),
+          })),
+        ),
+      }
+    },
+  },
+  {
+    name: 'partners show',
+    takes: 'PARTNER',
+    about: 'Show one partner',
+    runWith: async (input, { shared }) => shown(await findPartner(shared, argument(input, 0, 'PARTNER'))),
+  },
+  {
+    name: 'partners set-tier',
+    takes: `PARTNER ${tierNames.join('|')}`,
+    about: 'Put a partner into a tier',
+    async runWith(input, reach) {
+      const tier = argument(input, 1, 'The tier') as Tier
+      if (!tierNames.includes(tier)) usage(`The tier must be one of ${tierNames.join(', ')}.`)
+      return change(input, reach, { tier })
+    },
+  },
+  {
+    name: 'partners set-limits',
+    takes: 'PARTNER',
+    about: 'Give a partner custom figures',
+    options: limitOptions,
+    runWith: (input, reach) => change(input, reach, limitsFrom(input)),
+  },
+  {
+    name: 'partners set-fees',
+    takes: 'PARTNER',
+    about: 'Set a partner’s fee schedule',
+    options: {
+      'service-bps': {
+        type: 'string',
+        value: 'N',
+        about: 'The service’s fee on conversions, in basis points (0 to 1000)',
+      },
+      'share-pct': {
+        type: 'string',
+        value: 'N',
+        about: 'The operator’s share of the partner’s own fee, in percent (0 to 100)',
+      },
+    },
+    async runWith(input, reach) {
+      const service_fee_bps = integerOption(input, 'service-bps', 0, 1000)
+      const partner_fee_share_pct = integerOption(input, 'share-pct', 0, 100)
+      if (service_fee_bps === undefined && partner_fee_share_pct === undefined)
+        usage('Say --service-bps, --share-pct or both.')
+      return change(input, reach, {
+        ...(service_fee_bps === undefined ? {} : { service_fee_bps }),
+        ...(partner_fee_share_pct === undefined ? {} : { partner_fee_share_pct }),
+      })
+    },
+  },
+  {
+    name: 'partners allow-third-party',
+    takes: 'PARTNER',
+    about: 'Arrange that a partner’s payouts may go to other documents',
+    options: { off: { type: 'boolean', about: 'End the arrangement' } },
+    runWith: (input, reach) => change(input, reach, { third_party_payouts: input.options.off !== true }),
+  },
+  {
+    name: 'users create',
+    about: 'Create a console user; the password is shown this once',
+    options: {
+      email: { type: 'string', value: 'ADDRESS', about: 'To sign in with', required: true },
+      name: { type: 'string', value: 'TEXT', about: 'Full name' },
+      partner: { type: 'string', value: 'ID', about: 'Which partner; the only one when absent' },
+      role: { type: 'string', value: 'owner|member', about: 'owner when absent' },
+      operator: { type: 'boolean', about: 'A user of the operator, of no partner' },
+    },
+    async runWith(input, { shared }) {
+      const email = requiredOption(input, 'email')
+      const operator = input.options.operator === true
+      const role = operator ? 'operator' : (option(input, 'role') ?? 'owner')
+      if (role !== 'owner' && role !== 'member' && role !== 'operator')
+        usage('--role must be owner or member.')
+      const partner_id = operator ? null : (await findPartner(shared, option(input, 'partner'))).id
+      return newPassword(
+        await createUser(shared, { email, name: option(input, 'name') ?? email, partner_id, role }),
+      )
+    },
+  },
+  {
+    name: 'users reset-password',
+    takes: 'EMAIL',
+    about: 'Give a user a new password, shown this once',
+    runWith: async (input, { shared }) =>
+      newPassword(await resetPassword(shared, argument(input, 0, 'EMAIL'))),
+  },
+]
+
+function newPassword({ user, password }: Awaited<ReturnType<typeof createUser>>): Output {
+  const { id, email, role, partner_id } = user
+  return {
+    json: { id, email, role, partner_id, password },
+    text: `${email} (${role})\n${password}\n\nThis password is shown once.\n`,
+  }
+}

@@ -1,0 +1,118 @@
+import { writeSync } from 'node:fs'
+import { describeConfig } from '../config.ts'
+import { runningEmbedded } from '../db/embedded.ts'
+import { migrate } from '../db/migrate.ts'
+import { reachDatabase, secretKeyFile } from '../db/open.ts'
+import { audit } from '../ledger/audit.ts'
+import { startService } from '../main.ts'
+import type { World } from '../world.ts'
+import { sliceChecks } from '../worlds.ts'
+import { type CliCommand, environmentOption, table } from './command.ts'
+
+const SLOW_STOP_MS = 25_000
+
+export const serviceCommands: CliCommand[] = [
+  {
+    name: 'serve',
+    about: 'Run the service until it is told to stop',
+    async run({ config }) {
+      let fail: (error: Error) => void = () => {}
+      const failed = new Promise<never>((_, reject) => {
+        fail = reject
+      })
+      failed.catch(() => {})
+      const stopping = new Promise<void>((resolve) => {
+        process.once('SIGTERM', resolve)
+        process.once('SIGINT', resolve)
+      })
+      const starting = startService({ config, print: (text) => void writeSync(1, text), onFatal: fail })
+      const service = await Promise.race([starting, failed])
+      await Promise.race([stopping, failed]).finally(async () => {
+        // Whoever asks twice, or waits too long, gets an end without ceremony: everything acknowledged is on disk.
+        const force = () => process.exit(1)
+        process.once('SIGTERM', force)
+        process.once('SIGINT', force)
+        setTimeout(force, SLOW_STOP_MS).unref()
+        await service.stop()
+      })
+      return undefined
+    },
+  },
+  {
+    name: 'migrate',
+    about: 'Bring the database up to date',
+    async run({ config }) {
+      const database = await reachDatabase(config)
+      try {
+        const applied = await migrate(database.url)
+        return {
+          json: { applied },
+          text:
+            applied.length === 0
+              ? 'Nothing to do.\n'
+              : `Applied:\n${applied.map((name) => `  ${name}\n`).join('')}`,
+        }
+      } finally {
+        await database.stop()
+      }
+    },
+  },
+  {
+    name: 'audit',
+    about: 'Prove the ledger from its entries; exits 1 on the smallest difference',
+    options: {
+      environment: { type: 'string', value: 'production|sandbox', about: 'Only this one; both when absent' },
+    },
+    async runWith(input, { worlds }) {
+      const only = environmentOption(input)
+      const chosen = Object.values(worlds as Record<string, World>).filter(
+        (world) => only === undefined || world.environment === only,
+      )
+      const reports = await Promise.all(
+        chosen.map(async (world) => ({
+          environment: world.environment,
+          ...(await audit(world.db, sliceChecks)),
+        })),
+      )
+      const ok = reports.every((report) => report.ok)
+      const text = reports.map(({ environment, entries, customers, assets, findings }) => {
+        const head = `${environment}: ${entries} entries, ${customers} customers, ${findings.length === 0 ? 'all checks hold' : `${findings.length} CHECKS FAIL`}\n`
+        const sums = Object.entries(assets).flatMap(([asset, accounts]) =>
+          Object.entries(accounts).map(([account, sum]) => ({ asset, account, sum })),
+        )
+        const wrong = findings.map(
+          (f) =>
+            `  ${f.check}: ${f.found} found\n${f.examples.map((example) => `    ${toJson(example)}\n`).join('')}`,
+        )
+        return head + (sums.length > 0 ? table(sums) : '') + wrong.join('')
+      })
+      return {
+        json: {
+          ok,
+          environments: Object.fromEntries(
+            reports.map(({ environment, ...report }) => [environment, report]),
+          ),
+        },
+        text: text.join('\n'),
+        exit_code: ok ? 0 : 1,
+      }
+    },
+  },
+  {
+    name: 'config check',
+    about: 'Print the settings in force, secrets masked',
+    async run({ config }) {
+      const settings = describeConfig(process.env)
+      const running = config.database_url ? undefined : await runningEmbedded(config.data_dir)
+      const json = {
+        ok: true,
+        settings: Object.fromEntries(settings.map(({ name, value, source }) => [name, { value, source }])),
+        ...(running ? { database_url: running, secret_key_file: secretKeyFile(config.data_dir) } : {}),
+      }
+      return { json, text: table(settings) }
+    },
+  },
+]
+
+const toJson = (value: unknown) =>
+  JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? item.toString() : item))

@@ -1,0 +1,144 @@
+import { parseArgs } from 'node:util'
+import { ConfigError, readConfig } from '../config.ts'
+import { systemClock } from '../core/clock.ts'
+import { Refusal } from '../core/errors.ts'
+import { DataDirBusy } from '../db/embedded.ts'
+import { MigrationBlocked, migrate } from '../db/migrate.ts'
+import { reachDatabase } from '../db/open.ts'
+import { isUnreachable, openPool } from '../db/pool.ts'
+import { createLog } from '../main.ts'
+import { openShared } from '../partners/partners.ts'
+import { version } from '../version.ts'
+import { openWorlds } from '../worlds.ts'
+import { type CliCommand, type Input, type Output, type ParseOptions, UsageError } from './command.ts'
+import { customerCommands } from './customers.ts'
+import { keyCommands } from './keys.ts'
+import { partnerCommands } from './partners.ts'
+import { serviceCommands } from './service.ts'
+
+const commands: readonly CliCommand[] = [
+  ...serviceCommands,
+  ...partnerCommands,
+  ...keyCommands,
+  ...customerCommands,
+]
+
+async function main(argv: readonly string[]): Promise<number> {
+  if (argv.length === 0 || argv[0] === 'help' || argv[0] === '--help' || argv[0] === '-h')
+    return print(help(), 0)
+  if (argv[0] === '--version') return print(`${version}\n`, 0)
+  const command = commands.find(({ name }) => name.split(' ').every((word, i) => argv[i] === word))
+  if (!command) return complain(`Unknown command: ${argv.slice(0, 2).join(' ')}. See: trilho help\n`)
+  const rest = argv.slice(command.name.split(' ').length)
+  if (rest.includes('--help') || rest.includes('-h')) return print(usageOf(command), 0)
+  try {
+    const { values, positionals } = parse(command, rest)
+    const input: Input = { config: readConfig(process.env), positionals, options: values }
+    const output = 'run' in command ? await command.run(input) : await runWithDatabase(command, input)
+    if (output) process.stdout.write(values.json ? `${toJson(output.json)}\n` : output.text)
+    return output?.exit_code ?? 0
+  } catch (error) {
+    return complain(explain(error, command))
+  }
+}
+
+function parse(command: CliCommand, args: string[]) {
+  const options: ParseOptions = { json: { type: 'boolean' } }
+  for (const [name, { type }] of Object.entries(command.options ?? {})) options[name] = { type }
+  try {
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true, strict: true })
+    const most = command.takes?.split(' ').length ?? 0
+    if (positionals.length > most) throw new UsageError(`Too much: ${positionals.slice(most).join(' ')}`)
+    for (const [name, { required }] of Object.entries(command.options ?? {})) {
+      if (required && values[name] === undefined) throw new UsageError(`--${name} is missing.`)
+    }
+    return { values: values as Record<string, string | boolean | undefined>, positionals }
+  } catch (error) {
+    throw error instanceof UsageError
+      ? error
+      : new UsageError((error as Error).message.split('. To specify')[0])
+  }
+}
+
+async function runWithDatabase(
+  command: Extract<CliCommand, { runWith: unknown }>,
+  input: Input,
+): Promise<Output> {
+  const database = await reachDatabase(input.config)
+  try {
+    if (database.embedded) await migrate(database.url)
+    const db = openPool({
+      url: database.url,
+      schema: 'shared',
+      application_name: 'trilho command line',
+      max: 2,
+    })
+    const opened = openWorlds({
+      url: database.url,
+      clock: systemClock(),
+      log: createLog('silent'),
+      pool: 2,
+      lanes: 1,
+    })
+    try {
+      return await command.runWith(input, {
+        url: database.url,
+        shared: openShared(db),
+        worlds: opened.worlds,
+      })
+    } finally {
+      await opened.stop()
+      await db.end()
+    }
+  } finally {
+    await database.stop()
+  }
+}
+
+/** What a person at a terminal reads: the mistake and the way out, no stack, unless nobody foresaw it. */
+function explain(error: unknown, command: CliCommand): string {
+  if (error instanceof UsageError) return `${error.message}\n\n${usageOf(command)}`
+  if (error instanceof Refusal) return `${error.message}\n`
+  if (error instanceof ConfigError || error instanceof DataDirBusy || error instanceof MigrationBlocked)
+    return `${error.message}\n`
+  if (isUnreachable(error)) return `The database cannot be reached: ${(error as Error).message}\n`
+  const { code, message, stack } = error as Error & { code?: string }
+  if (code === 'EADDRINUSE')
+    return `The port is taken by another program. Set PORT to a free one, or stop the other program.\n`
+  if (code === '42P01' || code === '3F000') return 'The database is not set up yet. Run: trilho migrate\n'
+  return error instanceof Error && error.constructor === Error && code === undefined
+    ? `${message}\n`
+    : `${stack}\n`
+}
+
+function help(): string {
+  const width = Math.max(...commands.map((command) => headOf(command).length))
+  const lines = commands.map((command) => `  ${headOf(command).padEnd(width)}  ${command.about}\n`)
+  return `trilho ${version}\n\n${lines.join('')}\nEach takes --json, and --help for its options.\n`
+}
+
+function usageOf(command: CliCommand): string {
+  const options = Object.entries(command.options ?? {}).map(([name, { value, about, required }]) => ({
+    head: `--${name}${value ? ` ${value}` : ''}`,
+    about: required ? `${about} (required)` : about,
+  }))
+  const all = [...options, { head: '--json', about: 'Print JSON' }]
+  const width = Math.max(...all.map(({ head }) => head.length))
+  return `trilho ${headOf(command)}\n${command.about}\n\n${all.map(({ head, about }) => `  ${head.padEnd(width)}  ${about}\n`).join('')}`
+}
+
+const headOf = ({ name, takes }: CliCommand) => (takes ? `${name} ${takes}` : name)
+const toJson = (value: unknown) =>
+  JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? item.toString() : item))
+
+function print(text: string, code: number): number {
+  process.stdout.write(text)
+  return code
+}
+
+function complain(text: string): number {
+  process.stderr.write(text)
+  return 1
+}
+
+process.exitCode = await main(process.argv.slice(2))

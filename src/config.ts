@@ -1,0 +1,260 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type Cidr, parseCidr } from './http/ip.ts'
+
+/**
+ * Environment variables → typed config. All mistakes are reported at once; a server with a mistake does not start.
+ * A setting marked secret can also be given as NAME_FILE, and is never printed.
+ */
+type Setting<T> = {
+  readonly about: string
+  readonly example?: string
+  readonly fallback: string | undefined
+  readonly secret?: true
+  /** Returns the value, or throws what is wrong with it. */
+  readonly parse: (text: string) => T
+}
+
+const setting = <T>(declared: Setting<T>): Setting<T> => declared
+
+const settings = {
+  PORT: setting({
+    about: 'Port to listen on; 0 takes a free one',
+    fallback: '8080',
+    parse: integer(0, 65_535),
+  }),
+  HOST: setting({ about: 'Address to listen on', fallback: '127.0.0.1', parse: text }),
+  PUBLIC_URL: setting({
+    about: 'How partners reach this service; used in doc_url and openapi.json. Default: http://HOST:PORT',
+    example: 'https://api.example.com',
+    fallback: undefined,
+    parse: url,
+  }),
+  DATA_DIR: setting({
+    about: 'Where the embedded PostgreSQL and the secret key live',
+    fallback: './data',
+    parse: (dir) => resolve(dir),
+  }),
+  DATABASE_URL: setting({
+    about: 'A PostgreSQL 15 or newer to use instead of the embedded one',
+    example: 'postgresql://trilho:password@db.example.com:5432/trilho',
+    fallback: undefined,
+    secret: true,
+    parse: databaseUrl,
+  }),
+  DATABASE_POOL: setting({
+    about: 'Connections for reading, per environment',
+    fallback: '8',
+    parse: integer(1, 200),
+  }),
+  LANES: setting({
+    about: 'Money transactions that may run at once, per environment and node',
+    fallback: '1',
+    parse: integer(1, 16),
+  }),
+  SECRET_KEY: setting({
+    about:
+      'Encrypts the secrets that must be read back; 64 hex digits. Needed with DATABASE_URL; made in DATA_DIR otherwise',
+    example: 'output of: openssl rand -hex 32',
+    fallback: undefined,
+    secret: true,
+    parse: hexKey,
+  }),
+  TRUST_PROXY: setting({
+    about: 'Proxies whose X-Forwarded-For is believed: addresses and CIDR ranges, separated by commas',
+    example: '10.0.0.0/8, 192.0.2.7',
+    fallback: '',
+    parse: cidrs,
+  }),
+  LOG_LEVEL: setting({
+    about: 'trace, debug, info, warn, error, fatal or silent',
+    fallback: 'info',
+    parse: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+  }),
+  METRICS_TOKEN: setting({
+    about: 'Bearer token for GET /metrics. Without one, only this machine may read them',
+    fallback: undefined,
+    secret: true,
+    parse: text,
+  }),
+  METRICS_PORT: setting({
+    about: 'Serves /metrics on a port of its own instead',
+    fallback: undefined,
+    parse: integer(0, 65_535),
+  }),
+  DEMO: setting({
+    about: 'true: make a demo partner, key and customer when the database is empty, also with DATABASE_URL',
+    fallback: 'false',
+    parse: yesOrNo,
+  }),
+} as const
+
+type Name = keyof typeof settings
+const names = Object.keys(settings) as Name[]
+
+type Parsed = {
+  readonly [N in Name]:
+    | ReturnType<(typeof settings)[N]['parse']>
+    | ((typeof settings)[N]['fallback'] extends undefined ? undefined : never)
+}
+
+export type Config = {
+  readonly port: number
+  readonly host: string
+  readonly public_url: string | undefined
+  readonly data_dir: string
+  readonly database_url: string | undefined
+  readonly database_pool: number
+  readonly lanes: number
+  readonly secret_key: Buffer | undefined
+  readonly trusted_proxies: readonly Cidr[]
+  readonly log_level: string
+  readonly metrics_token: string | undefined
+  readonly metrics_port: number | undefined
+  readonly demo: boolean
+}
+
+export class ConfigError extends Error {
+  readonly mistakes: readonly string[]
+  constructor(mistakes: readonly string[]) {
+    super(
+      `The configuration has ${mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`}:\n${mistakes.map((m) => `  - ${m}\n`).join('')}`,
+    )
+    this.mistakes = mistakes
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export function readConfig(env: Environment): Config {
+  const mistakes: string[] = []
+  const values: Record<string, unknown> = {}
+  for (const name of names) {
+    try {
+      const given = rawValue(env, name) ?? settings[name].fallback
+      values[name] = given === undefined ? undefined : settings[name].parse(given)
+    } catch (error) {
+      mistakes.push(`${name} ${(error as Error).message}`)
+    }
+  }
+  const parsed = values as Parsed
+  if (
+    parsed.DATABASE_URL &&
+    !parsed.SECRET_KEY &&
+    !mistakes.some((mistake) => mistake.startsWith('SECRET_KEY'))
+  ) {
+    mistakes.push(
+      'SECRET_KEY is needed with DATABASE_URL, and must be the same on every node (openssl rand -hex 32)',
+    )
+  }
+  if (mistakes.length > 0) throw new ConfigError(mistakes)
+  return {
+    port: parsed.PORT,
+    host: parsed.HOST,
+    public_url: parsed.PUBLIC_URL,
+    data_dir: parsed.DATA_DIR,
+    database_url: parsed.DATABASE_URL,
+    database_pool: parsed.DATABASE_POOL,
+    lanes: parsed.LANES,
+    secret_key: parsed.SECRET_KEY,
+    trusted_proxies: parsed.TRUST_PROXY,
+    log_level: parsed.LOG_LEVEL,
+    metrics_token: parsed.METRICS_TOKEN,
+    metrics_port: parsed.METRICS_PORT,
+    demo: parsed.DEMO,
+  }
+}
+
+function rawValue(env: Environment, name: Name): string | undefined {
+  const direct = env[name]
+  const file = settings[name].secret ? env[`${name}_FILE`] : undefined
+  if (direct !== undefined && direct !== '' && file)
+    throw new Error(`and ${name}_FILE are both set; keep one`)
+  if (direct !== undefined && direct !== '') return direct
+  if (!file) return undefined
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    throw new Error(
+      `cannot be read from the file that ${name}_FILE names (${(error as NodeJS.ErrnoException).code})`,
+    )
+  }
+}
+
+/** What is in force, for `trilho config check`: secrets masked. */
+export function describeConfig(
+  env: Environment,
+): { name: string; value: string; source: 'set' | 'file' | 'default' }[] {
+  return names.map((name) => {
+    const declared = settings[name]
+    const source = env[name] ? 'set' : declared.secret && env[`${name}_FILE`] ? 'file' : 'default'
+    const value = source === 'default' ? (declared.fallback ?? '') : declared.secret ? '********' : env[name]!
+    return { name, value, source }
+  })
+}
+
+export function renderEnvExample(): string {
+  const lines = names.map((name) => {
+    const { about, example, fallback, secret } = settings[name] as Setting<unknown>
+    return `# ${about}.${secret ? ` Also as ${name}_FILE.` : ''}\n# ${name}=${fallback || example || ''}\n`
+  })
+  return `# Settings are environment variables; all of them are optional. What is written here are the defaults, or an example.\n\n${lines.join('\n')}`
+}
+
+function text(value: string): string {
+  return value
+}
+
+function integer(min: number, max: number) {
+  return (value: string): number => {
+    const number = /^[0-9]{1,9}$/.test(value) ? Number(value) : Number.NaN
+    if (!(number >= min && number <= max))
+      throw new Error(`must be a whole number from ${min} to ${max}, not "${value}"`)
+    return number
+  }
+}
+
+function oneOf<const T extends string>(...allowed: readonly T[]) {
+  return (value: string): T => {
+    if (!allowed.includes(value as T)) throw new Error(`must be one of ${allowed.join(', ')}, not "${value}"`)
+    return value as T
+  }
+}
+
+function yesOrNo(value: string): boolean {
+  if (value !== 'true' && value !== 'false') throw new Error(`must be true or false, not "${value}"`)
+  return value === 'true'
+}
+
+function url(value: string): string {
+  const parsed = URL.canParse(value) ? new URL(value) : undefined
+  if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.search || parsed.hash) {
+    throw new Error('must be a URL such as https://api.example.com')
+  }
+  return value.replace(/\/+$/, '')
+}
+
+function databaseUrl(value: string): string {
+  const parsed = URL.canParse(value) ? new URL(value) : undefined
+  if (!parsed || !/^postgres(ql)?:$/.test(parsed.protocol) || parsed.pathname.length < 2) {
+    throw new Error('must look like postgresql://user:password@host:5432/database')
+  }
+  return value
+}
+
+function hexKey(value: string): Buffer {
+  if (!/^[0-9a-fA-F]{64}$/.test(value)) throw new Error('must be 64 hex digits (openssl rand -hex 32)')
+  return Buffer.from(value, 'hex')
+}
+
+function cidrs(value: string): Cidr[] {
+  return value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map((part) => {
+      const cidr = parseCidr(part)
+      if (!cidr) throw new Error(`has "${part}", which is neither an address nor a CIDR range`)
+      return cidr
+    })
+}

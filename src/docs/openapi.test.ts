@@ -1,0 +1,191 @@
+import { Type as T } from 'typebox'
+import { Value } from 'typebox/value'
+import { describe, expect, test } from 'vitest'
+import { endpoints } from '../api.ts'
+import { errors } from '../core/errors.ts'
+import { commonErrors, endpoint, methodAndPath } from '../http/endpoint.ts'
+import { AssetName, Fields, Id, Page, Units } from '../http/schema.ts'
+import { buildOpenApi, type OpenApi, type Operation, type Response } from './openapi.ts'
+
+const build = (declared = endpoints) =>
+  buildOpenApi({ endpoints: declared, public_url: 'https://api.example.com', version: '1.2.3' })
+
+const openapi = build()
+
+function follow(document: OpenApi, ref: string): unknown {
+  const steps = ref.replace('#/', '').split('/')
+  return steps.reduce<unknown>(
+    (node, step) => (node as Record<string, unknown> | undefined)?.[step],
+    document,
+  )
+}
+
+function refsIn(node: unknown): string[] {
+  if (typeof node !== 'object' || node === null) return []
+  return Object.entries(node).flatMap(([key, value]) => (key === '$ref' ? [value as string] : refsIn(value)))
+}
+
+function operations(document: OpenApi): Operation[] {
+  return Object.values(document.paths).flatMap((methods) => Object.values(methods))
+}
+
+function responseOf(document: OpenApi, { responses }: Operation, status: number): Response | undefined {
+  const response = responses[status]
+  return response && '$ref' in response ? (follow(document, response.$ref) as Response) : response
+}
+
+describe('every endpoint', () => {
+  test.each(endpoints.map((declared) => [declared.name, declared] as const))(
+    '%s is told in full',
+    (name, declared) => {
+      const { method, path } = methodAndPath(declared)
+      const operation = openapi.paths[path]?.[method.toLowerCase()]
+      expect(operation?.operationId).toBe(name.replaceAll('.', '_'))
+      expect(responseOf(openapi, operation!, declared.reply.status)).toBeDefined()
+      for (const code of [...commonErrors, ...declared.errors]) {
+        const response = responseOf(openapi, operation!, errors[code].status)
+        expect(Object.keys(response?.content?.['application/json'].examples ?? {})).toContain(code)
+        expect(response?.description).toContain(code)
+      }
+      for (const status of Object.keys(operation!.responses)) {
+        const headers = Object.keys(responseOf(openapi, operation!, Number(status))!.headers)
+        expect(headers).toEqual(
+          expect.arrayContaining([
+            'X-Request-Id',
+            'X-RateLimit-Limit',
+            'X-RateLimit-Remaining',
+            'X-RateLimit-Reset',
+          ]),
+        )
+      }
+    },
+  )
+
+  test.each(endpoints.map((declared) => [declared.name, declared] as const))(
+    '%s has examples that its schemas accept',
+    (_, declared) => {
+      const { method, path } = methodAndPath(declared)
+      const operation = openapi.paths[path]![method.toLowerCase()]!
+      const request = operation.requestBody?.content['application/json'].example
+      const answer = responseOf(openapi, operation, declared.reply.status)!.content?.['application/json']
+        .example
+      if (declared.body) expect([...Value.Errors(declared.body, request)]).toEqual([])
+      if (declared.reply.schema) expect([...Value.Errors(declared.reply.schema, answer)]).toEqual([])
+    },
+  )
+})
+
+test('every reference leads somewhere', () => {
+  for (const ref of refsIn(openapi)) expect(follow(openapi, ref), ref).toBeDefined()
+})
+
+test('operation ids are unique and tags are described', () => {
+  const ids = operations(openapi).map(({ operationId }) => operationId)
+  expect(new Set(ids).size).toBe(ids.length)
+  expect(ids).toHaveLength(endpoints.length)
+  for (const { name, description } of openapi.tags) expect(description, name).toBeTruthy()
+  for (const { tags } of operations(openapi)) expect(openapi.tags.map(({ name }) => name)).toContain(tags[0])
+})
+
+test('what goes out is plain JSON without the names that only the code uses', () => {
+  const text = JSON.stringify(openapi)
+  expect(JSON.parse(text)).toEqual(openapi)
+  expect(text).not.toContain('"~kind"')
+  expect(text).not.toContain('"$id"')
+  expect(text).not.toContain('clean-text')
+  expect(openapi.info.license.identifier).toBe('Apache-2.0')
+  expect(openapi.servers).toEqual([{ url: 'https://api.example.com' }])
+})
+
+const Thing = T.Object(
+  { id: Id('customer'), asset: AssetName, amount: Units, decimals: T.Integer() },
+  { $id: 'Thing' },
+)
+const things = { name: 'things.list', route: 'GET /v1/things', summary: 'List', errors: [] } as const
+
+describe('schemas', () => {
+  test('a named schema is referred to wherever it occurs', () => {
+    const { paths, components } = build([
+      endpoint({ ...things, reply: { status: 200, schema: Page(Thing) } }),
+      endpoint({
+        ...things,
+        name: 'things.get',
+        route: 'GET /v1/thing',
+        reply: { status: 200, schema: Thing },
+      }),
+    ])
+    const list = paths['/v1/things']!.get!.responses[200] as Response
+    const one = paths['/v1/thing']!.get!.responses[200] as Response
+    expect(list.content?.['application/json'].schema.properties?.data?.items).toEqual({
+      $ref: '#/components/schemas/Thing',
+    })
+    expect(one.content?.['application/json'].schema).toEqual({ $ref: '#/components/schemas/Thing' })
+    expect(Object.keys(components.schemas)).toEqual(['Thing', 'Error'])
+  })
+
+  test('two different schemas of one name are a mistake', () => {
+    const other = T.Object({ other: T.String() }, { $id: 'Thing' })
+    const declared = [
+      endpoint({ ...things, reply: { status: 200, schema: Thing } }),
+      endpoint({
+        ...things,
+        name: 'things.get',
+        route: 'GET /v1/thing',
+        reply: { status: 200, schema: other },
+      }),
+    ]
+    expect(() => build(declared)).toThrow('two schemas are named Thing')
+  })
+
+  test('an answer repeats what its request sent, at the scale of the asset', () => {
+    const { paths } = build([
+      endpoint({
+        ...things,
+        route: 'POST /v1/things',
+        body: Fields({ asset: AssetName, amount: Units }),
+        reply: { status: 201, schema: Thing },
+        example: { asset: 'BTC', amount: '77' },
+      }),
+    ])
+    const created = paths['/v1/things']!.post!.responses[201] as Response
+    expect(created.content?.['application/json'].example).toMatchObject({
+      asset: 'BTC',
+      amount: '77',
+      decimals: 8,
+    })
+  })
+})
+
+describe('mistakes in a declaration', () => {
+  const reply = { status: 204 } as const
+
+  test('a name or a route used twice', () => {
+    expect(() => build([endpoint({ ...things, reply }), endpoint({ ...things, reply })])).toThrow(
+      'declared twice',
+    )
+    const sameName = endpoint({ ...things, route: 'GET /v1/more', reply })
+    expect(() => build([endpoint({ ...things, reply }), sameName])).toThrow('the same name')
+  })
+
+  test('params that are not those of the path', () => {
+    expect(() => build([endpoint({ ...things, route: 'GET /v1/things/{id}', reply })])).toThrow(
+      'differ from its path',
+    )
+  })
+})
+
+test('scope, sandbox and own limit are told in words and as extensions', () => {
+  const declared = endpoint({
+    ...things,
+    scope: 'quotes',
+    sandbox_only: true,
+    limit_per_minute: 30,
+    reply: { status: 204 },
+  })
+  const operation = build([declared]).paths['/v1/things']!.get!
+  expect(operation.description).toBe(
+    'Needs a key with the scope `quotes`. Sandbox only: a live key is refused. Has a limit of its own: 30 calls per minute.',
+  )
+  expect(operation).toMatchObject({ 'x-scope': 'quotes', 'x-sandbox-only': true, 'x-limit-per-minute': 30 })
+  expect((operation.responses[204] as Response).content).toBeUndefined()
+})

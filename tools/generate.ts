@@ -1,0 +1,37 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { endpoints } from '../src/api.ts'
+import { renderEnvExample } from '../src/config.ts'
+import { buildOpenApi } from '../src/docs/openapi.ts'
+import { version } from '../src/version.ts'
+
+/** Writes every file that is derived from the code. With --check it only says which are stale. */
+type Generated = { readonly path: string; readonly content: string }
+
+const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
+
+const files: readonly Generated[] = [
+  {
+    path: 'openapi.json',
+    content: json(buildOpenApi({ endpoints, public_url: 'http://127.0.0.1:8080', version })),
+  },
+  { path: '.env.example', content: renderEnvExample() },
+]
+
+const locate = (path: string) => new URL(`../${path}`, import.meta.url)
+
+function isStale({ path, content }: Generated): boolean {
+  try {
+    return readFileSync(locate(path), 'utf8') !== content
+  } catch {
+    return true
+  }
+}
+
+const stale = files.filter(isStale)
+if (process.argv.includes('--check')) {
+  for (const { path } of stale) console.error(`${path} is stale. Run: npm run generate`)
+  process.exitCode = stale.length > 0 ? 1 : 0
+} else {
+  for (const { path, content } of stale) writeFileSync(locate(path), content)
+  console.log(stale.length > 0 ? `Wrote ${stale.map(({ path }) => path).join(', ')}.` : 'Nothing to write.')
+}
