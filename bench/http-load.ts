@@ -1,0 +1,63 @@
+import { connect, type Socket } from 'node:net'
+import { runFor } from './load.ts'
+
+/**
+ * POSTs bodies over a fixed number of kept-alive connections, each waiting for its answer before it sends the next.
+ * Written on bare sockets: on a machine of two cores a comfortable client would take the time it is meant to measure.
+ */
+export type HttpJob = {
+  readonly url: string
+  readonly path: string
+  readonly key: string
+  readonly connections: number
+  readonly seconds: number
+  readonly bodies: readonly string[]
+  readonly expect: number
+}
+
+const job: HttpJob = JSON.parse(process.argv[2]!)
+const { hostname, port } = new URL(job.url)
+const requests = job.bodies.map((body) =>
+  Buffer.from(
+    `POST ${job.path} HTTP/1.1\r\nhost: ${hostname}:${port}\r\nauthorization: Bearer ${job.key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  ),
+)
+const wanted = `HTTP/1.1 ${job.expect} `
+let next = 0
+
+/** Sends one request and waits until as many bytes have come as the answer says it has. */
+function post(socket: Socket): Promise<boolean> {
+  return new Promise((resolve) => {
+    let answer = ''
+    let length = Number.POSITIVE_INFINITY
+    const read = (chunk: string) => {
+      answer += chunk
+      if (length === Number.POSITIVE_INFINITY) {
+        const end = answer.indexOf('\r\n\r\n')
+        if (end < 0) return
+        const at = answer.indexOf('content-length: ')
+        length = end + 4 + Number.parseInt(answer.slice(at + 16, at + 24), 10)
+      }
+      if (answer.length < length) return
+      socket.off('data', read)
+      resolve(answer.startsWith(wanted))
+    }
+    socket.on('data', read)
+    socket.write(requests[next++ % requests.length]!)
+  })
+}
+
+const sockets = await Promise.all(
+  Array.from(
+    { length: job.connections },
+    () =>
+      new Promise<Socket>((resolve, reject) => {
+        const socket = connect(Number(port), hostname, () => resolve(socket))
+        // Every answer is ASCII but for what the caller sent, which is too: characters are bytes.
+        socket.setEncoding('latin1').setNoDelay(true).once('error', reject)
+      }),
+  ),
+)
+const measure = await runFor(job.seconds, job.connections, (worker) => post(sockets[worker]!))
+for (const socket of sockets) socket.destroy()
+process.stdout.write(JSON.stringify(measure))

@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { inject } from 'vitest'
+import { migrate } from '../../src/db/migrate.ts'
+
+export type TestDatabase = { readonly url: string; drop(): Promise<void> }
+
+/** A migrated database of the caller's own. */
+export async function createDatabase(options: { migrated?: boolean } = {}): Promise<TestDatabase> {
+  const admin_url = inject('postgres_url')
+  const name = `t_${randomBytes(6).toString('hex')}`
+  await asAdmin(admin_url, [`CREATE DATABASE ${name}`])
+  const url = new URL(admin_url)
+  url.pathname = `/${name}`
+  if (options.migrated !== false) await migrate(url.href)
+  return {
+    url: url.href,
+    async drop() {
+      const roles = ['live', 'sandbox', 'shared'].map((schema) => `DROP ROLE IF EXISTS ${name}_${schema}`)
+      await asAdmin(admin_url, [`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`, ...roles])
+    },
+  }
+}
+
+/** As the owner of everything, past all rights: for looking at, and for breaking, what the service must not. */
+export async function asAdmin(
+  url: string,
+  statements: readonly string[],
+): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    let rows: Record<string, unknown>[] = []
+    for (const statement of statements) rows = (await client.query(statement)).rows
+    return rows
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,22 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestProject } from 'vitest/node'
+import { startEmbedded } from '../../src/db/embedded.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    postgres_url: string
+  }
+}
+
+/** One real PostgreSQL for the whole run; every test file makes a database of its own in it. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const data_dir = await mkdtemp(join(tmpdir(), 'trilho-test-'))
+  const postgres = await startEmbedded({ data_dir, settings: { max_connections: '300' } })
+  project.provide('postgres_url', postgres.url)
+  return async () => {
+    await postgres.stop()
+    await rm(data_dir, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,155 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes, randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { pino } from 'pino'
+import { readConfig } from '../../src/config.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { makeCpf } from '../../src/core/document.ts'
+import { openPool } from '../../src/db/pool.ts'
+import { createKey, type NewKey } from '../../src/keys/keys.ts'
+import { type AuditReport, audit } from '../../src/ledger/audit.ts'
+import { startService } from '../../src/main.ts'
+import { createPartner, editPartner, openShared, type Shared } from '../../src/partners/partners.ts'
+import type { Worlds } from '../../src/world.ts'
+import { openWorlds, sliceChecks } from '../../src/worlds.ts'
+import { type Api, openApi } from './api.ts'
+import { createDatabase, type TestDatabase } from './database.ts'
+
+/**
+ * A real server over a database of its own, and hands to set up what a test needs. Limits are lifted for the test's own
+ * partners unless it says otherwise.
+ */
+export type TestService = {
+  readonly url: string
+  readonly database: TestDatabase
+  readonly shared: Shared
+  readonly worlds: Worlds
+  /** A new partner with a sandbox key, and a client that uses it. */
+  partner(options?: PartnerOptions): Promise<{ partner_id: string; key: string; key_id: string; api: Api }>
+  audit(): Promise<{ production: AuditReport; sandbox: AuditReport }>
+  stop(): Promise<void>
+}
+
+export type PartnerOptions = Partial<Omit<NewKey, 'partner_id'>> & {
+  environment?: 'production' | 'sandbox'
+  limited?: boolean
+  partner_id?: string
+}
+
+export const testEnv = (database_url: string, more: Record<string, string> = {}): Record<string, string> => ({
+  DATABASE_URL: database_url,
+  SECRET_KEY: '00'.repeat(32),
+  PORT: '0',
+  LOG_LEVEL: 'silent',
+  ...more,
+})
+
+export async function startTestService(env: Record<string, string> = {}): Promise<TestService> {
+  const database = await createDatabase()
+  const config = readConfig(testEnv(database.url, env))
+  const service = await startService({
+    config,
+    print: () => {},
+    onFatal: (error) => {
+      throw error
+    },
+  })
+  const hands = openHands(database)
+  return {
+    ...hands,
+    url: service.url,
+    partner: (options) => hands.partner(service.url, options),
+    async stop() {
+      await service.stop()
+      await hands.stop()
+    },
+  }
+}
+
+/** Works on the database itself, beside whatever servers use it. */
+export function openHands(database: TestDatabase) {
+  const db = openPool({ url: database.url, schema: 'shared', application_name: 'test', max: 2 })
+  const shared = openShared(db)
+  const { worlds, stop } = openWorlds({
+    url: database.url,
+    clock: systemClock(),
+    log: pino({ level: 'silent' }),
+    pool: 4,
+    lanes: 1,
+  })
+  return {
+    database,
+    shared,
+    worlds,
+    async partner(
+      url: string,
+      { environment = 'sandbox', limited = false, partner_id, ...key }: PartnerOptions = {},
+    ) {
+      const id = partner_id ?? (await createPartner(shared, `Partner ${randomBytes(3).toString('hex')}`)).id
+      if (!limited && !partner_id) {
+        await editPartner(shared, id, {
+          per_minute: 10_000_000,
+          per_day: 10_000_000,
+          endpoint_per_minute: 10_000_000,
+          lookup_per_minute: 10_000_000,
+        })
+      }
+      const made = await createKey(worlds[environment], { partner_id: id, name: 'test', ...key })
+      return { partner_id: id, key: made.value, key_id: made.key.id, api: openApi(url, made.value) }
+    },
+    async audit() {
+      const [production, sandbox] = await Promise.all([
+        audit(worlds.production.db, sliceChecks),
+        audit(worlds.sandbox.db, sliceChecks),
+      ])
+      return { production, sandbox }
+    },
+    async stop() {
+      await stop()
+      await db.end()
+      await database.drop()
+    },
+  }
+}
+
+/** A server in a process of its own, which can be killed. */
+export async function spawnServer(env: Record<string, string>): Promise<{
+  url: string
+  process: ChildProcess
+  output(): string
+  kill(signal: NodeJS.Signals): Promise<void>
+}> {
+  const cli = fileURLToPath(new URL('../../src/cli/trilho.ts', import.meta.url))
+  const child = spawn(process.execPath, ['--import', 'tsx', cli, 'serve'], {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let text = ''
+  const url = await new Promise<string>((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      text += chunk
+      const ready = /Trilho is ready at (\S+)/.exec(text)
+      if (ready) resolve(ready[1]!)
+    }
+    child.stdout.on('data', read)
+    child.stderr.on('data', read)
+    child.once('exit', (code) => reject(new Error(`the server ended with ${code}:\n${text}`)))
+  })
+  return {
+    url,
+    process: child,
+    output: () => text,
+    async kill(signal) {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const gone = once(child, 'exit')
+      child.kill(signal)
+      await gone
+    },
+  }
+}
+
+/** A valid CPF that no other test has. */
+export function someCpf(): string {
+  return makeCpf(String(randomInt(100_000_000, 999_999_999)))
+}
