@@ -1,0 +1,409 @@
+import { randomInt } from 'node:crypto'
+import fc from 'fast-check'
+import pg from 'pg'
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { asAdmin, createDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { openProxy } from '../../test/support/proxy.ts'
+import { Refusal, refuse } from '../core/errors.ts'
+import { newId } from '../core/ids.ts'
+import type { Asset } from '../core/money.ts'
+import { openPool, type Pool } from '../db/pool.ts'
+import { audit } from './audit.ts'
+import type { Claim, Command } from './command.ts'
+import { insertInto } from './command.ts'
+import { type Door, openDoor } from './commit.ts'
+
+/** The engine alone, on a real PostgreSQL, with commands of the simplest kind: money in, money out, money across. */
+const partner_id = 'ptn_test'
+let database: TestDatabase
+let pool: Pool
+const doors: Door[] = []
+
+const open = (url = database.url) => {
+  const seat = { url, schema: 'sandbox', application_name: 'test' } as const
+  const door = openDoor({ seat, lanes: 1, log: pino({ level: 'silent' }) })
+  doors.push(door)
+  return door
+}
+
+beforeAll(async () => {
+  database = await createDatabase()
+  pool = openPool({ url: database.url, schema: 'sandbox', application_name: 'test', max: 4 })
+})
+afterAll(async () => {
+  await Promise.all(doors.map((door) => door.stop()))
+  await pool.end()
+  await database.drop()
+})
+
+async function account(balance = 0n, owner = partner_id): Promise<string> {
+  const id = newId('customer', Date.now())
+  await pool.query(
+    `INSERT INTO balances (customer_id, partner_id, asset) SELECT $1, $2, unnest(ARRAY['BRL', 'USDT', 'BTC'])`,
+    [id, owner],
+  )
+  if (balance > 0n) await doors[0]!.commit(move({ to: id, units: balance }))
+  return id
+}
+
+type Move = { from?: string; to?: string; units: bigint; asset?: Asset; partner?: string; cause_id?: string }
+
+/** From a customer or the outside, to a customer or the outside. */
+function move({
+  from,
+  to,
+  units,
+  asset = 'BRL',
+  partner = partner_id,
+  cause_id = newId('deposit', Date.now()),
+}: Move): Command<string> {
+  const side = (customer_id: string | undefined) =>
+    customer_id ? ({ kind: 'customer', customer_id } as const) : ({ kind: 'external', rail: 'test' } as const)
+  return {
+    partner_id: partner,
+    locks: {
+      accounts: [from, to].filter((id) => id !== undefined).map((customer_id) => ({ customer_id, asset })),
+    },
+    decide: () => ({
+      movements: [
+        {
+          cause_id,
+          name: 'credited',
+          partner_id: partner,
+          lines: [
+            { account: side(from), asset, amount: -units },
+            { account: side(to), asset, amount: units },
+          ],
+        },
+      ],
+      result: cause_id,
+    }),
+  }
+}
+
+async function balanceOf(customer_id: string, asset: Asset = 'BRL'): Promise<bigint> {
+  const { rows } = await pool.query('SELECT balance FROM balances WHERE customer_id = $1 AND asset = $2', [
+    customer_id,
+    asset,
+  ])
+  return rows[0].balance
+}
+
+/** Everything that the engine may touch, as one text. */
+async function snapshot(): Promise<string> {
+  const tables = ['balances', 'entries', 'claims', 'deposits', 'events', 'commits']
+  const dumps = await Promise.all(
+    tables.map((table) =>
+      pool.query(`SELECT coalesce(json_agg(t ORDER BY t::text), '[]')::text AS all FROM ${table} t`),
+    ),
+  )
+  return dumps.map(({ rows }) => rows[0].all).join('\n')
+}
+
+const outcomeOf = (work: Promise<unknown>) =>
+  work.then(() => 'ok').catch((error: unknown) => (error instanceof Refusal ? error.code : String(error)))
+
+describe('the one door for money', () => {
+  test('random commands from two nodes: sums stay zero, nothing goes negative, every accepted one is booked once', async () => {
+    const nodes = [open(), open()]
+    const people = await Promise.all(Array.from({ length: 6 }, () => account()))
+    const expected = new Map(people.map((id) => [id, 0n]))
+    const person = fc.constantFrom(...people)
+    const moves = fc.oneof(
+      fc.record({ to: person, units: fc.bigInt(1n, 1000n) }),
+      fc.record({ from: person, units: fc.bigInt(1n, 1500n) }),
+      fc.record({ from: person, to: person, units: fc.bigInt(1n, 800n) }),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(moves, { minLength: 1, maxLength: 60 }), async (wanted) => {
+        const results = await Promise.all(
+          wanted.map(async (one, i) => ({ one, outcome: await outcomeOf(nodes[i % 2]!.commit(move(one))) })),
+        )
+        for (const { one, outcome } of results) {
+          expect(['ok', 'insufficient_balance']).toContain(outcome)
+          if (outcome !== 'ok') continue
+          const { from, to, units } = one as Move
+          if (from) expected.set(from, expected.get(from)! - units)
+          if (to) expected.set(to, expected.get(to)! + units)
+        }
+        for (const id of people) expect(await balanceOf(id)).toBe(expected.get(id))
+      }),
+      { numRuns: 40 },
+    )
+    const report = await audit(pool, [])
+    expect(report.findings).toEqual([])
+    expect(report.entries).toBeGreaterThan(0n)
+  })
+
+  test('50 racers on two nodes spend a balance of 1,000 exactly: ten debits of 100 pass', async () => {
+    const nodes = [open(), open()]
+    for (let round = 0; round < 5; round++) {
+      const id = await account(1000n)
+      const outcomes = await Promise.all(
+        Array.from({ length: 50 }, (_, i) =>
+          outcomeOf(nodes[i % 2]!.commit(move({ from: id, units: 100n }))),
+        ),
+      )
+      expect(outcomes.filter((outcome) => outcome === 'ok')).toHaveLength(10)
+      expect(outcomes.filter((outcome) => outcome === 'insufficient_balance')).toHaveLength(40)
+      expect(await balanceOf(id)).toBe(0n)
+    }
+  })
+
+  test('a refusal, whatever its reason, leaves the database as it was to the byte', async () => {
+    const node = open()
+    const id = await account(500n)
+    const claim: Claim = { scope: 's', operation: 'o', key: 'refused', fingerprint: 'f' }
+    const refused: Command<unknown>[] = [
+      move({ from: id, units: 501n }),
+      move({ to: id, units: 10n ** 18n - 500n }),
+      { ...move({ to: id, units: 5n }), decide: () => refuse('customer_blocked') },
+      {
+        ...move({ to: id, units: 5n }),
+        locks: { claim, accounts: [{ customer_id: id, asset: 'BRL' }] },
+        decide: () => refuse('insufficient_balance'),
+      },
+    ]
+    const before = await snapshot()
+    const outcomes = await Promise.all(refused.map((command) => outcomeOf(node.commit(command))))
+    expect(outcomes).toEqual([
+      'insufficient_balance',
+      'amount_too_large',
+      'customer_blocked',
+      'insufficient_balance',
+    ])
+    expect(await snapshot()).toBe(before)
+  })
+
+  test('a command with a bug hurts nobody but itself', async () => {
+    const node = open()
+    const id = await account(0n)
+    const other = await account(0n)
+    const unbalanced = move({ to: id, units: 5n })
+    const broken: Command<unknown>[] = [
+      {
+        ...unbalanced,
+        decide: () => {
+          throw new TypeError('a bug')
+        },
+      },
+      { ...unbalanced, locks: {} },
+      {
+        ...unbalanced,
+        decide: (held) => {
+          const decision = unbalanced.decide(held)
+          const lines = decision.movements![0]!.lines.map((line, i) =>
+            i === 0 ? { ...line, amount: -4n } : line,
+          )
+          return { ...decision, movements: [{ ...decision.movements![0]!, lines }] }
+        },
+      },
+      // The database itself refuses this one, with the whole batch: it must be found by halving.
+      {
+        ...unbalanced,
+        locks: {},
+        decide: () => ({
+          writes: [{ target: insertInto('deposits', { id: 'text' }), row: { id: 'broken' } }],
+          result: 1,
+        }),
+      },
+    ]
+    const good = Array.from({ length: 30 }, (_, i) => move({ to: i % 2 ? id : other, units: 1n }))
+    const mixed = [
+      ...good.slice(0, 11),
+      broken[0]!,
+      broken[3]!,
+      ...good.slice(11, 20),
+      broken[1]!,
+      broken[2]!,
+      ...good.slice(20),
+    ]
+    const outcomes = await Promise.all(mixed.map((command) => outcomeOf(node.commit(command))))
+    expect(outcomes.filter((outcome) => outcome === 'ok')).toHaveLength(30)
+    expect(await balanceOf(id)).toBe(15n)
+    expect(await balanceOf(other)).toBe(15n)
+    expect((await audit(pool, [])).ok).toBe(true)
+  })
+
+  test('the same movement of the same cause is booked once, whatever asks for it twice', async () => {
+    const node = open()
+    const id = await account(0n)
+    const cause_id = newId('deposit', Date.now())
+    await node.commit(move({ to: id, units: 7n, cause_id }))
+    expect(await outcomeOf(node.commit(move({ to: id, units: 7n, cause_id })))).toMatch(/entries_pkey/)
+    expect(await balanceOf(id)).toBe(7n)
+  })
+
+  test('whoever waits for a lock held elsewhere does not make the others wait', async () => {
+    const node = open()
+    const stuck = await account(0n)
+    const free = await account(0n)
+    const holder = new pg.Client({ connectionString: database.url })
+    await holder.connect()
+    await holder.query('BEGIN')
+    await holder.query('SELECT FROM sandbox.balances WHERE customer_id = $1 FOR UPDATE', [stuck])
+    const waiting = node.commit(move({ to: stuck, units: 1n }))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    const order: string[] = []
+    const others = Promise.all(
+      Array.from({ length: 20 }, () => node.commit(move({ to: free, units: 1n }))),
+    ).then(() => order.push('others'))
+    const late = waiting.then(() => order.push('stuck'))
+    await others
+    await holder.query('COMMIT')
+    await late
+    await holder.end()
+    expect(order).toEqual(['others', 'stuck'])
+    expect(await balanceOf(stuck)).toBe(1n)
+    expect(await balanceOf(free)).toBe(20n)
+  })
+
+  test('what waits for ever is told so, and nothing of it happens later', async () => {
+    const node = open()
+    const id = await account(0n)
+    const holder = new pg.Client({ connectionString: database.url })
+    await holder.connect()
+    await holder.query('BEGIN')
+    await holder.query('SELECT FROM sandbox.balances WHERE customer_id = $1 FOR UPDATE', [id])
+    expect(await outcomeOf(node.commit(move({ to: id, units: 1n })))).toBe('service_unavailable')
+    await holder.query('COMMIT')
+    await holder.end()
+    await node.commit(move({ to: id, units: 2n }))
+    expect(await balanceOf(id)).toBe(2n)
+  })
+
+  test('a connection cut at COMMIT, before or after it took effect: everything answered is there exactly once', async () => {
+    const proxy = await openProxy(database.url)
+    const node = open(proxy.url)
+    const id = await account(0n)
+    let answered = 0n
+    for (let round = 0; round < 30; round++) {
+      if (round > 0) proxy.cut(randomInt(2) ? 'before' : 'after', 1)
+      const outcomes = await Promise.all(
+        Array.from({ length: 5 }, () => outcomeOf(node.commit(move({ to: id, units: 1n })))),
+      )
+      expect(outcomes).toEqual(Array(5).fill('ok'))
+      answered += 5n
+      expect(await balanceOf(id)).toBe(answered)
+    }
+    expect(proxy.cuts()).toBe(29)
+    expect((await audit(pool, [])).ok).toBe(true)
+    await proxy.down()
+  })
+
+  test('without a database the answer is 503, and with one again the door opens by itself', async () => {
+    const proxy = await openProxy(database.url)
+    const node = open(proxy.url)
+    const id = await account(0n)
+    await node.commit(move({ to: id, units: 1n }))
+    await proxy.down()
+    expect(await outcomeOf(node.commit(move({ to: id, units: 1n })))).toBe('service_unavailable')
+    expect(await balanceOf(id)).toBe(1n)
+    await proxy.up()
+    await node.commit(move({ to: id, units: 1n }))
+    expect(await balanceOf(id)).toBe(2n)
+    await proxy.down()
+  })
+
+  test('a claim is won once by 50 on two nodes; the others see what the winner made of it', async () => {
+    const nodes = [open(), open()]
+    for (let round = 0; round < 5; round++) {
+      const id = await account(0n)
+      const claim: Claim = { scope: 's', operation: 'o', key: `k${round}`, fingerprint: 'f' }
+      const once = (): Command<string> => {
+        const made = move({ to: id, units: 1n })
+        return {
+          ...made,
+          locks: { ...made.locks, claim },
+          decide(held) {
+            const before = held.claimed(claim)
+            if (before) return { result: before.resource_id }
+            const decision = made.decide(held)
+            return { ...decision, claims: { resource_id: decision.result } }
+          },
+        }
+      }
+      const results = await Promise.all(Array.from({ length: 50 }, (_, i) => nodes[i % 2]!.commit(once())))
+      expect(new Set(results).size).toBe(1)
+      expect(await balanceOf(id)).toBe(1n)
+    }
+  })
+
+  test('partners take turns: one with thousands waiting does not delay another', async () => {
+    const node = open()
+    const busy = await account(0n)
+    const calm = await account(0n, 'ptn_calm')
+    let busyDone = 0
+    const flood = Promise.all(
+      Array.from({ length: 3000 }, () => node.commit(move({ to: busy, units: 1n })).then(() => busyDone++)),
+    )
+    await node.commit(move({ to: calm, units: 1n, partner: 'ptn_calm' }))
+    expect(busyDone).toBeLessThan(1100)
+    await flood
+    expect(await balanceOf(busy)).toBe(3000n)
+  })
+
+  test('the clock is read after the waiting', async () => {
+    const node = open()
+    const id = await account(0n)
+    const holder = new pg.Client({ connectionString: database.url })
+    await holder.connect()
+    await holder.query('BEGIN')
+    await holder.query('SELECT FROM sandbox.balances WHERE customer_id = $1 FOR UPDATE', [id])
+    let decided = new Date(0)
+    const made = move({ to: id, units: 1n })
+    const waiting = node.commit({
+      ...made,
+      decide: (held) => {
+        decided = held.now
+        return made.decide(held)
+      },
+    })
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const { rows } = await holder.query('SELECT clock_timestamp() AS released')
+    await holder.query('COMMIT')
+    await waiting
+    await holder.end()
+    expect(decided.getTime()).toBeGreaterThanOrEqual(rows[0].released.getTime())
+  })
+})
+
+describe('the audit', () => {
+  const spoil = (sql: string) =>
+    asAdmin(database.url, ['SET session_replication_role = replica', 'SET search_path = sandbox', sql])
+
+  test('finds a single flipped unit, wherever it is', async () => {
+    const id = await account(100n)
+    await doors[0]!.commit(move({ from: id, units: 30n }))
+    expect((await audit(pool, [])).ok).toBe(true)
+    const spoiled: [string, string][] = [
+      [
+        `UPDATE entries SET amount = amount + 1 WHERE owner = '${id}' AND seq = 1`,
+        `UPDATE entries SET amount = amount - 1 WHERE owner = '${id}' AND seq = 1`,
+      ],
+      [
+        `UPDATE balances SET balance = balance + 1 WHERE customer_id = '${id}' AND asset = 'BRL'`,
+        `UPDATE balances SET balance = balance - 1 WHERE customer_id = '${id}' AND asset = 'BRL'`,
+      ],
+      [
+        `UPDATE balances SET in_transit = 1 WHERE customer_id = '${id}' AND asset = 'BTC'`,
+        `UPDATE balances SET in_transit = 0 WHERE customer_id = '${id}' AND asset = 'BTC'`,
+      ],
+      [
+        `UPDATE entries SET balance_after = balance_after + 1 WHERE owner = '${id}' AND seq = 2`,
+        `UPDATE entries SET balance_after = balance_after - 1 WHERE owner = '${id}' AND seq = 2`,
+      ],
+      [
+        `UPDATE balances SET seq = seq + 1 WHERE customer_id = '${id}' AND asset = 'BRL'`,
+        `UPDATE balances SET seq = seq - 1 WHERE customer_id = '${id}' AND asset = 'BRL'`,
+      ],
+    ]
+    for (const [harm, mend] of spoiled) {
+      await spoil(harm)
+      expect((await audit(pool, [])).ok, harm).toBe(false)
+      await spoil(mend)
+      expect((await audit(pool, [])).ok, mend).toBe(true)
+    }
+  })
+})
