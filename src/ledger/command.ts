@@ -68,18 +68,22 @@ export type RowSource<Row extends { id: string } = { id: string }> = {
 
 export type RowRef = { readonly source: RowSource; readonly id: string }
 
-/** Where rows are written: one prepared statement that takes one array per column. */
+/** Where rows are written: a statement that takes one array per column. All targets of a batch become one statement. */
 export type WriteTarget = {
   readonly name: string
   readonly sql: string
   readonly columns: readonly string[]
+  /** The statement ends in RETURNING 1, and must touch as many rows as it was given. */
+  readonly counted?: true
   /** Set on an update: the held rows that it changes. */
   readonly updates?: RowSource
 }
 
 export type Write = { readonly target: WriteTarget; readonly row: Readonly<Record<string, unknown>> }
 
-type Columns = Readonly<Record<string, 'text' | 'bigint' | 'integer' | 'timestamptz' | 'json' | 'boolean'>>
+type Columns = Readonly<
+  Record<string, 'text' | 'bigint' | 'integer' | 'smallint' | 'timestamptz' | 'json' | 'boolean'>
+>
 
 const arrays = (columns: Columns) =>
   Object.values(columns)
@@ -105,10 +109,10 @@ export function updateOf(source: RowSource, table: string, columns: { id: 'text'
   const sets = names.filter((name) => name !== 'id').map((name) => `${name} = new.${name}`)
   return {
     name: `update ${table}: ${names.join(' ')}`,
-    sql: `WITH new AS (SELECT * FROM unnest(${arrays(columns)}) AS new (${names.join(', ')})),
-      changed AS (UPDATE ${table} AS old SET ${sets.join(', ')} FROM new WHERE old.id = new.id RETURNING 1)
-      SELECT expect_rows('${table}', (SELECT count(*) FROM changed), (SELECT count(*) FROM new))`,
+    sql: `UPDATE ${table} AS old SET ${sets.join(', ')} FROM unnest(${arrays(columns)}) AS new (${names.join(', ')})
+      WHERE old.id = new.id RETURNING 1`,
     columns: names,
+    counted: true,
     updates: source,
   }
 }

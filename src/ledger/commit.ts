@@ -1,11 +1,12 @@
-import assert from 'node:assert/strict'
 import type { Logger } from 'pino'
 import { Refusal } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
-import { type Client, type Db, isAnswer, openClient, type Seat, sqlState } from '../db/pool.ts'
+import { type Client, type Db, isAnswer, type Seat, sqlState } from '../db/pool.ts'
 import type { Command } from './command.ts'
+import { type Connection, openConnection } from './connection.ts'
 import { decide, type Outcome } from './decide.ts'
 import { lock } from './lock.ts'
+import { openQueue, type Pending } from './queue.ts'
 import { CommitUnknown, movesNothing, write } from './write.ts'
 
 /**
@@ -25,12 +26,6 @@ export type DoorOptions = {
   readonly log: Logger
   /** Told after each committed batch, for the metrics. */
   readonly onBatch?: (batch: { commands: number; seconds: number }) => void
-}
-
-type Pending = {
-  readonly command: Command<unknown>
-  readonly resolve: (result: never) => void
-  readonly reject: (error: unknown) => void
 }
 
 const BATCH_MAX = 512
@@ -74,7 +69,7 @@ function openLane(options: DoorOptions): Lane {
 /** A queue, a connection, and the loop between them. `aside` takes a command that keeps waiting for somebody else's lock. */
 function openRunner(options: DoorOptions, name: string, aside?: (pending: Pending) => void): Lane {
   const queue = openQueue()
-  const connection = openConnection(options, name)
+  const connection = openConnection(options.seat, name)
   let running: Promise<void> | undefined
   let stopped = false
 
@@ -220,100 +215,7 @@ function isContention(error: unknown): boolean {
   )
 }
 
-/** Every statement here finds its rows by key. A plan made while a table was small must not scan it when it has grown. */
-const byKeyOnly = {
-  enable_seqscan: 'off',
-  enable_hashjoin: 'off',
-  enable_mergejoin: 'off',
-  enable_bitmapscan: 'off',
-}
-
-type Connection = {
-  get(): Promise<Client>
-  drop(client: Client): void
-  close(): Promise<void>
-}
-
-function openConnection({ seat }: DoorOptions, name: string): Connection {
-  let current: Client | undefined
-  return {
-    async get() {
-      if (current) return current
-      const client = await openClient(
-        { ...seat, application_name: `${seat.application_name} ${name}` },
-        {
-          pipeline: true,
-          settings: byKeyOnly,
-        },
-      )
-      client.once('end', () => {
-        if (current === client) current = undefined
-      })
-      await assertDurable(client)
-      current = client
-      return client
-    },
-    drop(client) {
-      if (current === client) current = undefined
-      client.end().catch(() => {})
-    },
-    async close() {
-      await current?.end().catch(() => {})
-    },
-  }
-}
-
-/** An acknowledged payment must survive a power cut: a server that would forget it is not used at all. */
-async function assertDurable(client: Client): Promise<void> {
-  const { rows } = await client.query(
-    `SELECT current_setting('synchronous_commit') AS synchronous_commit, current_setting('fsync') AS fsync`,
-  )
-  assert.notEqual(
-    rows[0].synchronous_commit,
-    'off',
-    'synchronous_commit is off: acknowledged payments could be lost',
-  )
-  assert.equal(rows[0].fsync, 'on', 'fsync is off: acknowledged payments could be lost')
-}
-
 /** A batch's id is asked for within seconds, if at all. */
 export async function forgetOldCommits(db: Db): Promise<void> {
   await db.query(`DELETE FROM commits WHERE committed_at < clock_timestamp() - interval '1 hour'`)
-}
-
-type Queue = { add(pending: Pending): void; take(max: number): Pending[]; size(): number }
-
-/** Partners take turns: each gives one command per round, so a partner with ten thousand waiting delays nobody else. */
-function openQueue(): Queue {
-  const partners = new Map<string, Pending[]>()
-  let size = 0
-  return {
-    add(pending) {
-      const { partner_id } = pending.command
-      const waiting = partners.get(partner_id)
-      if (waiting) waiting.push(pending)
-      else partners.set(partner_id, [pending])
-      size++
-    },
-    take(max) {
-      const turns = [...partners.values()]
-      const taken: Pending[] = []
-      for (let round = 0; taken.length < Math.min(max, size); round++) {
-        for (const waiting of turns) {
-          if (round < waiting.length && taken.length < max) taken.push(waiting[round]!)
-        }
-      }
-      const left = new Map<string, number>()
-      for (const { command } of taken) left.set(command.partner_id, (left.get(command.partner_id) ?? 0) + 1)
-      for (const [partner_id, count] of left) {
-        const waiting = partners.get(partner_id)!
-        partners.delete(partner_id)
-        // Whoever was served goes to the back of the line.
-        if (count < waiting.length) partners.set(partner_id, waiting.slice(count))
-      }
-      size -= taken.length
-      return taken
-    },
-    size: () => size,
-  }
 }

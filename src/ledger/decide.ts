@@ -77,6 +77,7 @@ function keepWrites(state: State, command: Command<unknown>, decision: Decision<
     assert(claim && command.locks.claim, 'a claim must be held to be used')
     claim.fingerprint = command.locks.claim.fingerprint
     claim.resource_id = decision.claims.resource_id
+    claim.changed = true
   }
 }
 

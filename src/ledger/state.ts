@@ -16,6 +16,8 @@ export type HeldClaim = {
   readonly fresh: boolean
   fingerprint: string
   resource_id: string | undefined
+  /** Decided on in this batch. */
+  changed?: true
 }
 
 export const accountKey = ({ customer_id, asset }: AccountRef): string => `${customer_id} ${asset}`

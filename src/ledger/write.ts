@@ -1,85 +1,70 @@
-import type { QueryResult } from 'pg'
-import { allOf, type Client, gather, isAnswer } from '../db/pool.ts'
-import type { Write, WriteTarget } from './command.ts'
-import type { Decided, Entry } from './decide.ts'
+import { type Client, gather, isAnswer } from '../db/pool.ts'
+import { insertInto, type Write, type WriteTarget } from './command.ts'
+import type { Decided } from './decide.ts'
 import type { HeldClaim } from './state.ts'
 
-/** The second round trip: whatever was decided is written and committed at once. */
-const WRITE_ENTRIES = {
-  name: 'insert entries',
-  text: `INSERT INTO entries (cause_id, movement, line, partner_id, account, owner, asset, amount, seq, balance_after, created_at)
-    SELECT *, $11::timestamptz FROM unnest($1::text[], $2::text[], $3::smallint[], $4::text[], $5::text[], $6::text[], $7::text[],
-      $8::bigint[], $9::bigint[], $10::bigint[])`,
-}
+/** The second round trip: whatever was decided is written by one statement, and committed, at once. */
+const entries = insertInto('entries', {
+  cause_id: 'text',
+  movement: 'text',
+  line: 'smallint',
+  partner_id: 'text',
+  account: 'text',
+  owner: 'text',
+  asset: 'text',
+  amount: 'bigint',
+  seq: 'bigint',
+  balance_after: 'bigint',
+  created_at: 'timestamptz',
+})
 
 // The seq each account had when it was locked must still be there: if not, somebody wrote past the lock.
-const WRITE_BALANCES = {
+const balances: WriteTarget = {
   name: 'update balances',
-  text: `WITH new AS (SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
-      AS new (customer_id, asset, balance, in_transit, seq, seq_before)),
-    changed AS (UPDATE balances AS old SET balance = new.balance, in_transit = new.in_transit, seq = new.seq FROM new
-      WHERE old.customer_id = new.customer_id AND old.asset = new.asset AND old.seq = new.seq_before RETURNING 1)
-    SELECT expect_rows('balances', (SELECT count(*) FROM changed), (SELECT count(*) FROM new))`,
+  sql: `UPDATE balances AS old SET balance = new.balance, in_transit = new.in_transit, seq = new.seq
+    FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
+      AS new (customer_id, asset, balance, in_transit, seq, seq_before)
+    WHERE old.customer_id = new.customer_id AND old.asset = new.asset AND old.seq = new.seq_before RETURNING 1`,
+  columns: ['customer_id', 'asset', 'balance', 'in_transit', 'seq', 'seq_before'],
+  counted: true,
 }
 
-const KEEP_CLAIMS = {
+const keptClaims: WriteTarget = {
   name: 'keep claims',
-  text: `UPDATE claims SET fingerprint = new.fingerprint, resource_id = new.resource_id
+  sql: `UPDATE claims SET fingerprint = new.fingerprint, resource_id = new.resource_id
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) AS new (scope, operation, key, fingerprint, resource_id)
-    WHERE (claims.scope, claims.operation, claims.key) = (new.scope, new.operation, new.key)`,
+    WHERE (claims.scope, claims.operation, claims.key) = (new.scope, new.operation, new.key) RETURNING 1`,
+  columns: ['scope', 'operation', 'key', 'fingerprint', 'resource_id'],
+  counted: true,
 }
 
-const DROP_CLAIMS = {
+const droppedClaims: WriteTarget = {
   name: 'drop claims',
-  text: `DELETE FROM claims USING unnest($1::text[], $2::text[], $3::text[]) AS gone (scope, operation, key)
-    WHERE (claims.scope, claims.operation, claims.key) = (gone.scope, gone.operation, gone.key)`,
+  sql: `DELETE FROM claims USING unnest($1::text[], $2::text[], $3::text[]) AS gone (scope, operation, key)
+    WHERE (claims.scope, claims.operation, claims.key) = (gone.scope, gone.operation, gone.key) RETURNING 1`,
+  columns: ['scope', 'operation', 'key'],
+  counted: true,
 }
 
-const WRITE_COMMIT = { name: 'insert commit', text: 'INSERT INTO commits (id) VALUES ($1)' }
-const COMMIT = { name: 'commit', text: 'COMMIT' }
+const commits = insertInto('commits', { id: 'text' })
 
-export const movesNothing = ({ entries, writes, state }: Decided): boolean =>
-  entries.length === 0 &&
-  writes.length === 0 &&
-  ![...state.claims.values()].some((c) => c.fresh && c.resource_id)
+export const movesNothing = (decided: Decided): boolean =>
+  decided.entries.length === 0 && decided.writes.length === 0 && keptOf(decided).length === 0
 
 /** The database never said whether it committed. */
 export class CommitUnknown extends Error {}
 
 /**
- * Sends everything and COMMIT in one go. Only the tag COMMIT means that it is done; the tag ROLLBACK, or an error that
- * the server sent for COMMIT itself, that it is not; anything else is unknown.
+ * Only the tag COMMIT means that it is done; the tag ROLLBACK, or an error that the server sent for COMMIT itself, that
+ * it is not; anything else is unknown.
  */
 export async function write(client: Client, batch_id: string, decided: Decided): Promise<void> {
-  const { state, entries, changed } = decided
   const sendTogether = gather(client)
-  const answers: Promise<QueryResult>[] = []
-  const send = (query: { name: string; text: string }, values: unknown[]) =>
-    answers.push(client.query({ ...query, values }))
-
-  if (entries.length > 0) send(WRITE_ENTRIES, [...columnsOf(entries, entryColumns), state.now])
-  if (changed.size > 0) {
-    const accounts = [...changed].map(([key, seq_before]) => ({ ...state.accounts.get(key)!, seq_before }))
-    send(
-      WRITE_BALANCES,
-      columnsOf(accounts, ['customer_id', 'asset', 'balance', 'in_transit', 'seq', 'seq_before']),
-    )
-  }
-  for (const { target, rows } of byTarget(decided.writes)) {
-    send({ name: target.name, text: target.sql }, columnsOf(rows, target.columns))
-  }
-  const claims = [...state.claims.values()].filter(({ fresh }) => fresh)
-  const kept = claims.filter(({ resource_id }) => resource_id !== undefined)
-  const dropped = claims.filter(({ resource_id }) => resource_id === undefined)
-  if (kept.length > 0) {
-    send(KEEP_CLAIMS, [...claimColumns(kept), kept.map((c) => c.fingerprint), kept.map((c) => c.resource_id)])
-  }
-  if (dropped.length > 0) send(DROP_CLAIMS, claimColumns(dropped))
-  send(WRITE_COMMIT, [batch_id])
-  const committed = client.query(COMMIT)
+  const written = client.query(statementOf(groupsOf(batch_id, decided)))
+  const committed = client.query({ name: 'commit', text: 'COMMIT' })
   sendTogether()
   const [failure, tag] = await Promise.all([
-    allOf(answers).catch((error: unknown) => error),
+    written.then(() => undefined).catch((error: unknown) => error),
     committed.then((answer) => answer.command).catch((error: unknown) => error),
   ])
   if (tag === 'COMMIT') return
@@ -87,27 +72,58 @@ export async function write(client: Client, batch_id: string, decided: Decided):
   throw new CommitUnknown('no answer to COMMIT', { cause: tag })
 }
 
-const entryColumns = [
-  'cause_id',
-  'movement',
-  'line',
-  'partner_id',
-  'account',
-  'owner',
-  'asset',
-  'amount',
-  'seq',
-  'balance_after',
-] as const satisfies (keyof Entry)[]
+type Group = { readonly target: WriteTarget; readonly rows: readonly Write['row'][] }
 
-const claimColumns = (claims: readonly HeldClaim[]) => [
-  claims.map(({ claim }) => claim.scope),
-  claims.map(({ claim }) => claim.operation),
-  claims.map(({ claim }) => claim.key),
-]
+function groupsOf(batch_id: string, decided: Decided): Group[] {
+  const { state, changed } = decided
+  const accounts = [...changed].map(([key, seq_before]) => ({ ...state.accounts.get(key)!, seq_before }))
+  const dropped = [...state.claims.values()].filter(
+    ({ fresh, resource_id }) => fresh && resource_id === undefined,
+  )
+  const groups: Group[] = [
+    { target: entries, rows: decided.entries.map((entry) => ({ ...entry, created_at: state.now })) },
+    { target: balances, rows: accounts },
+    ...byTarget(decided.writes),
+    { target: keptClaims, rows: keptOf(decided).map(claimRow) },
+    { target: droppedClaims, rows: dropped.map(claimRow) },
+    { target: commits, rows: [{ id: batch_id }] },
+  ]
+  return groups.filter(({ rows }) => rows.length > 0)
+}
 
-function columnsOf<R extends object>(rows: readonly R[], columns: readonly string[]): string[] {
-  return columns.map((column) => arrayLiteral(rows.map((row) => (row as Record<string, unknown>)[column])))
+const keptOf = ({ state }: Decided): HeldClaim[] =>
+  [...state.claims.values()].filter(({ changed }) => changed)
+
+const claimRow = ({ claim, fingerprint, resource_id }: HeldClaim) => ({ ...claim, fingerprint, resource_id })
+
+const statements = new Map<string, { name: string; text: string }>()
+
+/** Batches of the same kind share a prepared statement, however many rows they bring. */
+function statementOf(groups: readonly Group[]): { name: string; text: string; values: unknown[] } {
+  const kind = groups.map(({ target }) => target.name).join('; ')
+  const known = statements.get(kind) ?? { name: `write ${statements.size}`, text: textOf(groups) }
+  statements.set(kind, known)
+  const columns = groups.flatMap(({ target, rows }) => target.columns.map((column) => columnOf(rows, column)))
+  const counts = groups.filter(({ target }) => target.counted).map(({ rows }) => rows.length)
+  return { ...known, values: [...columns, ...counts] }
+}
+
+/** COMMIT is on the wire behind it, so the statement itself must object when it finds fewer rows than it was given. */
+function textOf(groups: readonly Group[]): string {
+  let params = 0
+  const parts = groups.map(({ target }, i) => {
+    const sql = target.sql.replaceAll(/\$(\d+)/g, (_, n) => `$${params + Number(n)}`)
+    params += target.columns.length
+    return `w${i} AS (${sql})`
+  })
+  const checks = groups.flatMap(({ target }, i) =>
+    target.counted ? [`expect_rows('${target.name}', (SELECT count(*) FROM w${i}), $${++params})`] : [],
+  )
+  return `WITH ${parts.join(',\n')}\nSELECT ${checks.join(', ') || '1'}`
+}
+
+function columnOf(rows: readonly Write['row'][], column: string): string {
+  return arrayLiteral(rows.map((row) => row[column]))
 }
 
 /** An array as PostgreSQL writes it. The driver's own way looks at every element twice; most of ours need no escaping. */
