@@ -13,6 +13,8 @@ export const worldGrants: Record<string, string> = {
   claims: 'SELECT, INSERT, UPDATE, DELETE',
   deposits: 'SELECT, INSERT',
   proposals: 'SELECT, INSERT, UPDATE',
+  payouts: 'SELECT, INSERT, UPDATE',
+  transfers: 'SELECT, INSERT, UPDATE',
   events: 'SELECT, INSERT',
 }
 

@@ -28,20 +28,23 @@ export function openHints(seat: Seat, log: Logger): Hints {
   let timer: NodeJS.Timeout | undefined
 
   async function connect(): Promise<void> {
+    let opened: Client | undefined
     try {
-      const opened = await openClient(seat, { settings: { idle_in_transaction_session_timeout: '0' } })
-      if (stopped) return void (await opened.end())
-      client = opened
-      opened.on('notification', ({ channel, payload }) => {
+      const listening = await openClient(seat, { settings: { idle_in_transaction_session_timeout: '0' } })
+      opened = listening
+      if (stopped) return void (await listening.end())
+      client = listening
+      listening.on('notification', ({ channel, payload }) => {
         for (const listener of listeners.get(channel) ?? []) listener(payload ?? '')
       })
-      opened.once('end', reconnect)
-      for (const channel of listeners.keys()) await opened.query(`LISTEN ${channel}`)
+      listening.once('end', () => client === listening && reconnect())
+      for (const channel of listeners.keys()) await listening.query(`LISTEN ${channel}`)
       // What was sent while nobody listened is lost.
       for (const listener of lost) listener()
     } catch (error) {
-      log.warn({ err: error }, 'cannot listen for hints; trying again')
+      if (!stopped) log.warn({ err: error }, 'cannot listen for hints; trying again')
       reconnect()
+      opened?.end().catch(() => {})
     }
   }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runningEmbedded, startEmbedded } from './embedded.ts'
+import { runningEmbedded, startEmbedded } from './embedded/start.ts'
 
 /** The database this process works with, and what to do with it at the end. */
 export type Database = {

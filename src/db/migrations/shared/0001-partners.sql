@@ -9,6 +9,7 @@ CREATE TABLE partners (
   per_day integer CHECK (per_day > 0),
   endpoint_per_minute integer CHECK (endpoint_per_minute > 0),
   lookup_per_minute integer CHECK (lookup_per_minute > 0),
+  pix_fee integer NOT NULL DEFAULT 0 CHECK (pix_fee BETWEEN 0 AND 100000),
   service_fee_bps integer NOT NULL DEFAULT 50 CHECK (service_fee_bps BETWEEN 0 AND 1000),
   partner_fee_share_pct integer NOT NULL DEFAULT 0 CHECK (partner_fee_share_pct BETWEEN 0 AND 100),
   third_party_payouts boolean NOT NULL DEFAULT false,

@@ -52,7 +52,7 @@ END $$;
 CREATE TRIGGER entries_sum_to_zero AFTER INSERT ON entries REFERENCING NEW TABLE AS added
   FOR EACH STATEMENT EXECUTE FUNCTION entries_sum_to_zero();
 
--- An operation that may happen once under a name the caller chose.
+-- An operation that may happen once under a name the caller chose, and what the first caller was told.
 CREATE TABLE claims (
   scope text COLLATE "C" NOT NULL,
   operation text COLLATE "C" NOT NULL,
@@ -60,6 +60,11 @@ CREATE TABLE claims (
   fingerprint text NOT NULL,
   resource_id text,
   claimed_at timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
+  -- The name is free again at this time if what it made has come to its end by then; null: never.
+  expires_at timestamptz(3),
+  final boolean NOT NULL DEFAULT false,
+  answer_status smallint,
+  answer_body text,
   PRIMARY KEY (scope, operation, key)
 );
 

@@ -3,73 +3,78 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import {
   chmod,
+  chown,
   cp,
   lstat,
   mkdir,
   mkdtemp,
   readFile,
-  readlink,
+  realpath,
   rename,
   rm,
   stat,
   writeFile,
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
-import { DataDirBusy, type EmbeddedDatabase, runningEmbedded, startEmbedded } from './embedded.ts'
-import { binariesPackage, prepareBinaries } from './embedded-binaries.ts'
-import { startOf, takeLock } from './embedded-lock.ts'
+import { afterAll, describe, expect, type TestContext, test, vi } from 'vitest'
+import { binariesPackage, copyBinaries, prepareBinaries } from './binaries.ts'
+import { DataDirBusy } from './folder.ts'
+import { takeLock } from './lock.ts'
+import { NOBODY, startOf } from './process.ts'
+import { type EmbeddedDatabase, runningEmbedded, startEmbedded } from './start.ts'
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
 
 type Variant = 'unshare' | 'nobody' | undefined
-const is_root = process.getuid?.() === 0
-const has_namespaces = is_root && spawnSync('unshare', ['--user', '--map-user=65534', 'true']).status === 0
+const uid = process.getuid?.()
+const is_root = uid === 0
+const has_namespaces =
+  is_root && spawnSync('unshare', ['--user', `--map-user=${NOBODY}`, 'true']).status === 0
 const root_variants: Variant[] = has_namespaces ? ['unshare', 'nobody'] : ['nobody']
 const variants: Variant[] = is_root ? root_variants : [undefined]
 
-const cleanups: (() => unknown)[] = []
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
-})
-
-async function tempFolder(mode = 0o755): Promise<string> {
+async function tempFolder(t: TestContext, mode = 0o755): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'trilho-embedded-'))
   await chmod(folder, mode)
-  cleanups.push(() => rm(folder, { recursive: true, force: true }))
+  t.onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }))
   return folder
 }
 
-async function newDataDir(): Promise<string> {
-  return join(await tempFolder(), 'data')
+async function newDataDir(t: TestContext): Promise<string> {
+  return join(await tempFolder(t), 'data')
 }
 
-const templates = new Map<Variant, string>()
+const templates = new Map<Variant, Promise<string>>()
 afterAll(async () => {
-  for (const folder of templates.values()) await rm(folder, { recursive: true, force: true })
+  for (const folder of templates.values()) await rm(await folder, { recursive: true, force: true })
 })
 
 /** A data folder with an empty database in it: a copy, as making one takes a second. */
-async function usedDataDir(run_as?: Variant): Promise<string> {
-  let template = templates.get(run_as)
-  if (!template) {
-    template = await mkdtemp(join(tmpdir(), 'trilho-embedded-'))
-    templates.set(run_as, template)
-    await chmod(template, 0o755)
-    await (await startEmbedded({ data_dir: join(template, 'data'), run_as })).stop()
-  }
-  const data_dir = await newDataDir()
-  execFileSync('cp', ['-a', join(template, 'data'), data_dir])
+async function usedDataDir(t: TestContext, run_as?: Variant): Promise<string> {
+  const template = templates.get(run_as) ?? makeTemplate(run_as)
+  templates.set(run_as, template)
+  const data_dir = await newDataDir(t)
+  execFileSync('cp', ['-a', join(await template, 'data'), data_dir])
   return data_dir
 }
 
-async function start(options: Parameters<typeof startEmbedded>[0]): Promise<EmbeddedDatabase> {
+async function makeTemplate(run_as: Variant): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'trilho-embedded-'))
+  await chmod(folder, 0o755)
+  await (await startEmbedded({ data_dir: join(folder, 'data'), run_as })).stop()
+  return folder
+}
+
+async function start(
+  t: TestContext,
+  options: Parameters<typeof startEmbedded>[0],
+): Promise<EmbeddedDatabase> {
   const database = await startEmbedded(options)
-  cleanups.push(() => database.stop())
+  t.onTestFinished(() => database.stop())
   return database
 }
 
@@ -89,19 +94,24 @@ async function connectionOf(data_dir: string) {
 }
 
 /** Another process that starts a server on the folder and then runs `body`; `say` sends a line to the test. */
-function ownerProcess(data_dir: string, run_as: Variant, body: string): ChildProcess & { lines: string[] } {
+function ownerProcess(
+  t: TestContext,
+  data_dir: string,
+  run_as: Variant,
+  body: string,
+): ChildProcess & { lines: string[] } {
   const script = `
     import pg from 'pg'
-    import { startEmbedded } from ${JSON.stringify(new URL('./embedded.ts', import.meta.url).href)}
+    import { startEmbedded } from ${JSON.stringify(new URL('./start.ts', import.meta.url).href)}
     const say = (line) => process.stdout.write(line + '\\n')
     const options = ${JSON.stringify({ data_dir, run_as })}
     ${body}`
   const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
-    cwd: join(import.meta.dirname, '../..'),
+    cwd: join(import.meta.dirname, '../../..'),
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   })
-  cleanups.push(() => child.kill('SIGKILL'))
+  t.onTestFinished(() => void child.kill('SIGKILL'))
   const lines: string[] = []
   createInterface({ input: child.stdout! }).on('line', (line) => lines.push(line))
   return Object.assign(child, { lines })
@@ -123,6 +133,10 @@ function processesOn(folder: string): string[] {
   })
 }
 
+function allGone(folder: string): Promise<void> {
+  return vi.waitFor(() => expect(processesOn(folder)).toEqual([]), { timeout: 10_000, interval: 100 })
+}
+
 const insertForever = `
   const database = await startEmbedded(options)
   const client = new pg.Client({ connectionString: database.url })
@@ -133,25 +147,25 @@ const insertForever = `
     say(String(id))
   }`
 
-describe.each(variants)('run as %s', (run_as) => {
-  test('keeps its data over a stop and a start', async () => {
-    const data_dir = await newDataDir()
-    const first = await start({ data_dir, run_as })
+describe.concurrent.each(variants)('run as %s', (run_as) => {
+  test('keeps its data over a stop and a start', async (t) => {
+    const data_dir = await newDataDir(t)
+    const first = await start(t, { data_dir, run_as })
     expect(await runningEmbedded(data_dir)).toBe(first.url)
     await query(first.url, "create table note as select 'olá' as text")
     await Promise.all([first.stop(), first.stop()])
     expect(await runningEmbedded(data_dir)).toBeUndefined()
     expect(existsSync(join(data_dir, 'connection.json'))).toBe(false)
     expect(existsSync(join(data_dir, 'lock'))).toBe(false)
-    expect(processesOn(data_dir)).toEqual([])
+    await allGone(data_dir)
 
-    const second = await start({ data_dir, run_as })
+    const second = await start(t, { data_dir, run_as })
     expect(await query(second.url, 'select text from note')).toEqual([{ text: 'olá' }])
   })
 
-  test('refuses a second server and leaves the first alone', async () => {
-    const data_dir = await usedDataDir(run_as)
-    const { url } = await start({ data_dir, run_as })
+  test('refuses a second server and leaves the first alone', async (t) => {
+    const data_dir = await usedDataDir(t, run_as)
+    const { url } = await start(t, { data_dir, run_as })
     const began = Date.now()
     const refusal = await startEmbedded({ data_dir, run_as }).catch((error) => error)
     expect(Date.now() - began).toBeLessThan(2000)
@@ -160,16 +174,16 @@ describe.each(variants)('run as %s', (run_as) => {
     expect(refusal.message).toContain(`pid ${process.pid}`)
 
     const body = `startEmbedded(options).catch((error) => say(error.name + ' ' + error.message))`
-    const other = ownerProcess(data_dir, run_as, body)
+    const other = ownerProcess(t, data_dir, run_as, body)
     await once(other, 'close')
     expect(other.lines.join()).toMatch(new RegExp(`^DataDirBusy .*pid ${process.pid}`))
     expect(await runningEmbedded(data_dir)).toBe(url)
     expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }])
   })
 
-  test('loses no acknowledged row when its owner is killed, and starts again at once', async () => {
-    const data_dir = await usedDataDir(run_as)
-    const owner = ownerProcess(data_dir, run_as, insertForever)
+  test('loses no acknowledged row when its owner is killed, and starts again at once', async (t) => {
+    const data_dir = await usedDataDir(t, run_as)
+    const owner = ownerProcess(t, data_dir, run_as, insertForever)
     await vi.waitFor(() => expect(owner.lines.length).toBeGreaterThan(200), { timeout: 15_000 })
     const before = await connectionOf(data_dir)
     expect(before.server_pid).toBe(owner.pid)
@@ -177,37 +191,36 @@ describe.each(variants)('run as %s', (run_as) => {
     await once(owner, 'close')
     expect(await runningEmbedded(data_dir)).toBeUndefined()
 
-    const { url, stop } = await start({ data_dir, run_as })
+    const { url, stop } = await start(t, { data_dir, run_as })
     expect(startOf(before.pid)).toBeUndefined()
     const [row] = await query(url, 'select count(*)::int as rows, max(id) as last from item')
     expect(row?.rows).toBe(row?.last)
     expect(row?.rows).toBeGreaterThanOrEqual(owner.lines.length)
     await stop()
-    await vi.waitFor(() => expect(processesOn(data_dir)).toEqual([]), { timeout: 5000 })
+    await allGone(data_dir)
   })
 
-  test('leaves no process behind when its owner is killed', async () => {
-    const data_dir = await usedDataDir(run_as)
-    const owner = ownerProcess(data_dir, run_as, insertForever)
+  test('leaves no process behind when its owner is killed', async (t) => {
+    const data_dir = await usedDataDir(t, run_as)
+    const owner = ownerProcess(t, data_dir, run_as, insertForever)
     await vi.waitFor(() => expect(owner.lines.length).toBeGreaterThan(0), { timeout: 15_000 })
     const { pid } = await connectionOf(data_dir)
     expect(startOf(pid)).toBeDefined()
     owner.kill('SIGKILL')
-    await vi.waitFor(() => expect(processesOn(data_dir)).toEqual([]), { timeout: 5000, interval: 100 })
+    await allGone(data_dir)
     expect(await runningEmbedded(data_dir)).toBeUndefined()
   })
 
-  test('starts the server again when that is killed', async () => {
-    const data_dir = await usedDataDir(run_as)
-    const onRestart = vi.fn()
+  test('starts the server again when that is killed', async (t) => {
+    const data_dir = await usedDataDir(t, run_as)
     const log: string[] = []
-    const { url } = await start({ data_dir, run_as, onRestart, log: (line) => log.push(line) })
+    const { url } = await start(t, { data_dir, run_as, log: (line) => log.push(line) })
     await query(url, 'create table item as select generate_series(1, 1000) as id')
     const before = await connectionOf(data_dir)
     process.kill(before.pid, 'SIGKILL')
-    await vi.waitFor(() => expect(onRestart).toHaveBeenCalledOnce(), { timeout: 10_000 })
+    const death = /ended unexpectedly \(signal SIGKILL\)[\s\S]*runs again/
+    await vi.waitFor(() => expect(log.join('\n')).toMatch(death), { timeout: 10_000 })
     expect(await query(url, 'select count(*)::int as rows from item')).toEqual([{ rows: 1000 }])
-    expect(log.join('\n')).toMatch(/ended unexpectedly \(signal SIGKILL\)[\s\S]*runs again/)
     const after = await connectionOf(data_dir)
     expect(after).toEqual({ ...before, pid: expect.any(Number) })
     expect(after.pid).not.toBe(before.pid)
@@ -215,10 +228,10 @@ describe.each(variants)('run as %s', (run_as) => {
   })
 })
 
-describe('the server', () => {
-  test('is durable, has checksums and takes settings', async () => {
-    const data_dir = await usedDataDir()
-    const { url } = await start({ data_dir, settings: { work_mem: '7MB', jit: 'on' } })
+describe.concurrent('the server', () => {
+  test('is durable, has checksums and takes settings', async (t) => {
+    const data_dir = await usedDataDir(t)
+    const { url } = await start(t, { data_dir, settings: { work_mem: '7MB', jit: 'on' } })
     const names = ['fsync', 'full_page_writes', 'synchronous_commit', 'data_checksums', 'work_mem', 'jit']
     const rows = await query(url, `select current_setting(name) from unnest('{${names}}'::text[]) as name`)
     expect(rows.map((row) => row.current_setting)).toEqual(['on', 'on', 'on', 'on', '7MB', 'on'])
@@ -230,9 +243,9 @@ describe('the server', () => {
     expect(database).toEqual({ role: 'trilho', provider: 'b', locale: 'C.UTF-8', encoding: 6 })
   })
 
-  test('keeps its secrets in files of its own user', async () => {
-    const data_dir = await newDataDir()
-    const { url } = await start({ data_dir })
+  test('keeps its secrets in files of its own user', async (t) => {
+    const data_dir = await newDataDir(t)
+    const { url } = await start(t, { data_dir })
     const modeOf = async (path: string) => (await stat(path)).mode & 0o777
     expect(await modeOf(data_dir)).toBe(0o700)
     expect(await modeOf(join(data_dir, 'connection.json'))).toBe(0o600)
@@ -243,9 +256,9 @@ describe('the server', () => {
     await expect(query(wrong, 'select 1')).rejects.toThrow(/password authentication failed/)
   })
 
-  test('does not log what a statement holds', async () => {
+  test('does not log what a statement holds', async (t) => {
     const log: string[] = []
-    const { url, stop } = await start({ data_dir: await usedDataDir(), log: (line) => log.push(line) })
+    const { url, stop } = await start(t, { data_dir: await usedDataDir(t), log: (line) => log.push(line) })
     await query(url, 'create table secret (id text primary key)')
     await query(url, "insert into secret values ('hush')")
     await expect(query(url, "insert into secret values ('hush')")).rejects.toThrow(/duplicate key/)
@@ -255,9 +268,10 @@ describe('the server', () => {
     expect(log.join('\n')).not.toContain('hush')
   })
 
-  test('lives on when the terminal sends Ctrl-C to its owner', async () => {
-    const data_dir = await usedDataDir()
+  test('lives on when the terminal sends Ctrl-C to its owner', async (t) => {
+    const data_dir = await usedDataDir(t)
     const owner = ownerProcess(
+      t,
       data_dir,
       undefined,
       `
@@ -277,13 +291,13 @@ describe('the server', () => {
     const [code] = await once(owner, 'close')
     expect(owner.lines).toEqual(['up', 'still here'])
     expect(code).toBe(0)
-    expect(processesOn(data_dir)).toEqual([])
+    await allGone(data_dir)
   })
 
-  test('is given up when it keeps failing', async () => {
-    const data_dir = await usedDataDir()
+  test('is given up when it keeps failing', async (t) => {
+    const data_dir = await usedDataDir(t)
     const onGiveUp = vi.fn()
-    const database = await start({ data_dir, onGiveUp })
+    const database = await start(t, { data_dir, onGiveUp })
     const { pid } = await connectionOf(data_dir)
     await rename(join(data_dir, 'postgres/global/pg_control'), join(data_dir, 'postgres/global/gone'))
     process.kill(pid, 'SIGKILL')
@@ -294,50 +308,51 @@ describe('the server', () => {
     expect(existsSync(join(data_dir, 'lock'))).toBe(false)
   })
 
-  test('stops while it is being started again', async () => {
-    const data_dir = await usedDataDir()
+  test('stops while it is being started again', async (t) => {
+    const data_dir = await usedDataDir(t)
     for (const pause of [0, 60, 100, 130, 170, 220, 300]) {
-      const database = await start({ data_dir })
+      const database = await start(t, { data_dir })
       process.kill((await connectionOf(data_dir)).pid, 'SIGKILL')
       await sleep(pause)
       await database.stop()
-      await vi.waitFor(() => expect(processesOn(data_dir)).toEqual([]))
+      await allGone(data_dir)
       expect(readdirSync(data_dir).filter((name) => !name.startsWith('postgres'))).toEqual([])
     }
   })
 
-  test('starts when its forerunner was killed while it made the files', async () => {
-    const data_dir = await newDataDir()
-    const owner = ownerProcess(data_dir, undefined, 'await startEmbedded(options)')
+  test('starts when its forerunner was killed while it made the files', async (t) => {
+    const data_dir = await newDataDir(t)
+    const owner = ownerProcess(t, data_dir, undefined, 'await startEmbedded(options)')
     const parts = () => readdirSync(data_dir).filter((name) => name.startsWith('postgres.new'))
-    await vi.waitFor(() => expect(parts()).toHaveLength(2), { timeout: 15_000, interval: 5 })
-    await sleep(150)
+    const half_made = () => parts().some((name) => existsSync(join(data_dir, name, 'data/base')))
+    await vi.waitFor(() => expect(half_made()).toBe(true), { timeout: 15_000, interval: 5 })
     owner.kill('SIGKILL')
     await once(owner, 'close')
-    expect(parts()).toHaveLength(2)
-    const { url } = await start({ data_dir })
+    expect(parts()).toHaveLength(1)
+    expect(existsSync(join(data_dir, 'postgres'))).toBe(false)
+    const { url } = await start(t, { data_dir })
     expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }])
     expect(parts()).toEqual([])
-    await vi.waitFor(() => expect(processesOn(`${data_dir}/postgres.new`)).toEqual([]))
+    await allGone(`${data_dir}/postgres.new`)
   })
 
-  test('starts although the pid of its forerunner is now another process', async () => {
-    const data_dir = await usedDataDir()
-    const first = await start({ data_dir })
+  test('starts although the pid of its forerunner is now another process', async (t) => {
+    const data_dir = await usedDataDir(t)
+    const first = await start(t, { data_dir })
     const postmaster_pid = await readFile(join(data_dir, 'postgres/postmaster.pid'), 'utf8')
     await first.stop()
     const stranger = spawn('sleep', ['60'])
-    cleanups.push(() => stranger.kill('SIGKILL'))
+    t.onTestFinished(() => void stranger.kill('SIGKILL'))
     await writeFile(
       join(data_dir, 'postgres/postmaster.pid'),
       postmaster_pid.replace(/^\d+/, `${stranger.pid}`),
     )
-    const second = await start({ data_dir })
+    const second = await start(t, { data_dir })
     expect(await query(second.url, 'select 1 as one')).toEqual([{ one: 1 }])
   })
 
-  test('says what is wrong with the folder', async () => {
-    const data_dir = await newDataDir()
+  test('says what is wrong with the folder', async (t) => {
+    const data_dir = await newDataDir(t)
     await mkdir(join(data_dir, 'postgres'), { recursive: true })
     await expect(startEmbedded({ data_dir })).rejects.toThrow(/holds no PostgreSQL database/)
     await writeFile(join(data_dir, 'postgres/PG_VERSION'), '17\n')
@@ -348,49 +363,66 @@ describe('the server', () => {
 
     await writeFile(join(data_dir, 'file'), '')
     await expect(startEmbedded({ data_dir: join(data_dir, 'file') })).rejects.toThrow(/it is not a folder/)
-    if (is_root) return
-    await chmod(data_dir, 0o500)
-    await expect(startEmbedded({ data_dir })).rejects.toThrow(/must be writable for the user/)
-    await expect(startEmbedded({ data_dir: join(data_dir, 'sub') })).rejects.toThrow(/must be writable/)
-    await chmod(data_dir, 0o700)
+    if (is_root) {
+      await chown(join(data_dir, 'postgres'), 4321, 4321)
+      await expect(startEmbedded({ data_dir })).rejects.toThrow(/belongs to uid 4321\. Start .* as that user/)
+    } else {
+      await chmod(data_dir, 0o500)
+      await expect(startEmbedded({ data_dir })).rejects.toThrow(/must be writable for the user/)
+      await expect(startEmbedded({ data_dir: join(data_dir, 'sub') })).rejects.toThrow(/must be writable/)
+      await chmod(data_dir, 0o700)
+    }
   })
 
-  test.runIf(is_root)('keeps its files elsewhere when nobody may not enter the folder', async () => {
-    const data_dir = join(await tempFolder(0o700), 'data')
+  test('starts in a private folder: elsewhere with a link, when its user may not enter that', async (t) => {
+    const data_dir = join(await tempFolder(t, 0o700), 'data')
+    const run_as = is_root ? 'nobody' : undefined
     const log: string[] = []
-    const first = await start({ data_dir, run_as: 'nobody', log: (line) => log.push(line) })
-    const cluster = await readlink(join(data_dir, 'postgres'))
-    cleanups.splice(1, 0, () => rm(join(cluster, '..'), { recursive: true }))
-    expect(log[0]).toContain(join(cluster, '..'))
+    const first = await start(t, { data_dir, run_as, log: (line) => log.push(line) })
+    const home = dirname(await realpath(join(data_dir, 'postgres')))
+    if (is_root) {
+      t.onTestFinished(async () => {
+        await first.stop()
+        await rm(home, { recursive: true, force: true, maxRetries: 10 })
+      })
+      expect(home).not.toContain(data_dir)
+      expect(log[0]).toContain(home)
+    } else {
+      expect(home).toBe(await realpath(data_dir))
+    }
     await query(first.url, 'create table item as select 1 as id')
     await first.stop()
-    const second = await start({ data_dir })
+    const second = await start(t, { data_dir })
     expect(await query(second.url, 'select id from item')).toEqual([{ id: 1 }])
     expect(await runningEmbedded(data_dir)).toBe(second.url)
   })
 
-  test.runIf(has_namespaces)('takes files over when namespaces are shut off', async () => {
-    const data_dir = await newDataDir()
-    const first = await start({ data_dir, run_as: 'unshare' })
-    await query(first.url, 'create table item as select 1 as id')
-    await first.stop()
-    const second = await start({ data_dir, run_as: 'nobody' })
-    expect(await query(second.url, 'select id from item')).toEqual([{ id: 1 }])
-    await second.stop()
-    const third = await start({ data_dir })
-    expect(await query(third.url, 'select id from item')).toEqual([{ id: 1 }])
+  test('takes files over when namespaces are shut off, and keeps them', async (t) => {
+    const data_dir = await newDataDir(t)
+    const owners = { unshare: 0, nobody: NOBODY }
+    for (const run_as of [...variants, undefined]) {
+      const { url, stop } = await start(t, { data_dir, run_as })
+      await query(url, 'create table if not exists item (id int)')
+      await query(url, 'insert into item values (1)')
+      await stop()
+      const owner = is_root ? owners[run_as ?? 'nobody'] : uid
+      expect((await stat(join(data_dir, 'postgres'))).uid).toBe(owner)
+    }
+    const { url } = await start(t, { data_dir })
+    const [row] = await query(url, 'select count(*)::int as rows from item')
+    expect(row?.rows).toBe(variants.length + 1)
   })
 })
 
-describe('the lock', () => {
+describe.concurrent('the lock', () => {
   const dead = JSON.stringify({ pid: process.pid, started: 'long ago', token: 'x' })
 
-  test.each([
+  test.for([
     ['no lock', undefined],
     ['the lock of a dead process', dead],
     ['an empty lock', ''],
-  ])('goes to one of many that start at once on %s', async (_, text) => {
-    const path = join(await tempFolder(), 'lock')
+  ])('goes to one of many that start at once on %s', async ([, text], t) => {
+    const path = join(await tempFolder(t), 'lock')
     for (let round = 0; round < 20; round += 1) {
       if (text !== undefined) await writeFile(path, text)
       const taken = await Promise.all(Array.from({ length: 10 }, () => takeLock(path)))
@@ -403,10 +435,10 @@ describe('the lock', () => {
   })
 })
 
-describe('the binaries', () => {
+describe.concurrent('the binaries', () => {
   /** The package as it is unpacked without its install script, and without modes. */
-  async function bareCopy(): Promise<string> {
-    const folder = await tempFolder()
+  async function bareCopy(t: TestContext): Promise<string> {
+    const folder = await tempFolder(t)
     await cp(binariesPackage(), folder, { recursive: true, verbatimSymlinks: true })
     for (const target of linksIn(folder)) await rm(join(folder, target), { force: true })
     for (const name of ['initdb', 'postgres']) await chmod(join(folder, 'native/bin', name), 0o644)
@@ -419,10 +451,10 @@ describe('the binaries', () => {
     return list.map((entry: { target: string }) => entry.target)
   }
 
-  test('get their links and modes', async () => {
-    const folder = await bareCopy()
+  test('get their links and modes', async (t) => {
+    const folder = await bareCopy(t)
     for (let round = 0; round < 2; round += 1) {
-      expect(await prepareBinaries(folder, join(folder, 'copy'))).toBe(join(folder, 'native'))
+      expect(await prepareBinaries(folder, join(folder, 'copy'))).toBe(join(folder, 'native/bin'))
     }
     for (const target of linksIn(folder)) {
       expect((await lstat(join(folder, target))).isSymbolicLink()).toBe(true)
@@ -433,14 +465,17 @@ describe('the binaries', () => {
     expect(existsSync(join(folder, 'copy'))).toBe(false)
   })
 
-  test.skipIf(is_root)('are copied when their folder cannot be written', async () => {
-    const folder = await bareCopy()
-    const copy_dir = join(await tempFolder(), 'postgres-bin')
+  test('are copied when their folder cannot be written', async (t) => {
+    const folder = await bareCopy(t)
+    const copy_dir = join(await tempFolder(t), 'postgres-bin')
     for (const name of ['native/lib', 'native/bin']) await chmod(join(folder, name), 0o555)
+    // Root writes to such a folder all the same, but copies when nobody may not enter it.
+    const prepare = is_root ? copyBinaries : prepareBinaries
     for (let round = 0; round < 2; round += 1) {
-      expect(await prepareBinaries(folder, copy_dir)).toBe(join(copy_dir, 'native'))
+      expect(await prepare(folder, copy_dir)).toBe(join(copy_dir, 'native/bin'))
     }
     expect(spawnSync(join(copy_dir, 'native/bin/initdb'), ['--version']).status).toBe(0)
+    expect((await stat(join(copy_dir, 'native/lib'))).mode & 0o777).toBe(0o755)
     for (const name of ['native/lib', 'native/bin']) await chmod(join(folder, name), 0o755)
   })
 

@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { access, chmod, cp, mkdir, readdir, readFile, rename, rm, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
-import { hasCode, readIfThere } from './embedded-lock.ts'
+import { hasCode, readIfThere } from './files.ts'
 
 /** The folder of the npm package with the PostgreSQL binaries for this machine. */
 export function binariesPackage(machine = `${process.platform}-${process.arch}`): string {
@@ -19,7 +19,7 @@ export function binariesPackage(machine = `${process.platform}-${process.arch}`)
 
 /**
  * The package's install script makes links and npm may have skipped it, so they are made here; in a copy,
- * when the package cannot be written. Returns the folder that holds bin, lib and share.
+ * when the package cannot be written. Returns the folder of the programs.
  */
 export async function prepareBinaries(package_dir: string, copy_dir: string): Promise<string> {
   try {
@@ -32,39 +32,37 @@ export async function prepareBinaries(package_dir: string, copy_dir: string): Pr
 
 export async function copyBinaries(package_dir: string, copy_dir: string): Promise<string> {
   const version = await readFile(join(package_dir, 'package.json'), 'utf8')
-  if ((await readIfThere(join(copy_dir, 'package.json'))) === version) return join(copy_dir, 'native')
-  const draft = `${copy_dir}.new`
-  await rm(draft, { recursive: true, force: true })
-  await mkdir(draft)
-  await cp(join(package_dir, 'native'), join(draft, 'native'), { recursive: true, verbatimSymlinks: true })
-  await cp(join(package_dir, 'package.json'), join(draft, 'package.json'))
-  // Copies of read-only folders are read-only too, and could not even be removed again.
-  for (const entry of await readdir(draft, { recursive: true, withFileTypes: true })) {
-    if (entry.isDirectory()) await chmod(join(entry.parentPath, entry.name), 0o755)
+  if ((await readIfThere(join(copy_dir, 'package.json'))) !== version) {
+    const draft = `${copy_dir}.new`
+    await rm(draft, { recursive: true, force: true })
+    await mkdir(draft)
+    await cp(join(package_dir, 'native'), join(draft, 'native'), { recursive: true, verbatimSymlinks: true })
+    await cp(join(package_dir, 'package.json'), join(draft, 'package.json'))
+    // Copies of read-only folders are read-only too, and could not even be removed again.
+    for (const entry of await readdir(draft, { recursive: true, withFileTypes: true })) {
+      if (entry.isDirectory()) await chmod(join(entry.parentPath, entry.name), 0o755)
+    }
+    await complete(draft)
+    await rm(copy_dir, { recursive: true, force: true })
+    await rename(draft, copy_dir)
   }
-  await complete(draft)
-  await rm(copy_dir, { recursive: true, force: true })
-  await rename(draft, copy_dir)
-  return join(copy_dir, 'native')
+  return join(copy_dir, 'native/bin')
 }
 
 async function complete(package_dir: string): Promise<string> {
-  const native = join(package_dir, 'native')
-  const list = (await readIfThere(join(native, 'pg-symlinks.json'))) ?? '[]'
+  const list = (await readIfThere(join(package_dir, 'native/pg-symlinks.json'))) ?? '[]'
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
     const path = join(package_dir, target)
     if (await can(path, constants.F_OK)) continue
-    try {
-      await symlink(relative(dirname(target), source), path)
-    } catch (error) {
+    await symlink(relative(dirname(target), source), path).catch((error) => {
       if (!hasCode(error, 'EEXIST')) throw error // two servers may start at once
-    }
+    })
   }
-  for (const name of await readdir(join(native, 'bin'))) {
-    const path = join(native, 'bin', name)
-    if (!(await can(path, constants.X_OK))) await chmod(path, 0o755)
+  const bin = join(package_dir, 'native/bin')
+  for (const name of await readdir(bin)) {
+    if (!(await can(join(bin, name), constants.X_OK))) await chmod(join(bin, name), 0o755)
   }
-  return native
+  return bin
 }
 
 function can(path: string, mode: number): Promise<boolean> {

@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -75,7 +76,6 @@ function start(run_as: RunAs, when_orphaned: string, argv: string[], options: Op
     if (last_lines.length > 20) last_lines.shift()
     options.log?.(line)
   })
-
   const drained = new Promise<void>((resolve) => lines.once('close', resolve))
 
   let has_ended = false
@@ -101,4 +101,54 @@ function start(run_as: RunAs, when_orphaned: string, argv: string[], options: Op
     hasEnded: () => has_ended,
     signal: (name) => void child.kill(name),
   }
+}
+
+/** The error for a command that ended as it should not, with its last words. */
+export function failure(what: string, { how, output }: Ending): Error {
+  const advice = /No space left|free disk space/.test(output)
+    ? 'The disk is full. '
+    : /could not look up effective user/.test(output)
+      ? 'Its user needs an entry in /etc/passwd; without one, set DATABASE_URL instead. '
+      : ''
+  return new Error(`${what} (${how}). ${advice}It says:\n${output}`)
+}
+
+/** Tells processes that got the same pid apart. Undefined when no such process runs; a zombie does not run. */
+export function startOf(pid: number): string | undefined {
+  try {
+    if (process.platform !== 'linux') {
+      const [state, ...start] = ps(pid, 'state=,lstart=').split(/\s+/)
+      return !state || state.startsWith('Z') ? undefined : start.join(' ')
+    }
+    // The command name comes in parentheses and may hold anything, so count fields from its end.
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    if (fields[0] === 'Z' || fields[0] === 'X') return undefined
+    return `${bootId()} ${fields[19]}`
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether this process runs and was started with the given argument. */
+export function hasArgument(pid: number, argument: string): boolean {
+  try {
+    if (process.platform !== 'linux') return ps(pid, 'command=').includes(argument)
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(argument)
+  } catch {
+    return false
+  }
+}
+
+/** Start times count from boot, so they repeat after a reboot. */
+function bootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
+  } catch {
+    return ''
+  }
+}
+
+function ps(pid: number, format: string): string {
+  return execFileSync('ps', ['-p', String(pid), '-o', format], { encoding: 'utf8', stdio: 'pipe' }).trim()
 }

@@ -1,0 +1,79 @@
+import { mkdir, readlink, realpath, rm, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { hasCode, readIfThere, writePrivately } from './files.ts'
+import { type Lock, lockHolder, takeLock } from './lock.ts'
+
+export class DataDirBusy extends Error {
+  override name = 'DataDirBusy'
+}
+
+/** Makes the folder if there is none, and takes it for this process. */
+export async function claimFolder(path: string): Promise<{ data_dir: string; lock: Lock }> {
+  const folder = resolve(path)
+  const { data_dir, taken } = await openFolder(folder).catch((error) => {
+    throw unusableFolder(folder, error)
+  })
+  if ('release' in taken) return { data_dir, lock: taken }
+  const holder = taken.held_by === process.pid ? 'this very process' : 'another server'
+  throw new DataDirBusy(
+    `The data folder ${data_dir} is in use by ${holder} (pid ${taken.held_by}). ` +
+      'Stop that server first, or start this one on another data folder.',
+  )
+}
+
+async function openFolder(folder: string) {
+  await mkdir(dirname(folder), { recursive: true })
+  await mkdir(folder, { mode: 0o700 }).catch((error) => {
+    if (!hasCode(error, 'EEXIST')) throw error
+  })
+  if (!(await stat(folder)).isDirectory()) throw new Error('it is not a folder')
+  const data_dir = await realpath(folder)
+  return { data_dir, taken: await takeLock(lockFile(data_dir)) }
+}
+
+function unusableFolder(folder: string, error: Error): Error {
+  const advice = hasCode(error, 'EACCES', 'EPERM', 'EROFS')
+    ? `It must be writable for the user that runs this server (uid ${process.getuid?.()}).`
+    : hasCode(error, 'ENOSPC')
+      ? 'The disk is full.'
+      : 'Choose another folder.'
+  return new Error(`The data folder ${folder} cannot be used: ${error.message}. ${advice}`, { cause: error })
+}
+
+export function folderHolder(data_dir: string): Promise<number | undefined> {
+  return lockHolder(lockFile(data_dir))
+}
+
+/** The folder that PostgreSQL itself works in. */
+export async function clusterFolder(data_dir: string): Promise<string> {
+  const path = join(data_dir, 'postgres')
+  try {
+    return resolve(data_dir, await readlink(path))
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'EINVAL')) return path
+    throw error
+  }
+}
+
+/** How other processes of this user find the server; `server_pid` is the process that holds the folder. */
+export type Connection = { url: string; pid: number | undefined; server_pid: number }
+
+export async function readConnection(data_dir: string): Promise<Connection | undefined> {
+  const text = await readIfThere(connectionFile(data_dir))
+  try {
+    return text === undefined ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export async function writeConnection(data_dir: string, connection: Connection): Promise<void> {
+  await writePrivately(connectionFile(data_dir), `${JSON.stringify(connection, null, 2)}\n`)
+}
+
+export async function removeConnection(data_dir: string): Promise<void> {
+  await rm(connectionFile(data_dir), { force: true })
+}
+
+const lockFile = (data_dir: string) => join(data_dir, 'lock')
+const connectionFile = (data_dir: string) => join(data_dir, 'connection.json')

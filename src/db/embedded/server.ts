@@ -1,0 +1,157 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { hasCode, readIfThere } from './files.ts'
+import { DataDirBusy, readConnection } from './folder.ts'
+import type { Place } from './place.ts'
+import { failure, hasArgument, type Running, startServer } from './process.ts'
+
+const OLD_SERVER_WAIT_MS = 10_000
+const STOP_WAIT_MS = 30_000
+const PORTS_TO_TRY = 5
+
+const SETTINGS = {
+  fsync: 'on',
+  full_page_writes: 'on',
+  synchronous_commit: 'on',
+  wal_level: 'replica',
+  max_wal_size: '2GB',
+  min_wal_size: '256MB',
+  checkpoint_timeout: '15min',
+  shared_buffers: '128MB',
+  max_connections: '100',
+  jit: 'off',
+  max_logical_replication_workers: '0',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_destination: 'stderr',
+  logging_collector: 'off',
+  log_line_prefix: '[%p] ',
+  log_checkpoints: 'off',
+  // Values that a statement carries must not reach the log, and errors quote them. The server's own messages
+  // are of the levels log, fatal and panic; what goes wrong in a statement, its sender is told.
+  log_min_messages: 'log',
+  log_error_verbosity: 'terse',
+  log_min_error_statement: 'panic',
+  log_parameter_max_length: '0',
+  log_parameter_max_length_on_error: '0',
+}
+
+export type Plan = {
+  place: Place
+  /** PostgreSQL settings, over the ones above. */
+  settings: Record<string, string>
+  /** Shuts down the server, at whatever stage it is. */
+  signal: AbortSignal
+  log: (line: string) => void
+}
+
+/** Starts the server, on a free port when none is given, and waits until it accepts connections. */
+export async function bringUp(plan: Plan, fixed_port?: number): Promise<{ server: Running; port: number }> {
+  const { data_dir, cluster } = plan.place
+  const deadline = Date.now() + OLD_SERVER_WAIT_MS
+  for (let ports_tried = 1; ; ) {
+    const port = fixed_port ?? (await freePort())
+    const old_pid = await oldServerGone(data_dir, cluster, deadline)
+    plan.signal.throwIfAborted()
+    const server = launch(plan, port, old_pid)
+    if (await becomesReady(cluster, server)) return { server, port }
+    const ending = await server.ended
+    plan.signal.throwIfAborted()
+    if (fixed_port === undefined && ports_tried < PORTS_TO_TRY && /could not bind/.test(ending.output)) {
+      ports_tried += 1
+    } else if (/still in use|lock file .* already exists/.test(ending.output) && Date.now() < deadline) {
+      await sleep(200) // processes of the old server are still ending
+    } else {
+      throw failure(`PostgreSQL did not start on ${cluster}`, ending)
+    }
+  }
+}
+
+function launch(plan: Plan, port: number, old_pid: number | undefined): Running {
+  const { place, signal, log } = plan
+  const address = { port: String(port), listen_addresses: '127.0.0.1', unix_socket_directories: '' }
+  const settings = Object.entries({ ...SETTINGS, ...plan.settings, ...address })
+  const argv = settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const server = startServer(place.run_as, [join(place.bin, 'postgres'), '-D', place.cluster, ...argv], {
+    log,
+    // PostgreSQL does not start when the pid in a left-over postmaster.pid lives, even as something else. It
+    // skips that check, and only that one, for the pid in this variable: it is known not to be a server.
+    env: old_pid === undefined ? {} : { PG_GRANDPARENT_PID: String(old_pid) },
+  })
+  const stop = () => halt(server)
+  signal.addEventListener('abort', stop)
+  void server.ended.then(() => signal.removeEventListener('abort', stop))
+  return server
+}
+
+async function halt(server: Running): Promise<void> {
+  server.signal('SIGINT')
+  const timer = setTimeout(() => server.signal('SIGQUIT'), STOP_WAIT_MS)
+  await server.ended
+  clearTimeout(timer)
+}
+
+async function becomesReady(cluster: string, server: Running): Promise<boolean> {
+  try {
+    while (!server.hasEnded()) {
+      const { pid, ready } = await postmasterFile(cluster)
+      if (pid === server.pid && ready) return true
+      await sleep(20)
+    }
+    return false
+  } catch (error) {
+    await halt(server)
+    throw error
+  }
+}
+
+/**
+ * Waits until the server of a killed process has ended. It ends by itself, unless its watcher was killed as
+ * well. Returns the pid it had.
+ */
+export async function oldServerGone(
+  data_dir: string,
+  cluster: string,
+  deadline = Date.now() + OLD_SERVER_WAIT_MS,
+): Promise<number | undefined> {
+  const { pid } = await postmasterFile(cluster)
+  if (pid === undefined) return undefined
+  const is_ours = (await readConnection(data_dir))?.pid === pid
+  for (let round = 0; hasArgument(pid, cluster); round += 1) {
+    const left = deadline - Date.now()
+    if (left < 0) {
+      throw new DataDirBusy(
+        `A PostgreSQL server (pid ${pid}) still runs on ${cluster}. Stop it with "kill -INT ${pid}", ` +
+          'or start on another data folder.',
+      )
+    }
+    if (is_ours && round === 0) kill(pid, 'SIGINT')
+    if (is_ours && left < 2000) kill(pid, 'SIGQUIT')
+    await sleep(50)
+  }
+  return pid
+}
+
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if (!hasCode(error, 'ESRCH')) throw error
+  }
+}
+
+async function postmasterFile(cluster: string): Promise<{ pid: number | undefined; ready: boolean }> {
+  const lines = (await readIfThere(join(cluster, 'postmaster.pid')))?.split('\n') ?? []
+  const pid = Number(lines[0])
+  return { pid: pid > 0 ? pid : undefined, ready: lines[7]?.trim() === 'ready' }
+}
+
+async function freePort(): Promise<number> {
+  const listener = createServer().listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  const { port } = listener.address() as AddressInfo
+  await new Promise((done) => listener.close(done))
+  return port
+}

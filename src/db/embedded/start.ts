@@ -1,0 +1,124 @@
+import { realpath } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ensureCluster, ensureDatabase, urlOf } from './cluster.ts'
+import { hasCode } from './files.ts'
+import {
+  claimFolder,
+  clusterFolder,
+  folderHolder,
+  readConnection,
+  removeConnection,
+  writeConnection,
+} from './folder.ts'
+import type { Lock } from './lock.ts'
+import { choosePlace } from './place.ts'
+import { hasArgument, type Running } from './process.ts'
+import { bringUp, oldServerGone, type Plan } from './server.ts'
+
+const GIVE_UP_AFTER = 5
+const GIVE_UP_WITHIN_MS = 60_000
+
+export type EmbeddedDatabase = { readonly url: string; stop(): Promise<void> }
+
+export type EmbeddedOptions = {
+  data_dir: string
+  log?: ((line: string) => void) | undefined
+  /** PostgreSQL settings, over the usual ones. */
+  settings?: Record<string, string> | undefined
+  /** The server keeps dying and is not started any more. */
+  onGiveUp?: ((error: Error) => void) | undefined
+  /** How root starts PostgreSQL; found out by itself when left out. */
+  run_as?: 'unshare' | 'nobody' | undefined
+}
+
+/** A server that lives as long as this process, and is started again when it dies. */
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
+  const { data_dir, lock } = await claimFolder(options.data_dir)
+  try {
+    return await startOn(data_dir, lock, options)
+  } catch (error) {
+    await lock.release()
+    throw error
+  }
+}
+
+/** The connection string of a server that is running on this folder right now, or undefined. */
+export async function runningEmbedded(data_dir: string): Promise<string | undefined> {
+  try {
+    const folder = await realpath(data_dir)
+    const connection = await readConnection(folder)
+    if (!connection?.pid || (await folderHolder(folder)) !== connection.server_pid) return undefined
+    return hasArgument(connection.pid, await clusterFolder(folder)) ? connection.url : undefined
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+}
+
+async function startOn(data_dir: string, lock: Lock, options: EmbeddedOptions): Promise<EmbeddedDatabase> {
+  const { settings = {}, log = () => {} } = options
+  // Before anything touches the files: the server of a killed process may still be writing them.
+  await oldServerGone(data_dir, await clusterFolder(data_dir))
+  const place = await choosePlace(data_dir, options.run_as, log)
+  const password = await ensureCluster(place)
+
+  const stopping = new AbortController()
+  const plan: Plan = { place, settings, signal: stopping.signal, log }
+  let { server, port } = await bringUp(plan)
+  const url = urlOf(password, port)
+  try {
+    await ensureDatabase(data_dir, password, port)
+    await announce()
+  } catch (error) {
+    stopping.abort()
+    await server.ended
+    throw error
+  }
+  const kept_up = keepUp()
+
+  function announce(): Promise<void> {
+    return writeConnection(data_dir, { url, pid: server.pid, server_pid: process.pid })
+  }
+
+  async function keepUp(): Promise<void> {
+    let deaths: number[] = []
+    let reason = (await server.ended).how
+    while (!stopping.signal.aborted) {
+      deaths = [...deaths.filter((time) => time > Date.now() - GIVE_UP_WITHIN_MS), Date.now()]
+      if (deaths.length === GIVE_UP_AFTER) return giveUp(reason)
+      const pause = 100 * 3 ** (deaths.length - 1)
+      log(`PostgreSQL ended unexpectedly (${reason}), starting it again in ${pause} ms`)
+      await sleep(pause, undefined, { signal: stopping.signal }).catch(() => {})
+      reason = await bringUp(plan, port).then(runAgain, (error: Error) => error.message)
+    }
+  }
+
+  async function runAgain(up: { server: Running }): Promise<string> {
+    server = up.server
+    await announce().catch((error) => log(`The server's new pid could not be written: ${error.message}`))
+    log('PostgreSQL runs again')
+    return (await server.ended).how
+  }
+
+  function giveUp(reason: string): void {
+    const error = new Error(
+      `PostgreSQL on ${place.cluster} ended ${GIVE_UP_AFTER} times within a minute and is not started ` +
+        `again. The last time: ${reason}`,
+    )
+    log(error.message)
+    options.onGiveUp?.(error)
+  }
+
+  async function stop(): Promise<void> {
+    stopping.abort()
+    try {
+      await kept_up
+    } finally {
+      await removeConnection(data_dir)
+      await lock.release()
+    }
+  }
+
+  let stopped: Promise<void> | undefined
+  return { url, stop: () => (stopped ??= stop()) }
+}
