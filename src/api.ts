@@ -1,20 +1,28 @@
 import { Refusal } from './core/errors.ts'
 import { customersRoutes } from './customers/routes.ts'
 import { depositsRoutes } from './deposits/routes.ts'
-import type { Endpoint, Handler } from './http/endpoint.ts'
+import type { Caller, Endpoint, Handler } from './http/endpoint.ts'
 import { type Cidr, clientAddress, normalizeAddress } from './http/ip.ts'
 import type { Gate } from './http/server.ts'
 import type { Keyring } from './keys/keyring.ts'
 import type { Limiter } from './limits/limiter.ts'
 import { limitsRoutes } from './limits/routes.ts'
-import { addressWants, wantsOf } from './limits/wants.ts'
+import { addressWants, lookupWant, wantsOf } from './limits/wants.ts'
 import type { Verdict } from './limits/windows.ts'
+import { transfersRoutes } from './onchain/routes.ts'
+import { pixRoutes, type Senders } from './pix/routes.ts'
 
 const ADDRESSES_KEPT = 10_000
 
 /** Everything the API answers to, and the gate before it. */
-export function createHandlers(limiter: Limiter): Handler[] {
-  return [...customersRoutes, ...depositsRoutes, ...limitsRoutes(limiter, () => endpoints)]
+export function createHandlers(parts: { limiter: Limiter; senders: Senders }): Handler[] {
+  return [
+    ...customersRoutes,
+    ...pixRoutes(parts?.senders),
+    ...transfersRoutes,
+    ...depositsRoutes,
+    ...limitsRoutes(parts?.limiter, () => endpoints),
+  ]
 }
 
 export const endpoints: readonly Endpoint[] = createHandlers(undefined as never).map(
@@ -58,7 +66,18 @@ export function createGate(parts: {
       if (!identified.allows(address)) return turnAway(address, new Refusal('ip_not_allowed'))
       const { window, refused } = await limiter.take(key.id, wantsOf(limits, endpoint))
       if (refused) return { window, refusal: tooMany(refused) }
-      const caller = { key_id: key.id, partner_id: key.partner_id, scopes: key.scopes, limits, address }
+      const caller: Caller = {
+        key_id: key.id,
+        partner_id: key.partner_id,
+        scopes: key.scopes,
+        limits,
+        terms: { pix_fee: BigInt(key.pix_fee), third_party_payouts: key.third_party_payouts },
+        address,
+        async countLookup() {
+          const looked = await limiter.take(key.id, [lookupWant(limits)])
+          if (looked.refused) throw tooMany(looked.refused)
+        },
+      }
       keyring.noteUse(world, caller)
       if (endpoint?.sandbox_only && world.environment !== 'sandbox')
         return { window, refusal: new Refusal('sandbox_only') }

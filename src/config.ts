@@ -60,6 +60,26 @@ const settings = {
     secret: true,
     parse: hexKey,
   }),
+  PIX_WAIT_MS: setting({
+    about: 'How long the create call of a payout waits for the Pix network, in milliseconds',
+    fallback: '2000',
+    parse: integer(0, 10_000),
+  }),
+  SANDBOX_BROADCAST_MS: setting({
+    about: 'When a sandbox transfer is broadcast, in milliseconds after it was made',
+    fallback: '1000',
+    parse: integer(0, 600_000),
+  }),
+  SANDBOX_CONFIRM_MS: setting({
+    about: 'When a sandbox transfer is confirmed, in milliseconds after it was made',
+    fallback: '3000',
+    parse: integer(0, 600_000),
+  }),
+  SANDBOX_JOURNAL: setting({
+    about: 'A file in which the simulated rails note what they were told; for tests',
+    fallback: undefined,
+    parse: text,
+  }),
   TRUST_PROXY: setting({
     about: 'Proxies whose X-Forwarded-For is believed: addresses and CIDR ranges, separated by commas',
     example: '10.0.0.0/8, 192.0.2.7',
@@ -107,6 +127,12 @@ export type Config = {
   readonly database_pool: number
   readonly lanes: number
   readonly secret_key: Buffer | undefined
+  readonly pix_wait_ms: number
+  readonly sandbox: {
+    readonly broadcast_ms: number
+    readonly confirm_ms: number
+    readonly journal: string | undefined
+  }
   readonly trusted_proxies: readonly Cidr[]
   readonly log_level: string
   readonly metrics_token: string | undefined
@@ -157,6 +183,12 @@ export function readConfig(env: Environment): Config {
     database_pool: parsed.DATABASE_POOL,
     lanes: parsed.LANES,
     secret_key: parsed.SECRET_KEY,
+    pix_wait_ms: parsed.PIX_WAIT_MS,
+    sandbox: {
+      broadcast_ms: parsed.SANDBOX_BROADCAST_MS,
+      confirm_ms: parsed.SANDBOX_CONFIRM_MS,
+      journal: parsed.SANDBOX_JOURNAL,
+    },
     trusted_proxies: parsed.TRUST_PROXY,
     log_level: parsed.LOG_LEVEL,
     metrics_token: parsed.METRICS_TOKEN,

@@ -1,11 +1,12 @@
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
 import { type Logger, pino } from 'pino'
 import { createGate, createHandlers, endpoints } from './api.ts'
 import type { Config } from './config.ts'
 import { type Clock, systemClock } from './core/clock.ts'
 import { openHints } from './db/hints.ts'
 import { migrate } from './db/migrate.ts'
-import { startDatabase } from './db/open.ts'
+import { ensureSecretKey, startDatabase } from './db/open.ts'
 import { openPool, type Pool } from './db/pool.ts'
 import { createDemo, renderDemo } from './demo.ts'
 import { buildOpenApi } from './docs/openapi.ts'
@@ -16,7 +17,9 @@ import { openKeyring } from './keys/keyring.ts'
 import { forgetOldCommits } from './ledger/commit.ts'
 import { openLimiter } from './limits/limiter.ts'
 import { createMetrics } from './metrics.ts'
+import { openCarrier } from './onchain/carrier.ts'
 import { openShared } from './partners/partners.ts'
+import { openSender } from './pix/sender.ts'
 import { version } from './version.ts'
 import { openWorlds } from './worlds.ts'
 
@@ -37,6 +40,7 @@ export type StartOptions = {
 const CLOCK_MS = 30_000
 const FORGET_COMMITS_MS = 600_000
 const CLOCK_SKEW_WARNING_MS = 500
+const DRAIN_MS = 10_000
 
 export const createLog = (level: string): Logger =>
   pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime })
@@ -58,8 +62,11 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
 
   async function open(): Promise<string> {
     warnOfOldRuntime(log)
+    if (process.env.CRASH_AT)
+      log.warn(`CRASH_AT is set: this process will kill itself at ${process.env.CRASH_AT}`)
     const database = await startDatabase(config, (line) => log.debug({ postgres: line }), onFatal)
     closing.push(database.stop)
+    if (database.embedded && !config.secret_key) await ensureSecretKey(config.data_dir)
     const applied = await migrate(database.url)
     if (applied.length > 0) log.info({ applied }, 'database migrated')
 
@@ -72,8 +79,8 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
       url: database.url,
       clock,
       log,
+      config,
       pool: config.database_pool,
-      lanes: config.lanes,
       onBatch: metrics.committed,
     })
     closing.push(stopWorlds)
@@ -88,11 +95,22 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
     const limiter = await openLimiter({ seat: sharedSeat, clock, hints, log })
     closing.push(limiter.stop)
 
+    const senders = {
+      production: openSender(worlds.production, log),
+      sandbox: openSender(worlds.sandbox, log),
+    }
+    const workers = [
+      ...Object.values(senders),
+      openCarrier(worlds.production, log),
+      openCarrier(worlds.sandbox, log),
+    ]
+    closing.push(() => Promise.all(workers.map((worker) => worker.stop())))
+
     let serving = false
     const gate = createGate({ keyring, limiter, trusted_proxies: config.trusted_proxies })
     const server = { url: config.public_url ?? '' }
     const app = buildServer({
-      handlers: createHandlers(limiter),
+      handlers: createHandlers({ limiter, senders }),
       gate,
       public_url: () => server.url,
       log,
@@ -110,7 +128,7 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
       })
       closing.push(() => metricsServer.close())
     }
-    closing.push(() => app.close())
+    closing.push(closerOf(app))
     await app.listen({ host: config.host, port: config.port })
     const { port } = app.server.address() as AddressInfo
     const local = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
@@ -134,6 +152,30 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
     )
     timer.unref()
     closing.push(async () => clearInterval(timer))
+  }
+}
+
+/**
+ * Answers what is under way and lets go of everybody else. Node closes idle connections once: those that fall idle after
+ * their last answer, or never carried a request, would keep the server open until the client leaves.
+ */
+function closerOf(app: FastifyInstance): () => Promise<void> {
+  const sockets = new Set<Socket>()
+  app.server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  return async () => {
+    const closed = app.close()
+    const sweep = setInterval(() => {
+      app.server.closeIdleConnections()
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+    }, 20)
+    const cut = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS)
+    await closed.finally(() => {
+      clearInterval(sweep)
+      clearTimeout(cut)
+    })
   }
 }
 

@@ -3,6 +3,8 @@ import type { Environment } from './core/environment.ts'
 import { type IdKind, newId } from './core/ids.ts'
 import type { Pool } from './db/pool.ts'
 import type { Door } from './ledger/commit.ts'
+import type { ChainRail } from './rails/chain/rail.ts'
+import type { PixRail } from './rails/pix/rail.ts'
 
 /**
  * Everything a rule may touch in one environment. What a rule is not handed, it cannot reach: its database connections
@@ -14,6 +16,11 @@ export type World<E extends Environment = Environment> = {
   readonly db: Pool
   readonly clock: Clock
   readonly commit: Door['commit']
+  /** The outside. A simulated rail is of the sandbox, so it cannot be handed to production: that does not compile. */
+  readonly pix: PixRail<E>
+  readonly chain: ChainRail<E>
+  /** How long a payout's create call waits for the network. */
+  readonly pix_wait_ms: number
   newId(kind: IdKind): string
 }
 

@@ -1,17 +1,25 @@
 import type { Logger } from 'pino'
+import type { Config } from './config.ts'
 import type { Clock } from './core/clock.ts'
-import { type Environment, environments } from './core/environment.ts'
+import type { Environment } from './core/environment.ts'
 import { openPool, type SchemaName } from './db/pool.ts'
 import { depositChecks } from './deposits/store.ts'
 import type { Check } from './ledger/audit.ts'
 import { type DoorOptions, openDoor } from './ledger/commit.ts'
+import { transferChecks } from './onchain/store.ts'
+import { payoutChecks } from './pix/store.ts'
+import { simulatedChain } from './rails/chain/simulated.ts'
+import { unavailableChain } from './rails/chain/unavailable.ts'
+import { openJournal } from './rails/journal.ts'
+import { simulatedPix } from './rails/pix/simulated.ts'
+import { unavailablePix } from './rails/pix/unavailable.ts'
 import { createWorld, type World, type Worlds } from './world.ts'
 
 /** Builds the two worlds from one database. Nothing made for the one can be handed to the other. */
 const schemas: Readonly<Record<Environment, SchemaName>> = { production: 'live', sandbox: 'sandbox' }
 
 /** What the audit checks beyond the ledger itself. */
-export const sliceChecks: readonly Check[] = depositChecks
+export const sliceChecks: readonly Check[] = [...depositChecks, ...payoutChecks, ...transferChecks]
 
 export type OpenWorlds = { readonly worlds: Worlds; stop(): Promise<void> }
 
@@ -19,28 +27,37 @@ export function openWorlds(options: {
   url: string
   clock: Clock
   log: Logger
+  config: Pick<Config, 'pix_wait_ms' | 'sandbox' | 'lanes'>
   pool: number
-  lanes: number
   onBatch?: (environment: Environment, batch: Parameters<NonNullable<DoorOptions['onBatch']>>[0]) => void
 }): OpenWorlds {
   const closing: (() => Promise<void>)[] = []
 
-  function open<E extends Environment>(environment: E): World<E> {
+  function open<E extends Environment>(environment: E, rails: Pick<World<E>, 'pix' | 'chain'>): World<E> {
     const seat = { url: options.url, schema: schemas[environment], application_name: `trilho ${environment}` }
     const db = openPool({ ...seat, max: options.pool })
-    const { onBatch } = options
+    const { onBatch, clock, config } = options
     const door = openDoor({
       seat,
-      lanes: options.lanes,
+      lanes: config.lanes,
       log: options.log,
       ...(onBatch ? { onBatch: (batch) => onBatch(environment, batch) } : {}),
     })
     closing.push(door.stop, () => db.end())
-    return createWorld({ environment, db, clock: options.clock, commit: door.commit })
+    const { pix_wait_ms } = config
+    return createWorld({ environment, db, clock, commit: door.commit, ...rails, pix_wait_ms })
   }
 
+  const { clock, config } = options
+  const journal = openJournal(config.sandbox.journal)
   return {
-    worlds: { production: open(environments[0]), sandbox: open(environments[1]) },
+    worlds: {
+      production: open('production', { pix: unavailablePix, chain: unavailableChain }),
+      sandbox: open('sandbox', {
+        pix: simulatedPix({ clock, journal }),
+        chain: simulatedChain({ clock, ...config.sandbox, journal }),
+      }),
+    },
     async stop() {
       for (const close of closing) await close()
     },

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 import { describeConfig } from '../config.ts'
-import { runningEmbedded } from '../db/embedded.ts'
+import { runningEmbedded } from '../db/embedded/start.ts'
 import { migrate } from '../db/migrate.ts'
 import { reachDatabase, secretKeyFile } from '../db/open.ts'
 import { audit } from '../ledger/audit.ts'

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { ConfigError, readConfig } from '../config.ts'
 import { systemClock } from '../core/clock.ts'
 import { Refusal } from '../core/errors.ts'
-import { DataDirBusy } from '../db/embedded.ts'
+import { DataDirBusy } from '../db/embedded/folder.ts'
 import { MigrationBlocked, migrate } from '../db/migrate.ts'
 import { reachDatabase } from '../db/open.ts'
 import { isUnreachable, openPool } from '../db/pool.ts'
@@ -77,8 +77,8 @@ async function runWithDatabase(
       url: database.url,
       clock: systemClock(),
       log: createLog('silent'),
+      config: input.config,
       pool: 2,
-      lanes: 1,
     })
     try {
       return await command.runWith(input, {

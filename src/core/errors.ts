@@ -134,6 +134,11 @@ export const errors = {
     message: 'This idempotency key was used with another body. Use a new key for a new operation.',
     page: 'The same idempotency key came with different content. Nothing moved. Retries must repeat the body as it was.',
   },
+  already_final: {
+    ...conflict,
+    message: 'This one has come to its end already; a final state never changes.',
+    page: 'A payout or transfer that is completed, confirmed or failed can no longer be moved.',
+  },
   customer_exists: {
     ...conflict,
     message: 'A customer with this document or external_id exists already.',

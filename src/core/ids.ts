@@ -7,6 +7,8 @@ export const idPrefixes = {
   key: 'key',
   customer: 'cus',
   deposit: 'dep',
+  payout: 'po',
+  transfer: 'tr',
   event: 'evt',
   request: 'req',
   batch: 'bat',

@@ -2,10 +2,14 @@ import assert from 'node:assert/strict'
 
 export type CauseType = 'payout' | 'transfer' | 'trade' | 'deposit' | 'reversal' | 'adjustment'
 
-const types: Readonly<Record<string, CauseType>> = { dep: 'deposit' }
+const types: Readonly<Record<string, CauseType>> = { dep: 'deposit', po: 'payout', tr: 'transfer' }
 
 /** What a statement line tells about its origin: the prefix of an id says what made it. */
-export function causeOf({ cause_id }: { cause_id: string }): { type: CauseType; id: string } {
+export function causeOf({ cause_id, movement }: { cause_id: string; movement: string }): {
+  type: CauseType
+  id: string
+} {
+  if (movement === 'returned') return { type: 'reversal', id: cause_id }
   const type = types[cause_id.split('_')[0]!]
   assert(type, `no cause is known by the id ${cause_id}`)
   return { type, id: cause_id }

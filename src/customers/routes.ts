@@ -61,11 +61,12 @@ export const customersRoutes: Handler[] = [
   }),
 ]
 
+const seq = /^[0-9]{1,18}$/
+const seqs = Object.fromEntries(assetNames.map((asset) => [asset, seq])) as Record<Asset, RegExp>
+
 function readPosition(cursor: string | undefined): StatementPosition {
-  const position: Partial<Record<Asset, string>> = decodeCursor(cursor, assetNames) ?? {}
-  return Object.fromEntries(
-    Object.entries(position).map(([asset, seq]) => [asset, /^[0-9]{1,18}$/.test(seq) ? BigInt(seq) : 0n]),
-  )
+  const position = decodeCursor(cursor, seqs) ?? {}
+  return Object.fromEntries(Object.entries(position).map(([asset, text]) => [asset, BigInt(text)]))
 }
 
 function writePosition(position: StatementPosition): Record<string, string> {

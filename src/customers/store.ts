@@ -11,12 +11,14 @@ export type Customer = {
   readonly external_id: string | null
   readonly metadata: Readonly<Record<string, string>>
   readonly status: 'active' | 'blocked'
+  /** By arrangement with the operator. */
+  readonly third_party_payouts: boolean
   readonly created_at: Date
 }
 
 export async function insertCustomer(
   db: Db,
-  customer: Omit<Customer, 'status' | 'created_at'>,
+  customer: Omit<Customer, 'status' | 'third_party_payouts' | 'created_at'>,
 ): Promise<Customer> {
   const { rows } = await db.query({
     name: 'insert customer',
@@ -123,7 +125,9 @@ export async function customerById(db: Db, id: string): Promise<Customer | undef
 }
 
 /** Read by money commands once the customer's accounts are held. */
-export const customerRows = rowSource<Pick<Customer, 'id' | 'partner_id' | 'document' | 'name' | 'status'>>(
+export const customerRows = rowSource<
+  Pick<Customer, 'id' | 'partner_id' | 'document' | 'name' | 'status' | 'third_party_payouts'>
+>(
   'customers',
-  'SELECT id, partner_id, document, name, status FROM customers WHERE id = ANY($1::text[])',
+  'SELECT id, partner_id, document, name, status, third_party_payouts FROM customers WHERE id = ANY($1::text[])',
 )

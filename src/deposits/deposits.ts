@@ -93,11 +93,17 @@ export function operatorCredit(world: World, credit: Credit): Command<{ id: stri
       if (before && before.fingerprint !== claim.fingerprint) {
         refuse('idempotency_conflict', { message: `The reference ${reference} was used for another credit.` })
       }
-      if (before) return { result: { id: before.resource_id, replayed: true } }
+      if (before?.resource_id) return { result: { id: before.resource_id, replayed: true } }
       const decision = booked.decide(held)
       return {
         ...decision,
-        claims: { resource_id: decision.result.id },
+        claims: {
+          fingerprint: claim.fingerprint,
+          resource_id: decision.result.id,
+          expires_at: null,
+          final: true,
+          answer: null,
+        },
         result: { id: decision.result.id, replayed: false },
       }
     },

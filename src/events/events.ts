@@ -7,6 +7,14 @@ import { insertEvents } from './store.ts'
 export const eventTypes = [
   'customer.created',
   'deposit.completed',
+  'pix.payout.created',
+  'pix.payout.processing',
+  'pix.payout.completed',
+  'pix.payout.failed',
+  'onchain.transfer.created',
+  'onchain.transfer.processing',
+  'onchain.transfer.confirmed',
+  'onchain.transfer.failed',
   'api_key.created',
   'api_key.revoked',
 ] as const

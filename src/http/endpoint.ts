@@ -1,6 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
-import type { ErrorCode } from '../core/errors.ts'
+import type { ErrorCode, Refusal } from '../core/errors.ts'
 import type { World } from '../world.ts'
+import type { Answered } from './answered.ts'
 
 /** Contract §5. A key carries some of these; an endpoint asks for one. */
 export const scopes = ['read', 'customers', 'payouts', 'transfers', 'quotes', 'webhooks'] as const
@@ -29,6 +30,10 @@ export type Endpoint = {
   readonly errors: readonly ErrorCode[]
   /** Interface §8: a limit of its own, beside those of the key. */
   readonly limit_per_minute?: number
+  /** The answer to `?dry_run=true`, with 200. */
+  readonly dry_run?: TSchema
+  /** Counts against the key's look-ups, so that nobody can scan Pix keys. */
+  readonly looks_up?: true
   /** A body that the reference shows and that works in a fresh sandbox, but for ids. */
   readonly example?: Readonly<Record<string, unknown>>
 }
@@ -55,13 +60,24 @@ export type Limits = {
   readonly lookup_per_minute: number
 }
 
+/** What was agreed with the partner. */
+export type Terms = {
+  /** Of a payout, in centavos. */
+  readonly pix_fee: bigint
+  /** Payouts may go to other documents than the customer's. */
+  readonly third_party_payouts: boolean
+}
+
 /** Who is calling, as the API key says. */
 export type Caller = {
   readonly key_id: string
   readonly partner_id: string
   readonly scopes: readonly Scope[]
   readonly limits: Limits
+  readonly terms: Terms
   readonly address: string
+  /** Counts a look-up of a Pix key; throws when there were too many. */
+  countLookup(): Promise<void>
 }
 
 type Part<S> = S extends TSchema ? Static<S> : undefined
@@ -70,6 +86,8 @@ export type Call<E extends Endpoint> = {
   readonly world: World
   readonly caller: Caller
   readonly request_id: string
+  /** The body that a refusal would be answered with. */
+  bodyOf(refusal: Refusal): string
   readonly params: Part<E['params']>
   readonly query: Part<E['query']>
   readonly body: Part<E['body']>
@@ -82,7 +100,9 @@ export type Handler = {
 
 export const handle = <const E extends Endpoint>(
   declared: E,
-  run: (call: Call<E>) => Promise<E['reply'] extends { schema: infer S extends TSchema } ? Static<S> : void>,
+  run: (
+    call: Call<E>,
+  ) => Promise<(E['reply'] extends { schema: infer S extends TSchema } ? Static<S> : undefined) | Answered>,
 ): Handler => ({ endpoint: declared, run: run as unknown as Handler['run'] })
 
 export function methodAndPath({ route }: Pick<Endpoint, 'route'>): { method: Method; path: string } {

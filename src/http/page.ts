@@ -13,21 +13,24 @@ export function encodeCursor(position: Record<string, string>): string {
   return Buffer.from(JSON.stringify(position)).toString('base64url')
 }
 
+/** Reads back what `encodeCursor` wrote: some of these parts, each in its form. Anything else was never a cursor of ours. */
 export function decodeCursor<Key extends string>(
   cursor: string | undefined,
-  keys: readonly Key[],
-): Record<Key, string> | undefined {
+  parts: Readonly<Record<Key, RegExp>>,
+): Partial<Record<Key, string>> | undefined {
   if (cursor === undefined) return undefined
   try {
     const position: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     const entries = Object.entries(position as object)
-    if (
-      entries.every(([key, value]) => (keys as readonly string[]).includes(key) && typeof value === 'string')
-    ) {
-      return Object.fromEntries(entries) as Record<Key, string>
-    }
+    const fits = ([key, value]: [string, unknown]) =>
+      Object.hasOwn(parts, key) && typeof value === 'string' && parts[key as Key].test(value)
+    if (entries.length > 0 && entries.every(fits)) return Object.fromEntries(entries) as Record<Key, string>
   } catch {}
-  return refuse('invalid_request', {
+  return refuseCursor()
+}
+
+function refuseCursor(): never {
+  refuse('invalid_request', {
     param: 'cursor',
     message: 'cursor must be the next_cursor of an earlier page of this list.',
   })
@@ -51,15 +54,21 @@ export function pageOf<Row extends { id: string; created_at: Date }, Item>(
 
 /** The position after which a list by (created_at, id) goes on. */
 export function positionOf(query: { cursor?: string }): { at: Date; id: string } | undefined {
-  const position = decodeCursor(query.cursor, ['at', 'id'])
-  return position && { at: parseTime(position.at, 'cursor'), id: position.id ?? '' }
+  const position = decodeCursor(query.cursor, { at: /^[0-9-]{10}T[0-9:.]{12}Z$/, id: /^[a-z]+_[0-9a-z]+$/ })
+  if (!position) return undefined
+  const { at = '', id } = position
+  return id !== undefined && isStorable(new Date(at)) ? { at: new Date(at), id } : refuseCursor()
 }
 
 /** A time that both JavaScript and the database can hold. */
-export function parseTime(text: string, param: string): Date {
-  const time = new Date(text)
+function isStorable(time: Date): boolean {
   const year = time.getUTCFullYear()
-  if (!(year >= 1970 && year <= 9999)) {
+  return year >= 1970 && year <= 9999
+}
+
+function parseTime(text: string, param: string): Date {
+  const time = new Date(text)
+  if (!isStorable(time)) {
     refuse('invalid_request', { param, message: `${param} must be a time such as 2026-11-15T12:00:00.000Z.` })
   }
   return time

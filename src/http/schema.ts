@@ -44,6 +44,13 @@ export const Id = (kind: IdKind) =>
     examples: [`${idPrefixes[kind]}_01kc3v4x9zq8rj5m2t7w6y0ahb`],
   })
 
+/** Contract §7: 1 to 255 printable ASCII characters. */
+export const IdempotencyKey = T.String({
+  pattern: '^[\\x20-\\x7e]{1,255}$',
+  description: 'Yours; the same key with the same body is one operation, for 24 hours',
+  examples: ['invoice-1042'],
+})
+
 /** Text of people: well formed, no control characters, counted in code points. */
 export const Text = (max: number, description: string, options: Record<string, unknown> = {}) =>
   T.String({ minLength: 1, maxLength: max, format: 'clean-text', description, ...options })

@@ -1,3 +1,4 @@
+import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, {
   type FastifyError,
@@ -10,6 +11,7 @@ import { type ErrorCode, Refusal } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { isAnswer, isUnreachable } from '../db/pool.ts'
 import type { World } from '../world.ts'
+import { Answered } from './answered.ts'
 import { type Caller, type Endpoint, type Handler, methodAndPath } from './endpoint.ts'
 import { rateLimitHeaders, securityHeaders, type WindowState } from './headers.ts'
 import { JsonError, parseJson } from './json.ts'
@@ -44,11 +46,13 @@ export type ServerOptions = {
   readonly onAnswer?: (answer: { method: string; route: string; status: number; seconds: number }) => void
 }
 
+const PREFIX = '/v1'
 const BODY_MAX_BYTES = 64 * 1024
 const HEADER_MAX_BYTES = 16 * 1024
 const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 15_000
 const KEEP_ALIVE_MS = 30_000
+const LINGER_MS = 1000
 
 type Admitted = Extract<Admission, { caller: Caller }>
 declare module 'fastify' {
@@ -75,11 +79,18 @@ export function buildServer(options: ServerOptions): FastifyInstance {
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: 1000,
       maxHeaderSize: HEADER_MAX_BYTES,
+      // Node's own answer to a missing Host would have neither our headers nor an error object.
+      requireHostHeader: false,
     },
     clientErrorHandler: (error, socket) => answerBelowRouter(error, socket, options),
-    frameworkErrors: (error, request, reply) => {
-      prepare(request as FastifyRequest, reply as FastifyReply)
-      fail(error, request as FastifyRequest, reply as FastifyReply)
+    frameworkErrors: (error, asked, replied) => {
+      const [request, reply] = [asked as FastifyRequest, replied as FastifyReply]
+      prepare(request, reply)
+      const admitted = request.url.startsWith(`${PREFIX}/`) ? admit(request, reply) : Promise.resolve()
+      admitted.then(
+        () => fail(error, request, reply),
+        (refusal: unknown) => fail(refusal, request, reply),
+      )
     },
     routerOptions: { maxParamLength: 200 },
     // Fastify's own settings would turn 5000 into "5000" and drop misspelt fields in silence.
@@ -92,6 +103,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
         verbose: true,
         formats,
         keywords: ['x-error'],
+        discriminator: true,
         strictTypes: false,
       },
     },
@@ -106,6 +118,17 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     reply.headers(securityHeaders)
     reply.header('x-request-id', request.id)
     reply.headers(rateLimitHeaders(gate.look(request.address)))
+  }
+
+  async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const admission = await gate.admit({
+      authorization: request.raw.headersDistinct.authorization?.join(', '),
+      address: request.address,
+      endpoint: request.routeOptions.config?.endpoint,
+    })
+    reply.headers(rateLimitHeaders(admission.window))
+    if (admission.refusal) throw admission.refusal
+    request.admitted = admission
   }
 
   function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
@@ -123,7 +146,11 @@ export function buildServer(options: ServerOptions): FastifyInstance {
 
   app.decorateRequest('address', '')
   app.decorateRequest('admitted', undefined)
-  app.addHook('onRequest', async (request, reply) => prepare(request, reply))
+  app.addHook('onRequest', async (request, reply) => {
+    prepare(request, reply)
+    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined)
+      throw new Refusal('invalid_request', { message: 'An HTTP/1.1 request needs a Host header.' })
+  })
   app.setErrorHandler(fail)
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'none'
@@ -144,32 +171,40 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   })
 
   acceptJsonOnly(app)
-  app.setNotFoundHandler((request, reply) => fail(absent(request, reply, options.handlers), request, reply))
+  const notFound = (request: FastifyRequest, reply: FastifyReply) =>
+    fail(absent(request, reply, options.handlers), request, reply)
+  app.setNotFoundHandler(notFound)
 
-  app.register(async (v1) => {
-    v1.addHook('onRequest', async (request, reply) => {
-      const admission = await gate.admit({
-        authorization: request.raw.headersDistinct.authorization?.join(', '),
-        address: request.address,
-        endpoint: request.routeOptions.config.endpoint,
-      })
-      reply.headers(rateLimitHeaders(admission.window))
-      if (admission.refusal) throw admission.refusal
-      request.admitted = admission
-    })
-    // Under /v1 even an unknown path needs a key: 401 comes before 404.
-    v1.all('/v1/*', (request, reply) => fail(absent(request, reply, options.handlers), request, reply))
-    v1.all('/v1', (request, reply) => fail(absent(request, reply, options.handlers), request, reply))
-    for (const handler of options.handlers) addRoute(v1, handler)
-  })
+  app.register(
+    async (v1) => {
+      v1.addHook('onRequest', admit)
+      // Under /v1 even an unknown path, or method, needs a key: 401 comes before 404.
+      v1.setNotFoundHandler(notFound)
+      for (const handler of options.handlers) addRoute(v1, handler, public_url)
+    },
+    { prefix: PREFIX },
+  )
+  answerEverything(app.server, options)
   return app
 }
 
-function addRoute(app: FastifyInstance, { endpoint, run }: Handler): void {
+/** What Node would leave without an answer, or answer in its own way. */
+function answerEverything(server: Server, options: ServerOptions): void {
+  // A client that has said all it had to say, and shut down its side, still waits for the answer.
+  Object.assign(server, { httpAllowHalfOpen: true })
+  // An expectation that we do not know is no reason to refuse what can be answered.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
+  server.on('connect', (_, socket: Socket) => {
+    socket.on('error', () => socket.destroy())
+    answerBelowRouter(new Error('CONNECT'), socket, options)
+  })
+}
+
+function addRoute(app: FastifyInstance, { endpoint, run }: Handler, public_url: () => string): void {
   const { method, path } = methodAndPath(endpoint)
   app.route({
     method,
-    url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    url: path.slice(PREFIX.length).replaceAll(/\{(\w+)\}/g, ':$1'),
     config: { endpoint },
     // A HEAD of our own would answer differently from the GET that is limited and counted.
     exposeHeadRoute: method === 'GET',
@@ -180,10 +215,16 @@ function addRoute(app: FastifyInstance, { endpoint, run }: Handler): void {
     handler: async (request, reply) => {
       const { world, caller } = request.admitted!
       const { params, query, body } = request as unknown as { params: never; query: never; body: never }
-      const answer = await run({ world, caller, request_id: request.id, params, query, body })
+      const bodyOf = (refusal: Refusal) =>
+        JSON.stringify(refusal.toBody({ public_url: public_url(), request_id: request.id }))
+      const answer = await run({ world, caller, request_id: request.id, bodyOf, params, query, body })
+      reply.type('application/json; charset=utf-8')
+      if (answer instanceof Answered) {
+        if (answer.replayed) reply.header('idempotent-replayed', 'true')
+        return reply.code(answer.answer.status).send(answer.answer.body)
+      }
       reply.code(endpoint.reply.status)
-      if (endpoint.reply.status === 204) return reply.send()
-      return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer))
+      return endpoint.reply.status === 204 ? reply.send() : reply.send(JSON.stringify(answer))
     },
   })
 }
@@ -196,12 +237,13 @@ function acceptJsonOnly(app: FastifyInstance): void {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
     const bytes = body as Buffer
     if (bytes.length === 0) return done(null, undefined)
-    if (
-      request.headers['content-encoding'] !== undefined ||
-      !JSON_TYPE.test(request.headers['content-type'] ?? '')
-    ) {
-      return done(new Refusal('unsupported_media_type'))
-    }
+    const {
+      'content-type': type = '',
+      'content-encoding': encoding,
+      'transfer-encoding': transfer,
+    } = request.headers
+    const compressed = encoding !== undefined || (transfer !== undefined && !/^chunked$/i.test(transfer))
+    if (compressed || !JSON_TYPE.test(type)) return done(new Refusal('unsupported_media_type'))
     const parsed = readJson(bytes)
     return parsed instanceof Refusal ? done(parsed) : done(null, parsed)
   })
@@ -238,28 +280,52 @@ const ofFastify: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_request',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'invalid_json',
   FST_ERR_BAD_URL: 'route_not_found',
+  FST_ERR_MAX_PARAM_LENGTH: 'route_not_found',
   FST_ERR_ASYNC_CONSTRAINT: 'route_not_found',
 }
 
 /** The one place where an error becomes an answer. What nobody foresaw is a bare 500, logged with its request id. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error
-  const { code, validation } = error as FastifyError
+  const { code, validation, statusCode = 500 } = error as FastifyError
   if (validation?.[0]) return refusalOf(validation[0])
   const known = code === undefined ? undefined : ofFastify[code]
   if (known) return new Refusal(known)
+  // Fastify itself blames the request: a body that broke off, a header that a method needs.
+  if (statusCode < 500) return new Refusal('invalid_request', { message: 'The request is not complete.' })
   if (isUnreachable(error)) return new Refusal('service_unavailable')
   if (isAnswer(error) && error.code === '57014') return new Refusal('service_unavailable')
   return new Refusal('internal_error')
 }
 
+/** Sockets whose last answer was, or is about to be, given below the router. */
+const ending = new WeakSet<Socket>()
+
 /** Requests that never became requests: broken framing, headers too large, too slow. */
-function answerBelowRouter(
+function answerBelowRouter(error: Error & { code?: string }, socket: Socket, options: ServerOptions): void {
+  if (error.code === 'ECONNRESET') return void socket.destroy()
+  if (ending.has(socket)) return
+  ending.add(socket)
+  afterOwedAnswers(socket, () => {
+    if (!socket.writable) return
+    socket.end(goodbye(error, socket, options))
+    // Closing at once would reset the connection, and with it the answer, while the client is still sending.
+    setTimeout(() => socket.destroy(), LINGER_MS).unref()
+  })
+}
+
+/** What was received whole before is answered first: its caller must not take this refusal for its own. */
+function afterOwedAnswers(socket: Socket, then: () => void): void {
+  const { _httpMessage: owed } = socket as Socket & { _httpMessage?: ServerResponse }
+  if (!owed?.req.complete) return then()
+  owed.once('close', () => afterOwedAnswers(socket, then))
+}
+
+function goodbye(
   error: Error & { code?: string },
   socket: Socket,
   { gate, public_url }: ServerOptions,
-): void {
-  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
+): string {
   const refusal =
     error.code === 'HPE_HEADER_OVERFLOW'
       ? new Refusal('headers_too_large')
@@ -277,12 +343,5 @@ function answerBelowRouter(
     connection: 'close',
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(
-    `HTTP/1.1 ${refusal.status} ${reasons[refusal.status] ?? 'Bad Request'}\r\n${lines.join('')}\r\n${body}`,
-  )
-}
-
-const reasons: Readonly<Record<number, string>> = {
-  408: 'Request Timeout',
-  431: 'Request Header Fields Too Large',
+  return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines.join('')}\r\n${body}`
 }

@@ -26,6 +26,8 @@ export function refusalOf(error: SchemaError): Refusal {
       return invalid(name(), `must be ${article(String(params.type))}.`)
     case 'enum':
       return invalid(name(), `must be one of ${(params.allowedValues as unknown[]).join(', ')}.`)
+    case 'discriminator':
+      return invalid(name(params.tag), `must say which kind it is: ${kindsOf(parentSchema)}.`)
     case 'const':
       return invalid(name(), `must be ${String(params.allowedValue)}.`)
     case 'maxLength':
@@ -58,6 +60,11 @@ export function refusalOf(error: SchemaError): Refusal {
         `is not valid${typeof parentSchema.description === 'string' ? `: ${parentSchema.description}` : ''}.`,
       )
   }
+}
+
+/** The values that tell the alternatives of a schema apart. */
+function kindsOf({ oneOf, discriminator }: Record<string, any>): string {
+  return (oneOf ?? []).map((kind: any) => kind.properties[discriminator.propertyName].const).join(' or ')
 }
 
 function invalid(param: string, text: string): Refusal {

@@ -29,9 +29,16 @@ export type Movement = {
   readonly lines: readonly Line[]
 }
 
-export type MovementName = 'credited'
+export type MovementName = 'credited' | 'accepted' | 'completed' | 'returned'
 
 export const customerAccount = (customer_id: string): Account => ({ kind: 'customer', customer_id })
+export const inTransitAccount = (rail: string, customer_id: string): Account => ({
+  kind: 'in_transit',
+  rail,
+  customer_id,
+})
+export const serviceFeesAccount: Account = { kind: 'service_fees' }
+export const networkFeesAccount: Account = { kind: 'network_fees' }
 export const externalAccount = (rail: string): Account => ({ kind: 'external', rail })
 
 /** How an account is written in the `account` and `owner` columns of its entries. */

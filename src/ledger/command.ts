@@ -25,12 +25,28 @@ export type Locks = {
   readonly reads?: readonly RowRef[]
 }
 
+/** A name that the caller chose for one operation, and what the operation is. */
 export type Claim = {
   readonly scope: string
   readonly operation: string
   readonly key: string
+  /** Equal for equal requests. */
   readonly fingerprint: string
 }
+
+/** What a claim stands for. */
+export type Claimed = {
+  readonly fingerprint: string
+  /** What the operation made; null when it was refused. */
+  readonly resource_id: string | null
+  /** When the name is free again, if what it made has come to its end by then. Null: never. */
+  readonly expires_at: Date | null
+  readonly final: boolean
+  /** What the first caller was told, to the byte. Null until that is settled. */
+  readonly answer: Answer | null
+}
+
+export type Answer = { readonly status: number; readonly body: string }
 
 export type AccountRef = { readonly customer_id: string; readonly asset: Asset }
 
@@ -46,15 +62,15 @@ export type Held = {
   readonly now: Date
   account(ref: AccountRef): HeldAccount | undefined
   row<Row extends { id: string }>(source: RowSource<Row>, id: string): Row | undefined
-  /** What the claim stands for already; undefined when this command is the first to make it. */
-  claimed(claim: Claim): { readonly fingerprint: string; readonly resource_id: string } | undefined
+  /** What the claim stands for already; undefined when this command is the first to make it, or the first after its end. */
+  claimed(claim: Claim): Claimed | undefined
 }
 
 export type Decision<Result> = {
   readonly movements?: readonly Movement[]
   readonly writes?: readonly Write[]
-  /** What the command's claim stands for from now on. Without it the claim is given up again. */
-  readonly claims?: { readonly resource_id: string }
+  /** What the command's claim stands for from now on. A claim that was never made good is given up again. */
+  readonly claims?: Claimed
   readonly result: Result
 }
 

@@ -318,9 +318,19 @@ describe('the one door for money', () => {
           locks: { ...made.locks, claim },
           decide(held) {
             const before = held.claimed(claim)
-            if (before) return { result: before.resource_id }
+            if (before?.resource_id) return { result: before.resource_id }
             const decision = made.decide(held)
-            return { ...decision, claims: { resource_id: decision.result } }
+            const { fingerprint } = claim
+            return {
+              ...decision,
+              claims: {
+                fingerprint,
+                resource_id: decision.result,
+                expires_at: null,
+                final: true,
+                answer: null,
+              },
+            }
           },
         }
       }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Refusal } from '../core/errors.ts'
 import { UNITS_MAX } from '../core/money.ts'
 import { accountColumns, type Movement } from './accounts.ts'
-import type { Command, Decision, Held, HeldAccount, RowSource, Write } from './command.ts'
+import type { Claimed, Command, Decision, Held, HeldAccount, RowSource, Write } from './command.ts'
 import { accountKey, claimKey, type State } from './state.ts'
 
 /** Between the round trips: the commands of a batch, one after the other, each on what the accepted ones before it left. */
@@ -40,8 +40,8 @@ export function decide(state: State, commands: readonly Command<unknown>[]): Dec
     row: <R extends { id: string }>(source: RowSource<R>, id: string) =>
       state.rows.get(source.name)?.get(id) as R | undefined,
     claimed: (claim) => {
-      const { fingerprint, resource_id } = state.claims.get(claimKey(claim)) ?? {}
-      return resource_id === undefined ? undefined : { fingerprint: fingerprint!, resource_id }
+      const claimed = state.claims.get(claimKey(claim))?.claimed
+      return claimed && isOver(claimed, state.now) ? undefined : claimed
     },
   }
   const outcomes = commands.map((command): Outcome => {
@@ -75,10 +75,14 @@ function keepWrites(state: State, command: Command<unknown>, decision: Decision<
   if (decision.claims) {
     const claim = command.locks.claim && state.claims.get(claimKey(command.locks.claim))
     assert(claim && command.locks.claim, 'a claim must be held to be used')
-    claim.fingerprint = command.locks.claim.fingerprint
-    claim.resource_id = decision.claims.resource_id
+    claim.claimed = decision.claims
     claim.changed = true
   }
+}
+
+/** A name is free again at exactly its expiry, unless what it made is still on its way. */
+export function isOver({ expires_at, final }: Claimed, now: Date): boolean {
+  return final && expires_at !== null && expires_at <= now
 }
 
 /** Turns movements into entries and new balances. Refuses what a customer's account cannot bear; changes nothing itself. */

@@ -1,6 +1,6 @@
 import type { QueryResult } from 'pg'
 import { allOf, type Client, gather } from '../db/pool.ts'
-import type { Command, RowRef, RowSource } from './command.ts'
+import type { Claimed, Command, RowRef, RowSource } from './command.ts'
 import { accountKey, claimKey, type Row, type State } from './state.ts'
 
 /** The first round trip: everything that the commands of a batch need is locked and read at once. */
@@ -17,7 +17,7 @@ const CLAIM = {
 // A statement of its own, so that it sees what the winner of the race committed while CLAIM was waiting for it.
 const CLAIMED = {
   name: 'claimed',
-  text: `SELECT scope, operation, key, fingerprint, resource_id
+  text: `SELECT scope, operation, key, fingerprint, resource_id, expires_at, final, answer_status, answer_body
     FROM claims JOIN unnest($1::text[], $2::text[], $3::text[]) AS wanted (scope, operation, key) USING (scope, operation, key)
     ORDER BY scope COLLATE "C", operation COLLATE "C", key COLLATE "C" FOR UPDATE OF claims`,
 }
@@ -77,12 +77,7 @@ export async function lock(client: Client, commands: readonly Command<unknown>[]
     ask(CLAIMED, names, (answer) => {
       for (const row of answer.rows) {
         const fresh = won.has(claimKey(row))
-        state.claims.set(claimKey(row), {
-          claim: row,
-          fresh,
-          fingerprint: row.fingerprint,
-          resource_id: row.resource_id ?? undefined,
-        })
+        state.claims.set(claimKey(row), { claim: row, fresh, claimed: fresh ? undefined : claimedOf(row) })
       }
     })
   }
@@ -102,6 +97,20 @@ export async function lock(client: Client, commands: readonly Command<unknown>[]
   sendTogether()
   await allOf(answers)
   return state
+}
+
+type ClaimRow = Omit<Claimed, 'answer'> & { answer_status: number | null; answer_body: string | null }
+
+export function claimedOf({ answer_status, answer_body, ...row }: ClaimRow): Claimed {
+  const answer =
+    answer_status === null || answer_body === null ? null : { status: answer_status, body: answer_body }
+  return {
+    fingerprint: row.fingerprint,
+    resource_id: row.resource_id,
+    expires_at: row.expires_at,
+    final: row.final,
+    answer,
+  }
 }
 
 function unique<T>(items: readonly T[], key: (item: T) => string): T[] {

@@ -1,4 +1,4 @@
-import type { AccountRef, Claim, HeldAccount } from './command.ts'
+import type { AccountRef, Claim, Claimed, HeldAccount } from './command.ts'
 
 /** What a batch holds between its two round trips: filled by lock.ts, changed in memory by decide.ts, stored by write.ts. */
 export type State = {
@@ -11,14 +11,14 @@ export type State = {
 export type Row = { id: string } & Record<string, unknown>
 
 export type HeldClaim = {
-  readonly claim: Claim
+  readonly claim: Pick<Claim, 'scope' | 'operation' | 'key'>
   /** Inserted by this very transaction. */
   readonly fresh: boolean
-  fingerprint: string
-  resource_id: string | undefined
+  claimed: Claimed | undefined
   /** Decided on in this batch. */
   changed?: true
 }
 
 export const accountKey = ({ customer_id, asset }: AccountRef): string => `${customer_id} ${asset}`
-export const claimKey = ({ scope, operation, key }: Claim): string => JSON.stringify([scope, operation, key])
+export const claimKey = ({ scope, operation, key }: Pick<Claim, 'scope' | 'operation' | 'key'>): string =>
+  JSON.stringify([scope, operation, key])

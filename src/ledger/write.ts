@@ -31,10 +31,22 @@ const balances: WriteTarget = {
 
 const keptClaims: WriteTarget = {
   name: 'keep claims',
-  sql: `UPDATE claims SET fingerprint = new.fingerprint, resource_id = new.resource_id
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) AS new (scope, operation, key, fingerprint, resource_id)
+  sql: `UPDATE claims SET fingerprint = new.fingerprint, resource_id = new.resource_id, expires_at = new.expires_at, final = new.final,
+      answer_status = new.answer_status, answer_body = new.answer_body
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::boolean[], $8::smallint[], $9::text[])
+      AS new (scope, operation, key, fingerprint, resource_id, expires_at, final, answer_status, answer_body)
     WHERE (claims.scope, claims.operation, claims.key) = (new.scope, new.operation, new.key) RETURNING 1`,
-  columns: ['scope', 'operation', 'key', 'fingerprint', 'resource_id'],
+  columns: [
+    'scope',
+    'operation',
+    'key',
+    'fingerprint',
+    'resource_id',
+    'expires_at',
+    'final',
+    'answer_status',
+    'answer_body',
+  ],
   counted: true,
 }
 
@@ -75,11 +87,12 @@ export async function write(client: Client, batch_id: string, decided: Decided):
 type Group = { readonly target: WriteTarget; readonly rows: readonly Write['row'][] }
 
 function groupsOf(batch_id: string, decided: Decided): Group[] {
-  const { state, changed } = decided
-  const accounts = [...changed].map(([key, seq_before]) => ({ ...state.accounts.get(key)!, seq_before }))
-  const dropped = [...state.claims.values()].filter(
-    ({ fresh, resource_id }) => fresh && resource_id === undefined,
-  )
+  const { state } = decided
+  const accounts = [...decided.changed].map(([key, seq_before]) => ({
+    ...state.accounts.get(key)!,
+    seq_before,
+  }))
+  const dropped = [...state.claims.values()].filter(({ fresh, changed }) => fresh && !changed)
   const groups: Group[] = [
     { target: entries, rows: decided.entries.map((entry) => ({ ...entry, created_at: state.now })) },
     { target: balances, rows: accounts },
@@ -94,7 +107,14 @@ function groupsOf(batch_id: string, decided: Decided): Group[] {
 const keptOf = ({ state }: Decided): HeldClaim[] =>
   [...state.claims.values()].filter(({ changed }) => changed)
 
-const claimRow = ({ claim, fingerprint, resource_id }: HeldClaim) => ({ ...claim, fingerprint, resource_id })
+const claimRow = ({ claim, claimed }: HeldClaim) => ({
+  scope: claim.scope,
+  operation: claim.operation,
+  key: claim.key,
+  ...claimed,
+  answer_status: claimed?.answer?.status,
+  answer_body: claimed?.answer?.body,
+})
 
 const statements = new Map<string, { name: string; text: string }>()
 

@@ -1,7 +1,8 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../core/clock.ts'
+import { Refusal } from '../core/errors.ts'
 import { type Channel, type Hints, sendHint } from '../db/hints.ts'
-import { type Client, openClient, openPool, type Seat } from '../db/pool.ts'
+import { type Client, openClient, openPool, type Seat, sqlState } from '../db/pool.ts'
 import type { WindowState } from '../http/headers.ts'
 import {
   countersOf,
@@ -43,14 +44,17 @@ const SHARED: Channel = 'windows_shared'
 const SAVE_MS = 1000
 const TRY_ALONE_MS = 10_000
 const CLEAN_MS = 600_000
+const LOCK_NOT_AVAILABLE = '55P03'
 
 export async function openLimiter(options: {
   seat: Seat
   clock: Clock
   hints: Hints
   log: Logger
+  /** How often a node that shares looks whether it is alone again. */
+  try_alone_ms?: number
 }): Promise<Limiter> {
-  const { seat, clock, hints, log } = options
+  const { seat, clock, hints, log, try_alone_ms = TRY_ALONE_MS } = options
   // A count may lose its last second in a crash; money never waits for it.
   const relaxed = {
     synchronous_commit: 'off',
@@ -60,12 +64,14 @@ export async function openLimiter(options: {
   }
   const pool = openPool({ ...seat, max: 2 })
   const counters = new Map<string, Counter>()
-  const dirty = new Set<Counter>()
+  /** Keys of the counters that the database does not know yet. */
+  const dirty = new Set<string>()
   const timers: NodeJS.Timeout[] = []
   let member: Client | undefined
   const batcher = openBatcher(seat, relaxed, counters)
   let mode: 'alone' | 'shared' = 'shared'
   let changing: Promise<void> = Promise.resolve()
+  let saving: Promise<void> = Promise.resolve()
   let stopped = false
 
   /** Changes of mode happen one after the other. */
@@ -76,33 +82,50 @@ export async function openLimiter(options: {
     return changing
   }
 
-  async function save(): Promise<void> {
-    const unsaved = [...dirty]
+  /** One after the other: whoever waits for a save knows that no earlier one is still on its way. */
+  function save(): Promise<void> {
+    saving = saving.catch(() => {}).then(saveNow)
+    return saving
+  }
+
+  async function saveNow(): Promise<void> {
+    const keys = [...dirty]
+    const unsaved = keys.map((key) => counters.get(key)).filter((counter) => counter !== undefined)
     dirty.clear()
     if (unsaved.length === 0) return
     await saveCounters(pool, unsaved).catch((error: unknown) => {
-      for (const counter of unsaved) dirty.add(counter)
+      for (const key of keys) dirty.add(key)
       throw error
     })
   }
 
   async function beAlone(client: Client): Promise<void> {
     await client.query('SELECT pg_advisory_unlock_shared($1)', [ALONE_LOCK])
+    // What is still being counted in the database must be in there before it is read.
+    await batcher.idle()
     for (const counter of await openCounters(pool)) {
       const key = counterKey(counter.subject, counter.name)
       const known = counters.get(key)
-      if (!known || known.starts_at < counter.starts_at || known.count < counter.count)
+      if (!known || known.starts_at < counter.starts_at) counters.set(key, counter)
+      else if (known.starts_at === counter.starts_at && known.count < counter.count)
         counters.set(key, counter)
     }
-    mode = 'alone'
+    if (member === client) mode = 'alone'
   }
 
   async function share(): Promise<void> {
-    if (mode === 'shared') return
+    const client = member
+    if (mode === 'shared' || !client) return
     mode = 'shared'
-    await save()
-    await member?.query('SELECT pg_advisory_lock_shared($1)', [ALONE_LOCK])
-    await member?.query('SELECT pg_advisory_unlock($1)', [ALONE_LOCK])
+    try {
+      await save()
+      await client.query('SELECT pg_advisory_lock_shared($1)', [ALONE_LOCK])
+      await client.query('SELECT pg_advisory_unlock($1)', [ALONE_LOCK])
+    } catch (error) {
+      // The lock is still held, unless the connection went with it: the next hint tries again.
+      if (member === client) mode = 'alone'
+      throw error
+    }
     log.info('limits: another node joined, counting in the database')
   }
 
@@ -115,6 +138,8 @@ export async function openLimiter(options: {
 
   /** Alone if nobody else is there; otherwise the lone node is told, and this one waits until it shares. */
   async function join(): Promise<void> {
+    if (member) return
+    await save()
     const client = await openClient(seat, { settings: relaxed })
     client.once('end', () => {
       if (stopped || member !== client) return
@@ -130,7 +155,10 @@ export async function openLimiter(options: {
       if (await tryAlone()) return
       await sendHint(pool, SHARED, '')
       await client.query('SELECT pg_advisory_lock_shared($1)', [ALONE_LOCK])
-      mode = 'shared'
+    } catch (error) {
+      if (member === client) member = undefined
+      client.end().catch(() => {})
+      throw error
     } finally {
       clearInterval(asking)
     }
@@ -145,7 +173,7 @@ export async function openLimiter(options: {
   await join()
   timers.push(setInterval(() => void (mode === 'alone' && save().catch(() => {})), SAVE_MS))
   timers.push(
-    setInterval(() => void (mode === 'shared' && change(async () => void (await tryAlone()))), TRY_ALONE_MS),
+    setInterval(() => void (mode === 'shared' && change(async () => void (await tryAlone()))), try_alone_ms),
   )
   timers.push(setInterval(() => void dropClosedWindows(pool).catch(() => {}), CLEAN_MS))
   timers.push(setInterval(() => forgetClosed(counters, clock.now()), 60_000))
@@ -161,11 +189,15 @@ export async function openLimiter(options: {
     async take(subject, wants) {
       if (mode === 'shared') {
         await changing
-        if (mode === 'shared') return batcher.take(requestOf(subject, wants))
+        if (mode === 'shared') {
+          // Requests were counted here that the database could not be told of: it must not count on without them.
+          if (dirty.size > 0) throw new Refusal('service_unavailable')
+          return batcher.take(requestOf(subject, wants))
+        }
       }
       const request = requestOf(subject, wants)
       const verdict = decide(counters, request)
-      if (!verdict.refused) for (const { name } of wants) dirty.add(counters.get(counterKey(subject, name))!)
+      if (!verdict.refused) for (const { name } of wants) dirty.add(counterKey(subject, name))
       return verdict
     },
     look: (subject, wants) => windowOf(counters, requestOf(subject, wants)),
@@ -182,11 +214,12 @@ export async function openLimiter(options: {
       stopped = true
       for (const timer of timers) clearInterval(timer)
       await changing
+      // The lock goes last: whoever gets it finds everything that was counted here.
+      await batcher.stop()
       await save().catch((error: unknown) =>
         log.warn({ err: error }, 'limits: the last counts could not be saved'),
       )
       await member?.end().catch(() => {})
-      await batcher.stop()
       await pool.end()
     },
   }
@@ -214,7 +247,7 @@ function openBatcher(seat: Seat, settings: Record<string, string>, counters: Map
       settings: { ...settings, lock_timeout: '2s', statement_timeout: '5s' },
     })
     opened.once('end', () => {
-      client = undefined
+      if (client === opened) client = undefined
     })
     client = opened
     return opened
@@ -233,7 +266,8 @@ function openBatcher(seat: Seat, settings: Record<string, string>, counters: Map
       } catch (error) {
         client?.end().catch(() => {})
         client = undefined
-        for (const { reject } of batch) reject(error)
+        const refusal = sqlState(error) === LOCK_NOT_AVAILABLE ? new Refusal('service_unavailable') : error
+        for (const { reject } of batch) reject(refusal)
       }
     }
     running = undefined
@@ -267,6 +301,9 @@ function openBatcher(seat: Seat, settings: Record<string, string>, counters: Map
         waiting.push({ request, resolve, reject })
         running ??= new Promise((done) => setImmediate(() => drain().then(done)))
       })
+    },
+    async idle() {
+      await running
     },
     async stop() {
       await running

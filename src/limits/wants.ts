@@ -9,6 +9,7 @@ export function wantsOf(limits: Limits, endpoint: Endpoint | undefined): Want[] 
     { name: 'day', kind: 'day', limit: limits.per_day },
   ]
   if (endpoint?.limit_per_minute !== undefined) wants.push(endpointWant(limits, endpoint))
+  if (endpoint?.looks_up) wants.push(lookupWant(limits))
   return wants
 }
 
@@ -22,3 +23,10 @@ export function endpointWant(limits: Limits, endpoint: Endpoint): Want {
 
 /** Without a valid key the address is what is counted, so that keys cannot be guessed by brute force. */
 export const addressWants: readonly Want[] = [{ name: 'address', kind: 'minute', limit: ADDRESS_PER_MINUTE }]
+
+/** Contract §3: pre-checks, dry runs and payouts refused because of their recipient share this one. */
+export const lookupWant = (limits: Limits): Want => ({
+  name: 'look-ups of Pix keys',
+  kind: 'minute',
+  limit: limits.lookup_per_minute,
+})

@@ -5,6 +5,8 @@ export type Partner = CustomLimits & {
   readonly id: string
   readonly name: string
   readonly tier: Tier
+  /** Of a Pix payout, in centavos. */
+  readonly pix_fee: number
   readonly service_fee_bps: number
   readonly partner_fee_share_pct: number
   readonly third_party_payouts: boolean
@@ -33,6 +35,7 @@ const changeable = [
   'per_day',
   'endpoint_per_minute',
   'lookup_per_minute',
+  'pix_fee',
   'service_fee_bps',
   'partner_fee_share_pct',
   'third_party_payouts',

@@ -11,7 +11,7 @@ export type Proxy = {
   up(): Promise<void>
 }
 
-const MARK = Buffer.from('insert commit')
+const MARK = Buffer.from('commit\0')
 
 export async function openProxy(database_url: string): Promise<Proxy> {
   const target = new URL(database_url)

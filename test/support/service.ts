@@ -75,8 +75,8 @@ export function openHands(database: TestDatabase) {
     url: database.url,
     clock: systemClock(),
     log: pino({ level: 'silent' }),
+    config: readConfig({}),
     pool: 4,
-    lanes: 1,
   })
   return {
     database,

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto'
+import { Refusal, refuse } from '../core/errors.ts'
+import type { Db } from '../db/pool.ts'
+import type { Answer, Claim, Claimed, Decision, Held } from './command.ts'
+import { isOver } from './decide.ts'
+import { claimedOf } from './lock.ts'
+
+/**
+ * Idempotency (contract §7). The name is claimed in the transaction that moves the money, and what the first caller is
+ * told is kept to the byte, so that every equal request within 24 hours gets one and the same answer.
+ */
+const VALID_MS = 24 * 3600 * 1000
+
+/** The scope is the key's id, which a rotation keeps: a retry under the new value does not pay twice. */
+export function claimOf(scope: string, operation: string, body: { idempotency_key: string }): Claim {
+  const { idempotency_key, ...rest } = body
+  const fingerprint = createHash('sha256')
+    .update(JSON.stringify(sorted(rest)))
+    .digest('base64')
+  return { scope, operation, key: idempotency_key, fingerprint }
+}
+
+/** The order of keys and white space is not part of a request's meaning; everything else is. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, part]) => [key, sorted(part)]),
+  )
+}
+
+const FIND = {
+  name: 'find claim',
+  text: `SELECT fingerprint, resource_id, expires_at, final, answer_status, answer_body FROM claims
+    WHERE scope = $1 AND operation = $2 AND key = $3`,
+}
+
+export async function readClaimed(db: Db, claim: Claim): Promise<Claimed | undefined> {
+  const { rows } = await db.query({ ...FIND, values: [claim.scope, claim.operation, claim.key] })
+  return rows[0] && claimedOf(rows[0])
+}
+
+/** A look before anything is asked of the outside. What counts is judged again under the lock. */
+export async function findClaimed(db: Db, claim: Claim, now: number): Promise<Claimed | undefined> {
+  const claimed = await readClaimed(db, claim)
+  if (!claimed || isOver(claimed, new Date(now))) return undefined
+  assertSame(claimed, claim)
+  return claimed
+}
+
+function assertSame(claimed: Claimed, claim: Claim): void {
+  if (claimed.fingerprint !== claim.fingerprint) refuse('idempotency_conflict', { param: 'idempotency_key' })
+}
+
+export type Once<Made> =
+  | { readonly kind: 'made'; readonly made: Made }
+  | { readonly kind: 'refused'; readonly answer: Answer }
+  | { readonly kind: 'existing'; readonly claimed: Claimed }
+
+type Making<Made> = Omit<Decision<Made>, 'claims'> & {
+  readonly resource_id: string
+  /** Known at once, or settled later. */
+  readonly answer: Answer | null
+}
+
+/**
+ * Decides an operation that may happen once under its claim. A refusal by a business rule is kept like a success: the
+ * same key gets it again, and a new attempt needs a new key. Any other refusal leaves the key free.
+ */
+export function once<Made>(
+  held: Held,
+  claim: Claim,
+  bodyOf: (refusal: Refusal) => string,
+  make: () => Making<Made>,
+): Decision<Once<Made>> {
+  const claimed = held.claimed(claim)
+  if (claimed) {
+    assertSame(claimed, claim)
+    return { result: { kind: 'existing', claimed } }
+  }
+  const kept = { fingerprint: claim.fingerprint, expires_at: new Date(held.now.getTime() + VALID_MS) }
+  try {
+    const { resource_id, answer, result, ...decision } = make()
+    return {
+      ...decision,
+      claims: { ...kept, resource_id, final: false, answer },
+      result: { kind: 'made', made: result },
+    }
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.status !== 422) throw error
+    const answer = { status: error.status, body: bodyOf(error) }
+    return {
+      claims: { ...kept, resource_id: null, final: true, answer },
+      result: { kind: 'refused', answer },
+    }
+  }
+}

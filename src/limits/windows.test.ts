@@ -1,0 +1,209 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  type Counter,
+  counterKey,
+  decide,
+  openCounter,
+  type Request,
+  type Verdict,
+  type Want,
+  windowEnd,
+  windowOf,
+  windowStart,
+} from './windows.ts'
+
+const MINUTE = 60_000
+const DAY = 86_400_000
+const noon = Date.UTC(2026, 10, 15, 12)
+
+const minute = (limit: number, name = 'minute'): Want => ({ name, kind: 'minute', limit })
+const day = (limit: number): Want => ({ name: 'day', kind: 'day', limit })
+const request = (now: number, wants: readonly Want[], subject = 'key_1'): Request => ({ subject, wants, now })
+
+/** Requests in the order of their time, each wanting a minute, and perhaps a day and an endpoint's window too. */
+const limit = fc.integer({ min: 1, max: 6 })
+const traffic = fc
+  .record({
+    start: fc.integer({ min: noon, max: noon + 2 * DAY }),
+    minute: limit,
+    day: limit.map((n) => n * 3),
+    endpoint: limit,
+    requests: fc.array(
+      fc.record({
+        after: fc.oneof(
+          fc.constant(0),
+          fc.integer({ min: 0, max: 40_000 }),
+          fc.integer({ min: 0, max: DAY }),
+        ),
+        subject: fc.constantFrom('key_1', 'key_2'),
+        counts: fc.subarray(['day', 'endpoint'] as const),
+      }),
+      { maxLength: 60 },
+    ),
+  })
+  .map(({ start, requests, ...limits }) => {
+    let now = start
+    return requests.map(({ after, subject, counts }): Request => {
+      now += after
+      const wants = [
+        minute(limits.minute),
+        ...(counts.includes('day') ? [day(limits.day)] : []),
+        ...(counts.includes('endpoint') ? [minute(limits.endpoint, 'POST /v1/quotes')] : []),
+      ]
+      return { subject, wants, now }
+    })
+  })
+
+const copy = (counters: ReadonlyMap<string, Counter>) =>
+  new Map([...counters].map(([key, counter]) => [key, { ...counter }]))
+
+/** What was counted, by the open window of each want. */
+const counted = (counters: ReadonlyMap<string, Counter>, { subject, wants, now }: Request) =>
+  wants.map((want) => {
+    const counter = counters.get(counterKey(subject, want.name))
+    return counter?.starts_at === windowStart(want.kind, now) ? counter.count : 0
+  })
+
+function replay(
+  requests: readonly Request[],
+  check: (step: {
+    request: Request
+    verdict: Verdict
+    before: Map<string, Counter>
+    after: Map<string, Counter>
+  }) => void,
+): void {
+  const counters = new Map<string, Counter>()
+  for (const one of requests) {
+    const before = copy(counters)
+    const verdict = decide(counters, one)
+    check({ request: one, verdict, before, after: copy(counters) })
+  }
+}
+
+describe('whatever is asked, and whenever', () => {
+  test('a window accepts as many requests as its limit says, and every one that fits', () => {
+    fc.assert(
+      fc.property(traffic, (requests) => {
+        const accepted = new Map<string, number>()
+        replay(requests, ({ request: { subject, wants, now }, verdict }) => {
+          const places = wants.map((want) => ({
+            want,
+            name: `${subject} ${want.name} ${windowStart(want.kind, now)}`,
+          }))
+          const fits = places.every(({ want, name }) => (accepted.get(name) ?? 0) < want.limit)
+          expect(verdict.refused === undefined).toBe(fits)
+          if (fits) for (const { name } of places) accepted.set(name, (accepted.get(name) ?? 0) + 1)
+          for (const { want, name } of places) expect(accepted.get(name) ?? 0).toBeLessThanOrEqual(want.limit)
+        })
+      }),
+    )
+  })
+
+  test('a request counts once in all of its windows, or, refused, in none of them', () => {
+    fc.assert(
+      fc.property(traffic, (requests) => {
+        replay(requests, ({ request, verdict, before, after }) => {
+          if (verdict.refused) return expect(after).toEqual(before)
+          expect(counted(after, request)).toEqual(counted(before, request).map((count) => count + 1))
+          const touched = request.wants.map((want) => counterKey(request.subject, want.name))
+          for (const [key, counter] of before)
+            if (!touched.includes(key)) expect(after.get(key)).toEqual(counter)
+        })
+      }),
+    )
+  })
+
+  test('of the windows that refuse, the one with the longest wait is told', () => {
+    fc.assert(
+      fc.property(traffic, (requests) => {
+        replay(requests, ({ request, verdict, before }) => {
+          const { wants, now } = request
+          const counts = counted(before, request)
+          const full = wants.filter((want, i) => counts[i]! >= want.limit)
+          const waits = full.map((want) => Math.ceil((windowEnd(want.kind, now) - now) / 1000))
+          expect(verdict.refused?.retry_after_seconds).toBe(waits.length > 0 ? Math.max(...waits) : undefined)
+          if (!verdict.refused) return
+          const { name, limit, retry_after_seconds } = verdict.refused
+          expect(full.map((want) => [want.name, want.limit])).toContainEqual([name, limit])
+          expect(retry_after_seconds).toBeGreaterThanOrEqual(1)
+          // Waiting that long is enough: the window that refused is over by then.
+          const told = full.find((want) => want.name === name)!
+          expect(windowStart(told.kind, now + retry_after_seconds * 1000)).toBeGreaterThan(
+            windowStart(told.kind, now),
+          )
+        })
+      }),
+    )
+  })
+
+  test('the headers tell what is left of the minute, never less than nothing, and when it ends', () => {
+    fc.assert(
+      fc.property(traffic, (requests) => {
+        replay(requests, ({ request, verdict, after }) => {
+          const { limit, remaining, resets_at } = verdict.window
+          expect(limit).toBe(request.wants[0]!.limit)
+          expect(remaining).toBe(limit - counted(after, request)[0]!)
+          expect(remaining).toBeGreaterThanOrEqual(0)
+          expect(resets_at * 1000).toBeGreaterThan(request.now)
+          expect(resets_at * 1000 - request.now).toBeLessThanOrEqual(MINUTE)
+          expect(resets_at % 60).toBe(0)
+          expect(windowOf(after, request)).toEqual(verdict.window)
+        })
+      }),
+    )
+  })
+})
+
+test('windows are whole minutes and whole UTC days', () => {
+  const now = Date.UTC(2026, 10, 15, 23, 59, 59, 999)
+  expect([windowStart('minute', now), windowEnd('minute', now)]).toEqual([now - 59_999, now + 1])
+  expect([windowStart('day', now), windowEnd('day', now)]).toEqual([now - DAY + 1, now + 1])
+  expect(windowStart('minute', now + 1)).toBe(now + 1)
+  expect(windowEnd('day', now + 1)).toBe(now + 1 + DAY)
+})
+
+test('the last millisecond of a minute asks for a wait of one second', () => {
+  const counters = new Map<string, Counter>()
+  decide(counters, request(noon, [minute(1)]))
+  expect(decide(counters, request(noon + MINUTE - 1, [minute(1)])).refused?.retry_after_seconds).toBe(1)
+  expect(decide(counters, request(noon + MINUTE, [minute(1)])).refused).toBeUndefined()
+})
+
+test('a limit lowered below what was used leaves nothing, and a raised one lets go on', () => {
+  const counters = new Map<string, Counter>()
+  for (let i = 0; i < 5; i++) decide(counters, request(noon, [minute(5)]))
+  const lowered = decide(counters, request(noon, [minute(2)]))
+  expect(lowered.window.remaining).toBe(0)
+  expect(lowered.refused).toMatchObject({ limit: 2 })
+  expect(decide(counters, request(noon, [minute(7)])).window.remaining).toBe(1)
+})
+
+test('a full day keeps refusing in every new minute, and says so', () => {
+  const counters = new Map<string, Counter>()
+  const wants = [minute(1), day(2)]
+  decide(counters, request(noon, wants))
+  decide(counters, request(noon + MINUTE, wants))
+  const third = decide(counters, request(noon + 2 * MINUTE, wants))
+  expect(third.refused).toEqual({ name: 'day', limit: 2, retry_after_seconds: 12 * 3600 - 120 })
+  expect(third.window.remaining).toBe(1)
+  expect(decide(counters, request(noon + DAY / 2, wants)).refused).toBeUndefined()
+})
+
+test('looking counts nothing', () => {
+  const counters = new Map<string, Counter>()
+  expect(windowOf(counters, request(noon, [minute(3)]))).toEqual({
+    limit: 3,
+    remaining: 3,
+    resets_at: (noon + MINUTE) / 1000,
+  })
+  expect(counters.size).toBe(0)
+  expect(openCounter('key_1', minute(3), noon + 1)).toEqual({
+    subject: 'key_1',
+    name: 'minute',
+    starts_at: noon,
+    ends_at: noon + MINUTE,
+    count: 0,
+  })
+})

@@ -1,0 +1,98 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+import { createBase58check } from '@scure/base'
+import { Address, OutScript } from '@scure/btc-signer/payment.js'
+
+export const networkNames = ['polygon', 'arbitrum', 'optimism', 'tron', 'ethereum', 'bitcoin'] as const
+
+export type Network = (typeof networkNames)[number]
+
+type Rules =
+  | { readonly asset: 'USDT'; readonly kind: 'evm' | 'tron'; readonly usdt_contracts: readonly string[] }
+  | { readonly asset: 'BTC'; readonly kind: 'bitcoin' }
+
+export const networks = {
+  polygon: { asset: 'USDT', kind: 'evm', usdt_contracts: ['0xc2132D05D31c914a87C6611C10748AEb04B58e8F'] },
+  arbitrum: { asset: 'USDT', kind: 'evm', usdt_contracts: ['0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9'] },
+  optimism: {
+    asset: 'USDT',
+    kind: 'evm',
+    // USDT0, then the bridged token that came before it: both are live.
+    usdt_contracts: [
+      '0x01bFF41798a0BcF287b996046Ca68b395DbC1071',
+      '0x94b008aA00579c1307B0EF2c499aD98a8ce58e58',
+    ],
+  },
+  tron: { asset: 'USDT', kind: 'tron', usdt_contracts: ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'] },
+  ethereum: { asset: 'USDT', kind: 'evm', usdt_contracts: ['0xdAC17F958D2ee523a2206206994597C13D831ec7'] },
+  bitcoin: { asset: 'BTC', kind: 'bitcoin' },
+} as const satisfies Record<Network, Rules>
+
+const evmBurns = ['0x0000000000000000000000000000000000000000', '0x000000000000000000000000000000000000dead']
+
+const TRON_VERSION = 0x41
+const TRON_LENGTH = 34
+const tronBase58 = createBase58check(sha256)
+
+const bitcoinMainnet = Address()
+const bitcoinOutputs: readonly string[] = ['pkh', 'sh', 'wpkh', 'wsh', 'tr']
+
+/** Whether money sent there can be spent by its holder, as far as the text of an address can tell. */
+export function isPayableAddress(
+  network: Network,
+  address: string,
+  options: { require_checksum?: boolean } = {},
+): boolean {
+  const rules: Rules = networks[network]
+  if (rules.kind === 'bitcoin') return isBitcoinAddress(address)
+  if (rules.kind === 'tron') return isTronAddress(address) && !rules.usdt_contracts.includes(address)
+  const lower = address.toLowerCase()
+  return (
+    isEvmAddress(address, options.require_checksum ?? false) &&
+    !evmBurns.includes(lower) &&
+    !rules.usdt_contracts.some((contract) => contract.toLowerCase() === lower)
+  )
+}
+
+function isEvmAddress(address: string, requireChecksum: boolean): boolean {
+  if (!/^0x[0-9A-Fa-f]{40}$/.test(address)) return false
+  // All lower case is how an address is written without a checksum.
+  if (!requireChecksum && !/[A-F]/.test(address)) return true
+  return address === withChecksum(address)
+}
+
+/** EIP-55: a letter is upper case where the digit of the hash of the lower-case text at its place is 8 or more. */
+function withChecksum(address: string): string {
+  const digits = address.slice(2).toLowerCase()
+  const hash = bytesToHex(keccak_256(utf8ToBytes(digits)))
+  return `0x${[...digits].map((digit, index) => (hash.charAt(index) >= '8' ? digit.toUpperCase() : digit)).join('')}`
+}
+
+function isTronAddress(address: string): boolean {
+  // Version 0x41 and 20 bytes always make 34 characters, and 34 characters with that version are never more or
+  // fewer bytes. Decoding a longer text would take time that grows with the square of its length.
+  if (address.length !== TRON_LENGTH) return false
+  const payload = attempt(() => tronBase58.decode(address))
+  if (payload?.[0] !== TRON_VERSION) return false
+  return payload.some((byte, index) => index > 0 && byte !== 0)
+}
+
+/**
+ * BIP 350 asks senders to take witness versions to come; until a version has a meaning anyone can spend its
+ * outputs, so only the defined ones are taken.
+ */
+function isBitcoinAddress(address: string): boolean {
+  const output = attempt(() => bitcoinMainnet.decode(address))
+  if (output === undefined || !bitcoinOutputs.includes(output.type)) return false
+  // BIP 341: an output key that is no x coordinate of the curve can never be spent. Only encoding looks at it.
+  return attempt(() => OutScript.encode(output)) !== undefined
+}
+
+function attempt<T>(decode: () => T): T | undefined {
+  try {
+    return decode()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,91 @@
+import type { Logger } from 'pino'
+import { crashPoint } from '../core/crash-point.ts'
+import { openWorker, type Worker } from '../db/worker.ts'
+import type { ChainOrder, SignedTransaction } from '../rails/chain/rail.ts'
+import type { World } from '../world.ts'
+import { type Step, stepTransfer } from './settle.ts'
+import { retryAt, type Transfer, takeDue } from './store.ts'
+
+/**
+ * Carries accepted transfers to their end: sign once, store the bytes, broadcast them, and again until the network knows
+ * them, then wait for confirmations. After a crash anywhere the stored bytes say where to go on.
+ */
+const LEASE_MS = 15_000
+const POLL_MS = 250
+const LOOK_MS = 500
+const RETRY_MS = 5000
+
+export function openCarrier(world: World, log: Logger): Worker {
+  const later = (transfer: Transfer, ms: number) =>
+    retryAt(world.db, transfer.id, new Date(world.clock.now() + ms))
+
+  async function step(transfer: Transfer, taken: Step): Promise<Transfer> {
+    return (await world.commit(stepTransfer(world, transfer, taken))).transfer
+  }
+
+  async function carry(transfer: Transfer): Promise<void> {
+    try {
+      if (transfer.tx_hash === null) return await sign(transfer)
+      if (transfer.status === 'pending') return await broadcast(transfer)
+      return await follow(transfer)
+    } catch (error) {
+      log.warn({ err: error, transfer_id: transfer.id }, 'onchain: no answer that can be understood')
+      await later(transfer, RETRY_MS)
+    }
+  }
+
+  async function sign(transfer: Transfer): Promise<void> {
+    const prepared = await world.chain.prepare(orderOf(transfer))
+    if (prepared.kind === 'later') return retryAt(world.db, transfer.id, prepared.at)
+    if (prepared.kind === 'refused')
+      return void (await step(transfer, { kind: 'failed', rail_code: prepared.rail_code }))
+    crashPoint('after_sign')
+    await broadcast(await step(transfer, prepared))
+  }
+
+  async function broadcast(transfer: Transfer): Promise<void> {
+    crashPoint('before_broadcast')
+    const { kind } = await world.chain.broadcast(orderOf(transfer), signedOf(transfer))
+    crashPoint('after_broadcast')
+    if (kind === 'unknown') return later(transfer, RETRY_MS)
+    await step(transfer, { kind: 'broadcast' })
+    await later(transfer, LOOK_MS)
+  }
+
+  async function follow(transfer: Transfer): Promise<void> {
+    const status = await world.chain.status(orderOf(transfer), signedOf(transfer))
+    if (status.kind === 'confirmed' || status.kind === 'failed') return void (await step(transfer, status))
+    // Dropped, or taken back with its block: the same bytes once more, never others.
+    if (status.kind === 'absent') await world.chain.broadcast(orderOf(transfer), signedOf(transfer))
+    await later(transfer, LOOK_MS)
+  }
+
+  return openWorker({
+    name: 'transfers',
+    log,
+    poll_ms: POLL_MS,
+    take: (limit) => takeDue(world.db, LEASE_MS, limit),
+    work: carry,
+  })
+}
+
+const orderOf = ({
+  id,
+  asset,
+  network,
+  destination_address,
+  amount_net,
+  created_at,
+}: Transfer): ChainOrder => ({
+  id,
+  asset,
+  network,
+  destination_address,
+  amount: amount_net,
+  created_at,
+})
+
+const signedOf = ({ tx_hash, signed_transaction }: Transfer): SignedTransaction => ({
+  tx_hash: tx_hash!,
+  signed: signed_transaction!,
+})

@@ -1,0 +1,224 @@
+import { Type as T } from 'typebox'
+import { assets } from '../core/money.ts'
+import { endpoint } from '../http/endpoint.ts'
+import {
+  Amount,
+  Fields,
+  Id,
+  IdempotencyKey,
+  Page,
+  pageQuery,
+  Timestamp,
+  timeQuery,
+  Units,
+} from '../http/schema.ts'
+import { networkNames } from './address.ts'
+import type { Transfer } from './store.ts'
+
+const CoinName = T.Enum(['USDT', 'BTC'])
+const Status = T.Enum(['pending', 'processing', 'confirmed', 'failed'], {
+  description: 'confirmed and failed are final',
+})
+
+/** Why a transfer failed, in words that a partner can act on. */
+export const failureMessages = {
+  refused_before_broadcast: 'The network’s node refused the transaction; nothing was sent.',
+  reverted: 'The transaction was mined without effect; the recipient got nothing.',
+  resolved_by_operator: 'The operator established that the transfer was not made.',
+} as const
+
+export type FailureCode = keyof typeof failureMessages
+
+/** Interface §2.3. */
+export const TransferObject = T.Object(
+  {
+    id: Id('transfer'),
+    customer_id: Id('customer'),
+    direction: T.Literal('outbound'),
+    asset: CoinName,
+    network: T.Enum(networkNames, { examples: ['polygon'] }),
+    amount_gross: T.String({
+      pattern: '^[1-9][0-9]{0,18}$',
+      description: 'What leaves the balance: amount_net + fee',
+      examples: ['26000000'],
+    }),
+    amount_net: T.String({
+      pattern: '^[1-9][0-9]{0,17}$',
+      description: 'What the recipient gets',
+      examples: ['25000000'],
+    }),
+    fee: T.String({ pattern: '^(0|[1-9][0-9]{0,18})$', description: 'Network fee', examples: ['1000000'] }),
+    decimals: T.Integer({ examples: [6] }),
+    status: Status,
+    destination_address: T.String({ examples: ['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'] }),
+    tx_hash: T.Union([T.String(), T.Null()], { description: 'Null until broadcast', examples: [null] }),
+    failure: T.Union(
+      [T.Object({ code: T.String(), message: T.String(), rail_code: T.Optional(T.String()) }), T.Null()],
+      {
+        description: 'Why it failed; null otherwise',
+        examples: [null],
+      },
+    ),
+    idempotency_key: T.String(),
+    created_at: Timestamp,
+  },
+  { $id: 'OnchainTransfer' },
+)
+
+export const renderTransfer = (transfer: Transfer) => ({
+  id: transfer.id,
+  customer_id: transfer.customer_id,
+  direction: 'outbound' as const,
+  asset: transfer.asset,
+  network: transfer.network,
+  amount_gross: (transfer.amount_net + transfer.fee).toString(),
+  amount_net: transfer.amount_net.toString(),
+  fee: transfer.fee.toString(),
+  decimals: assets[transfer.asset].decimals,
+  status: transfer.status,
+  destination_address: transfer.destination_address,
+  // Signed, but nobody outside has seen it yet.
+  tx_hash: transfer.status === 'pending' ? null : transfer.tx_hash,
+  failure:
+    transfer.failure_code === null
+      ? null
+      : {
+          code: transfer.failure_code,
+          message: failureMessages[transfer.failure_code as FailureCode],
+          ...(transfer.rail_code === null ? {} : { rail_code: transfer.rail_code }),
+        },
+  idempotency_key: transfer.idempotency_key,
+  created_at: transfer.created_at.toISOString(),
+})
+
+/** Interface §4.2. */
+export const createTransfer = endpoint({
+  name: 'onchain.transfers.create',
+  route: 'POST /v1/onchain/transfers',
+  summary: 'Send USDT or BTC to an address',
+  description:
+    'Debits the amount and the network’s fee, and sends the amount. `amount` is what the recipient gets. A transfer to a wrong address cannot be undone: the address is checked for its network before anything moves. With the same `idempotency_key` it is safe to repeat for 24 hours. `?dry_run=true` runs every check and moves nothing.',
+  scope: 'transfers',
+  query: Fields({ dry_run: T.Optional(T.Enum(['true', 'false'], { description: 'true: check only' })) }),
+  body: Fields({
+    customer_id: Id('customer'),
+    asset: CoinName,
+    network: T.String({
+      maxLength: 40,
+      description: 'polygon, arbitrum, optimism, tron or ethereum for USDT; bitcoin for BTC',
+      examples: ['polygon'],
+    }),
+    amount: Amount,
+    destination_address: T.String({
+      maxLength: 200,
+      'x-error': 'invalid_address',
+      description: 'Where it goes',
+      examples: ['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'],
+    }),
+    idempotency_key: IdempotencyKey,
+  }),
+  reply: { status: 201, schema: TransferObject },
+  dry_run: T.Object({
+    dry_run: T.Literal(true),
+    fee: Units,
+    balance_after: Units,
+    would_replay: T.Boolean(),
+  }),
+  errors: [
+    'invalid_json',
+    'invalid_request',
+    'invalid_amount',
+    'unsupported_network',
+    'invalid_address',
+    'insufficient_scope',
+    'customer_blocked',
+    'customer_not_found',
+    'idempotency_conflict',
+    'insufficient_balance',
+    'amount_too_large',
+    'rail_unavailable',
+    'body_too_large',
+    'unsupported_media_type',
+  ],
+  limit_per_minute: 30,
+  example: {
+    customer_id: 'cus_01kc3v4x9zq8rj5m2t7w6y0ahb',
+    asset: 'USDT',
+    network: 'polygon',
+    amount: '25000000',
+    destination_address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+    idempotency_key: 'withdrawal-77',
+  },
+})
+
+export const listTransfers = endpoint({
+  name: 'onchain.transfers.list',
+  route: 'GET /v1/onchain/transfers',
+  summary: 'List transfers, newest first',
+  scope: 'read',
+  query: Fields({
+    ...pageQuery,
+    ...timeQuery,
+    customer_id: T.Optional(Id('customer')),
+    status: T.Optional(Status),
+    asset: T.Optional(CoinName),
+    network: T.Optional(T.Enum(networkNames)),
+  }),
+  reply: { status: 200, schema: Page(TransferObject) },
+  errors: ['invalid_request', 'insufficient_scope'],
+})
+
+const params = T.Object({ transfer_id: Id('transfer') })
+
+export const getTransfer = endpoint({
+  name: 'onchain.transfers.get',
+  route: 'GET /v1/onchain/transfers/{transfer_id}',
+  summary: 'Read a transfer',
+  scope: 'read',
+  params,
+  reply: { status: 200, schema: TransferObject },
+  errors: ['insufficient_scope', 'transfer_not_found'],
+})
+
+export const getFees = endpoint({
+  name: 'onchain.fees.list',
+  route: 'GET /v1/onchain/fees',
+  summary: 'What a transfer costs right now, per network',
+  description:
+    'The fee that the create call answers with is final for that transfer. A network that is not available is left out.',
+  scope: 'read',
+  reply: {
+    status: 200,
+    schema: T.Object({
+      data: T.Array(
+        T.Object(
+          { network: T.Enum(networkNames), asset: CoinName, fee: Units, decimals: T.Integer() },
+          { $id: 'NetworkFee' },
+        ),
+      ),
+    }),
+  },
+  errors: ['insufficient_scope'],
+})
+
+const settle = (word: 'confirm' | 'fail') =>
+  ({
+    route: `POST /v1/sandbox/onchain/transfers/{transfer_id}/${word}`,
+    scope: 'transfers',
+    sandbox_only: true,
+    params,
+    reply: { status: 200, schema: TransferObject },
+    errors: ['insufficient_scope', 'sandbox_only', 'transfer_not_found', 'already_final'],
+  }) as const
+
+/** Contract §14. */
+export const confirmTransfer = endpoint({
+  name: 'sandbox.transfers.confirm',
+  summary: 'Let a transfer be confirmed',
+  ...settle('confirm'),
+})
+export const failTransfer = endpoint({
+  name: 'sandbox.transfers.fail',
+  summary: 'Let a transfer fail',
+  ...settle('fail'),
+})

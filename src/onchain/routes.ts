@@ -1,0 +1,125 @@
+import { refuse } from '../core/errors.ts'
+import { isId } from '../core/ids.ts'
+import { assets, parseMoney } from '../core/money.ts'
+import { findCustomer } from '../customers/customers.ts'
+import { Answered } from '../http/answered.ts'
+import { type Caller, type Handler, handle } from '../http/endpoint.ts'
+import { limitOf, pageOf, positionOf, timesOf } from '../http/page.ts'
+import { claimOf, findClaimed } from '../ledger/once.ts'
+import type { World } from '../world.ts'
+import { networkNames, networks } from './address.ts'
+import * as contract from './contract.ts'
+import { type Step, stepTransfer } from './settle.ts'
+import { selectTransfer, selectTransfers, type Transfer } from './store.ts'
+import {
+  acceptTransfer,
+  currentFee,
+  OPERATION,
+  readDestination,
+  type TransferOrder,
+  tryTransfer,
+} from './transfers.ts'
+
+const { renderTransfer } = contract
+
+export const transfersRoutes: Handler[] = [
+  handle(contract.createTransfer, async ({ world, caller, query, body, bodyOf }) => {
+    const order: TransferOrder = {
+      customer_id: body.customer_id,
+      asset: body.asset,
+      network: readDestination(body.asset, body.network, body.destination_address),
+      amount_net: parseMoney(body.asset, body.amount).units,
+      destination_address: body.destination_address,
+      idempotency_key: body.idempotency_key,
+    }
+    const claim = claimOf(caller.key_id, OPERATION, body)
+    const claimed = await findClaimed(world.db, claim, world.clock.now())
+
+    if (query.dry_run === 'true') {
+      await caller.countLookup()
+      if (claimed?.answer && claimed.answer.status >= 400) return new Answered(claimed.answer, true)
+      const { fee, balance_after } = await tryTransfer(world, caller, order)
+      const tried = {
+        dry_run: true,
+        fee: fee.toString(),
+        balance_after: balance_after.toString(),
+        would_replay: claimed !== undefined,
+      }
+      return new Answered({ status: 200, body: JSON.stringify(tried) }, false)
+    }
+
+    if (claimed?.answer) return new Answered(claimed.answer, true)
+    await findCustomer(world, { partner_id: caller.partner_id, id: order.customer_id })
+    const fee = await currentFee(world, order.network)
+    const done = await world.commit(acceptTransfer(world, caller, order, { claim, fee, bodyOf }))
+    switch (done.kind) {
+      case 'refused':
+        return new Answered(done.answer, false)
+      case 'existing':
+        return new Answered(done.claimed.answer ?? refuse('service_unavailable'), true)
+      case 'made':
+        return renderTransfer(done.made)
+    }
+  }),
+
+  handle(contract.listTransfers, async ({ world, caller, query }) => {
+    const limit = limitOf(query)
+    const transfers = await selectTransfers(world.db, {
+      partner_id: caller.partner_id,
+      customer_id: query.customer_id ?? null,
+      status: query.status ?? null,
+      asset: query.asset ?? null,
+      network: query.network ?? null,
+      ...timesOf(query),
+      position: positionOf(query),
+      limit: limit + 1,
+    })
+    return pageOf(transfers, limit, renderTransfer)
+  }),
+
+  handle(contract.getTransfer, async ({ world, caller, params }) =>
+    renderTransfer(await findTransfer(world, caller, params.transfer_id)),
+  ),
+
+  handle(contract.getFees, async ({ world }) => {
+    const fees = await Promise.all(
+      networkNames.map(async (network) => {
+        const fee = await currentFee(world, network).catch(() => undefined)
+        const { asset } = networks[network]
+        return fee === undefined
+          ? []
+          : [{ network, asset, fee: fee.toString(), decimals: assets[asset].decimals }]
+      }),
+    )
+    return { data: fees.flat() }
+  }),
+
+  handle(contract.confirmTransfer, async ({ world, caller, params }) => {
+    const transfer = await findTransfer(world, caller, params.transfer_id)
+    const steps: Step[] = [
+      { kind: 'signed', tx_hash: `forced:${transfer.id}`, signed: `forced:${transfer.id}` },
+      { kind: 'broadcast' },
+      { kind: 'confirmed' },
+    ]
+    return renderTransfer(await force(world, transfer, steps))
+  }),
+
+  handle(contract.failTransfer, async ({ world, caller, params }) => {
+    const transfer = await findTransfer(world, caller, params.transfer_id)
+    return renderTransfer(await force(world, transfer, [{ kind: 'failed', rail_code: 'reverted' }]))
+  }),
+]
+
+async function findTransfer(world: World, caller: Caller, id: string): Promise<Transfer> {
+  const transfer = isId('transfer', id)
+    ? await selectTransfer(world.db, { id, partner_id: caller.partner_id })
+    : undefined
+  return transfer ?? refuse('transfer_not_found', { param: 'transfer_id' })
+}
+
+/** In the sandbox the caller may play the network: whatever steps are missing are taken, the last one decides. */
+async function force(world: World, transfer: Transfer, steps: readonly Step[]): Promise<Transfer> {
+  let last = { transfer, changed: false }
+  for (const step of steps) last = await world.commit(stepTransfer(world, transfer, step))
+  return last.changed ? last.transfer : refuse('already_final')
+}

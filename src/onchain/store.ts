@@ -1,0 +1,148 @@
+import type { Asset } from '../core/money.ts'
+import type { Db } from '../db/pool.ts'
+import type { Check } from '../ledger/audit.ts'
+import { insertInto, rowSource, updateOf } from '../ledger/command.ts'
+import type { Network } from './address.ts'
+
+export type TransferStatus = 'pending' | 'processing' | 'confirmed' | 'failed'
+
+export type Transfer = {
+  readonly id: string
+  readonly partner_id: string
+  readonly customer_id: string
+  readonly api_key_id: string
+  readonly idempotency_key: string
+  readonly asset: Extract<Asset, 'USDT' | 'BTC'>
+  readonly network: Network
+  readonly amount_net: bigint
+  readonly fee: bigint
+  readonly status: TransferStatus
+  readonly destination_address: string
+  readonly tx_hash: string | null
+  readonly signed_transaction: string | null
+  readonly failure_code: string | null
+  readonly rail_code: string | null
+  readonly attempts: number
+  readonly next_attempt_at: Date
+  readonly sequence: number
+  readonly created_at: Date
+  readonly completed_at: Date | null
+}
+
+export const insertTransfers = insertInto('transfers', {
+  id: 'text',
+  partner_id: 'text',
+  customer_id: 'text',
+  api_key_id: 'text',
+  idempotency_key: 'text',
+  asset: 'text',
+  network: 'text',
+  amount_net: 'bigint',
+  fee: 'bigint',
+  status: 'text',
+  destination_address: 'text',
+  attempts: 'integer',
+  next_attempt_at: 'timestamptz',
+  sequence: 'integer',
+  created_at: 'timestamptz',
+})
+
+export const transferRows = rowSource<Transfer>(
+  'transfers',
+  'SELECT * FROM transfers WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE',
+)
+
+export const updateTransfers = updateOf(transferRows, 'transfers', {
+  id: 'text',
+  status: 'text',
+  tx_hash: 'text',
+  signed_transaction: 'text',
+  failure_code: 'text',
+  rail_code: 'text',
+  sequence: 'integer',
+  completed_at: 'timestamptz',
+})
+
+export async function selectTransfer(
+  db: Db,
+  where: { id: string; partner_id: string },
+): Promise<Transfer | undefined> {
+  const { rows } = await db.query({
+    name: 'select transfer',
+    text: 'SELECT * FROM transfers WHERE id = $1 AND partner_id = $2',
+    values: [where.id, where.partner_id],
+  })
+  return rows[0]
+}
+
+export type TransferFilter = {
+  readonly partner_id: string
+  readonly customer_id: string | null
+  readonly status: string | null
+  readonly asset: string | null
+  readonly network: string | null
+  readonly after: Date | null
+  readonly before: Date | null
+  readonly position: { readonly at: Date; readonly id: string } | undefined
+  readonly limit: number
+}
+
+export async function selectTransfers(db: Db, filter: TransferFilter): Promise<Transfer[]> {
+  const { rows } = await db.query({
+    name: 'select transfers',
+    text: `SELECT * FROM transfers WHERE partner_id = $1 AND ($2::text IS NULL OR customer_id = $2) AND ($3::text IS NULL OR status = $3)
+      AND ($4::text IS NULL OR asset = $4) AND ($5::text IS NULL OR network = $5)
+      AND ($6::timestamptz IS NULL OR created_at >= $6) AND ($7::timestamptz IS NULL OR created_at < $7)
+      AND ($8::timestamptz IS NULL OR (created_at, id) < ($8, $9))
+      ORDER BY created_at DESC, id DESC LIMIT $10`,
+    values: [
+      filter.partner_id,
+      filter.customer_id,
+      filter.status,
+      filter.asset,
+      filter.network,
+      filter.after,
+      filter.before,
+      filter.position?.at ?? null,
+      filter.position?.id ?? null,
+      filter.limit,
+    ],
+  })
+  return rows
+}
+
+/** Takes what is due for itself until the lease ends. Whoever else looks meanwhile passes over it. */
+export async function takeDue(db: Db, lease_ms: number, limit: number): Promise<Transfer[]> {
+  const { rows } = await db.query({
+    name: 'take due transfers',
+    text: `UPDATE transfers SET attempts = attempts + 1, next_attempt_at = clock_timestamp() + make_interval(secs => $1::float8 / 1000)
+      WHERE id IN (SELECT id FROM transfers WHERE status IN ('pending', 'processing') AND next_attempt_at <= clock_timestamp()
+        ORDER BY next_attempt_at LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING *`,
+    values: [lease_ms, limit],
+  })
+  return rows
+}
+
+export async function retryAt(db: Db, id: string, at: Date): Promise<void> {
+  await db.query({
+    name: 'retry transfer at',
+    text: `UPDATE transfers SET next_attempt_at = $2 WHERE id = $1 AND status IN ('pending', 'processing')`,
+    values: [id, at],
+  })
+}
+
+export const transferChecks: readonly Check[] = [
+  {
+    name: 'every transfer is debited once and in full, and ends in exactly one place',
+    sql: `SELECT t.id AS transfer_id, t.status, e.accepted, e.completed, e.returned
+      FROM transfers t FULL JOIN (
+        SELECT cause_id,
+          sum(amount) FILTER (WHERE movement = 'accepted' AND account = 'customer') AS accepted,
+          sum(amount) FILTER (WHERE movement = 'completed' AND account LIKE 'in\\_transit:%') AS completed,
+          sum(amount) FILTER (WHERE movement = 'returned' AND account = 'customer') AS returned
+        FROM entries WHERE cause_id LIKE 'tr\\_%' GROUP BY cause_id) e ON e.cause_id = t.id
+      WHERE t.id IS NULL OR e.accepted IS DISTINCT FROM -(t.amount_net + t.fee)
+        OR e.completed IS DISTINCT FROM (CASE WHEN t.status = 'confirmed' THEN -(t.amount_net + t.fee) END)
+        OR e.returned IS DISTINCT FROM (CASE WHEN t.status = 'failed' THEN t.amount_net + t.fee END)`,
+  },
+]

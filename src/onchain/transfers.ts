@@ -1,0 +1,129 @@
+import { type Refusal, refuse } from '../core/errors.ts'
+import { UNITS_MAX } from '../core/money.ts'
+import { activeCustomer, findCustomer } from '../customers/customers.ts'
+import { customerRows } from '../customers/store.ts'
+import { eventWrite } from '../events/events.ts'
+import type { Caller } from '../http/endpoint.ts'
+import { onBehalfOf } from '../keys/keys.ts'
+import { customerAccount, inTransitAccount } from '../ledger/accounts.ts'
+import type { Claim, Command } from '../ledger/command.ts'
+import { type Once, once } from '../ledger/once.ts'
+import type { World } from '../world.ts'
+import { isPayableAddress, type Network, networks } from './address.ts'
+import { renderTransfer } from './contract.ts'
+import { feeOf } from './fees.ts'
+import { insertTransfers, type Transfer } from './store.ts'
+
+/**
+ * On-chain transfers (interface §4.2). Accepted: the gross leaves the balance into transit, in the transaction that claims
+ * the idempotency key. The rest is the carrier's (carrier.ts): signed once, broadcast, confirmed, or returned.
+ */
+export type TransferOrder = Pick<
+  Transfer,
+  'customer_id' | 'asset' | 'network' | 'amount_net' | 'destination_address' | 'idempotency_key'
+>
+
+export const OPERATION = 'onchain.transfer'
+
+/** The network must carry the asset, and the address must be one that can be paid there. */
+export function readDestination(
+  asset: 'USDT' | 'BTC',
+  network: string,
+  destination_address: string,
+): Network {
+  const known = Object.hasOwn(networks, network) ? (network as Network) : undefined
+  if (!known || networks[known].asset !== asset) refuse('unsupported_network', { param: 'network' })
+  if (!isPayableAddress(known, destination_address))
+    refuse('invalid_address', { param: 'destination_address' })
+  return known
+}
+
+/** Asked before anything is locked; final for this transfer. */
+export async function currentFee(world: World, network: Network): Promise<bigint> {
+  return feeOf(network, await world.chain.feeInputs(network))
+}
+
+export function acceptTransfer(
+  world: World,
+  caller: Caller,
+  order: TransferOrder,
+  parts: { claim: Claim; fee: bigint; bodyOf: (refusal: Refusal) => string },
+): Command<Once<Transfer>> {
+  const { partner_id } = caller
+  const { customer_id, asset, network, amount_net } = order
+  const { claim, fee, bodyOf } = parts
+  const id = world.newId('transfer')
+  const account = { customer_id, asset }
+  const gross = amount_net + fee
+  return onBehalfOf(caller, {
+    partner_id,
+    locks: { claim, accounts: [account], reads: [{ source: customerRows, id: customer_id }] },
+    decide: (held) =>
+      once(held, claim, bodyOf, () => {
+        activeCustomer(held, { partner_id, id: customer_id })
+        if (gross > UNITS_MAX) refuse('amount_too_large', { param: 'amount' })
+        if (held.account(account)!.balance < gross) refuse('insufficient_balance') // §4.2 rule 1
+        const transfer: Transfer = {
+          ...order,
+          id,
+          partner_id,
+          api_key_id: caller.key_id,
+          fee,
+          status: 'pending',
+          tx_hash: null,
+          signed_transaction: null,
+          failure_code: null,
+          rail_code: null,
+          attempts: 0,
+          next_attempt_at: held.now,
+          sequence: 1,
+          created_at: held.now,
+          completed_at: null,
+        }
+        const object = renderTransfer(transfer)
+        return {
+          resource_id: id,
+          answer: { status: 201, body: JSON.stringify(object) },
+          movements: [
+            {
+              cause_id: id,
+              name: 'accepted',
+              partner_id,
+              lines: [
+                { account: customerAccount(customer_id), asset, amount: -gross },
+                { account: inTransitAccount(network, customer_id), asset, amount: gross },
+              ],
+            },
+          ],
+          writes: [
+            { target: insertTransfers, row: transfer },
+            eventWrite(
+              world,
+              { partner_id, type: 'onchain.transfer.created', object, sequence: 1 },
+              held.now,
+            ),
+          ],
+          result: transfer,
+        }
+      }),
+  })
+}
+
+/** What a transfer would do, without doing any of it. */
+export async function tryTransfer(
+  world: World,
+  caller: Caller,
+  order: TransferOrder,
+): Promise<{ fee: bigint; balance_after: bigint }> {
+  const customer = await findCustomer(world, { partner_id: caller.partner_id, id: order.customer_id })
+  if (customer.status === 'blocked') refuse('customer_blocked')
+  const fee = await currentFee(world, order.network)
+  const gross = order.amount_net + fee
+  if (gross > UNITS_MAX) refuse('amount_too_large', { param: 'amount' })
+  const { rows } = await world.db.query(
+    'SELECT balance FROM balances WHERE customer_id = $1 AND asset = $2',
+    [customer.id, order.asset],
+  )
+  if (rows[0].balance < gross) refuse('insufficient_balance')
+  return { fee, balance_after: rows[0].balance - gross }
+}

@@ -1,0 +1,298 @@
+import { Type as T } from 'typebox'
+import { maskDocument } from '../core/document.ts'
+import { assets } from '../core/money.ts'
+import { endpoint } from '../http/endpoint.ts'
+import {
+  Amount,
+  Fields,
+  Id,
+  IdempotencyKey,
+  Page,
+  pageQuery,
+  Text,
+  Timestamp,
+  timeQuery,
+  Units,
+} from '../http/schema.ts'
+import { type FailureCode, failureMessages } from './failures.ts'
+import type { Counterparty, Payout } from './store.ts'
+
+const PixKeyText = T.String({
+  maxLength: 100,
+  'x-error': 'invalid_pix_key',
+  description: 'CPF, CNPJ, e-mail, phone (+55…) or random key',
+  examples: ['529.982.247-25'],
+})
+
+const bankFields = {
+  ispb: T.String({
+    pattern: '^[0-9A-Z]{8}$',
+    description: 'The bank’s ISPB, eight characters',
+    examples: ['00000000'],
+  }),
+  branch: T.String({
+    pattern: '^[0-9]{1,4}$',
+    description: 'Branch, without its check digit',
+    examples: ['0001'],
+  }),
+  account_number: T.String({
+    pattern: '^[0-9]{1,20}$',
+    description: 'Account with its check digit, digits only',
+    examples: ['1234567'],
+  }),
+  account_type: T.Enum(['checking', 'savings', 'payment', 'salary']),
+}
+
+const ToPixKey = Fields({ type: T.Literal('pix_key'), pix_key: PixKeyText })
+const ToBankAccount = Fields({
+  type: T.Literal('bank_account'),
+  ...bankFields,
+  name: Text(120, 'The holder’s name'),
+  document: T.String({ maxLength: 18, description: 'The holder’s CPF or CNPJ' }),
+})
+
+export type CounterpartyRequest =
+  | { type: 'pix_key'; pix_key: string }
+  | {
+      type: 'bank_account'
+      ispb: string
+      branch: string
+      account_number: string
+      account_type: 'checking' | 'savings' | 'payment' | 'salary'
+      name: string
+      document: string
+    }
+
+/** Which of the two it is, is said by `type`; so a mistake is told about the right one. */
+const CounterpartyRequest = T.Unsafe<CounterpartyRequest>({
+  type: 'object',
+  discriminator: { propertyName: 'type' },
+  required: ['type'],
+  oneOf: [ToPixKey, ToBankAccount],
+  description: 'Where the money goes',
+})
+
+const CounterpartyObject = T.Object({
+  name: T.String({ examples: ['Ana Souza'] }),
+  document: T.String({ description: 'Masked', examples: ['***.982.247-**'] }),
+  pix_key: T.Union([T.String(), T.Null()], {
+    description: 'Normalised; null for a bank account',
+    examples: ['52998224725'],
+  }),
+  ispb: T.Optional(T.String()),
+  branch: T.Optional(T.String()),
+  account_number: T.Optional(T.String()),
+  account_type: T.Optional(T.String()),
+})
+
+const Failure = T.Union(
+  [
+    T.Object({
+      code: T.String({ examples: ['recipient_account_invalid'] }),
+      message: T.String(),
+      rail_code: T.Optional(T.String({ description: 'As the Pix network said it', examples: ['AC03'] })),
+    }),
+    T.Null(),
+  ],
+  { description: 'Why it failed; null otherwise', examples: [null] },
+)
+
+const Status = T.Enum(['pending', 'processing', 'completed', 'failed'], {
+  description: 'completed and failed are final',
+})
+
+/** Interface §2.4. */
+export const PayoutObject = T.Object(
+  {
+    id: Id('payout'),
+    customer_id: Id('customer'),
+    direction: T.Literal('outbound'),
+    amount: Units,
+    fee: T.String({ pattern: '^(0|[1-9][0-9]{0,18})$', description: 'Fee in centavos', examples: ['0'] }),
+    decimals: T.Literal(2),
+    status: Status,
+    counterparty: CounterpartyObject,
+    description: T.Optional(T.String()),
+    end_to_end_id: T.Union([T.String(), T.Null()], {
+      description: 'Id in the Pix network; null until completed',
+      examples: ['E00000000202611151200a1b2c3d4e5f'],
+    }),
+    failure: Failure,
+    idempotency_key: T.String(),
+    created_at: Timestamp,
+    completed_at: T.Optional(Timestamp),
+  },
+  { $id: 'PixPayout' },
+)
+
+export const renderCounterparty = (counterparty: Counterparty) => {
+  const { name, document, type } = counterparty
+  const shown = { name, document: maskDocument(document) }
+  if (type === 'pix_key') return { ...shown, pix_key: counterparty.pix_key }
+  const { ispb, branch, account_number, account_type } = counterparty
+  return { ...shown, pix_key: null, ispb, branch, account_number, account_type }
+}
+
+export const renderPayout = (payout: Payout) => ({
+  id: payout.id,
+  customer_id: payout.customer_id,
+  direction: 'outbound' as const,
+  amount: payout.amount.toString(),
+  fee: payout.fee.toString(),
+  decimals: assets.BRL.decimals,
+  status: payout.status,
+  counterparty: renderCounterparty(payout.counterparty),
+  ...(payout.description === null ? {} : { description: payout.description }),
+  end_to_end_id: payout.end_to_end_id,
+  failure:
+    payout.failure_code === null
+      ? null
+      : {
+          code: payout.failure_code,
+          message: failureMessages[payout.failure_code as FailureCode],
+          ...(payout.rail_code === null ? {} : { rail_code: payout.rail_code }),
+        },
+  idempotency_key: payout.idempotency_key,
+  created_at: payout.created_at.toISOString(),
+  ...(payout.status === 'completed' && payout.completed_at
+    ? { completed_at: payout.completed_at.toISOString() }
+    : {}),
+})
+
+export const DryRun = T.Object({
+  dry_run: T.Literal(true),
+  fee: Units,
+  balance_after: Units,
+  counterparty: T.Optional(CounterpartyObject),
+  would_replay: T.Boolean({
+    description: 'This key was used for this very request already: it would get that answer',
+  }),
+})
+
+/** Interface §4.1. */
+export const createPayout = endpoint({
+  name: 'pix.payouts.create',
+  route: 'POST /v1/pix/payouts',
+  summary: 'Send a Pix payment',
+  description:
+    'Debits the customer’s BRL balance and pays a Pix key or a bank account that has the customer’s own document. The call waits a moment for the network, so it usually answers `completed`; otherwise `processing`, and an event tells the rest. With the same `idempotency_key` it is safe to repeat for 24 hours: every equal request gets the same answer, and the money moves once. `?dry_run=true` runs every check and moves nothing.',
+  scope: 'payouts',
+  query: Fields({ dry_run: T.Optional(T.Enum(['true', 'false'], { description: 'true: check only' })) }),
+  body: Fields({
+    customer_id: Id('customer'),
+    amount: Amount,
+    counterparty: CounterpartyRequest,
+    description: T.Optional(Text(140, 'Visible to the recipient', { examples: ['Invoice 1042'] })),
+    idempotency_key: IdempotencyKey,
+  }),
+  reply: { status: 201, schema: PayoutObject },
+  dry_run: DryRun,
+  errors: [
+    'invalid_json',
+    'invalid_request',
+    'invalid_amount',
+    'invalid_pix_key',
+    'insufficient_scope',
+    'customer_blocked',
+    'customer_not_found',
+    'idempotency_conflict',
+    'pix_key_not_found',
+    'counterparty_not_allowed',
+    'insufficient_balance',
+    'amount_too_large',
+    'rail_unavailable',
+    'body_too_large',
+    'unsupported_media_type',
+  ],
+  limit_per_minute: 60,
+  example: {
+    customer_id: 'cus_01kc3v4x9zq8rj5m2t7w6y0ahb',
+    amount: '1050',
+    counterparty: { type: 'pix_key', pix_key: '529.982.247-25' },
+    description: 'Invoice 1042',
+    idempotency_key: 'invoice-1042',
+  },
+})
+
+export const listPayouts = endpoint({
+  name: 'pix.payouts.list',
+  route: 'GET /v1/pix/payouts',
+  summary: 'List payouts, newest first',
+  scope: 'read',
+  query: Fields({
+    ...pageQuery,
+    ...timeQuery,
+    customer_id: T.Optional(Id('customer')),
+    status: T.Optional(Status),
+  }),
+  reply: { status: 200, schema: Page(PayoutObject) },
+  errors: ['invalid_request', 'insufficient_scope'],
+})
+
+const params = T.Object({ payout_id: Id('payout') })
+
+export const getPayout = endpoint({
+  name: 'pix.payouts.get',
+  route: 'GET /v1/pix/payouts/{payout_id}',
+  summary: 'Read a payout',
+  scope: 'read',
+  params,
+  reply: { status: 200, schema: PayoutObject },
+  errors: ['insufficient_scope', 'payout_not_found'],
+})
+
+export const PixKeyObject = T.Object(
+  {
+    type: T.Enum(['cpf', 'cnpj', 'email', 'phone', 'random']),
+    pix_key: T.String({ description: 'Normalised', examples: ['52998224725'] }),
+    holder: T.Object({
+      name: T.String({ examples: ['Ana Souza'] }),
+      document: T.String({ description: 'Masked', examples: ['***.982.247-**'] }),
+    }),
+    payable: T.Optional(T.Boolean({ description: 'Whether the customer asked about may pay it' })),
+  },
+  { $id: 'PixKey' },
+)
+
+export const getPixKey = endpoint({
+  name: 'pix.keys.get',
+  route: 'GET /v1/pix/keys/{pix_key}',
+  summary: 'Check a Pix key before paying it',
+  description:
+    'Asks the directory who holds a key, and whether `?customer_id=` may be paid out to it. Has a small limit of its own, shared with dry runs and refused payouts.',
+  scope: 'payouts',
+  params: T.Object({ pix_key: PixKeyText }),
+  query: Fields({ customer_id: T.Optional(Id('customer')) }),
+  reply: { status: 200, schema: PixKeyObject },
+  looks_up: true,
+  errors: [
+    'invalid_request',
+    'invalid_pix_key',
+    'insufficient_scope',
+    'customer_not_found',
+    'pix_key_not_found',
+    'rail_unavailable',
+  ],
+})
+
+const settle = (word: 'complete' | 'fail') =>
+  ({
+    route: `POST /v1/sandbox/pix/payouts/{payout_id}/${word}` as const,
+    scope: 'payouts',
+    sandbox_only: true,
+    params,
+    reply: { status: 200, schema: PayoutObject },
+    errors: ['insufficient_scope', 'sandbox_only', 'payout_not_found', 'already_final'],
+  }) as const
+
+/** Contract §14. */
+export const completePayout = endpoint({
+  name: 'sandbox.payouts.complete',
+  summary: 'Let a processing payout complete',
+  ...settle('complete'),
+})
+export const failPayout = endpoint({
+  name: 'sandbox.payouts.fail',
+  summary: 'Let a processing payout fail',
+  ...settle('fail'),
+})

@@ -1,0 +1,169 @@
+import { randomInt } from 'node:crypto'
+import { type Refusal, refuse } from '../core/errors.ts'
+import { isId } from '../core/ids.ts'
+import type { Money } from '../core/money.ts'
+import { activeCustomer, findCustomer } from '../customers/customers.ts'
+import { customerRows } from '../customers/store.ts'
+import { eventWrite } from '../events/events.ts'
+import type { Caller } from '../http/endpoint.ts'
+import { onBehalfOf } from '../keys/keys.ts'
+import { customerAccount, inTransitAccount } from '../ledger/accounts.ts'
+import type { Claim, Command } from '../ledger/command.ts'
+import { type Once, once } from '../ledger/once.ts'
+import type { Holder } from '../rails/pix/rail.ts'
+import type { World } from '../world.ts'
+import { renderPayout } from './contract.ts'
+import { RAIL } from './settle.ts'
+import { type Counterparty, insertPayouts, type Payout, payoutRow } from './store.ts'
+
+/**
+ * Pix payouts (interface §4.1). Accepted: the gross leaves the balance into transit, in the transaction that claims the
+ * idempotency key. Sent under an id that was stored before. Ended (settle.ts): out, or back, once.
+ */
+export type PayoutOrder = {
+  readonly customer_id: string
+  readonly amount: Money<'BRL'>
+  readonly to:
+    | { readonly pix_key: string }
+    | { readonly bank_account: Counterparty & { type: 'bank_account' } }
+  readonly description: string | null
+  readonly idempotency_key: string
+}
+
+/** How long whoever accepted a payout has to send it, before others may look after it. */
+export const SEND_LEASE_MS = 15_000
+
+/** Asks the directory before anything is debited. Undefined: the key is well formed, but nobody holds it. */
+export async function findCounterparty(
+  world: World,
+  order: PayoutOrder,
+  customer: Holder,
+): Promise<Counterparty | undefined> {
+  if ('bank_account' in order.to) {
+    await world.pix.ready()
+    return order.to.bank_account
+  }
+  const { pix_key } = order.to
+  const { name, document } = customer
+  const holder = await world.pix.holder(pix_key, { name, document })
+  return holder && { type: 'pix_key', pix_key, ...holder }
+}
+
+/** §4.1 rule 2: only to the customer's own document, unless the operator arranged otherwise. */
+export function isAllowed(
+  counterparty: { document: string },
+  customer: { document: string; third_party_payouts: boolean },
+  caller: Caller,
+): boolean {
+  const arranged = customer.third_party_payouts || caller.terms.third_party_payouts
+  return arranged || counterparty.document === customer.document
+}
+
+export function acceptPayout(
+  world: World,
+  caller: Caller,
+  order: PayoutOrder,
+  parts: { claim: Claim; counterparty: Counterparty | undefined; bodyOf: (refusal: Refusal) => string },
+): Command<Once<Payout>> {
+  const { partner_id } = caller
+  const { customer_id, amount } = order
+  const { claim, counterparty, bodyOf } = parts
+  const id = world.newId('payout')
+  const account = { customer_id, asset: 'BRL' } as const
+  return onBehalfOf(caller, {
+    partner_id,
+    locks: { claim, accounts: [account], reads: [{ source: customerRows, id: customer_id }] },
+    decide: (held) =>
+      once(held, claim, bodyOf, () => {
+        const customer = activeCustomer(held, { partner_id, id: customer_id })
+        if (!counterparty) refuse('pix_key_not_found', { param: 'counterparty.pix_key' })
+        if (!isAllowed(counterparty, customer, caller))
+          refuse('counterparty_not_allowed', { param: 'counterparty' })
+        const fee = caller.terms.pix_fee
+        const gross = amount.units + fee
+        if (held.account(account)!.balance < gross) refuse('insufficient_balance') // §4.1 rule 1
+        const payout: Payout = {
+          id,
+          partner_id,
+          customer_id,
+          api_key_id: caller.key_id,
+          idempotency_key: order.idempotency_key,
+          amount: amount.units,
+          fee,
+          status: 'pending',
+          counterparty,
+          description: order.description,
+          send_id: newSendId(),
+          end_to_end_id: null,
+          failure_code: null,
+          rail_code: null,
+          attempts: 1,
+          next_attempt_at: new Date(held.now.getTime() + SEND_LEASE_MS),
+          sequence: 1,
+          created_at: held.now,
+          completed_at: null,
+        }
+        // Whoever accepts it also sends it, at once: the row says so before anything is sent.
+        const processing: Payout = { ...payout, status: 'processing', sequence: 2 }
+        const event = (type: 'pix.payout.created' | 'pix.payout.processing', object: Payout) =>
+          eventWrite(
+            world,
+            { partner_id, type, object: renderPayout(object), sequence: object.sequence },
+            held.now,
+          )
+        return {
+          resource_id: id,
+          answer: null,
+          movements: [
+            {
+              cause_id: id,
+              name: 'accepted',
+              partner_id,
+              lines: [
+                { account: customerAccount(customer_id), asset: 'BRL', amount: -gross },
+                { account: inTransitAccount(RAIL, customer_id), asset: 'BRL', amount: gross },
+              ],
+            },
+          ],
+          writes: [
+            { target: insertPayouts, row: payoutRow(processing) },
+            event('pix.payout.created', payout),
+            event('pix.payout.processing', processing),
+          ],
+          result: processing,
+        }
+      }),
+  })
+}
+
+/** What a payout would do, without doing any of it. */
+export async function tryPayout(
+  world: World,
+  caller: Caller,
+  order: PayoutOrder,
+): Promise<{ fee: bigint; balance_after: bigint; counterparty: Counterparty }> {
+  const customer = await findCustomer(world, { partner_id: caller.partner_id, id: order.customer_id })
+  if (customer.status === 'blocked') refuse('customer_blocked')
+  const counterparty =
+    (await findCounterparty(world, order, customer)) ??
+    refuse('pix_key_not_found', { param: 'counterparty.pix_key' })
+  if (!isAllowed(counterparty, customer, caller))
+    refuse('counterparty_not_allowed', { param: 'counterparty' })
+  const { rows } = await world.db.query(
+    `SELECT balance FROM balances WHERE customer_id = $1 AND asset = 'BRL'`,
+    [customer.id],
+  )
+  const balance_after = rows[0].balance - order.amount.units - caller.terms.pix_fee
+  if (balance_after < 0n) refuse('insufficient_balance')
+  return { fee: caller.terms.pix_fee, balance_after, counterparty }
+}
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+
+function newSendId(): string {
+  let id = ''
+  for (let i = 0; i < 32; i++) id += alphabet[randomInt(alphabet.length)]
+  return id
+}
+
+export const isPayoutId = (id: string): boolean => isId('payout', id)

@@ -1,0 +1,169 @@
+import { parseDocument } from '../core/document.ts'
+import { refuse } from '../core/errors.ts'
+import { parseMoney } from '../core/money.ts'
+import { findCustomer } from '../customers/customers.ts'
+import { Answered } from '../http/answered.ts'
+import { type Caller, type Handler, handle } from '../http/endpoint.ts'
+import { limitOf, pageOf, positionOf, timesOf } from '../http/page.ts'
+import type { Claimed } from '../ledger/command.ts'
+import { claimOf, findClaimed } from '../ledger/once.ts'
+import type { World } from '../world.ts'
+import * as contract from './contract.ts'
+import { parsePixKey } from './key.ts'
+import {
+  acceptPayout,
+  findCounterparty,
+  isAllowed,
+  isPayoutId,
+  type PayoutOrder,
+  tryPayout,
+} from './payouts.ts'
+import type { Sender } from './sender.ts'
+import { awaitAnswer, OPERATION, settlePayout } from './settle.ts'
+import { type Payout, selectPayout, selectPayouts } from './store.ts'
+
+const { renderCounterparty, renderPayout } = contract
+
+export type Senders = { readonly [E in World['environment']]: Sender }
+
+export const pixRoutes = (senders: Senders): Handler[] => [
+  handle(contract.createPayout, async ({ world, caller, query, body, bodyOf }) => {
+    const order: PayoutOrder = {
+      customer_id: body.customer_id,
+      amount: parseMoney('BRL', body.amount),
+      to: readCounterparty(body.counterparty),
+      description: body.description ?? null,
+      idempotency_key: body.idempotency_key,
+    }
+    const claim = claimOf(caller.key_id, OPERATION, body)
+    const sender = senders[world.environment]
+    const claimed = await findClaimed(world.db, claim, world.clock.now())
+
+    if (query.dry_run === 'true') {
+      await caller.countLookup()
+      if (claimed?.answer && claimed.answer.status >= 400) return new Answered(claimed.answer, true)
+      const { fee, balance_after, counterparty } = await tryPayout(world, caller, order)
+      const body = {
+        dry_run: true,
+        fee: fee.toString(),
+        balance_after: balance_after.toString(),
+        counterparty: renderCounterparty(counterparty),
+        would_replay: claimed !== undefined,
+      }
+      return new Answered({ status: 200, body: JSON.stringify(body) }, false)
+    }
+
+    if (claimed) return new Answered(await answerOf(world, sender, claimed), true)
+    const customer = await findCustomer(world, { partner_id: caller.partner_id, id: order.customer_id })
+    const counterparty = await findCounterparty(world, order, customer)
+    // A refusal tells whose key it is not: such answers are counted, so that nobody can scan with them.
+    if (!counterparty || !isAllowed(counterparty, customer, caller)) await caller.countLookup()
+    const done = await world.commit(acceptPayout(world, caller, order, { claim, counterparty, bodyOf }))
+    switch (done.kind) {
+      case 'refused':
+        return new Answered(done.answer, false)
+      case 'existing':
+        return new Answered(await answerOf(world, sender, done.claimed), true)
+      case 'made': {
+        const watch = sender.watch(done.made.id)
+        sender.send(done.made).catch(() => {}) // The lease brings back whatever went wrong here.
+        return new Answered(await awaitAnswer(world, done.made, watch), false)
+      }
+    }
+  }),
+
+  handle(contract.listPayouts, async ({ world, caller, query }) => {
+    const limit = limitOf(query)
+    const payouts = await selectPayouts(world.db, {
+      partner_id: caller.partner_id,
+      customer_id: query.customer_id ?? null,
+      status: query.status ?? null,
+      ...timesOf(query),
+      position: positionOf(query),
+      limit: limit + 1,
+    })
+    return pageOf(payouts, limit, renderPayout)
+  }),
+
+  handle(contract.getPayout, async ({ world, caller, params }) =>
+    renderPayout(await findPayout(world, caller, params.payout_id)),
+  ),
+
+  handle(contract.getPixKey, async ({ world, caller, params, query }) => {
+    const { type, key } = readPixKey(params.pix_key)
+    const customer =
+      query.customer_id === undefined
+        ? undefined
+        : await findCustomer(world, { partner_id: caller.partner_id, id: query.customer_id })
+    const holder =
+      (await world.pix.holder(key, customer && { name: customer.name, document: customer.document })) ??
+      refuse('pix_key_not_found', { param: 'pix_key' })
+    const { name, document } = renderCounterparty({ type: 'pix_key', pix_key: key, ...holder })
+    const payable = customer && customer.status === 'active' && isAllowed(holder, customer, caller)
+    return { type, pix_key: key, holder: { name, document }, ...(payable === undefined ? {} : { payable }) }
+  }),
+
+  handle(contract.completePayout, async ({ world, caller, params }) => {
+    const payout = await findPayout(world, caller, params.payout_id)
+    return renderPayout(
+      await force(world, payout, {
+        kind: 'settled',
+        end_to_end_id: `E00000000${payout.send_id.slice(0, 23)}`,
+      }),
+    )
+  }),
+
+  handle(contract.failPayout, async ({ world, caller, params }) =>
+    renderPayout(
+      await force(world, await findPayout(world, caller, params.payout_id), {
+        kind: 'refused',
+        rail_code: 'DS04',
+      }),
+    ),
+  ),
+]
+
+/** What the claim's first caller was, or will be, told. */
+async function answerOf(world: World, sender: Sender, { answer, resource_id }: Claimed) {
+  if (answer) return answer
+  const payout = await findMade(world, resource_id)
+  return awaitAnswer(world, payout, sender.watch(payout.id))
+}
+
+async function findMade(world: World, id: string | null): Promise<Payout> {
+  const { rows } = await world.db.query('SELECT * FROM payouts WHERE id = $1', [id])
+  return rows[0] ?? refuse('service_unavailable')
+}
+
+async function findPayout(world: World, caller: Caller, id: string): Promise<Payout> {
+  const payout = isPayoutId(id)
+    ? await selectPayout(world.db, { id, partner_id: caller.partner_id })
+    : undefined
+  return payout ?? refuse('payout_not_found', { param: 'payout_id' })
+}
+
+/** In the sandbox the caller may play the rail. */
+async function force(
+  world: World,
+  payout: Payout,
+  outcome: Parameters<typeof settlePayout>[2],
+): Promise<Payout> {
+  const settled = await world.commit(settlePayout(world, payout, outcome))
+  return settled.changed ? settled.payout : refuse('already_final')
+}
+
+function readPixKey(text: string) {
+  return parsePixKey(text) ?? refuse('invalid_pix_key', { param: 'counterparty.pix_key' })
+}
+
+function readCounterparty(sent: contract.CounterpartyRequest): PayoutOrder['to'] {
+  if (sent.type === 'pix_key') return { pix_key: readPixKey(sent.pix_key).key }
+  const document = parseDocument(sent.document)
+  if (!document) {
+    refuse('invalid_request', {
+      param: 'counterparty.document',
+      message: 'counterparty.document must be a CPF or CNPJ with right check digits.',
+    })
+  }
+  return { bank_account: { ...sent, document: document.value } }
+}

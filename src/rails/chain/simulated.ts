@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto'
+import type { Clock } from '../../core/clock.ts'
+import type { Journal } from '../journal.ts'
+import type { ChainOrder, ChainRail } from './rail.ts'
+
+/**
+ * The blockchains of the sandbox. The last four digits of the amount decide what happens, time decides when: a transfer
+ * is broadcast a second after it was made and confirmed two seconds later, unless the settings say otherwise.
+ */
+export type SimulatedChainOptions = {
+  readonly clock: Clock
+  readonly journal: Journal
+  readonly broadcast_ms: number
+  readonly confirm_ms: number
+}
+
+export function simulatedChain({
+  clock,
+  journal,
+  broadcast_ms,
+  confirm_ms,
+}: SimulatedChainOptions): ChainRail<'sandbox'> {
+  const age = (order: ChainOrder) => clock.now() - order.created_at.getTime()
+
+  return {
+    environment: 'sandbox',
+
+    async feeInputs() {
+      return { gas_price_wei: 15_000_000_000n, eth_price: 3_000_000_000n, sat_per_vbyte: 10n }
+    },
+
+    async prepare(order) {
+      if (age(order) < broadcast_ms)
+        return { kind: 'later', at: new Date(order.created_at.getTime() + broadcast_ms) }
+      if (magic(order) === '9001') return { kind: 'refused', rail_code: 'refused_before_broadcast' }
+      return { kind: 'signed', tx_hash: hashOf(order), signed: `simulated:${order.id}` }
+    },
+
+    async broadcast(order, { tx_hash }) {
+      journal.add(tx_hash, order)
+      return { kind: 'accepted' }
+    },
+
+    async status(order, { tx_hash }) {
+      if (!journal.has(tx_hash)) return { kind: 'absent' }
+      const waited = age(order)
+      switch (magic(order)) {
+        case '9002':
+          return waited < confirm_ms ? { kind: 'waiting' } : { kind: 'failed', rail_code: 'reverted' }
+        case '9003':
+          return { kind: 'waiting' }
+        case '9004':
+          // Mined, gone with its block, mined again a little later in another one.
+          return waited < confirm_ms
+            ? { kind: 'waiting' }
+            : waited < 1.5 * confirm_ms
+              ? { kind: 'absent' }
+              : { kind: 'confirmed' }
+        default:
+          return waited < confirm_ms ? { kind: 'waiting' } : { kind: 'confirmed' }
+      }
+    },
+  }
+}
+
+const magic = ({ amount }: ChainOrder): string => amount.toString().slice(-4)
+
+/** Looks like a hash of its network, and is the same for the same transfer. */
+function hashOf({ id, network }: ChainOrder): string {
+  const hex = createHash('sha256').update(id).digest('hex')
+  return network === 'bitcoin' || network === 'tron' ? hex : `0x${hex}`
+}

@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto'
+import type { Clock } from '../../core/clock.ts'
+import { makeCpf, parseDocument } from '../../core/document.ts'
+import type { Journal } from '../journal.ts'
+import type { Holder, PixOrder, PixOutcome, PixRail, PixStatus } from './rail.ts'
+
+/**
+ * The Pix network of the sandbox. What it does is decided by the key alone, never by chance, so every outcome that the
+ * real one can have is one request away (the table is in the sandbox guide). It serves partners and tests alike.
+ */
+const SANDBOX_DOMAIN = '@sandbox.test'
+
+const refusals = ['ac03', 'ac06', 'ac07', 'am02', 'be01', 'ds04', 'rr04', 'ab03'] as const
+
+const SLOW_MS = 15_000
+const SILENT_MS = 10_000
+
+/** The institution that the sandbox's payments come from. */
+const ISPB = '00000000'
+
+export function simulatedPix(options: { clock: Clock; journal: Journal }): PixRail<'sandbox'> {
+  const { clock, journal } = options
+  const age = (order: PixOrder) => clock.now() - order.sent_at.getTime()
+
+  return {
+    environment: 'sandbox',
+
+    async ready() {},
+
+    async holder(pix_key, asking): Promise<Holder | undefined> {
+      const name = magicName(pix_key)
+      if (name === 'notfound') return undefined
+      const stranger = { name: 'Outra Pessoa', document: makeCpf('111444777') }
+      if (name === 'other-owner') return stranger
+      const document = parseDocument(pix_key)
+      if (document && document.value !== asking?.document) return { ...stranger, document: document.value }
+      return asking ?? stranger
+    },
+
+    async send(order): Promise<PixOutcome> {
+      const name = magicName(keyOf(order))
+      // The network swallowed the first try: nobody on the other side ever saw it.
+      if (name === 'lost' && order.attempt === 1) return { kind: 'unknown' }
+      journal.add(order.send_id, order)
+      // The answer never arrived, or made no sense; what happened on the other side happened all the same.
+      if (name === 'timeout' || name === 'garbage' || name === 'slow') return { kind: 'unknown' }
+      return finalOutcome(order)
+    },
+
+    async status(order): Promise<PixStatus> {
+      if (!journal.has(order.send_id)) return { kind: 'absent' }
+      const name = magicName(keyOf(order))
+      if (name === 'slow' && age(order) < SLOW_MS) return { kind: 'unknown' }
+      if (name === 'timeout' && age(order) < SILENT_MS) return { kind: 'unknown' }
+      return finalOutcome(order)
+    },
+  }
+}
+
+function finalOutcome(order: PixOrder): PixOutcome {
+  const name = magicName(keyOf(order))
+  const refused = refusals.find((code) => code === name)
+  return refused
+    ? { kind: 'refused', rail_code: refused.toUpperCase() }
+    : { kind: 'settled', end_to_end_id: endToEndId(order) }
+}
+
+/** The part before @sandbox.test; undefined for every other key. */
+function magicName(pix_key: string | undefined): string | undefined {
+  return pix_key?.endsWith(SANDBOX_DOMAIN) ? pix_key.slice(0, -SANDBOX_DOMAIN.length) : undefined
+}
+
+const keyOf = ({ to }: PixOrder): string | undefined => ('pix_key' in to ? to.pix_key : undefined)
+
+/** E, the institution, the minute in UTC, and eleven characters: the same for the same payment, however often it is asked. */
+export function endToEndId({ send_id, sent_at }: Pick<PixOrder, 'send_id' | 'sent_at'>): string {
+  const minute = sent_at.toISOString().replaceAll(/[-:T]/g, '').slice(0, 12)
+  const tail = createHash('sha256').update(send_id).digest('hex').slice(0, 11)
+  return `E${ISPB}${minute}${tail}`
+}

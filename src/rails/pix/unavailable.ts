@@ -1,0 +1,18 @@
+import { refuse } from '../../core/errors.ts'
+import type { PixRail } from './rail.ts'
+
+/** Production without a configured Pix provider: it runs, and says what it cannot do before any money moves. */
+export const unavailablePix: PixRail<'production'> = {
+  environment: 'production',
+  ready: async () => notConfigured(),
+  holder: async () => notConfigured(),
+  send: async () => ({ kind: 'unknown' }),
+  status: async () => ({ kind: 'unknown' }),
+}
+
+function notConfigured(): never {
+  return refuse('rail_unavailable', {
+    message: 'Pix is not configured in production yet.',
+    retry_after_seconds: 60,
+  })
+}

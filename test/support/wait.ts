@@ -1,0 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Asks again and again until the answer is yes. Fails when a question asked after that time still gets a no. */
+export async function until(ask: () => Promise<boolean> | boolean, within_ms: number): Promise<void> {
+  const started = performance.now()
+  for (;;) {
+    const waited = performance.now() - started
+    if (await ask()) return
+    if (waited > within_ms) throw new Error(`not within ${within_ms} ms`)
+    await sleep(10)
+  }
+}
+
+/** Waits for the next minute when less than this is left of the running one, so that a window does not end in a test. */
+export async function roomInMinute(seconds: number): Promise<void> {
+  const left = 60_000 - (Date.now() % 60_000)
+  if (left < seconds * 1000) await sleep(left + 20)
+}
