@@ -65,6 +65,12 @@ const settings = {
     fallback: '2000',
     parse: integer(0, 10_000),
   }),
+  LEASE_MS: setting({
+    about:
+      'How long a node may be at work on a payout or transfer before another one looks after it, in milliseconds',
+    fallback: '15000',
+    parse: integer(500, 600_000),
+  }),
   SANDBOX_BROADCAST_MS: setting({
     about: 'When a sandbox transfer is broadcast, in milliseconds after it was made',
     fallback: '1000',
@@ -128,6 +134,7 @@ export type Config = {
   readonly lanes: number
   readonly secret_key: Buffer | undefined
   readonly pix_wait_ms: number
+  readonly lease_ms: number
   readonly sandbox: {
     readonly broadcast_ms: number
     readonly confirm_ms: number
@@ -184,6 +191,7 @@ export function readConfig(env: Environment): Config {
     lanes: parsed.LANES,
     secret_key: parsed.SECRET_KEY,
     pix_wait_ms: parsed.PIX_WAIT_MS,
+    lease_ms: parsed.LEASE_MS,
     sandbox: {
       broadcast_ms: parsed.SANDBOX_BROADCAST_MS,
       confirm_ms: parsed.SANDBOX_CONFIRM_MS,

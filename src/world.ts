@@ -21,6 +21,8 @@ export type World<E extends Environment = Environment> = {
   readonly chain: ChainRail<E>
   /** How long a payout's create call waits for the network. */
   readonly pix_wait_ms: number
+  /** How long whoever took a payout or transfer has it for itself. */
+  readonly lease_ms: number
   newId(kind: IdKind): string
 }
 

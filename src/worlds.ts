@@ -27,7 +27,7 @@ export function openWorlds(options: {
   url: string
   clock: Clock
   log: Logger
-  config: Pick<Config, 'pix_wait_ms' | 'sandbox' | 'lanes'>
+  config: Pick<Config, 'pix_wait_ms' | 'lease_ms' | 'sandbox' | 'lanes'>
   pool: number
   onBatch?: (environment: Environment, batch: Parameters<NonNullable<DoorOptions['onBatch']>>[0]) => void
 }): OpenWorlds {
@@ -44,8 +44,8 @@ export function openWorlds(options: {
       ...(onBatch ? { onBatch: (batch) => onBatch(environment, batch) } : {}),
     })
     closing.push(door.stop, () => db.end())
-    const { pix_wait_ms } = config
-    return createWorld({ environment, db, clock, commit: door.commit, ...rails, pix_wait_ms })
+    const { pix_wait_ms, lease_ms } = config
+    return createWorld({ environment, db, clock, commit: door.commit, ...rails, pix_wait_ms, lease_ms })
   }
 
   const { clock, config } = options

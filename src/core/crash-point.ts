@@ -17,8 +17,13 @@ export const crashPoints = [
 
 export type CrashPoint = (typeof crashPoints)[number]
 
-const [armed, chance = '1'] = (process.env.CRASH_AT ?? '').split(':')
+const PAUSE_MS = 4000
+const [armed, manner = 'kill'] = (process.env.CRASH_AT ?? '').split(':')
+let left = 1
 
+/** `CRASH_AT=point` kills the process the first time it comes by; `CRASH_AT=point:pause` stops it dead for a while. */
 export function crashPoint(name: CrashPoint): void {
-  if (name === armed && Math.random() < Number(chance)) process.kill(process.pid, 'SIGKILL')
+  if (name !== armed || left-- <= 0) return
+  if (manner === 'pause') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
+  else process.kill(process.pid, 'SIGKILL')
 }

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { crashPoint } from '../core/crash-point.ts'
 import { Refusal } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { type Client, type Db, isAnswer, type Seat, sqlState } from '../db/pool.ts'
@@ -150,11 +151,13 @@ async function attemptBatch(
   }
   try {
     const state = await lock(client, commands)
+    crashPoint('after_lock')
     const decided = decide(state, commands)
     if (movesNothing(decided)) {
       await client.query('ROLLBACK')
       return { kind: 'done', outcomes: decided.outcomes }
     }
+    crashPoint('before_commit')
     try {
       await write(client, batch_id, decided)
     } catch (error) {
@@ -163,6 +166,7 @@ async function attemptBatch(
       if (committed === undefined) return { kind: 'unknown', error }
       if (!committed) return { kind: 'never_committed', error }
     }
+    crashPoint('after_commit')
     options.onBatch?.({ commands: commands.length, seconds: (performance.now() - started) / 1000 })
     return { kind: 'done', outcomes: decided.outcomes }
   } catch (error) {

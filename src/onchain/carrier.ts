@@ -10,7 +10,6 @@ import { retryAt, type Transfer, takeDue } from './store.ts'
  * Carries accepted transfers to their end: sign once, store the bytes, broadcast them, and again until the network knows
  * them, then wait for confirmations. After a crash anywhere the stored bytes say where to go on.
  */
-const LEASE_MS = 15_000
 const POLL_MS = 250
 const LOOK_MS = 500
 const RETRY_MS = 5000
@@ -64,7 +63,7 @@ export function openCarrier(world: World, log: Logger): Worker {
     name: 'transfers',
     log,
     poll_ms: POLL_MS,
-    take: (limit) => takeDue(world.db, LEASE_MS, limit),
+    take: (limit) => takeDue(world.db, world.lease_ms, limit),
     work: carry,
   })
 }

@@ -30,9 +30,6 @@ export type PayoutOrder = {
   readonly idempotency_key: string
 }
 
-/** How long whoever accepted a payout has to send it, before others may look after it. */
-export const SEND_LEASE_MS = 15_000
-
 /** Asks the directory before anything is debited. Undefined: the key is well formed, but nobody holds it. */
 export async function findCounterparty(
   world: World,
@@ -98,7 +95,7 @@ export function acceptPayout(
           failure_code: null,
           rail_code: null,
           attempts: 1,
-          next_attempt_at: new Date(held.now.getTime() + SEND_LEASE_MS),
+          next_attempt_at: new Date(held.now.getTime() + world.lease_ms),
           sequence: 1,
           created_at: held.now,
           completed_at: null,

@@ -1,3 +1,4 @@
+import { crashPoint } from '../core/crash-point.ts'
 import { parseDocument } from '../core/document.ts'
 import { refuse } from '../core/errors.ts'
 import { parseMoney } from '../core/money.ts'
@@ -67,7 +68,9 @@ export const pixRoutes = (senders: Senders): Handler[] => [
       case 'made': {
         const watch = sender.watch(done.made.id)
         sender.send(done.made).catch(() => {}) // The lease brings back whatever went wrong here.
-        return new Answered(await awaitAnswer(world, done.made, watch), false)
+        const answer = await awaitAnswer(world, done.made, watch)
+        crashPoint('before_answer')
+        return new Answered(answer, false)
       }
     }
   }),

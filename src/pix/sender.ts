@@ -22,7 +22,6 @@ export type Sender = {
 
 export type Watch = { readonly settled: Promise<Settled>; stop(): void }
 
-const LEASE_MS = 15_000
 const POLL_MS = 500
 /** A rail may need this long until what it was sent can be found there. */
 const VISIBLE_AFTER_MS = 2000
@@ -71,7 +70,7 @@ export function openSender(world: World, log: Logger): Sender {
     name: 'payouts',
     log,
     poll_ms: POLL_MS,
-    take: (limit) => takeDue(world.db, LEASE_MS, limit),
+    take: (limit) => takeDue(world.db, world.lease_ms, limit),
     work: lookAfter,
   })
 
