@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { runFor } from './load.ts'
 
@@ -17,13 +18,17 @@ export type HttpJob = {
 
 const job: HttpJob = JSON.parse(process.argv[2]!)
 const { hostname, port } = new URL(job.url)
-const requests = job.bodies.map((body) =>
-  Buffer.from(
-    `POST ${job.path} HTTP/1.1\r\nhost: ${hostname}:${port}\r\nauthorization: Bearer ${job.key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  ),
-)
+const UNIQUE = '{{unique}}'
+const run = randomUUID()
+let sent = 0
+
+/** `{{unique}}` in a body becomes a text that no other request has. */
+function requestOf(body: string): string {
+  const text = body.includes(UNIQUE) ? body.replace(UNIQUE, `${run}-${sent}`) : body
+  return `POST ${job.path} HTTP/1.1\r\nhost: ${hostname}:${port}\r\nauthorization: Bearer ${job.key}\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`
+}
+
 const wanted = `HTTP/1.1 ${job.expect} `
-let next = 0
 
 /** Sends one request and waits until as many bytes have come as the answer says it has. */
 function post(socket: Socket): Promise<boolean> {
@@ -43,7 +48,7 @@ function post(socket: Socket): Promise<boolean> {
       resolve(answer.startsWith(wanted))
     }
     socket.on('data', read)
-    socket.write(requests[next++ % requests.length]!)
+    socket.write(requestOf(job.bodies[sent++ % job.bodies.length]!))
   })
 }
 

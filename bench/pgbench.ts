@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Measure } from './load.ts'
 
+export const pgbenchFound = (): boolean => spawnSync('pgbench', ['--version']).status === 0
+
 /** The same rows by pgbench, where one is installed: what the database alone can do, driven by C. */
 export function runPgbench(options: {
   database_url: string
@@ -11,8 +13,7 @@ export function runPgbench(options: {
   customers: readonly string[]
   clients: number
   seconds: number
-}): Measure | undefined {
-  if (spawnSync('pgbench', ['--version']).status !== 0) return undefined
+}): Measure {
   const { customers, partner_id } = options
   const folder = mkdtempSync(join(tmpdir(), 'trilho-pgbench-'))
   const script = `

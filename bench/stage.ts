@@ -19,7 +19,7 @@ export type Stage = {
   stop(): Promise<void>
 }
 
-export async function openStage(options: { customers: number }): Promise<Stage> {
+export async function openStage(options: { customers: number; balance: string }): Promise<Stage> {
   const data_dir = await mkdtemp(join(tmpdir(), 'trilho-bench-'))
   const env = { ...process.env, DATA_DIR: data_dir, PORT: '0', LOG_LEVEL: 'warn' }
   const server = spawn(process.execPath, ['bin/trilho.js', 'serve'], {
@@ -53,7 +53,7 @@ export async function openStage(options: { customers: number }): Promise<Stage> 
     lifted,
   )
   const { database_url } = trilho('config', 'check')
-  const customers = await createCustomers(url, made.key, options.customers)
+  const customers = await createCustomers(url, made.key, options)
   return {
     url,
     database_url,
@@ -91,17 +91,24 @@ function readyUrl(server: ChildProcess): Promise<string> {
   })
 }
 
-async function createCustomers(url: string, key: string, count: number): Promise<string[]> {
-  const ids: string[] = []
+async function createCustomers(
+  url: string,
+  key: string,
+  { customers, balance }: { customers: number; balance: string },
+): Promise<string[]> {
   const base = randomInt(100_000_000, 900_000_000)
-  for (let i = 0; i < count; i++) {
-    const response = await fetch(`${url}/v1/customers`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ name: `Customer ${i}`, document: makeCpf(String(base + i)) }),
-    })
+  const post = async (path: string, body: unknown) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
     if (response.status !== 201) throw new Error(await response.text())
-    ids.push(((await response.json()) as { id: string }).id)
+    return (await response.json()) as { id: string }
+  }
+  const ids: string[] = []
+  for (let i = 0; i < customers; i++) {
+    const { id } = await post('/v1/customers', { name: `Customer ${i}`, document: makeCpf(String(base + i)) })
+    if (balance !== '0')
+      await post('/v1/sandbox/deposits', { customer_id: id, asset: 'BRL', amount: balance })
+    ids.push(id)
   }
   return ids
 }

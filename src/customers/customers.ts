@@ -12,9 +12,9 @@ import {
   type CustomerChange,
   type CustomerFilter,
   changeCustomer,
+  customerById,
   customerRows,
   insertCustomer,
-  selectCustomer,
   selectCustomers,
   setStatus,
 } from './store.ts'
@@ -73,8 +73,9 @@ export async function findCustomer(
   world: World,
   where: { partner_id: string; id: string },
 ): Promise<Customer> {
-  const customer = isId('customer', where.id) ? await selectCustomer(world.db, where) : undefined
-  return customer ?? refuse('customer_not_found', { param: 'customer_id' })
+  const customer = isId('customer', where.id) ? await customerById(world.db, where.id) : undefined
+  if (customer?.partner_id !== where.partner_id) refuse('customer_not_found', { param: 'customer_id' })
+  return customer
 }
 
 export async function findCustomers(world: World, filter: CustomerFilter): Promise<Customer[]> {

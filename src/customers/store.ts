@@ -1,3 +1,4 @@
+import { batched } from '../db/batched.ts'
 import type { Db } from '../db/pool.ts'
 import { rowSource } from '../ledger/command.ts'
 
@@ -38,17 +39,15 @@ export async function insertCustomer(
   return rows[0]
 }
 
-export async function selectCustomer(
-  db: Db,
-  where: { partner_id: string; id: string },
-): Promise<Customer | undefined> {
+export const customerById = batched<string, Customer>(async (db, ids) => {
   const { rows } = await db.query({
-    name: 'select customer',
-    text: 'SELECT * FROM customers WHERE id = $1 AND partner_id = $2',
-    values: [where.id, where.partner_id],
+    name: 'customers by id',
+    text: 'SELECT * FROM customers WHERE id = ANY($1::text[])',
+    values: [ids],
   })
-  return rows[0]
-}
+  const found = new Map<string, Customer>(rows.map((row) => [row.id, row]))
+  return ids.map((id) => found.get(id))
+})
 
 export type CustomerFilter = {
   readonly partner_id: string
@@ -116,11 +115,6 @@ export async function setStatus(
   status: Customer['status'],
 ): Promise<Customer | undefined> {
   const { rows } = await db.query('UPDATE customers SET status = $2 WHERE id = $1 RETURNING *', [id, status])
-  return rows[0]
-}
-
-export async function customerById(db: Db, id: string): Promise<Customer | undefined> {
-  const { rows } = await db.query('SELECT * FROM customers WHERE id = $1', [id])
   return rows[0]
 }
 

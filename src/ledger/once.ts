@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import { Refusal, refuse } from '../core/errors.ts'
+import { batched } from '../db/batched.ts'
 import type { Db } from '../db/pool.ts'
 import type { Answer, Claim, Claimed, Decision, Held } from './command.ts'
 import { isOver } from './decide.ts'
 import { claimedOf } from './lock.ts'
+import { claimKey } from './state.ts'
 
 /**
  * Idempotency (contract §7). The name is claimed in the transaction that moves the money, and what the first caller is
@@ -32,15 +34,18 @@ function sorted(value: unknown): unknown {
 }
 
 const FIND = {
-  name: 'find claim',
-  text: `SELECT fingerprint, resource_id, expires_at, final, answer_status, answer_body FROM claims
-    WHERE scope = $1 AND operation = $2 AND key = $3`,
+  name: 'find claims',
+  text: `SELECT scope, operation, key, fingerprint, resource_id, expires_at, final, answer_status, answer_body
+    FROM claims JOIN unnest($1::text[], $2::text[], $3::text[]) AS wanted (scope, operation, key) USING (scope, operation, key)`,
 }
 
-export async function readClaimed(db: Db, claim: Claim): Promise<Claimed | undefined> {
-  const { rows } = await db.query({ ...FIND, values: [claim.scope, claim.operation, claim.key] })
-  return rows[0] && claimedOf(rows[0])
-}
+/** What a claim stands for, as it was a moment ago. */
+export const readClaimed = batched<Claim, Claimed>(async (db, claims) => {
+  const values = [claims.map((c) => c.scope), claims.map((c) => c.operation), claims.map((c) => c.key)]
+  const { rows } = await db.query({ ...FIND, values })
+  const found = new Map(rows.map((row) => [claimKey(row), claimedOf(row)]))
+  return claims.map((claim) => found.get(claimKey(claim)))
+})
 
 /** A look before anything is asked of the outside. What counts is judged again under the lock. */
 export async function findClaimed(db: Db, claim: Claim, now: number): Promise<Claimed | undefined> {
