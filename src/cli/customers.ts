@@ -1,19 +1,10 @@
-import { type Asset, assetNames, formatMoney, parseMoney } from '../core/money.ts'
-import { isCleanText } from '../core/text.ts'
+import { type Asset, assetNames, parseMoney } from '../core/money.ts'
 import { renderCustomer } from '../customers/contract.ts'
 import { blockCustomer } from '../customers/customers.ts'
-import { customerById } from '../customers/store.ts'
-import { operatorCredit } from '../deposits/deposits.ts'
-import { approveCredit, proposeCredit } from '../deposits/proposals.ts'
-import { identifyOperator, type Shared } from '../partners/partners.ts'
+import { customerById, setThirdPartyPayouts } from '../customers/store.ts'
 import type { Worlds } from '../world.ts'
-import { argument, type CliCommand, type Input, requiredOption, usage, worldThatHas } from './command.ts'
-
-const operator = {
-  type: 'string',
-  value: 'EMAIL',
-  about: 'Who you are; the password is read from OPERATOR_PASSWORD. Production only',
-} as const
+import { argument, type CliCommand, requiredOption, usage, worldThatHas } from './command.ts'
+import { actOrPropose, operatorOption, plainText } from './operator.ts'
 
 const block = (status: 'blocked' | 'active'): CliCommand => ({
   name: status === 'blocked' ? 'customers block' : 'customers unblock',
@@ -41,7 +32,7 @@ export const customerCommands: CliCommand[] = [
         about: 'Unique: the same reference credits once',
         required: true,
       },
-      operator,
+      operator: operatorOption,
     },
     async runWith(input, { shared, worlds }) {
       const { world, found: customer } = await worldOfCustomer(worlds, argument(input, 0, 'CUSTOMER'))
@@ -50,37 +41,26 @@ export const customerCommands: CliCommand[] = [
       const credit = {
         partner_id: customer.partner_id,
         customer_id: customer.id,
-        money: parseMoney(asset, requiredOption(input, 'amount')),
+        asset,
+        amount: parseMoney(asset, requiredOption(input, 'amount')).units.toString(),
         reason: plainText(input, 'reason', 200),
         reference: plainText(input, 'reference', 255),
       }
-      if (world.environment === 'production') {
-        const { email } = await whoIsThere(shared, input)
-        const proposal = await proposeCredit(world, credit, email)
-        return {
-          json: { proposal_id: proposal.id, status: 'proposed' },
-          text: `Proposed as ${proposal.id}. Another operator approves it with: trilho customers approve-credit ${proposal.id} --operator EMAIL\n`,
-        }
-      }
-      const { id, replayed } = await world.commit(operatorCredit(world, credit))
-      const done = replayed ? 'had been credited before under this reference' : 'credited'
-      return {
-        json: { id, replayed, status: 'completed' },
-        text: `${formatMoney(credit.money)} ${done}: ${id}\n`,
-      }
+      return actOrPropose(input, shared, world, { name: 'credit', details: credit })
     },
   },
   {
-    name: 'customers approve-credit',
-    takes: 'PROPOSAL',
-    about: 'Approve a proposed credit, as another operator than the one who proposed it',
-    options: { operator: { ...operator, required: true } },
-    async runWith(input, { shared, worlds }) {
-      const { email } = await whoIsThere(shared, input)
-      const proposal = await approveCredit(worlds.production, argument(input, 0, 'PROPOSAL'), email)
+    name: 'customers allow-third-party',
+    takes: 'CUSTOMER',
+    about: 'Arrange that a customer’s payouts may go to other documents',
+    options: { off: { type: 'boolean', about: 'End the arrangement' } },
+    async runWith(input, { worlds }) {
+      const { world, found } = await worldOfCustomer(worlds, argument(input, 0, 'CUSTOMER'))
+      const allowed = input.options.off !== true
+      await setThirdPartyPayouts(world.db, found.id, allowed)
       return {
-        json: { id: proposal.resource_id, proposal_id: proposal.id, status: 'completed' },
-        text: `Credited: ${proposal.resource_id}\n`,
+        json: { id: found.id, third_party_payouts: allowed },
+        text: `${found.id} ${allowed ? 'may' : 'may not'} pay other documents.\n`,
       }
     },
   },
@@ -92,19 +72,4 @@ async function worldOfCustomer(worlds: Worlds, id: string) {
   const place = await worldThatHas(worlds, (world) => customerById(world.db, id))
   if (!place) throw new Error(`No customer ${id}.`)
   return place
-}
-
-function whoIsThere(shared: Shared, input: Input) {
-  const email = requiredOption(input, 'operator')
-  const password = process.env.OPERATOR_PASSWORD
-  if (!password)
-    throw new Error('Set OPERATOR_PASSWORD to your password: in production it must be known who acts.')
-  return identifyOperator(shared, email, password)
-}
-
-function plainText(input: Input, name: string, max: number): string {
-  const text = requiredOption(input, name)
-  if (text.trim() === '' || text.length > max || !isCleanText(text))
-    usage(`--${name} must be plain text of at most ${max} characters.`)
-  return text
 }

@@ -7,6 +7,7 @@ import {
   argument,
   type CliCommand,
   environmentOption,
+  type Input,
   integerOption,
   option,
   table,
@@ -17,11 +18,15 @@ import { limitOptions, limitsFrom } from './limits.ts'
 
 const environment = { type: 'string', value: 'production|sandbox', about: 'Which environment' } as const
 const partner = { type: 'string', value: 'ID', about: 'Which partner; the only one when absent' } as const
-const list = (text: string | undefined) =>
-  text
+
+/** Given but empty is a mistake: a key without an allowlist may be used from everywhere. */
+function listOption(input: Input, name: string): string[] | undefined {
+  const parts = option(input, name)
     ?.split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')
+  return parts?.length === 0 ? usage(`--${name} is empty.`) : parts
+}
 
 export const keyCommands: CliCommand[] = [
   {
@@ -46,8 +51,8 @@ export const keyCommands: CliCommand[] = [
       const expires_at = expires === undefined ? undefined : new Date(expires)
       if (expires_at && !(expires_at.getTime() > Date.now()))
         usage('--expires must be a time in the future, such as 2030-01-01T00:00:00Z.')
-      const scopes = list(option(input, 'scopes')) as Scope[] | undefined
-      const ip_allowlist = list(option(input, 'allow'))
+      const scopes = listOption(input, 'scopes') as Scope[] | undefined
+      const ip_allowlist = listOption(input, 'allow')
       const { key, value } = await createKey(world, {
         partner_id: owner.id,
         name: option(input, 'name') ?? 'Made on the command line',

@@ -88,6 +88,7 @@ export const partnerCommands: CliCommand[] = [
     takes: 'PARTNER',
     about: 'Set a partner’s fee schedule',
     options: {
+      'pix-fee': { type: 'string', value: 'CENTAVOS', about: 'The fee of a Pix payout (0 to 100000)' },
       'service-bps': {
         type: 'string',
         value: 'N',
@@ -100,11 +101,13 @@ export const partnerCommands: CliCommand[] = [
       },
     },
     async runWith(input, reach) {
+      const pix_fee = integerOption(input, 'pix-fee', 0, 100_000)
       const service_fee_bps = integerOption(input, 'service-bps', 0, 1000)
       const partner_fee_share_pct = integerOption(input, 'share-pct', 0, 100)
-      if (service_fee_bps === undefined && partner_fee_share_pct === undefined)
-        usage('Say --service-bps, --share-pct or both.')
+      if (pix_fee === undefined && service_fee_bps === undefined && partner_fee_share_pct === undefined)
+        usage('Say at least one of --pix-fee, --service-bps, --share-pct.')
       return change(input, reach, {
+        ...(pix_fee === undefined ? {} : { pix_fee }),
         ...(service_fee_bps === undefined ? {} : { service_fee_bps }),
         ...(partner_fee_share_pct === undefined ? {} : { partner_fee_share_pct }),
       })

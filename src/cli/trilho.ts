@@ -13,6 +13,7 @@ import { openWorlds } from '../worlds.ts'
 import { type CliCommand, type Input, type Output, type ParseOptions, UsageError } from './command.ts'
 import { customerCommands } from './customers.ts'
 import { keyCommands } from './keys.ts'
+import { operatorCommands } from './operator.ts'
 import { partnerCommands } from './partners.ts'
 import { serviceCommands } from './service.ts'
 
@@ -21,6 +22,7 @@ const commands: readonly CliCommand[] = [
   ...partnerCommands,
   ...keyCommands,
   ...customerCommands,
+  ...operatorCommands,
 ]
 
 async function main(argv: readonly string[]): Promise<number> {
@@ -95,17 +97,25 @@ async function runWithDatabase(
   }
 }
 
+const NOT_SET_UP = 'The database is not set up yet. Run: trilho migrate\n'
+
 /** What a person at a terminal reads: the mistake and the way out, no stack, unless nobody foresaw it. */
 function explain(error: unknown, command: CliCommand): string {
   if (error instanceof UsageError) return `${error.message}\n\n${usageOf(command)}`
   if (error instanceof Refusal) return `${error.message}\n`
   if (error instanceof ConfigError || error instanceof DataDirBusy || error instanceof MigrationBlocked)
     return `${error.message}\n`
-  if (isUnreachable(error)) return `The database cannot be reached: ${(error as Error).message}\n`
   const { code, message, stack } = error as Error & { code?: string }
+  // A connection enters its role with its first packet: without the role there is no connection.
+  if (code === '22023' && isUnreachable(error)) return NOT_SET_UP
+  if (isUnreachable(error)) return `The database cannot be reached: ${message || code}\n`
   if (code === 'EADDRINUSE')
     return `The port is taken by another program. Set PORT to a free one, or stop the other program.\n`
-  if (code === '42P01' || code === '3F000') return 'The database is not set up yet. Run: trilho migrate\n'
+  if (code === 'EADDRNOTAVAIL')
+    return 'HOST is not an address of this machine. Set it to one, or to 0.0.0.0 for all of them.\n'
+  if (code === 'EACCES' && 'port' in (error as Error))
+    return 'PORT may not be used without special rights. Set it to one above 1023.\n'
+  if (code === '42P01' || code === '3F000') return NOT_SET_UP
   return error instanceof Error && error.constructor === Error && code === undefined
     ? `${message}\n`
     : `${stack}\n`

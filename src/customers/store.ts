@@ -118,6 +118,10 @@ export async function setStatus(
   return rows[0]
 }
 
+export async function setThirdPartyPayouts(db: Db, id: string, allowed: boolean): Promise<void> {
+  await db.query('UPDATE customers SET third_party_payouts = $2 WHERE id = $1', [id, allowed])
+}
+
 /** Read by money commands once the customer's accounts are held. */
 export const customerRows = rowSource<
   Pick<Customer, 'id' | 'partner_id' | 'document' | 'name' | 'status' | 'third_party_payouts'>

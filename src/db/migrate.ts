@@ -25,11 +25,13 @@ export async function migrate(url: string): Promise<string[]> {
     application_name: 'trilho migrate',
     options: '-c timezone=UTC',
   })
+  // A connection that breaks fails the statement it carries; without a listener it would end the process.
+  client.on('error', () => {})
   await client.connect()
   try {
     await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
     await checkServer(client)
-    await createRoles(client, url)
+    await prepare(client, url)
     const applied: string[] = []
     for (const schema of schemas) {
       await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
@@ -50,8 +52,15 @@ async function checkServer(client: pg.Client): Promise<void> {
   }
 }
 
-async function createRoles(client: pg.Client, url: string): Promise<void> {
+/** What the migrations themselves take for granted: a role per schema, and the right to make schemas. */
+async function prepare(client: pg.Client, url: string): Promise<void> {
   const needed: string[] = []
+  const { rows } = await client.query(
+    `SELECT current_user AS user, current_database() AS database,
+            has_database_privilege(current_database(), 'CREATE') AS may_create`,
+  )
+  const { user, database, may_create } = rows[0]
+  if (!may_create) needed.push(`GRANT CREATE ON DATABASE ${quoted(database)} TO ${quoted(user)}`)
   for (const schema of schemas) {
     const role = roleOf(url, schema)
     const { rows } = await client.query(
@@ -60,15 +69,20 @@ async function createRoles(client: pg.Client, url: string): Promise<void> {
       [role],
     )
     if (!rows[0].exists) needed.push(`CREATE ROLE ${quoted(role)} NOLOGIN`)
-    if (!rows[0].member) needed.push(`GRANT ${quoted(role)} TO ${quoted(await currentUser(client))}`)
+    if (!rows[0].member) needed.push(`GRANT ${quoted(role)} TO ${quoted(user)}`)
   }
-  try {
-    for (const sql of needed) await client.query(sql)
-  } catch (error) {
-    if (!(error instanceof pg.DatabaseError) || error.code !== '42501') throw error
-    throw new MigrationBlocked(
-      `The database user may not create roles. Let an administrator run this once, then start again:\n\n${needed.map((sql) => `  ${sql};\n`).join('')}`,
+  const blocked = () =>
+    new MigrationBlocked(
+      `The database user may not do what is needed. Let an administrator run this once, then start again:\n\n${needed.map((sql) => `  ${sql};\n`).join('')}`,
     )
+  if (!may_create) throw blocked()
+  try {
+    // All or nothing: who has made a role counts as a member of it, even before the grant that lets it enter.
+    await inTransaction(client, async () => {
+      for (const sql of needed) await client.query(sql)
+    })
+  } catch (error) {
+    throw error instanceof pg.DatabaseError && error.code === '42501' ? blocked() : error
   }
 }
 
@@ -160,11 +174,6 @@ async function inTransaction(client: pg.Client, work: () => Promise<void>): Prom
     await client.query('ROLLBACK')
     throw error
   }
-}
-
-async function currentUser(client: pg.Client): Promise<string> {
-  const { rows } = await client.query('SELECT current_user AS name')
-  return rows[0].name
 }
 
 function quoted(identifier: string): string {

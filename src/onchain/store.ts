@@ -75,6 +75,21 @@ export async function selectTransfer(
   return rows[0]
 }
 
+export async function transferById(db: Db, id: string): Promise<Transfer | undefined> {
+  const { rows } = await db.query('SELECT * FROM transfers WHERE id = $1', [id])
+  return rows[0]
+}
+
+/** On their way for longer than they should be: the operator's desk. */
+export async function overdueTransfers(db: Db, older_than_ms: number): Promise<Transfer[]> {
+  const { rows } = await db.query(
+    `SELECT * FROM transfers WHERE status IN ('pending', 'processing')
+       AND created_at < clock_timestamp() - make_interval(secs => $1::float8 / 1000) ORDER BY created_at LIMIT 100`,
+    [older_than_ms],
+  )
+  return rows
+}
+
 export type TransferFilter = {
   readonly partner_id: string
   readonly customer_id: string | null

@@ -36,6 +36,8 @@ const byRailCode: Readonly<Record<string, FailureCode>> = {
   RR04: 'regulatory_block',
   AB03: 'network_timeout',
   AB11: 'network_timeout',
+  // Not of the network: an operator looked.
+  resolved_by_operator: 'resolved_by_operator',
 }
 
 /** The network's own code is kept beside it, as `rail_code`. */

@@ -21,7 +21,7 @@ import {
 } from './payouts.ts'
 import type { Sender } from './sender.ts'
 import { awaitAnswer, OPERATION, settlePayout } from './settle.ts'
-import { type Payout, selectPayout, selectPayouts } from './store.ts'
+import { type Payout, payoutById, selectPayout, selectPayouts } from './store.ts'
 
 const { renderCounterparty, renderPayout } = contract
 
@@ -129,13 +129,8 @@ export const pixRoutes = (senders: Senders): Handler[] => [
 /** What the claim's first caller was, or will be, told. */
 async function answerOf(world: World, sender: Sender, { answer, resource_id }: Claimed) {
   if (answer) return answer
-  const payout = await findMade(world, resource_id)
+  const payout = (resource_id && (await payoutById(world.db, resource_id))) || refuse('service_unavailable')
   return awaitAnswer(world, payout, sender.watch(payout.id))
-}
-
-async function findMade(world: World, id: string | null): Promise<Payout> {
-  const { rows } = await world.db.query('SELECT * FROM payouts WHERE id = $1', [id])
-  return rows[0] ?? refuse('service_unavailable')
 }
 
 async function findPayout(world: World, caller: Caller, id: string): Promise<Payout> {

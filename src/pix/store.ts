@@ -92,6 +92,16 @@ export async function payoutById(db: Db, id: string): Promise<Payout | undefined
   return rows[0]
 }
 
+/** On their way for longer than they should be: the operator's desk. */
+export async function overduePayouts(db: Db, older_than_ms: number): Promise<Payout[]> {
+  const { rows } = await db.query(
+    `SELECT * FROM payouts WHERE status IN ('pending', 'processing')
+       AND created_at < clock_timestamp() - make_interval(secs => $1::float8 / 1000) ORDER BY created_at LIMIT 100`,
+    [older_than_ms],
+  )
+  return rows
+}
+
 export type PayoutFilter = {
   readonly partner_id: string
   readonly customer_id: string | null

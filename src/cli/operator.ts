@@ -1,0 +1,206 @@
+import { isCleanText } from '../core/text.ts'
+import { overdueTransfers, transferById } from '../onchain/store.ts'
+import { type Action, perform } from '../operator/actions.ts'
+import { approve, listProposals, propose } from '../operator/proposals.ts'
+import { identifyOperator, type Shared } from '../partners/partners.ts'
+import { overduePayouts, payoutById } from '../pix/store.ts'
+import type { World } from '../world.ts'
+import {
+  argument,
+  type CliCommand,
+  type Input,
+  integerOption,
+  type Output,
+  option,
+  requiredOption,
+  table,
+  usage,
+  worldThatHas,
+} from './command.ts'
+
+/** What an operator does by hand: at once in the sandbox, by two operators in production. */
+export const operatorOption = {
+  type: 'string',
+  value: 'EMAIL',
+  about: 'Who you are; the password is read from OPERATOR_PASSWORD. Production only',
+} as const
+
+export async function actOrPropose(
+  input: Input,
+  shared: Shared,
+  world: World,
+  action: Action,
+): Promise<Output> {
+  if (world.environment === 'sandbox') {
+    const { id, text } = await perform(world, action)
+    return { json: { id, status: 'completed' }, text: `${id} ${text}.\n` }
+  }
+  const { email } = await whoIsThere(shared, input)
+  const proposal = await propose(world, action, email)
+  return {
+    json: { proposal_id: proposal.id, status: 'proposed' },
+    text: `Proposed as ${proposal.id}. Another operator approves it with: trilho proposals approve ${proposal.id} --operator EMAIL\n`,
+  }
+}
+
+function whoIsThere(shared: Shared, input: Input) {
+  const email = requiredOption(input, 'operator')
+  const password = process.env.OPERATOR_PASSWORD
+  if (!password)
+    throw new Error('Set OPERATOR_PASSWORD to your password: in production it must be known who acts.')
+  return identifyOperator(shared, email, password)
+}
+
+export function plainText(input: Input, name: string, max: number): string {
+  const text = requiredOption(input, name)
+  if (text.trim() === '' || text.length > max || !isCleanText(text)) {
+    usage(`--${name} must be plain text of at most ${max} characters.`)
+  }
+  return text
+}
+
+const evidence = {
+  type: 'string',
+  value: 'TEXT',
+  about: 'How you know: a statement, a ticket, an explorer’s page',
+  required: true,
+} as const
+const olderThan = { 'older-than': { type: 'string', value: 'SECONDS', about: '60 when absent' } } as const
+const END_TO_END_ID = /^E[0-9A-Z]{8}[0-9]{12}[A-Za-z0-9]{11}$/
+
+/** Both worlds' rows that have been on their way for too long. */
+async function desk<Row>(
+  input: Input,
+  worlds: Record<string, World>,
+  find: (world: World, ms: number) => Promise<Row[]>,
+  show: (row: Row) => Record<string, unknown>,
+): Promise<Output> {
+  const ms = (integerOption(input, 'older-than', 0, 86_400) ?? 60) * 1000
+  const found = await Promise.all(
+    Object.values(worlds).map(async (world) =>
+      (await find(world, ms)).map((row) => ({ environment: world.environment, ...show(row) })),
+    ),
+  )
+  const data = found.flat()
+  return { json: { data }, text: table(data) }
+}
+
+export const operatorCommands: CliCommand[] = [
+  {
+    name: 'payouts unknown',
+    about: 'List payouts whose outcome is still open',
+    options: olderThan,
+    runWith: (input, { worlds }) =>
+      desk(
+        input,
+        worlds,
+        (world, ms) => overduePayouts(world.db, ms),
+        ({ id, status, amount, send_id, attempts, created_at }) => ({
+          id,
+          status,
+          amount,
+          send_id,
+          attempts,
+          created_at: created_at.toISOString(),
+        }),
+      ),
+  },
+  {
+    name: 'payouts resolve',
+    takes: 'PAYOUT',
+    about: 'Settle a payout whose outcome you have established outside',
+    options: {
+      outcome: { type: 'string', value: 'completed|failed', about: 'What happened', required: true },
+      'end-to-end-id': { type: 'string', value: 'ID', about: 'Its id in the Pix network, when completed' },
+      evidence,
+      operator: operatorOption,
+    },
+    async runWith(input, { shared, worlds }) {
+      const payout_id = argument(input, 0, 'PAYOUT')
+      const place = await worldThatHas(worlds, (world) => payoutById(world.db, payout_id))
+      if (!place) throw new Error(`No payout ${payout_id}.`)
+      const outcome = requiredOption(input, 'outcome')
+      if (outcome !== 'completed' && outcome !== 'failed') usage('--outcome must be completed or failed.')
+      const end_to_end_id = option(input, 'end-to-end-id')
+      if (outcome === 'completed' && !END_TO_END_ID.test(end_to_end_id ?? ''))
+        usage(
+          'A completed payout needs its --end-to-end-id: E, eight characters, twelve digits, eleven characters.',
+        )
+      const details = {
+        payout_id,
+        outcome,
+        evidence: plainText(input, 'evidence', 1000),
+        ...(end_to_end_id ? { end_to_end_id } : {}),
+      } as const
+      return actOrPropose(input, shared, place.world, { name: 'resolve_payout', details })
+    },
+  },
+  {
+    name: 'transfers unknown',
+    about: 'List transfers whose outcome is still open',
+    options: olderThan,
+    runWith: (input, { worlds }) =>
+      desk(
+        input,
+        worlds,
+        (world, ms) => overdueTransfers(world.db, ms),
+        ({ id, status, network, amount_net, tx_hash, attempts, created_at }) => ({
+          id,
+          status,
+          network,
+          amount_net,
+          tx_hash,
+          attempts,
+          created_at: created_at.toISOString(),
+        }),
+      ),
+  },
+  {
+    name: 'transfers resolve',
+    takes: 'TRANSFER',
+    about: 'Settle a transfer whose outcome you have established outside',
+    options: {
+      outcome: { type: 'string', value: 'confirmed|failed', about: 'What happened', required: true },
+      evidence,
+      operator: operatorOption,
+    },
+    async runWith(input, { shared, worlds }) {
+      const transfer_id = argument(input, 0, 'TRANSFER')
+      const place = await worldThatHas(worlds, (world) => transferById(world.db, transfer_id))
+      if (!place) throw new Error(`No transfer ${transfer_id}.`)
+      const outcome = requiredOption(input, 'outcome')
+      if (outcome !== 'confirmed' && outcome !== 'failed') usage('--outcome must be confirmed or failed.')
+      const details = { transfer_id, outcome, evidence: plainText(input, 'evidence', 1000) } as const
+      return actOrPropose(input, shared, place.world, { name: 'resolve_transfer', details })
+    },
+  },
+  {
+    name: 'proposals list',
+    about: 'List what operators proposed in production, newest first',
+    async runWith(_, { worlds }) {
+      const data = await listProposals(worlds.production)
+      const rows = data.map(({ id, action, proposed_by, approved_by, resource_id }) => ({
+        id,
+        action,
+        proposed_by,
+        approved_by,
+        resource_id,
+      }))
+      return { json: { data }, text: table(rows) }
+    },
+  },
+  {
+    name: 'proposals approve',
+    takes: 'PROPOSAL',
+    about: 'Approve a proposal, as another operator than the one who made it',
+    options: { operator: { ...operatorOption, required: true } },
+    async runWith(input, { shared, worlds }) {
+      const { email } = await whoIsThere(shared, input)
+      const proposal = await approve(worlds.production, argument(input, 0, 'PROPOSAL'), email)
+      return {
+        json: { id: proposal.resource_id, proposal_id: proposal.id, status: 'completed' },
+        text: `Done: ${proposal.resource_id}\n`,
+      }
+    },
+  },
+]

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
+import { addCustomer } from '../customers/customers.ts'
+import { overduePayouts } from '../pix/store.ts'
+import { perform } from './actions.ts'
+import { approve, listProposals, propose } from './proposals.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startTestService({ PIX_WAIT_MS: '50' })
+})
+afterAll(async () => {
+  const { production, sandbox } = await service.audit()
+  expect([production.findings, sandbox.findings]).toEqual([[], []])
+  await service.stop()
+})
+
+async function openPayout() {
+  const { api } = await service.partner()
+  const { id: customer_id } = (await api.post('/v1/customers', { name: 'Ana', document: someCpf() })).json
+  await api.post('/v1/sandbox/deposits', { customer_id, asset: 'BRL', amount: '5000' })
+  const counterparty = { type: 'pix_key', pix_key: 'slow@sandbox.test' }
+  const { json } = await api.post('/v1/pix/payouts', {
+    customer_id,
+    amount: '1000',
+    counterparty,
+    idempotency_key: 'k',
+  })
+  expect(json.status).toBe('processing')
+  return { api, customer_id, payout_id: json.id as string }
+}
+
+test('an open payout is on the desk, and is settled by what the operator established, once', async () => {
+  const { sandbox } = service.worlds
+  const completed = await openPayout()
+  const failed = await openPayout()
+  const desk = await overduePayouts(sandbox.db, 0)
+  expect(desk.map(({ id }) => id)).toEqual(expect.arrayContaining([completed.payout_id, failed.payout_id]))
+  expect(await overduePayouts(sandbox.db, 60_000)).toEqual([])
+  const end_to_end_id = 'E00000000202611151200abcdefghijk'
+  await perform(sandbox, {
+    name: 'resolve_payout',
+    details: { payout_id: completed.payout_id, outcome: 'completed', end_to_end_id, evidence: 'statement' },
+  })
+  await perform(sandbox, {
+    name: 'resolve_payout',
+    details: { payout_id: failed.payout_id, outcome: 'failed', evidence: 'statement' },
+  })
+  expect((await completed.api.get(`/v1/pix/payouts/${completed.payout_id}`)).json).toMatchObject({
+    status: 'completed',
+    end_to_end_id,
+  })
+  expect((await failed.api.get(`/v1/pix/payouts/${failed.payout_id}`)).json).toMatchObject({
+    status: 'failed',
+    failure: { code: 'resolved_by_operator' },
+  })
+  expect((await failed.api.get(`/v1/customers/${failed.customer_id}/balances`)).json.data[0]).toMatchObject({
+    available: '5000',
+    in_transit: '0',
+  })
+  const again = perform(sandbox, {
+    name: 'resolve_payout',
+    details: { payout_id: failed.payout_id, outcome: 'completed', end_to_end_id, evidence: 'x' },
+  })
+  await expect(again).rejects.toThrow(/is failed already/)
+})
+
+test('in production one proposes and another approves; approving again changes nothing', async () => {
+  const { production } = service.worlds
+  const { partner_id } = await service.partner()
+  const customer = await addCustomer(production, { partner_id, name: 'Ana', document: someCpf() })
+  const details = {
+    partner_id,
+    customer_id: customer.id,
+    asset: 'BRL',
+    amount: '700',
+    reason: 'wire 1',
+    reference: 'wire-1',
+  } as const
+  const { id } = await propose(production, { name: 'credit', details }, 'a@example.com')
+  await expect(approve(production, id, 'a@example.com')).rejects.toThrow(/another operator/)
+  const done = await approve(production, id, 'b@example.com')
+  expect(done).toMatchObject({ approved_by: 'b@example.com' })
+  expect(await approve(production, id, 'c@example.com')).toEqual(done)
+  expect((await listProposals(production))[0]).toEqual(done)
+  const { rows } = await production.db.query(
+    `SELECT balance FROM balances WHERE customer_id = $1 AND asset = 'BRL'`,
+    [customer.id],
+  )
+  expect(rows[0].balance).toBe(700n)
+})
