@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import type { TSchema } from 'typebox'
 import { type ErrorCode, errorCodes, errors, Refusal } from '../core/errors.ts'
 import { commonErrors, type Endpoint, methodAndPath, type Scope } from '../http/endpoint.ts'
 import { formats } from '../http/schema.ts'
+import { LOOKUP_PER_MINUTE } from '../limits/tiers.ts'
 import { collectNamesakes, exampleOf, type Namesakes, replyExample, requestExample } from './example.ts'
 
 /** As much of JSON Schema as the contracts use. */
@@ -249,15 +251,16 @@ function operationOf(endpoint: Endpoint, context: Context): Operation {
     ...(endpoint.limit_per_minute ? { 'x-limit-per-minute': endpoint.limit_per_minute } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(endpoint.body ? { requestBody: requestBodyOf(endpoint, context) } : {}),
-    responses: { [endpoint.reply.status]: successOf(endpoint, context), ...failuresOf(endpoint) },
+    responses: { ...successesOf(endpoint, context), ...failuresOf(endpoint) },
   }
 }
 
-function needsOf({ scope, sandbox_only, limit_per_minute }: Endpoint): string {
+function needsOf({ scope, sandbox_only, limit_per_minute, looks_up }: Endpoint): string {
   return [
     scope ? `Needs a key with the scope \`${scope}\`.` : 'Any valid key may call it.',
     sandbox_only ? 'Sandbox only: a live key is refused.' : '',
     limit_per_minute ? `Has a limit of its own: ${limit_per_minute} calls per minute.` : '',
+    looks_up ? `Counts as a look-up: ${LOOKUP_PER_MINUTE} per minute.` : '',
   ]
     .filter(Boolean)
     .join(' ')
@@ -286,16 +289,22 @@ function requestBodyOf(endpoint: Endpoint, context: Context) {
   } as const
 }
 
-function successOf(endpoint: Endpoint, context: Context): Response {
+function successesOf(endpoint: Endpoint, context: Context): Record<string, Response> {
   const { status, schema } = endpoint.reply
-  const answer = { description: statusTitles[status]!, headers: headerRefs(status) }
-  if (schema === undefined) return answer
-  const content = {
-    schema: toJsonSchema(schema, context),
-    example: replyExample(endpoint, context.namesakes),
+  const { dry_run } = endpoint
+  const success = schema && successOf(schema, replyExample(endpoint, context.namesakes), context)
+  const tried = dry_run && successOf(dry_run, exampleOf(dry_run, context.namesakes), context)
+  return {
+    ...(tried
+      ? { 200: { description: 'With `dry_run=true`: what would happen', headers: headerRefs(200), ...tried } }
+      : {}),
+    [status]: { description: statusTitles[status]!, headers: headerRefs(status), ...success },
   }
-  return { ...answer, content: { 'application/json': content } }
 }
+
+const successOf = (schema: TSchema, example: unknown, context: Context) => ({
+  content: { 'application/json': { schema: toJsonSchema(schema, context), example } },
+})
 
 function failuresOf(endpoint: Endpoint): Record<string, Response | Ref> {
   const codes = codesOf(endpoint)
@@ -392,6 +401,7 @@ function translate(schema: Readonly<Record<string, unknown>>, context: Context):
     translateKeyword(keyword, value, context),
   ])
   const { patternProperties, format, ...rest } = Object.fromEntries(translated) as Record<string, unknown>
+  if (rest.discriminator) rest.discriminator = mapped(schema as never, rest.oneOf as Ref[])
   return {
     // An enumeration of texts has no type of its own here, but generators want one.
     ...(Array.isArray(rest.enum) && rest.enum.every((value) => typeof value === 'string')
@@ -404,6 +414,19 @@ function translate(schema: Readonly<Record<string, unknown>>, context: Context):
       ? {}
       : { additionalProperties: Object.values(patternProperties as object)[0] }),
   } as JsonSchema
+}
+
+/** Readers of the document find the alternative by the value that names it. */
+function mapped(
+  schema: {
+    discriminator: { propertyName: string }
+    oneOf: { properties: Record<string, { const: string }> }[]
+  },
+  refs: readonly Ref[],
+) {
+  const { propertyName } = schema.discriminator
+  const names = schema.oneOf.map(({ properties }) => properties[propertyName]!.const)
+  return { propertyName, mapping: Object.fromEntries(names.map((name, i) => [name, refs[i]!.$ref])) }
 }
 
 function translateKeyword(keyword: string, value: unknown, context: Context): unknown {

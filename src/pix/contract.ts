@@ -43,13 +43,16 @@ const bankFields = {
   account_type: T.Enum(['checking', 'savings', 'payment', 'salary']),
 }
 
-const ToPixKey = Fields({ type: T.Literal('pix_key'), pix_key: PixKeyText })
-const ToBankAccount = Fields({
-  type: T.Literal('bank_account'),
-  ...bankFields,
-  name: Text(120, 'The holder’s name'),
-  document: T.String({ maxLength: 18, description: 'The holder’s CPF or CNPJ' }),
-})
+const ToPixKey = Fields({ type: T.Literal('pix_key'), pix_key: PixKeyText }, { $id: 'ToPixKey' })
+const ToBankAccount = Fields(
+  {
+    type: T.Literal('bank_account'),
+    ...bankFields,
+    name: Text(120, 'The holder’s name'),
+    document: T.String({ maxLength: 18, description: 'The holder’s CPF or CNPJ' }),
+  },
+  { $id: 'ToBankAccount' },
+)
 
 export type CounterpartyRequest =
   | { type: 'pix_key'; pix_key: string }

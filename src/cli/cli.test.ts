@@ -1,0 +1,460 @@
+import { existsSync, statSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openApi } from '../../test/support/api.ts'
+import { processesOn, type Ran, runCli, tempDataDir } from '../../test/support/cli.ts'
+import { asAdmin, createDatabase } from '../../test/support/database.ts'
+import { startNode } from '../../test/support/node.ts'
+import { someCpf, spawnServer } from '../../test/support/service.ts'
+import { until } from '../../test/support/wait.ts'
+
+/** One server on an embedded database of its own; the command line works beside it. */
+let place: Awaited<ReturnType<typeof tempDataDir>>
+let server: Awaited<ReturnType<typeof spawnServer>>
+let database_url: string
+let demo: { partner_id: string; key: string; customer_id: string }
+
+beforeAll(async () => {
+  place = await tempDataDir()
+  server = await spawnServer({ DATA_DIR: place.data_dir, PORT: '0', LOG_LEVEL: 'silent' })
+  const printed = (pattern: RegExp) => pattern.exec(server.output())![1]!
+  demo = {
+    partner_id: printed(/partner +(ptn_\w+)/),
+    key: printed(/sandbox key +(svc_test_sk_\w+)/),
+    customer_id: printed(/customer +(cus_\w+)/),
+  }
+  database_url = (await trilho('config', 'check', '--json')).json.database_url
+})
+afterAll(async () => {
+  await server.kill('SIGTERM')
+  await place.remove()
+})
+
+const trilho = (...args: string[]) => runCli(args, { DATA_DIR: place.data_dir })
+const json = async (...args: string[]) => {
+  const ran = await trilho(...args, '--json')
+  expect(ran.err).toBe('')
+  expect(ran.code).toBe(0)
+  return ran.json
+}
+
+/** A mistake: said on stderr, for people, and nothing on stdout that a script could take for an answer. */
+function isMistake(ran: Ran, message: RegExp): void {
+  expect(ran.err).toMatch(message)
+  expect(ran.err).not.toMatch(/\n +at /)
+  expect(ran.out).toBe('')
+  expect(ran.code).toBe(1)
+}
+
+describe('how a command is typed', () => {
+  test.concurrent('help lists the commands, and each explains itself', async () => {
+    const [help, bare, one, version] = await Promise.all([
+      trilho('help'),
+      trilho(),
+      trilho('keys', 'create', '--help'),
+      trilho('--version'),
+    ])
+    expect(help.out).toMatch(/keys create .*\n/)
+    expect(bare.out).toBe(help.out)
+    expect(one.out).toMatch(/^trilho keys create\n[\s\S]*--environment production\|sandbox[\s\S]*--json/)
+    expect(version.out).toMatch(/^\d+\.\d+\.\d+\n$/)
+    for (const { code } of [help, bare, one, version]) expect(code).toBe(0)
+  })
+
+  test.concurrent.each<[string, RegExp]>([
+    ['frobnicate now', /Unknown command: frobnicate now\. See: trilho help/],
+    ['keys', /Unknown command: keys\. See: trilho help/],
+    ['keys list --frob', /Unknown option '--frob'[\s\S]*trilho keys list/],
+    ['keys revoke', /KEY is missing[\s\S]*trilho keys revoke KEY/],
+    ['partners list extra', /Too much: extra/],
+    ['customers credit cus_x --asset BRL', /--amount is missing[\s\S]*--reference TEXT/],
+    ['keys create --environment staging', /--environment must be production or sandbox/],
+    ['keys create --expires yesterday', /--expires must be a time in the future/],
+    ['keys create --scopes reed', /Unknown scope reed\. Scopes are read, customers/],
+    ['keys create --allow 10.0.0.1/8', /10\.0\.0\.1\/8 is not an IP address or a CIDR range/],
+    ['keys create --allow ,', /--allow is empty/],
+    ['keys create --scopes ,', /--scopes is empty/],
+    ['keys revoke key_none', /No key key_none/],
+    ['keys rotate key_none --grace-hours 1.5', /--grace-hours must be a whole number|No key/],
+    ['partners show ptn_none', /No partner ptn_none/],
+    ['partners set-tier ptn_none gold', /The tier must be one of standard, growth, enterprise/],
+    ['customers block cus_none', /No customer cus_none/],
+  ])('trilho %s', async (line, message) => {
+    isMistake(await trilho(...line.split(' ')), message)
+  })
+})
+
+describe('partners and users', () => {
+  let partner_id: string
+
+  test('without --partner the only one is taken; with several, one must be named', async () => {
+    const made = await json('keys', 'create', '--environment', 'sandbox')
+    expect(made).toMatchObject({
+      id: expect.stringMatching(/^key_/),
+      key: expect.stringMatching(/^svc_test_sk_/),
+      partner_id: demo.partner_id,
+      environment: 'sandbox',
+      scopes: ['read', 'customers', 'payouts', 'transfers', 'quotes', 'webhooks'],
+      ip_allowlist: [],
+      expires_at: null,
+      revoked_at: null,
+    })
+    expect((await openApi(server.url, made.key).get('/v1/usage')).status).toBe(200)
+    const created = await json('partners', 'create', '--name', 'Acme')
+    partner_id = created.id
+    expect(created).toMatchObject({ id: expect.stringMatching(/^ptn_/), name: 'Acme', tier: 'standard' })
+    const [unnamed, live] = await Promise.all([
+      trilho('keys', 'create', '--json'),
+      json('keys', 'create', '--environment', 'production', '--partner', partner_id),
+    ])
+    isMistake(unnamed, /There are several partners: say which one with --partner ID/)
+    expect(live).toMatchObject({ partner_id, environment: 'production' })
+    expect(live.key).toMatch(/^svc_live_sk_/)
+  })
+
+  test('are listed, shown and changed', async () => {
+    const [list, shown] = await Promise.all([json('partners', 'list'), json('partners', 'show', partner_id)])
+    expect(list.data.map(({ id }: { id: string }) => id)).toEqual([demo.partner_id, partner_id])
+    expect(list.data[1]).toEqual(shown)
+    expect(await json('partners', 'set-tier', partner_id, 'growth')).toMatchObject({ tier: 'growth' })
+    expect(
+      await json('partners', 'set-limits', partner_id, '--per-minute', '700', '--endpoint-per-minute', '90'),
+    ).toMatchObject({ per_minute: 700, per_day: null, endpoint_per_minute: 90 })
+    expect(await json('partners', 'set-fees', partner_id, '--service-bps', '30')).toMatchObject({
+      service_fee_bps: 30,
+      partner_fee_share_pct: 0,
+    })
+    expect(await json('partners', 'allow-third-party', partner_id)).toMatchObject({
+      third_party_payouts: true,
+    })
+    expect(await json('partners', 'allow-third-party', partner_id, '--off')).toMatchObject({
+      id: partner_id,
+      tier: 'growth',
+      per_minute: 700,
+      service_fee_bps: 30,
+      third_party_payouts: false,
+    })
+    const [nothing, odd] = await Promise.all([
+      trilho('partners', 'set-limits', partner_id),
+      trilho('partners', 'set-limits', partner_id, '--per-minute', '0'),
+    ])
+    isMistake(nothing, /Say at least one of --per-minute/)
+    isMistake(odd, /--per-minute must be a whole number from 1/)
+  })
+
+  test('users get a password once, and a new one when they lost it', async () => {
+    const args = ['users', 'create', '--email', 'Ana@Acme.example', '--partner', partner_id]
+    const user = await json(...args, '--role', 'member')
+    expect(user).toMatchObject({ email: 'ana@acme.example', role: 'member', partner_id })
+    const [again, reset, unknown] = await Promise.all([
+      trilho(...args),
+      json('users', 'reset-password', 'ana@acme.example'),
+      trilho('users', 'reset-password', 'nobody@acme.example'),
+    ])
+    isMistake(again, /A user with the e-mail ana@acme\.example exists already/)
+    isMistake(unknown, /No user with the e-mail nobody@acme\.example/)
+    expect(reset).toMatchObject({ id: user.id, email: user.email })
+    expect(reset.password).toMatch(/^(\w{5}-){3}\w{5}$/)
+    expect(reset.password).not.toBe(user.password)
+    const [row] = await asAdmin(database_url, [
+      'SELECT string_agg(u::text, $$ $$) AS all FROM shared.users u',
+    ])
+    expect(row!.all).toContain('$argon2id$')
+    for (const { password } of [user, reset]) expect(row!.all).not.toContain(password)
+  })
+})
+
+describe('keys', () => {
+  test('are created with scopes, allowlist and expiry, listed without their values, limited, rotated, revoked', async () => {
+    const made = await json(
+      ...['keys', 'create', '--partner', demo.partner_id, '--name', 'Reader', '--scopes', 'read, customers'],
+      ...['--allow', '127.0.0.1,10.0.0.0/8', '--expires', '2090-01-01T00:00:00Z'],
+    )
+    expect(made).toMatchObject({
+      name: 'Reader',
+      scopes: ['read', 'customers'],
+      ip_allowlist: ['127.0.0.1', '10.0.0.0/8'],
+      expires_at: '2090-01-01T00:00:00.000Z',
+      last_four: made.key.slice(-4),
+    })
+    const limits = (key: string) => openApi(server.url, key).get('/v1/usage')
+    expect((await limits(made.key)).json.minute.limit).toBe(100)
+    const [listed, text, set] = await Promise.all([
+      json('keys', 'list', '--environment', 'sandbox', '--partner', demo.partner_id),
+      trilho('keys', 'list'),
+      json('keys', 'set-limits', made.id, '--per-minute', '321'),
+    ])
+    const { key: _, ...without } = made
+    const found = listed.data.find(({ id }: { id: string }) => id === made.id)
+    expect(found).toMatchObject({
+      ...without,
+      last_used_at: found.last_used_at,
+      last_used_address: found.last_used_address,
+    })
+    expect(text.out).toMatch(new RegExp(`${made.id} +sandbox +Reader +${made.last_four}`))
+    for (const shown of [JSON.stringify(listed), text.out]) expect(shown).not.toMatch(/svc_(live|test)_sk_/)
+    expect(set).toMatchObject({ id: made.id, per_minute: 321, per_day: null })
+    await until(async () => (await limits(made.key)).json.minute?.limit === 321, 1000)
+
+    const rotated = await json('keys', 'rotate', made.id, '--grace-hours', '0')
+    expect(rotated).toMatchObject({ id: made.id, key: expect.stringMatching(/^svc_test_sk_/) })
+    await until(async () => (await limits(made.key)).json.error?.code === 'revoked_api_key', 1000)
+    expect((await limits(rotated.key)).status).toBe(200)
+    const revoked = await json('keys', 'revoke', made.id)
+    expect(revoked.revoked_at).toMatch(/Z$/)
+    await until(async () => (await limits(rotated.key)).json.error?.code === 'revoked_api_key', 1000)
+    isMistake(await trilho('keys', 'rotate', made.id), /is revoked; create a new one/)
+  })
+})
+
+const balance = async (schema: 'live' | 'sandbox', customer_id: string, asset = 'BRL') => {
+  const [row] = await asAdmin(database_url, [
+    `SELECT balance FROM ${schema}.balances WHERE customer_id = '${customer_id}' AND asset = '${asset}'`,
+  ])
+  return Number(row!.balance)
+}
+const newCustomer = async (key: string): Promise<string> =>
+  (await openApi(server.url, key).post('/v1/customers', { name: 'Ana', document: someCpf() })).json.id
+
+describe('customers', () => {
+  test('a credit happens once per reference, and a reference stands for one credit', async () => {
+    const customer = await newCustomer(demo.key)
+    const credit = (amount: string, reference: string) =>
+      trilho(
+        ...['customers', 'credit', customer, '--asset', 'BRL', '--amount', amount],
+        ...['--reason', 'Goodwill', '--reference', reference, '--json'],
+      )
+    const first = await credit('500', 'ticket-1')
+    expect(first).toMatchObject({ code: 0, json: { status: 'completed' } })
+    expect(first.json.id).toMatch(/^dep_/)
+    const [again, other, next, wrong] = await Promise.all([
+      credit('500', 'ticket-1'),
+      credit('501', 'ticket-1'),
+      credit('7', 'ticket-2'),
+      credit('1.5', 'ticket-3'),
+    ])
+    expect(again).toMatchObject({ code: 0, json: { id: first.json.id, status: 'completed' } })
+    isMistake(other, /The reference ticket-1 was used for another credit/)
+    expect(next.code).toBe(0)
+    expect(next.json.id).not.toBe(first.json.id)
+    isMistake(wrong, /An amount is a string holding a whole number/)
+    expect(await balance('sandbox', customer)).toBe(507)
+  })
+
+  test('a blocked customer’s money stands still until it is unblocked', async () => {
+    const customer_id = await newCustomer(demo.key)
+    const api = openApi(server.url, demo.key)
+    const deposit = () => api.post('/v1/sandbox/deposits', { customer_id, asset: 'BRL', amount: '5' })
+    expect((await deposit()).status).toBe(201)
+    expect(await json('customers', 'block', customer_id)).toMatchObject({
+      id: customer_id,
+      status: 'blocked',
+    })
+    expect((await deposit()).json.error.code).toBe('customer_blocked')
+    const refused = await trilho(
+      ...['customers', 'credit', customer_id, '--asset', 'BRL', '--amount', '1', '--reason', 'x'],
+      ...['--reference', 'blocked'],
+    )
+    isMistake(refused, /This customer is blocked/)
+    expect((await api.get(`/v1/customers/${customer_id}`)).json.status).toBe('blocked')
+    expect(await json('customers', 'unblock', customer_id)).toMatchObject({ status: 'active' })
+    expect((await deposit()).status).toBe(201)
+    expect(await balance('sandbox', customer_id)).toBe(10)
+  })
+
+  test('contract §16: in production a credit is proposed by one operator and approved by another', async () => {
+    const [ana, bea, live] = await Promise.all([
+      json('users', 'create', '--email', 'ana@operator.example', '--operator'),
+      json('users', 'create', '--email', 'bea@operator.example', '--operator'),
+      json('keys', 'create', '--environment', 'production', '--partner', demo.partner_id),
+    ])
+    expect(ana).toMatchObject({ role: 'operator', partner_id: null })
+    const customer = await newCustomer(live.key)
+    const as = (user: { email: string; password: string } | undefined, ...args: string[]) =>
+      runCli([...args, ...(user ? ['--operator', user.email] : []), '--json'], {
+        DATA_DIR: place.data_dir,
+        ...(user ? { OPERATOR_PASSWORD: user.password } : {}),
+      })
+    const credit = [
+      ...['customers', 'credit', customer, '--asset', 'USDT', '--amount', '900', '--reason', 'Wire'],
+      ...['--reference', 'wire-1'],
+    ]
+    const [nobody, impostor, proposed] = await Promise.all([
+      as(undefined, ...credit),
+      as({ email: ana.email, password: bea.password }, ...credit),
+      as(ana, ...credit),
+    ])
+    isMistake(nobody, /--operator is missing/)
+    isMistake(impostor, /No operator with this e-mail and password/)
+    expect(proposed).toMatchObject({ code: 0, json: { status: 'proposed' } })
+    const { proposal_id } = proposed.json
+    expect(proposal_id).toMatch(/^prp_/)
+    expect(await balance('live', customer, 'USDT')).toBe(0)
+    isMistake(
+      await as(ana, 'proposals', 'approve', proposal_id),
+      /approved by another operator than the one who made it/,
+    )
+    expect(await balance('live', customer, 'USDT')).toBe(0)
+    // Two approvals at once, and one more: the money comes once.
+    const approvals = [
+      ...(await Promise.all([1, 2].map(() => as(bea, 'proposals', 'approve', proposal_id)))),
+      await as(bea, 'proposals', 'approve', proposal_id),
+    ]
+    for (const approved of approvals) {
+      expect(approved).toMatchObject({ code: 0, json: { proposal_id, status: 'completed' } })
+      expect(approved.json.id).toBe(approvals[0]!.json.id)
+    }
+    expect(await balance('live', customer, 'USDT')).toBe(900)
+  })
+})
+
+test('audit proves the ledger, and finds a single unit that is not where it belongs', async () => {
+  const proof = await json('audit')
+  expect(proof).toMatchObject({
+    ok: true,
+    environments: {
+      production: { ok: true, findings: [] },
+      sandbox: { ok: true, findings: [], assets: { BTC: { customer: '5000000', external: '-5000000' } } },
+    },
+  })
+  const where = `WHERE customer_id = '${demo.customer_id}' AND asset = 'BTC'`
+  const tampers: [string, string, RegExp][] = [
+    [
+      'entries',
+      `UPDATE sandbox.entries SET amount = amount + 1 WHERE owner = '${demo.customer_id}' AND asset = 'BTC'`,
+      /sum to zero/,
+    ],
+    [
+      'balances',
+      `UPDATE sandbox.balances SET balance = balance + 1 ${where}`,
+      /every balance is the sum of its entries/,
+    ],
+    [
+      'deposits',
+      `UPDATE sandbox.deposits SET amount = amount + 1 ${where}`,
+      /every deposit is booked once and in full/,
+    ],
+  ]
+  for (const [table, sql, finding] of tampers) {
+    await asAdmin(database_url, [sql])
+    const [found, elsewhere] = await Promise.all([
+      trilho('audit', '--json'),
+      table === 'entries' ? trilho('audit', '--environment', 'production') : undefined,
+    ])
+    await asAdmin(database_url, [sql.replace('+ 1', '- 1')])
+    expect(found.code, table).toBe(1)
+    expect(found.json.ok).toBe(false)
+    expect(found.json.environments.production.ok).toBe(true)
+    expect(found.json.environments.sandbox.findings.map(({ check }: { check: string }) => check)).toEqual(
+      expect.arrayContaining([expect.stringMatching(finding)]),
+    )
+    if (elsewhere) expect(elsewhere).toMatchObject({ code: 0, out: expect.stringMatching(/all checks hold/) })
+  }
+  const healed = await trilho('audit')
+  expect(healed.out).toMatch(/sandbox: \d+ entries, \d+ customers, all checks hold/)
+  expect(healed.code).toBe(0)
+})
+
+describe('config check', () => {
+  test('tells what is in force and where the running database is, so that a second node can join', async () => {
+    const checked = await json('config', 'check')
+    expect(checked).toMatchObject({
+      ok: true,
+      settings: {
+        DATA_DIR: { value: place.data_dir, source: 'set' },
+        PORT: { value: '8080', source: 'default' },
+        SECRET_KEY: { value: '', source: 'default' },
+      },
+    })
+    expect(checked.secret_key_file).toBe(`${place.data_dir}/secret.key`)
+    expect(statSync(checked.secret_key_file).mode & 0o777).toBe(0o600)
+    const node = await startNode(checked.database_url, {
+      SECRET_KEY: '',
+      SECRET_KEY_FILE: checked.secret_key_file,
+    })
+    expect((await openApi(node.url, demo.key).get('/v1/usage')).status).toBe(200)
+    await node.stop()
+  })
+
+  test('masks secrets, and names every mistake at once', async () => {
+    const secrets = {
+      DATABASE_URL: 'postgresql://app:hunter2@db.example.com/app',
+      SECRET_KEY: 'ab'.repeat(32),
+      METRICS_TOKEN: 'letmein',
+    }
+    const [masked, text, wrong] = await Promise.all([
+      runCli(['config', 'check', '--json'], secrets),
+      runCli(['config', 'check'], secrets),
+      runCli(['config', 'check', '--json'], {
+        PORT: 'eighty',
+        LOG_LEVEL: 'loud',
+        TRUST_PROXY: '10.0.0.1/8',
+        DEMO: 'yes',
+        PUBLIC_URL: 'example.com',
+        DATABASE_URL: 'mysql://x',
+        SECRET_KEY: 'abc',
+        METRICS_TOKEN_FILE: '/nowhere/token',
+      }),
+    ])
+    for (const name of Object.keys(secrets))
+      expect(masked.json.settings[name]).toEqual({ value: '********', source: 'set' })
+    expect(masked.json).not.toHaveProperty('database_url')
+    for (const { out } of [masked, text]) expect(out).not.toMatch(/hunter2|abab|letmein/)
+    isMistake(wrong, /8 mistakes/)
+    for (const name of [
+      'PORT',
+      'LOG_LEVEL',
+      'TRUST_PROXY',
+      'DEMO',
+      'PUBLIC_URL',
+      'DATABASE_URL',
+      'SECRET_KEY',
+      'METRICS_TOKEN',
+    ])
+      expect(wrong.err).toMatch(new RegExp(`  - ${name} `))
+    expect(wrong.err).not.toContain('mysql://x')
+  })
+})
+
+describe('where no server runs', () => {
+  test('the embedded database is started for a moment, and nothing stays behind', async () => {
+    const own = await tempDataDir()
+    const alone = (...args: string[]) => runCli([...args, '--json'], { DATA_DIR: own.data_dir })
+    isMistake(
+      await alone('keys', 'create'),
+      /There is no partner yet\. Create one: trilho partners create --name NAME/,
+    )
+    const partner = await alone('partners', 'create', '--name', 'First')
+    expect(partner).toMatchObject({ code: 0, json: { name: 'First' } })
+    const key = await alone('keys', 'create')
+    expect(key).toMatchObject({ code: 0, json: { partner_id: partner.json.id } })
+    const checked = await alone('config', 'check')
+    expect(checked.json).not.toHaveProperty('database_url')
+    expect(processesOn(own.data_dir)).toEqual([])
+    expect(existsSync(`${own.data_dir}/lock`)).toBe(false)
+    await own.remove()
+  })
+
+  test('a database that is not set up, or not there, is said to be so', async () => {
+    const database = await createDatabase({ migrated: false })
+    const with_url = (url: string, ...args: string[]) =>
+      runCli(args, { DATABASE_URL: url, SECRET_KEY: '00'.repeat(32) })
+    const [empty, absent] = await Promise.all([
+      with_url(database.url, 'partners', 'list'),
+      with_url('postgresql://nobody:secret@127.0.0.1:1/nothing', 'partners', 'list'),
+    ])
+    isMistake(empty, /The database is not set up yet\. Run: trilho migrate/)
+    isMistake(absent, /The database cannot be reached: .*ECONNREFUSED/)
+    expect(absent.err).not.toContain('secret')
+    const migrated = await with_url(database.url, 'migrate', '--json')
+    expect(migrated.json.applied).toEqual(
+      expect.arrayContaining(['shared/0001-partners.sql', 'live/0001-keys.sql']),
+    )
+    const [again, list] = await Promise.all([
+      with_url(database.url, 'migrate'),
+      with_url(database.url, 'partners', 'list'),
+    ])
+    expect(again).toMatchObject({ code: 0, out: 'Nothing to do.\n' })
+    expect(list).toMatchObject({ code: 0, out: '(none)\n' })
+    await database.drop()
+  })
+})

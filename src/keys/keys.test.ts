@@ -1,0 +1,461 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Api, openApi } from '../../test/support/api.ts'
+import { asAdmin, createDatabase } from '../../test/support/database.ts'
+import { startNode } from '../../test/support/node.ts'
+import {
+  openHands,
+  someCpf,
+  spawnServer,
+  startTestService,
+  type TestService,
+  testEnv,
+} from '../../test/support/service.ts'
+import { until } from '../../test/support/wait.ts'
+import { endpoints } from '../api.ts'
+import { Refusal } from '../core/errors.ts'
+import { money } from '../core/money.ts'
+import { deposit } from '../deposits/deposits.ts'
+import { methodAndPath, scopes } from '../http/endpoint.ts'
+import type { Service } from '../main.ts'
+import { createKey, onBehalfOf, revokeKey, rotateKey } from './keys.ts'
+import { listKeys } from './store.ts'
+import { hashKeyValue } from './value.ts'
+
+/** One server that believes the proxy on this machine, and one that believes nobody, over the same database. */
+let service: TestService
+let plain: Service
+beforeAll(async () => {
+  service = await startTestService({ TRUST_PROXY: '127.0.0.1' })
+  plain = await startNode(service.database.url)
+})
+afterAll(async () => {
+  await plain.stop()
+  await service.stop()
+})
+
+const codeOf = async (
+  url: string,
+  authorization: string | undefined,
+  headers: Record<string, string> = {},
+) => {
+  const reply = await openApi(url, undefined).send('GET', '/v1/usage', {
+    headers: { ...(authorization === undefined ? {} : { authorization }), ...headers },
+  })
+  if (reply.status === 401) expect(reply.json.error.type).toBe('authentication_error')
+  return reply.status === 200 ? 'welcome' : reply.json.error.code
+}
+const answer = (url: string, value: string) => codeOf(url, `Bearer ${value}`)
+
+describe('§5 item 6: the answer to a request without a good key', () => {
+  test('no header', async () => {
+    expect(await codeOf(service.url, undefined)).toBe('missing_authorization')
+  })
+
+  test('a header that is no key, or a key that nobody has', async () => {
+    const { key } = await service.partner()
+    for (const header of [
+      '',
+      'Bearer',
+      'Bearer  ',
+      key,
+      `Basic ${key}`,
+      `Bearer ${key} ${key}`,
+      `Bearer ${key.slice(0, -1)}`,
+      `Bearer ${key}0`,
+      `Bearer ${key.toUpperCase()}`,
+      `Bearer ${key.replace('test', 'live')}`,
+      `Bearer svc_test_sk_${'x'.repeat(43)}`,
+      'Bearer svc_test_sk_',
+      'Bearer null',
+    ]) {
+      expect(await codeOf(service.url, header), header).toBe('invalid_api_key')
+    }
+  })
+
+  test('a revoked key', async () => {
+    const { key, key_id } = await service.partner()
+    expect(await answer(service.url, key)).toBe('welcome')
+    await revokeKey(service.worlds.sandbox, key_id)
+    await until(async () => (await answer(service.url, key)) === 'revoked_api_key', 1000)
+  })
+
+  test('the scheme is read in any case', async () => {
+    const { key } = await service.partner()
+    for (const scheme of ['bearer', 'BEARER', 'Bearer ']) {
+      expect(await codeOf(service.url, `${scheme} ${key}`)).toBe('welcome')
+    }
+  })
+
+  test('a short form is refused, and the message shows what a key looks like', async () => {
+    const { key } = await service.partner()
+    const secret = key.replace('svc_test_sk_', '')
+    for (const short of [`sk_test_${secret}`, `sk_live_${secret}`, `test_sk_${secret}`, secret]) {
+      const reply = await openApi(service.url, short).get('/v1/usage')
+      expect(reply.json.error.code).toBe('invalid_api_key')
+      expect(reply.json.error.message).toMatch(/svc_live_sk_… or svc_test_sk_….*Authorization: Bearer/)
+      expect(reply.text).not.toContain(secret)
+    }
+  })
+})
+
+test('§5 item 2: a key reaches the environment of its prefix and nothing of the other', async () => {
+  const sandbox = await service.partner()
+  const live = await service.partner({ environment: 'production', partner_id: sandbox.partner_id })
+  expect(sandbox.key).toMatch(/^svc_test_sk_[A-Za-z0-9]{32,}$/)
+  expect(live.key).toMatch(/^svc_live_sk_[A-Za-z0-9]{32,}$/)
+  const ids: string[] = []
+  for (const { api } of [sandbox, live]) {
+    const { status, json } = await api.post('/v1/customers', { name: 'Ana', document: '52998224725' })
+    expect(status).toBe(201)
+    ids.push(json.id)
+  }
+  const listed = async (api: Api) =>
+    (await api.get('/v1/customers')).json.data.map(({ id }: { id: string }) => id)
+  expect(await listed(sandbox.api)).toEqual([ids[0]])
+  expect(await listed(live.api)).toEqual([ids[1]])
+  expect((await live.api.get(`/v1/customers/${ids[0]}`)).status).toBe(404)
+  expect((await sandbox.api.get(`/v1/customers/${ids[1]}`)).status).toBe(404)
+  const swapped = (key: string) =>
+    key.replace(/_(live|test)_/, (found) => (found === '_live_' ? '_test_' : '_live_'))
+  expect(await answer(service.url, swapped(sandbox.key))).toBe('invalid_api_key')
+  expect(await answer(service.url, swapped(live.key))).toBe('invalid_api_key')
+  const [row] = await asAdmin(service.database.url, [
+    `SELECT (SELECT count(*)::int FROM live.api_keys WHERE id = '${sandbox.key_id}') AS live,
+            (SELECT count(*)::int FROM sandbox.api_keys WHERE id = '${live.key_id}') AS sandbox`,
+  ])
+  expect(row).toEqual({ live: 0, sandbox: 0 })
+})
+
+describe('contract §5: scopes', () => {
+  const scoped = endpoints.filter(({ scope }) => scope !== undefined)
+
+  test.each(scoped.map((declared) => [declared.route, declared] as const))('%s', async (_, declared) => {
+    const { method, path } = methodAndPath(declared)
+    const target = path.replaceAll(/\{(\w+)\}/g, 'cus_00000000000000000000000000')
+    const ask = (api: Api) =>
+      api.send(
+        method,
+        target,
+        declared.body ? { body: '{}', headers: { 'content-type': 'application/json' } } : {},
+      )
+    const lacking = await service.partner({ scopes: scopes.filter((scope) => scope !== declared.scope) })
+    const refused = await ask(lacking.api)
+    expect(refused.json.error.code).toBe('insufficient_scope')
+    expect(refused.json.error.message).toContain(declared.scope)
+    const having = await service.partner({ scopes: [declared.scope!] })
+    expect((await ask(having.api)).status).not.toBe(403)
+  })
+
+  test('a key has all of them unless told otherwise; a call without a scope takes any key', async () => {
+    const { key_id } = await service.partner()
+    expect((await listKeys(service.worlds.sandbox.db, { id: key_id }))[0]!.scopes).toEqual(scopes)
+    const { key } = await service.partner({ scopes: [] })
+    expect(await answer(service.url, key)).toBe('welcome')
+  })
+
+  test('an unknown scope, and a range that is none, is not stored', async () => {
+    const { partner_id } = await service.partner()
+    const made = (wanted: object) =>
+      createKey(service.worlds.sandbox, { partner_id, name: 'x', ...wanted }).catch((error) => error)
+    for (const wanted of [
+      { scopes: ['reed'] },
+      { ip_allowlist: ['10.0.0.1/8'] },
+      { ip_allowlist: ['10.0.0.0/8', ''] },
+      { ip_allowlist: ['example.com'] },
+    ]) {
+      const error = await made(wanted)
+      expect(error).toBeInstanceOf(Refusal)
+      expect(error.code).toBe('invalid_request')
+    }
+    expect(await listKeys(service.worlds.sandbox.db, { partner_id })).toHaveLength(1)
+  })
+})
+
+describe('§5 item 5: an allowlist', () => {
+  const list = ['203.0.113.0/24', '192.0.2.7', '2001:db8::/32']
+
+  test('lets in the addresses that the trusted proxy names, and no others', async () => {
+    const { key } = await service.partner({ ip_allowlist: list })
+    const through = (forwarded: string | undefined) =>
+      codeOf(service.url, `Bearer ${key}`, forwarded === undefined ? {} : { 'x-forwarded-for': forwarded })
+    for (const inside of [
+      '203.0.113.9',
+      '192.0.2.7',
+      '2001:db8::1',
+      '::ffff:203.0.113.9',
+      '198.51.100.1, 203.0.113.9',
+      '203.0.113.9, 127.0.0.1',
+    ]) {
+      expect(await through(inside), inside).toBe('welcome')
+    }
+    for (const outside of [
+      undefined,
+      '198.51.100.1',
+      '192.0.2.8',
+      '2001:db9::1',
+      // What the client claims comes first; what the proxy saw comes last.
+      '203.0.113.9, 198.51.100.1',
+      '203.0.113.9, nonsense',
+    ]) {
+      expect(await through(outside), outside).toBe('ip_not_allowed')
+    }
+  })
+
+  test('goes by the connection where no proxy is trusted', async () => {
+    const local = await service.partner({ ip_allowlist: ['127.0.0.1'] })
+    const remote = await service.partner({ ip_allowlist: list })
+    const claim = { 'x-forwarded-for': '203.0.113.9' }
+    expect(await codeOf(plain.url, `Bearer ${local.key}`, claim)).toBe('welcome')
+    expect(await codeOf(plain.url, `Bearer ${remote.key}`, claim)).toBe('ip_not_allowed')
+  })
+
+  test('is judged after the key itself', async () => {
+    const { key, key_id } = await service.partner({ ip_allowlist: list })
+    await revokeKey(service.worlds.sandbox, key_id)
+    await until(async () => (await answer(service.url, key)) === 'revoked_api_key', 1000)
+  })
+})
+
+test('contract §5: a key with an expiry works until then', async () => {
+  const expires_at = new Date(Date.now() + 700)
+  const { key, partner_id, key_id } = await service.partner({ expires_at })
+  expect(await answer(service.url, key)).toBe('welcome')
+  await sleep(expires_at.getTime() - Date.now() + 20)
+  expect(await answer(service.url, key)).toBe('expired_api_key')
+  expect(await answer(plain.url, key)).toBe('expired_api_key')
+  const refused = await underKey(partner_id, key_id).catch((error) => error)
+  expect(refused).toMatchObject({ code: 'expired_api_key' })
+})
+
+/** A deposit for a new customer, as a request under this key would make it once the gate has let it in. */
+async function underKey(partner_id: string, key_id: string) {
+  const { sandbox } = service.worlds
+  const { api } = await service.partner({ partner_id })
+  const { id } = (await api.post('/v1/customers', { name: 'Ana', document: someCpf() })).json
+  const caller = { key_id, partner_id } as Parameters<typeof onBehalfOf>[0]
+  const order = deposit(sandbox, { partner_id, customer_id: id, money: money('BRL', 1n), rail: 'sandbox' })
+  return sandbox.commit(onBehalfOf(caller, order))
+}
+
+describe('contract §5: rotation', () => {
+  test('keeps the id, and the old value works until the grace ends', async () => {
+    const { sandbox } = service.worlds
+    const { key: old, key_id, api } = await service.partner()
+    await api.get('/v1/usage')
+    const rotated = await rotateKey(sandbox, key_id, 1)
+    expect(rotated.key.id).toBe(key_id)
+    expect(rotated.key.last_four).toBe(rotated.value.slice(-4))
+    expect(rotated.value).not.toBe(old)
+    for (const value of [old, rotated.value]) expect(await answer(service.url, value)).toBe('welcome')
+    // Both values are one key: their requests are counted together.
+    const { json } = await openApi(service.url, rotated.value).get('/v1/usage')
+    expect(json.minute.used).toBeGreaterThanOrEqual(4)
+    await until(async () => (await answer(service.url, old)) === 'revoked_api_key', 1100)
+    expect(await answer(plain.url, old)).toBe('revoked_api_key')
+    expect(await answer(service.url, rotated.value)).toBe('welcome')
+  })
+
+  test('without grace ends the old value at once', async () => {
+    const { sandbox } = service.worlds
+    const { key: old, key_id } = await service.partner()
+    for (const { url } of [service, plain]) expect(await answer(url, old)).toBe('welcome')
+    const { value } = await rotateKey(sandbox, key_id, 0)
+    for (const { url } of [service, plain]) {
+      await until(async () => (await answer(url, old)) === 'revoked_api_key', 200)
+      expect(await answer(url, value)).toBe('welcome')
+    }
+  })
+
+  test('again does not lengthen the grace of the first value', async () => {
+    const { sandbox } = service.worlds
+    const { key: first, key_id } = await service.partner()
+    const second = await rotateKey(sandbox, key_id, 0)
+    const third = await rotateKey(sandbox, key_id, 3600)
+    await until(async () => (await answer(service.url, first)) === 'revoked_api_key', 200)
+    expect(await answer(service.url, second.value)).toBe('welcome')
+    expect(await answer(service.url, third.value)).toBe('welcome')
+  })
+
+  test('and revocation ends all values; a revoked key is not rotated', async () => {
+    const { sandbox } = service.worlds
+    const { key, key_id } = await service.partner()
+    const { value } = await rotateKey(sandbox, key_id, 3600)
+    const revoked = await revokeKey(sandbox, key_id)
+    for (const one of [key, value])
+      await until(async () => (await answer(service.url, one)) === 'revoked_api_key', 200)
+    await expect(rotateKey(sandbox, key_id, 0)).rejects.toThrow(/revoked/)
+    // Revoking again changes nothing.
+    expect((await revokeKey(sandbox, key_id)).revoked_at).toEqual(revoked.revoked_at)
+    const [row] = await asAdmin(service.database.url, [
+      `SELECT count(*)::int AS told FROM sandbox.events WHERE object_id = '${key_id}' AND type = 'api_key.revoked'`,
+    ])
+    expect(row!.told).toBe(1)
+  })
+})
+
+test('a request already let in is refused when its key is revoked before the money moves', async () => {
+  const { partner_id, key_id } = await service.partner()
+  expect((await underKey(partner_id, key_id)).amount).toBe(1n)
+  await revokeKey(service.worlds.sandbox, key_id)
+  await expect(underKey(partner_id, key_id)).rejects.toMatchObject({ code: 'revoked_api_key' })
+  await expect(underKey(partner_id, 'key_none')).rejects.toMatchObject({ code: 'revoked_api_key' })
+})
+
+describe('contract §5: a revocation holds on every node', () => {
+  let other: Awaited<ReturnType<typeof spawnServer>>
+  beforeAll(async () => {
+    other = await spawnServer(testEnv(service.database.url))
+  })
+  afterAll(() => other.kill('SIGKILL'))
+
+  test('within one second, on a server of another process too', async () => {
+    const { key, key_id } = await service.partner()
+    for (const { url } of [service, plain, other]) expect(await answer(url, key)).toBe('welcome')
+    await revokeKey(service.worlds.sandbox, key_id)
+    await Promise.all(
+      [service, plain, other].map(({ url }) =>
+        until(async () => (await answer(url, key)) === 'revoked_api_key', 1000),
+      ),
+    )
+  })
+
+  test('within one second even when no node hears of it', async () => {
+    const { key, key_id } = await service.partner()
+    for (const { url } of [service, other]) expect(await answer(url, key)).toBe('welcome')
+    await asAdmin(service.database.url, [
+      `UPDATE sandbox.api_keys SET revoked_at = clock_timestamp() WHERE id = '${key_id}'`,
+    ])
+    await Promise.all(
+      [service, other].map(({ url }) =>
+        until(async () => (await answer(url, key)) === 'revoked_api_key', 1000),
+      ),
+    )
+  })
+
+  test('and a node that lost its line to the others hears again', async () => {
+    await asAdmin(service.database.url, [
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()`,
+    ])
+    await until(async () => {
+      const [row] = await asAdmin(service.database.url, [
+        `SELECT count(*)::int AS n FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()`,
+      ])
+      return row!.n === 3
+    }, 3000)
+    const { key, key_id } = await service.partner()
+    for (const { url } of [service, plain, other]) expect(await answer(url, key)).toBe('welcome')
+    await revokeKey(service.worlds.sandbox, key_id)
+    // Sooner than a key is remembered: it was told.
+    await Promise.all(
+      [service, plain, other].map(({ url }) =>
+        until(async () => (await answer(url, key)) === 'revoked_api_key', 500),
+      ),
+    )
+  })
+
+  test('and under load no deposit is made after revoke returned, ten times over', async () => {
+    let accepted_in_all = 0
+    let refused_in_all = 0
+    for (let round = 0; round < 10; round++) {
+      const { key, key_id, api } = await service.partner()
+      const customer_id = (await api.post('/v1/customers', { name: 'Ana', document: someCpf() })).json.id
+      const servers = [openApi(service.url, key), openApi(other.url, key)]
+      const load = Array.from({ length: 50 }, async (_, i) => {
+        const made: string[] = []
+        for (;;) {
+          const reply = await servers[i % 2]!.post('/v1/sandbox/deposits', {
+            customer_id,
+            asset: 'BRL',
+            amount: '1',
+          })
+          if (reply.status !== 201) return { made, refused: reply.json.error.code }
+          made.push(reply.json.id)
+        }
+      })
+      await sleep(40 + Math.random() * 60)
+      const { revoked_at } = await revokeKey(service.worlds.sandbox, key_id)
+      const [clock] = await asAdmin(service.database.url, ['SELECT clock_timestamp() AS now'])
+      const journals = await Promise.all(load)
+      const rows = await asAdmin(service.database.url, [
+        `SELECT id, created_at FROM sandbox.deposits WHERE customer_id = '${customer_id}'`,
+      ])
+      const late = rows.filter(
+        ({ created_at }) => (created_at as Date) > (clock!.now as Date) || (created_at as Date) > revoked_at!,
+      )
+      expect(late).toEqual([])
+      // Every answer was true: what was acknowledged is there, and nothing else is.
+      const made = journals.flatMap((journal) => journal.made)
+      expect(rows.map(({ id }) => id).sort()).toEqual(made.sort())
+      expect(journals.map(({ refused }) => refused)).toEqual(Array(50).fill('revoked_api_key'))
+      accepted_in_all += made.length
+      refused_in_all += journals.length
+    }
+    expect(accepted_in_all).toBeGreaterThan(500)
+    expect(refused_in_all).toBe(500)
+    const { sandbox } = await service.audit()
+    expect(sandbox.findings).toEqual([])
+  })
+})
+
+test('§5 item 3: the value of a key is in no table and in no log line', async () => {
+  const hands = openHands(await createDatabase())
+  const server = await spawnServer(testEnv(hands.database.url, { LOG_LEVEL: 'trace' }))
+  const sandbox = await hands.partner(server.url)
+  const live = await hands.partner(server.url, { environment: 'production' })
+  const rotated = await rotateKey(hands.worlds.sandbox, sandbox.key_id, 3600)
+  const guess = `svc_test_sk_${randomBytes(20).toString('hex')}`
+  const values = [sandbox.key, live.key, rotated.value, guess]
+  for (const value of values) {
+    const api = openApi(server.url, value)
+    await api.post('/v1/customers', { name: 'Ana', document: someCpf() })
+    await api.get('/v1/nothing')
+    await api.send('POST', '/v1/customers', { body: '{', headers: { 'content-type': 'application/json' } })
+  }
+  await revokeKey(hands.worlds.production, live.key_id)
+  await until(async () => (await answer(server.url, live.key)) === 'revoked_api_key', 1000)
+  await server.kill('SIGTERM')
+
+  const tables = await asAdmin(hands.database.url, [
+    `SELECT table_schema AS schema, table_name AS name FROM information_schema.tables
+     WHERE table_schema NOT IN ('pg_catalog', 'information_schema')`,
+  ])
+  let stored = ''
+  for (const { schema, name } of tables) {
+    const rows = await asAdmin(hands.database.url, [`SELECT t::text AS row FROM ${schema}.${name} AS t`])
+    stored += rows.map(({ row }) => row).join('\n')
+  }
+  const log = server.output()
+  expect(log).toContain('"route":"/v1/customers"')
+  for (const value of values) {
+    const secret = value.split('_sk_')[1]!
+    for (const text of [secret, Buffer.from(secret).toString('hex'), Buffer.from(value).toString('base64')]) {
+      expect(stored.includes(text)).toBe(false)
+      expect(log.includes(text)).toBe(false)
+    }
+  }
+  expect(stored).toContain(hashKeyValue(sandbox.key).toString('hex'))
+  expect(stored).not.toContain(hashKeyValue(guess).toString('hex'))
+  await hands.stop()
+})
+
+test('contract §5: the last use of a key is noted with its address', async () => {
+  const hands = openHands(await createDatabase())
+  const node = await startNode(hands.database.url, { TRUST_PROXY: '127.0.0.1' })
+  const used = await hands.partner(node.url)
+  const unused = await hands.partner(node.url, { ip_allowlist: ['203.0.113.0/24'] })
+  const before = Date.now()
+  for (const address of ['198.51.100.1', '203.0.113.9'])
+    await used.api.send('GET', '/v1/usage', { headers: { 'x-forwarded-for': address } })
+  expect(await answer(node.url, unused.key)).toBe('ip_not_allowed')
+  // What was noted is written in the background, and at the latest when the server stops.
+  await node.stop()
+  const find = async (id: string) => (await listKeys(hands.worlds.sandbox.db, { id }))[0]!
+  const { last_used_at, last_used_address } = await find(used.key_id)
+  expect(last_used_address).toBe('203.0.113.9')
+  expect(last_used_at!.getTime()).toBeGreaterThanOrEqual(before - 50)
+  expect(last_used_at!.getTime()).toBeLessThanOrEqual(Date.now() + 50)
+  expect(await find(unused.key_id)).toMatchObject({ last_used_at: null, last_used_address: null })
+  await hands.stop()
+})
