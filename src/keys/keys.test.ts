@@ -356,12 +356,11 @@ describe('contract §5: a revocation holds on every node', () => {
   })
 
   test('and under load no deposit is made after revoke returned, ten times over', async () => {
-    let accepted_in_all = 0
-    let refused_in_all = 0
     for (let round = 0; round < 10; round++) {
       const { key, key_id, api } = await service.partner()
       const customer_id = (await api.post('/v1/customers', { name: 'Ana', document: someCpf() })).json.id
       const servers = [openApi(service.url, key), openApi(other.url, key)]
+      let acknowledged = 0
       const load = Array.from({ length: 50 }, async (_, i) => {
         const made: string[] = []
         for (;;) {
@@ -372,9 +371,11 @@ describe('contract §5: a revocation holds on every node', () => {
           })
           if (reply.status !== 201) return { made, refused: reply.json.error.code }
           made.push(reply.json.id)
+          acknowledged++
         }
       })
-      await sleep(40 + Math.random() * 60)
+      await until(() => acknowledged >= 30, 10_000)
+      await sleep(Math.random() * 50)
       const { revoked_at } = await revokeKey(service.worlds.sandbox, key_id)
       const [clock] = await asAdmin(service.database.url, ['SELECT clock_timestamp() AS now'])
       const journals = await Promise.all(load)
@@ -389,11 +390,7 @@ describe('contract §5: a revocation holds on every node', () => {
       const made = journals.flatMap((journal) => journal.made)
       expect(rows.map(({ id }) => id).sort()).toEqual(made.sort())
       expect(journals.map(({ refused }) => refused)).toEqual(Array(50).fill('revoked_api_key'))
-      accepted_in_all += made.length
-      refused_in_all += journals.length
     }
-    expect(accepted_in_all).toBeGreaterThan(500)
-    expect(refused_in_all).toBe(500)
     const { sandbox } = await service.audit()
     expect(sandbox.findings).toEqual([])
   })

@@ -93,7 +93,7 @@ export const pixRoutes = (senders: Senders): Handler[] => [
   ),
 
   handle(contract.getPixKey, async ({ world, caller, params, query }) => {
-    const { type, key } = readPixKey(params.pix_key)
+    const { type, key } = readPixKey(params.pix_key, 'pix_key')
     const customer =
       query.customer_id === undefined
         ? undefined
@@ -150,12 +150,12 @@ async function force(
   return settled.changed ? settled.payout : refuse('already_final')
 }
 
-function readPixKey(text: string) {
-  return parsePixKey(text) ?? refuse('invalid_pix_key', { param: 'counterparty.pix_key' })
+function readPixKey(text: string, param: string) {
+  return parsePixKey(text) ?? refuse('invalid_pix_key', { param })
 }
 
 function readCounterparty(sent: contract.CounterpartyRequest): PayoutOrder['to'] {
-  if (sent.type === 'pix_key') return { pix_key: readPixKey(sent.pix_key).key }
+  if (sent.type === 'pix_key') return { pix_key: readPixKey(sent.pix_key, 'counterparty.pix_key').key }
   const document = parseDocument(sent.document)
   if (!document) {
     refuse('invalid_request', {

@@ -25,7 +25,7 @@ export type Watch = { readonly settled: Promise<Settled>; stop(): void }
 const POLL_MS = 500
 /** A rail may need this long until what it was sent can be found there. */
 const VISIBLE_AFTER_MS = 2000
-const RETRY_MS = [500, 1000, 2000, 3000, 5000, 10_000, 30_000, 60_000]
+const RETRY_MS = [500, 1000, 2000, 3000, 5000, 5000, 10_000, 30_000, 60_000]
 
 export function openSender(world: World, log: Logger): Sender {
   const waiting = new Map<string, Set<(settled: Settled) => void>>()
