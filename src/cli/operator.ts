@@ -1,9 +1,10 @@
 import { isCleanText } from '../core/text.ts'
-import { overdueTransfers, transferById } from '../onchain/store.ts'
+import { overdue } from '../db/due.ts'
+import { type Transfer, transferById } from '../onchain/store.ts'
 import { type Action, perform } from '../operator/actions.ts'
 import { approve, listProposals, propose } from '../operator/proposals.ts'
 import { identifyOperator, type Shared } from '../partners/partners.ts'
-import { overduePayouts, payoutById } from '../pix/store.ts'
+import { type Payout, payoutById } from '../pix/store.ts'
 import type { World } from '../world.ts'
 import {
   argument,
@@ -94,7 +95,7 @@ export const operatorCommands: CliCommand[] = [
       desk(
         input,
         worlds,
-        (world, ms) => overduePayouts(world.db, ms),
+        (world, ms) => overdue<Payout>(world.db, 'payouts', ms),
         ({ id, status, amount, send_id, attempts, created_at }) => ({
           id,
           status,
@@ -143,7 +144,7 @@ export const operatorCommands: CliCommand[] = [
       desk(
         input,
         worlds,
-        (world, ms) => overdueTransfers(world.db, ms),
+        (world, ms) => overdue<Transfer>(world.db, 'transfers', ms),
         ({ id, status, network, amount_net, tx_hash, attempts, created_at }) => ({
           id,
           status,

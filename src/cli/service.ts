@@ -4,7 +4,6 @@ import { runningEmbedded } from '../db/embedded/start.ts'
 import { migrate } from '../db/migrate.ts'
 import { reachDatabase, secretKeyFile } from '../db/open.ts'
 import { audit } from '../ledger/audit.ts'
-import { startService } from '../main.ts'
 import type { World } from '../world.ts'
 import { sliceChecks } from '../worlds.ts'
 import { type CliCommand, environmentOption, table } from './command.ts'
@@ -25,6 +24,8 @@ export const serviceCommands: CliCommand[] = [
         process.once('SIGTERM', resolve)
         process.once('SIGINT', resolve)
       })
+      // Only this command needs the whole server; the others should not wait for it to load.
+      const { startService } = await import('../main.ts')
       const starting = startService({ config, print: (text) => void writeSync(1, text), onFatal: fail })
       const service = await Promise.race([starting, failed])
       await Promise.race([stopping, failed]).finally(async () => {

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { pino } from 'pino'
 import { ConfigError, readConfig } from '../config.ts'
 import { systemClock } from '../core/clock.ts'
 import { Refusal } from '../core/errors.ts'
@@ -6,7 +7,6 @@ import { DataDirBusy } from '../db/embedded/folder.ts'
 import { MigrationBlocked, migrate } from '../db/migrate.ts'
 import { reachDatabase } from '../db/open.ts'
 import { isUnreachable, openPool } from '../db/pool.ts'
-import { createLog } from '../main.ts'
 import { openShared } from '../partners/partners.ts'
 import { version } from '../version.ts'
 import { openWorlds } from '../worlds.ts'
@@ -78,7 +78,7 @@ async function runWithDatabase(
     const opened = openWorlds({
       url: database.url,
       clock: systemClock(),
-      log: createLog('silent'),
+      log: pino({ level: 'silent' }),
       config: input.config,
       pool: 2,
     })

@@ -1,6 +1,7 @@
 import { parseDocument } from '../core/document.ts'
 import { refuse } from '../core/errors.ts'
 import { isId } from '../core/ids.ts'
+import { type NewestFilter, selectNewest } from '../db/newest.ts'
 import { isUniqueViolation, transaction } from '../db/pool.ts'
 import { recordEvent } from '../events/events.ts'
 import type { Held } from '../ledger/command.ts'
@@ -10,12 +11,10 @@ import { renderCustomer } from './contract.ts'
 import {
   type Customer,
   type CustomerChange,
-  type CustomerFilter,
   changeCustomer,
   customerById,
   customerRows,
   insertCustomer,
-  selectCustomers,
   setStatus,
 } from './store.ts'
 
@@ -78,9 +77,11 @@ export async function findCustomer(
   return customer
 }
 
-export async function findCustomers(world: World, filter: CustomerFilter): Promise<Customer[]> {
-  const document = filter.document === null ? null : readDocument(filter.document).value
-  return selectCustomers(world.db, { ...filter, document })
+export async function findCustomers(world: World, filter: NewestFilter): Promise<Customer[]> {
+  const { document } = filter.equal
+  const equal =
+    document === undefined ? filter.equal : { ...filter.equal, document: readDocument(document).value }
+  return selectNewest(world.db, 'customers', { ...filter, equal })
 }
 
 export async function editCustomer(

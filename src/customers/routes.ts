@@ -1,6 +1,6 @@
 import { type Asset, assetNames } from '../core/money.ts'
 import { type Handler, handle } from '../http/endpoint.ts'
-import { decodeCursor, encodeCursor, limitOf, pageOf, positionOf, timesOf } from '../http/page.ts'
+import { decodeCursor, encodeCursor, filterOf, limitOf, pageOf } from '../http/page.ts'
 import { balancesOf, positionAfter, type StatementPosition, statementLines } from '../ledger/statement.ts'
 import * as contract from './contract.ts'
 import { addCustomer, editCustomer, findCustomer, findCustomers } from './customers.ts'
@@ -13,17 +13,10 @@ export const customersRoutes: Handler[] = [
   ),
 
   handle(contract.listCustomers, async ({ world, caller, query }) => {
-    const limit = limitOf(query)
-    const customers = await findCustomers(world, {
-      partner_id: caller.partner_id,
-      status: query.status ?? null,
-      document: query.document ?? null,
-      external_id: query.external_id ?? null,
-      ...timesOf(query),
-      position: positionOf(query),
-      limit: limit + 1,
-    })
-    return pageOf(customers, limit, renderCustomer)
+    const { status, document, external_id } = query
+    const equal = { partner_id: caller.partner_id, status, document, external_id }
+    const customers = await findCustomers(world, { equal, ...filterOf(query) })
+    return pageOf(customers, limitOf(query), renderCustomer)
   }),
 
   handle(contract.getCustomer, async ({ world, caller, params }) =>

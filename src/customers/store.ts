@@ -49,40 +49,6 @@ export const customerById = batched<string, Customer>(async (db, ids) => {
   return ids.map((id) => found.get(id))
 })
 
-export type CustomerFilter = {
-  readonly partner_id: string
-  readonly status: string | null
-  readonly document: string | null
-  readonly external_id: string | null
-  readonly after: Date | null
-  readonly before: Date | null
-  readonly position: { readonly at: Date; readonly id: string } | undefined
-  readonly limit: number
-}
-
-export async function selectCustomers(db: Db, filter: CustomerFilter): Promise<Customer[]> {
-  const { rows } = await db.query({
-    name: 'select customers',
-    text: `SELECT * FROM customers WHERE partner_id = $1
-      AND ($2::text IS NULL OR status = $2) AND ($3::text IS NULL OR document = $3) AND ($4::text IS NULL OR external_id = $4)
-      AND ($5::timestamptz IS NULL OR created_at >= $5) AND ($6::timestamptz IS NULL OR created_at < $6)
-      AND ($7::timestamptz IS NULL OR (created_at, id) < ($7, $8))
-      ORDER BY created_at DESC, id DESC LIMIT $9`,
-    values: [
-      filter.partner_id,
-      filter.status,
-      filter.document,
-      filter.external_id,
-      filter.after,
-      filter.before,
-      filter.position?.at ?? null,
-      filter.position?.id ?? null,
-      filter.limit,
-    ],
-  })
-  return rows
-}
-
 export type CustomerChange = {
   readonly name?: string
   readonly email?: string | null

@@ -74,12 +74,18 @@ function parseTime(text: string, param: string): Date {
   return time
 }
 
-export function timesOf(query: { created_after?: string; created_before?: string }): {
-  after: Date | null
-  before: Date | null
-} {
+/** A list's own query fields, as the database wants them; one row more than asked for, which only tells that there are more. */
+export function filterOf(query: {
+  limit?: string
+  cursor?: string
+  created_after?: string
+  created_before?: string
+}) {
   return {
-    after: query.created_after === undefined ? null : parseTime(query.created_after, 'created_after'),
-    before: query.created_before === undefined ? null : parseTime(query.created_before, 'created_before'),
+    after: query.created_after === undefined ? undefined : parseTime(query.created_after, 'created_after'),
+    before:
+      query.created_before === undefined ? undefined : parseTime(query.created_before, 'created_before'),
+    position: positionOf(query),
+    limit: limitOf(query) + 1,
   }
 }

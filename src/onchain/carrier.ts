@@ -1,10 +1,11 @@
 import type { Logger } from 'pino'
 import { crashPoint } from '../core/crash-point.ts'
+import { retryAfter, takeDue } from '../db/due.ts'
 import { openWorker, type Worker } from '../db/worker.ts'
 import type { ChainOrder, SignedTransaction } from '../rails/chain/rail.ts'
 import type { World } from '../world.ts'
 import { type Step, stepTransfer } from './settle.ts'
-import { retryAt, type Transfer, takeDue } from './store.ts'
+import type { Transfer } from './store.ts'
 
 /**
  * Carries accepted transfers to their end: sign once, store the bytes, broadcast them, and again until the network knows
@@ -15,8 +16,7 @@ const LOOK_MS = 500
 const RETRY_MS = 5000
 
 export function openCarrier(world: World, log: Logger): Worker {
-  const later = (transfer: Transfer, ms: number) =>
-    retryAt(world.db, transfer.id, new Date(world.clock.now() + ms))
+  const later = (transfer: Transfer, ms: number) => retryAfter(world.db, 'transfers', transfer.id, ms)
 
   async function step(transfer: Transfer, taken: Step): Promise<Transfer> {
     return (await world.commit(stepTransfer(world, transfer, taken))).transfer
@@ -35,7 +35,8 @@ export function openCarrier(world: World, log: Logger): Worker {
 
   async function sign(transfer: Transfer): Promise<void> {
     const prepared = await world.chain.prepare(orderOf(transfer))
-    if (prepared.kind === 'later') return retryAt(world.db, transfer.id, prepared.at)
+    if (prepared.kind === 'later')
+      return later(transfer, Math.max(0, prepared.at.getTime() - world.clock.now()))
     if (prepared.kind === 'refused')
       return void (await step(transfer, { kind: 'failed', rail_code: prepared.rail_code }))
     crashPoint('after_sign')
@@ -63,7 +64,7 @@ export function openCarrier(world: World, log: Logger): Worker {
     name: 'transfers',
     log,
     poll_ms: POLL_MS,
-    take: (limit) => takeDue(world.db, world.lease_ms, limit),
+    take: (limit) => takeDue<Transfer>(world.db, 'transfers', world.lease_ms, limit),
     work: carry,
   })
 }

@@ -2,15 +2,16 @@ import { refuse } from '../core/errors.ts'
 import { isId } from '../core/ids.ts'
 import { assets, parseMoney } from '../core/money.ts'
 import { findCustomer } from '../customers/customers.ts'
+import { selectNewest } from '../db/newest.ts'
 import { Answered } from '../http/answered.ts'
 import { type Caller, type Handler, handle } from '../http/endpoint.ts'
-import { limitOf, pageOf, positionOf, timesOf } from '../http/page.ts'
+import { filterOf, limitOf, pageOf } from '../http/page.ts'
 import { claimOf, findClaimed } from '../ledger/once.ts'
 import type { World } from '../world.ts'
 import { networkNames, networks } from './address.ts'
 import * as contract from './contract.ts'
 import { type Step, stepTransfer } from './settle.ts'
-import { selectTransfer, selectTransfers, type Transfer } from './store.ts'
+import { selectTransfer, type Transfer } from './store.ts'
 import {
   acceptTransfer,
   currentFee,
@@ -63,18 +64,10 @@ export const transfersRoutes: Handler[] = [
   }),
 
   handle(contract.listTransfers, async ({ world, caller, query }) => {
-    const limit = limitOf(query)
-    const transfers = await selectTransfers(world.db, {
-      partner_id: caller.partner_id,
-      customer_id: query.customer_id ?? null,
-      status: query.status ?? null,
-      asset: query.asset ?? null,
-      network: query.network ?? null,
-      ...timesOf(query),
-      position: positionOf(query),
-      limit: limit + 1,
-    })
-    return pageOf(transfers, limit, renderTransfer)
+    const { customer_id, status, asset, network } = query
+    const equal = { partner_id: caller.partner_id, customer_id, status, asset, network }
+    const transfers = await selectNewest<Transfer>(world.db, 'transfers', { equal, ...filterOf(query) })
+    return pageOf(transfers, limitOf(query), renderTransfer)
   }),
 
   handle(contract.getTransfer, async ({ world, caller, params }) =>

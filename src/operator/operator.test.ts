@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { addCustomer } from '../customers/customers.ts'
-import { overduePayouts } from '../pix/store.ts'
+import { overdue } from '../db/due.ts'
+import type { Payout } from '../pix/store.ts'
 import { perform } from './actions.ts'
 import { approve, listProposals, propose } from './proposals.ts'
 
@@ -34,9 +35,9 @@ test('an open payout is on the desk, and is settled by what the operator establi
   const { sandbox } = service.worlds
   const completed = await openPayout()
   const failed = await openPayout()
-  const desk = await overduePayouts(sandbox.db, 0)
+  const desk = await overdue<Payout>(sandbox.db, 'payouts', 0)
   expect(desk.map(({ id }) => id)).toEqual(expect.arrayContaining([completed.payout_id, failed.payout_id]))
-  expect(await overduePayouts(sandbox.db, 60_000)).toEqual([])
+  expect(await overdue(sandbox.db, 'payouts', 60_000)).toEqual([])
   const end_to_end_id = 'E00000000202611151200abcdefghijk'
   await perform(sandbox, {
     name: 'resolve_payout',

@@ -3,9 +3,10 @@ import { parseDocument } from '../core/document.ts'
 import { refuse } from '../core/errors.ts'
 import { parseMoney } from '../core/money.ts'
 import { findCustomer } from '../customers/customers.ts'
+import { selectNewest } from '../db/newest.ts'
 import { Answered } from '../http/answered.ts'
 import { type Caller, type Handler, handle } from '../http/endpoint.ts'
-import { limitOf, pageOf, positionOf, timesOf } from '../http/page.ts'
+import { filterOf, limitOf, pageOf } from '../http/page.ts'
 import type { Claimed } from '../ledger/command.ts'
 import { claimOf, findClaimed } from '../ledger/once.ts'
 import type { World } from '../world.ts'
@@ -21,7 +22,7 @@ import {
 } from './payouts.ts'
 import type { Sender } from './sender.ts'
 import { awaitAnswer, OPERATION, settlePayout } from './settle.ts'
-import { type Payout, payoutById, selectPayout, selectPayouts } from './store.ts'
+import { type Payout, payoutById, selectPayout } from './store.ts'
 
 const { renderCounterparty, renderPayout } = contract
 
@@ -76,16 +77,10 @@ export const pixRoutes = (senders: Senders): Handler[] => [
   }),
 
   handle(contract.listPayouts, async ({ world, caller, query }) => {
-    const limit = limitOf(query)
-    const payouts = await selectPayouts(world.db, {
-      partner_id: caller.partner_id,
-      customer_id: query.customer_id ?? null,
-      status: query.status ?? null,
-      ...timesOf(query),
-      position: positionOf(query),
-      limit: limit + 1,
-    })
-    return pageOf(payouts, limit, renderPayout)
+    const { customer_id, status } = query
+    const equal = { partner_id: caller.partner_id, customer_id, status }
+    const payouts = await selectNewest<Payout>(world.db, 'payouts', { equal, ...filterOf(query) })
+    return pageOf(payouts, limitOf(query), renderPayout)
   }),
 
   handle(contract.getPayout, async ({ world, caller, params }) =>

@@ -1,11 +1,12 @@
 import type { Logger } from 'pino'
 import { crashPoint } from '../core/crash-point.ts'
 import { money } from '../core/money.ts'
+import { retryAfter, takeDue } from '../db/due.ts'
 import { openWorker } from '../db/worker.ts'
 import type { PixOrder, PixOutcome, PixStatus } from '../rails/pix/rail.ts'
 import type { World } from '../world.ts'
 import { type FinalOutcome, type Settled, settlePayout } from './settle.ts'
-import { type Payout, retryLater, takeDue } from './store.ts'
+import type { Payout } from './store.ts'
 
 /**
  * Brings accepted payouts to their end. The first try is made by whoever accepted the payout, at once. Whatever is not
@@ -46,7 +47,12 @@ export function openSender(world: World, log: Logger): Sender {
   /** What is not known stays as it is, and is asked again later. */
   async function follow(payout: Payout, outcome: PixOutcome): Promise<Settled | undefined> {
     if (outcome.kind !== 'unknown') return settle(payout, outcome)
-    await retryLater(world.db, payout.id, RETRY_MS[Math.min(payout.attempts, RETRY_MS.length) - 1]!)
+    await retryAfter(
+      world.db,
+      'payouts',
+      payout.id,
+      RETRY_MS[Math.min(payout.attempts, RETRY_MS.length) - 1]!,
+    )
     return undefined
   }
 
@@ -62,7 +68,7 @@ export function openSender(world: World, log: Logger): Sender {
     const status: PixStatus = await world.pix.status(orderOf(payout)).catch(unknown(log))
     if (status.kind !== 'absent') return void (await follow(payout, status))
     const age = world.clock.now() - payout.created_at.getTime()
-    if (age < VISIBLE_AFTER_MS) return retryLater(world.db, payout.id, VISIBLE_AFTER_MS - age)
+    if (age < VISIBLE_AFTER_MS) return retryAfter(world.db, 'payouts', payout.id, VISIBLE_AFTER_MS - age)
     await send(payout)
   }
 
@@ -70,7 +76,7 @@ export function openSender(world: World, log: Logger): Sender {
     name: 'payouts',
     log,
     poll_ms: POLL_MS,
-    take: (limit) => takeDue(world.db, world.lease_ms, limit),
+    take: (limit) => takeDue<Payout>(world.db, 'payouts', world.lease_ms, limit),
     work: lookAfter,
   })
 

@@ -92,68 +92,6 @@ export async function payoutById(db: Db, id: string): Promise<Payout | undefined
   return rows[0]
 }
 
-/** On their way for longer than they should be: the operator's desk. */
-export async function overduePayouts(db: Db, older_than_ms: number): Promise<Payout[]> {
-  const { rows } = await db.query(
-    `SELECT * FROM payouts WHERE status IN ('pending', 'processing')
-       AND created_at < clock_timestamp() - make_interval(secs => $1::float8 / 1000) ORDER BY created_at LIMIT 100`,
-    [older_than_ms],
-  )
-  return rows
-}
-
-export type PayoutFilter = {
-  readonly partner_id: string
-  readonly customer_id: string | null
-  readonly status: string | null
-  readonly after: Date | null
-  readonly before: Date | null
-  readonly position: { readonly at: Date; readonly id: string } | undefined
-  readonly limit: number
-}
-
-export async function selectPayouts(db: Db, filter: PayoutFilter): Promise<Payout[]> {
-  const { rows } = await db.query({
-    name: 'select payouts',
-    text: `SELECT * FROM payouts WHERE partner_id = $1 AND ($2::text IS NULL OR customer_id = $2) AND ($3::text IS NULL OR status = $3)
-      AND ($4::timestamptz IS NULL OR created_at >= $4) AND ($5::timestamptz IS NULL OR created_at < $5)
-      AND ($6::timestamptz IS NULL OR (created_at, id) < ($6, $7))
-      ORDER BY created_at DESC, id DESC LIMIT $8`,
-    values: [
-      filter.partner_id,
-      filter.customer_id,
-      filter.status,
-      filter.after,
-      filter.before,
-      filter.position?.at ?? null,
-      filter.position?.id ?? null,
-      filter.limit,
-    ],
-  })
-  return rows
-}
-
-/** Takes what is due for itself until the lease ends. Whoever else looks meanwhile passes over it. */
-export async function takeDue(db: Db, lease_ms: number, limit: number): Promise<Payout[]> {
-  const { rows } = await db.query({
-    name: 'take due payouts',
-    text: `UPDATE payouts SET attempts = attempts + 1, next_attempt_at = clock_timestamp() + make_interval(secs => $1::float8 / 1000)
-      WHERE id IN (SELECT id FROM payouts WHERE status IN ('pending', 'processing') AND next_attempt_at <= clock_timestamp()
-        ORDER BY next_attempt_at LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING *`,
-    values: [lease_ms, limit],
-  })
-  return rows
-}
-
-export async function retryLater(db: Db, id: string, delay_ms: number): Promise<void> {
-  await db.query({
-    name: 'retry payout later',
-    text: `UPDATE payouts SET next_attempt_at = clock_timestamp() + make_interval(secs => $2::float8 / 1000)
-      WHERE id = $1 AND status IN ('pending', 'processing')`,
-    values: [id, delay_ms],
-  })
-}
-
 export const payoutChecks: readonly Check[] = [
   {
     name: 'every payout is debited once and in full, and ends in exactly one place',
