@@ -1,8 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import Fastify, { type FastifyInstance } from 'fastify'
+import type { QueryConfig } from 'pg'
 import { Refusal } from './core/errors.ts'
 import type { Pool } from './db/pool.ts'
 import type { Metrics } from './metrics.ts'
+
+const READY_MS = 2000
 
 /** What operators and their machines ask: alive, ready, and how it is doing. None of it needs an API key. */
 export type Readiness = { ready(): boolean }
@@ -12,7 +15,7 @@ export function registerHealth(app: FastifyInstance, options: { db: Pool; readin
   app.get('/readyz', async (_, reply) => {
     if (!options.readiness.ready())
       throw new Refusal('service_unavailable', { message: 'The server is starting or stopping.' })
-    await options.db.query('SELECT 1').catch(() => {
+    await options.db.query({ text: 'SELECT 1', query_timeout: READY_MS } as QueryConfig).catch(() => {
       throw new Refusal('service_unavailable', { message: 'The database does not answer.' })
     })
     return reply.type('application/json').send('{"status":"ready"}')

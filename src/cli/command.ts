@@ -86,11 +86,14 @@ export function usage(message: string): never {
   throw new UsageError(message)
 }
 
+const cellOf = (value: unknown): string =>
+  value instanceof Date ? value.toISOString() : String(value ?? '-')
+
 /** Columns for people. */
 export function table(rows: readonly Readonly<Record<string, unknown>>[]): string {
   if (rows.length === 0) return '(none)\n'
   const names = Object.keys(rows[0]!)
-  const cells = [names, ...rows.map((row) => names.map((name) => String(row[name] ?? '-')))]
+  const cells = [names, ...rows.map((row) => names.map((name) => cellOf(row[name])))]
   const widths = names.map((_, i) => Math.max(...cells.map((line) => line[i]!.length)))
   return cells
     .map(

@@ -52,7 +52,7 @@ export const errors = {
   },
   expired_api_key: {
     ...authentication,
-    message: 'This API key has expired. Create a new one, or rotate it before its expiry next time.',
+    message: 'This API key has expired. Create a new one.',
     page: 'The key was created with an expiry, and that time has passed.',
   },
   ip_not_allowed: {

@@ -14,7 +14,7 @@ import {
   timeQuery,
   Units,
 } from '../http/schema.ts'
-import type { Balance, StatementLine } from '../ledger/statement.ts'
+import type { Balance, StatementLine } from '../ledger/balances.ts'
 import { causeOf } from './cause.ts'
 import type { Customer } from './store.ts'
 

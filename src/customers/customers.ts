@@ -4,8 +4,8 @@ import { isId } from '../core/ids.ts'
 import { type NewestFilter, selectNewest } from '../db/newest.ts'
 import { isUniqueViolation, transaction } from '../db/pool.ts'
 import { recordEvent } from '../events/events.ts'
+import { holdAccounts, openAccounts } from '../ledger/balances.ts'
 import type { Held } from '../ledger/command.ts'
-import { openAccounts } from '../ledger/statement.ts'
 import type { World } from '../world.ts'
 import { renderCustomer } from './contract.ts'
 import {
@@ -97,10 +97,7 @@ export async function editCustomer(
 export async function blockCustomer(world: World, id: string, status: Customer['status']): Promise<Customer> {
   const customer = await transaction(world.db, async (tx) => {
     await tx.query("SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '15s'")
-    await tx.query(
-      'SELECT FROM balances WHERE customer_id = $1 ORDER BY asset COLLATE "C" FOR NO KEY UPDATE',
-      [id],
-    )
+    await holdAccounts(tx, id)
     return setStatus(tx, id, status)
   })
   if (!customer) throw new Error(`No customer ${id} in ${world.environment}.`)

@@ -1,7 +1,7 @@
 import { type Asset, assetNames } from '../core/money.ts'
 import { type Handler, handle } from '../http/endpoint.ts'
 import { decodeCursor, encodeCursor, filterOf, limitOf, pageOf } from '../http/page.ts'
-import { balancesOf, positionAfter, type StatementPosition, statementLines } from '../ledger/statement.ts'
+import { balancesOf, type StatementPosition, statementPage } from '../ledger/balances.ts'
 import * as contract from './contract.ts'
 import { addCustomer, editCustomer, findCustomer, findCustomers } from './customers.ts'
 
@@ -36,20 +36,16 @@ export const customersRoutes: Handler[] = [
 
   handle(contract.getStatement, async ({ world, caller, params, query }) => {
     const customer = await findCustomer(world, { partner_id: caller.partner_id, id: params.customer_id })
-    const limit = limitOf(query)
-    const before = readPosition(query.cursor)
-    const lines = await statementLines(world.db, {
+    const { lines, has_more, next } = await statementPage(world.db, {
       customer_id: customer.id,
       assets: query.asset ? [query.asset] : assetNames,
-      before,
-      limit: limit + 1,
+      before: readPosition(query.cursor),
+      limit: limitOf(query),
     })
-    const shown = lines.slice(0, limit)
-    const has_more = lines.length > limit
     return {
-      data: shown.map(renderStatementLine),
+      data: lines.map(renderStatementLine),
       has_more,
-      next_cursor: has_more ? encodeCursor(writePosition(positionAfter(before, shown))) : null,
+      next_cursor: has_more ? encodeCursor(writePosition(next)) : null,
     }
   }),
 ]

@@ -62,8 +62,16 @@ export function connectionConfig(
   }
 }
 
+/** A server that takes a question and never answers must not take the caller with it. */
+const QUERY_TIMEOUT_MS = 15_000
+
 export function openPool(seat: Seat & { readonly max: number }): Pool {
-  const pool = new pg.Pool({ ...connectionConfig(seat), max: seat.max, idleTimeoutMillis: 30_000 })
+  const pool = new pg.Pool({
+    ...connectionConfig(seat),
+    max: seat.max,
+    idleTimeoutMillis: 30_000,
+    query_timeout: QUERY_TIMEOUT_MS,
+  })
   // An idle connection that breaks is replaced at its next use; without a listener it would end the process.
   pool.on('error', () => {})
   return pool
@@ -75,7 +83,7 @@ export async function openClient(
 ): Promise<Client> {
   const client = new pg.Client({
     ...connectionConfig(seat, options.settings),
-    ...(options.pipeline ? { pipeline: true } : {}),
+    ...(options.pipeline ? { pipeline: true, query_timeout: QUERY_TIMEOUT_MS } : {}),
   } as pg.ClientConfig)
   client.on('error', () => {})
   await client.connect()
@@ -126,7 +134,7 @@ export function isUnreachable(error: unknown): boolean {
   const { code, message } = error as NodeJS.ErrnoException
   return (
     ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH'].includes(code ?? '') ||
-    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|timeout expired)/.test(
+    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|timeout expired|Query read timeout)/.test(
       message ?? '',
     )
   )

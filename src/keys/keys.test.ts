@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type Api, openApi } from '../../test/support/api.ts'
 import { asAdmin, createDatabase } from '../../test/support/database.ts'
 import { startNode } from '../../test/support/node.ts'
@@ -398,7 +398,9 @@ describe('contract §5: a revocation holds on every node', () => {
 
 test('§5 item 3: the value of a key is in no table and in no log line', async () => {
   const hands = openHands(await createDatabase())
+  onTestFinished(hands.stop)
   const server = await spawnServer(testEnv(hands.database.url, { LOG_LEVEL: 'trace' }))
+  onTestFinished(() => server.kill('SIGKILL'))
   const sandbox = await hands.partner(server.url)
   const live = await hands.partner(server.url, { environment: 'production' })
   const rotated = await rotateKey(hands.worlds.sandbox, sandbox.key_id, 3600)
@@ -434,12 +436,13 @@ test('§5 item 3: the value of a key is in no table and in no log line', async (
   }
   expect(stored).toContain(hashKeyValue(sandbox.key).toString('hex'))
   expect(stored).not.toContain(hashKeyValue(guess).toString('hex'))
-  await hands.stop()
 })
 
 test('contract §5: the last use of a key is noted with its address', async () => {
   const hands = openHands(await createDatabase())
+  onTestFinished(hands.stop)
   const node = await startNode(hands.database.url, { TRUST_PROXY: '127.0.0.1' })
+  onTestFinished(node.stop)
   const used = await hands.partner(node.url)
   const unused = await hands.partner(node.url, { ip_allowlist: ['203.0.113.0/24'] })
   const before = Date.now()
@@ -454,5 +457,4 @@ test('contract §5: the last use of a key is noted with its address', async () =
   expect(last_used_at!.getTime()).toBeGreaterThanOrEqual(before - 50)
   expect(last_used_at!.getTime()).toBeLessThanOrEqual(Date.now() + 50)
   expect(await find(unused.key_id)).toMatchObject({ last_used_at: null, last_used_address: null })
-  await hands.stop()
 })

@@ -1,7 +1,7 @@
 import type { Db } from '../db/pool.ts'
 import type { Scope } from '../http/endpoint.ts'
 import { rowSource } from '../ledger/command.ts'
-import type { CustomLimits, Tier } from '../limits/tiers.ts'
+import { type CustomLimits, limitNames, type Tier } from '../limits/tiers.ts'
 
 export type ApiKey = CustomLimits & {
   readonly id: string
@@ -96,17 +96,18 @@ export async function endValues(db: Db, api_key_id: string, grace_seconds: numbe
   )
 }
 
+/** What is absent stays; null gives a figure up again. */
 export async function updateLimits(
   db: Db,
   id: string,
   limits: Partial<CustomLimits>,
 ): Promise<ApiKey | undefined> {
-  const { rows } = await db.query(
-    `UPDATE api_keys SET per_minute = coalesce($2, per_minute), per_day = coalesce($3, per_day),
-       endpoint_per_minute = coalesce($4, endpoint_per_minute), lookup_per_minute = coalesce($5, lookup_per_minute)
-     WHERE id = $1 RETURNING *`,
-    [id, limits.per_minute, limits.per_day, limits.endpoint_per_minute, limits.lookup_per_minute],
-  )
+  const columns = limitNames.filter((name) => limits[name] !== undefined)
+  const sets = columns.map((name, i) => `${name} = $${i + 2}`)
+  const { rows } = await db.query(`UPDATE api_keys SET ${sets.join(', ')} WHERE id = $1 RETURNING *`, [
+    id,
+    ...columns.map((name) => limits[name]),
+  ])
   return rows[0]
 }
 

@@ -1,3 +1,4 @@
+import type { QueryConfig } from 'pg'
 import { type Pool, transaction } from '../db/pool.ts'
 
 /**
@@ -22,6 +23,7 @@ export type AuditReport = {
 }
 
 const EXAMPLES = 5
+const AN_HOUR_MS = 3_600_000
 
 export const ledgerChecks: readonly Check[] = [
   {
@@ -64,9 +66,10 @@ export async function audit(pool: Pool, checks: readonly Check[]): Promise<Audit
     await tx.query(
       "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '5min'; SET LOCAL work_mem = '64MB'",
     )
+    const ask = (text: string) => tx.query({ text, query_timeout: AN_HOUR_MS } as QueryConfig)
     const findings: Finding[] = []
     for (const { name, sql } of [...ledgerChecks, ...checks]) {
-      const { rows } = await tx.query(
+      const { rows } = await ask(
         `SELECT *, count(*) OVER () AS found FROM (${sql}) AS wrong LIMIT ${EXAMPLES}`,
       )
       if (rows.length === 0) continue
@@ -76,10 +79,10 @@ export async function audit(pool: Pool, checks: readonly Check[]): Promise<Audit
         examples: rows.map(({ found: _, ...row }) => row),
       })
     }
-    const counts = await tx.query(
+    const counts = await ask(
       'SELECT (SELECT count(*) FROM entries) AS entries, (SELECT count(DISTINCT customer_id) FROM balances) AS customers',
     )
-    const sums = await tx.query(
+    const sums = await ask(
       `SELECT asset, split_part(account, ':', 1) AS account, sum(amount) AS sum FROM entries GROUP BY 1, 2 ORDER BY 1, 2`,
     )
     const assets: Record<string, Record<string, bigint>> = {}

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { Type as T } from 'typebox'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type Api, openApi } from '../../test/support/api.ts'
 import { asAdmin, createDatabase, type TestDatabase } from '../../test/support/database.ts'
 import { startNode } from '../../test/support/node.ts'
@@ -182,15 +182,16 @@ describe('contract §6: the day', () => {
 
   test('goes on after a restart', async () => {
     const hands = openHands(await createDatabase())
+    onTestFinished(hands.stop)
     const first = await startNode(hands.database.url)
+    onTestFinished(first.stop)
     const { api, key } = await hands.partner(first.url, { limited: true })
     await times(20, () => api.get('/v1/usage'))
     await first.stop()
     const second = await startNode(hands.database.url)
+    onTestFinished(second.stop)
     const usage = (await openApi(second.url, key).get('/v1/usage')).json
     expect(usage.day.used).toBe(21)
-    await second.stop()
-    await hands.stop()
   })
 })
 
@@ -269,13 +270,10 @@ async function openNode(database: TestDatabase, try_alone_ms?: number): Promise<
     log,
     ...(try_alone_ms ? { try_alone_ms } : {}),
   })
-  return {
-    ...limiter,
-    async stop() {
-      await limiter.stop()
-      await hints.stop()
-    },
-  }
+  let stopping: Promise<void> | undefined
+  const stop = () => (stopping ??= limiter.stop().then(hints.stop))
+  onTestFinished(stop)
+  return { ...limiter, stop }
 }
 
 describe('an endpoint with a limit of its own', () => {
@@ -291,10 +289,14 @@ describe('an endpoint with a limit of its own', () => {
 
   test('refuses in its own window, leaves the others untouched, and shows in the usage', async () => {
     const hands = openHands(await createDatabase())
+    onTestFinished(hands.stop)
     const seat = { url: hands.database.url, schema: 'shared', application_name: 'trilho' } as const
     const hints = openHints(seat, log)
+    onTestFinished(hints.stop)
     const keyring = openKeyring({ worlds: hands.worlds, hints, log })
+    onTestFinished(keyring.stop)
     const limiter = await openLimiter({ seat, clock: systemClock(), hints, log })
+    onTestFinished(limiter.stop)
     const app = buildServer({
       handlers: [handle(limited, async () => ({})), ...limitsRoutes(limiter, () => [limited])],
       gate: createGate({ keyring, limiter, trusted_proxies: [] }),
@@ -303,6 +305,7 @@ describe('an endpoint with a limit of its own', () => {
     })
     const { key, key_id } = await hands.partner('http://127.0.0.1', { limited: true })
     const url = await app.listen({ host: '127.0.0.1', port: 0 })
+    onTestFinished(() => app.close())
     const authorization = `Bearer ${key}`
     const post = () =>
       fetch(`${url}/v1/limited`, {
@@ -331,11 +334,6 @@ describe('an endpoint with a limit of its own', () => {
     await until(async () => (await usage()).endpoints[0].limit === 5, 1000)
     const more = await times(4, post)
     expect(more.map(({ status }) => status).sort()).toEqual([200, 200, 429, 429])
-    await app.close()
-    await limiter.stop()
-    await keyring.stop()
-    await hints.stop()
-    await hands.stop()
   })
 
   test('is one more window of the key, after the minute that feeds the headers', () => {
@@ -372,14 +370,18 @@ async function drain(
 
 describe('contract §6: with several nodes the windows are exact', () => {
   let database: TestDatabase
+  let hands: ReturnType<typeof openHands>
   beforeAll(async () => {
     database = await createDatabase()
+    hands = openHands(database)
   })
-  afterAll(() => database.drop())
+  afterAll(() => hands.stop())
 
   test('300 requests at once, over two servers, on a key of 100 a minute: 100 are let in', async () => {
-    const hands = openHands(database)
-    const [one, two] = await Promise.all([spawnServer(testEnv(database.url)), startNode(database.url)])
+    const one = await spawnServer(testEnv(database.url))
+    onTestFinished(() => one.kill('SIGKILL'))
+    const two = await startNode(database.url)
+    onTestFinished(two.stop)
     const { key } = await hands.partner(one.url, { limited: true })
     const servers = [openApi(one.url, key), openApi(two.url, key)]
     await roomInMinute(8)
@@ -387,8 +389,6 @@ describe('contract §6: with several nodes the windows are exact', () => {
     const accepted = replies.filter(({ status }) => status === 200)
     expect(accepted.map(left).sort((a, b) => a - b)).toEqual([...Array(100).keys()])
     expect(replies.filter(({ status }) => status === 429)).toHaveLength(200)
-    await one.kill('SIGKILL')
-    await two.stop()
   })
 
   test('a node that joins under load, and one that leaves, changes no count', async () => {
@@ -412,12 +412,11 @@ describe('contract §6: with several nodes the windows are exact', () => {
     }
     expect(await load).toEqual({ accepted: 6000, failed: 0 })
     expect(joins).toBeGreaterThan(3)
-    await first.stop()
   })
 
   test('a server that comes and goes while another one is busy changes no count', async () => {
-    const hands = openHands(database)
     const first = await startNode(database.url)
+    onTestFinished(first.stop)
     const { key, partner_id } = await hands.partner(first.url, { limited: true })
     await editPartner(hands.shared, partner_id, { per_minute: 10_000, per_day: 1500 })
     let servers = [openApi(first.url, key)]
@@ -433,6 +432,7 @@ describe('contract §6: with several nodes the windows are exact', () => {
     })
     await sleep(200)
     const second = await startNode(database.url)
+    onTestFinished(second.stop)
     servers = [openApi(first.url, key), openApi(second.url, key)]
     await sleep(300)
     servers = servers.slice(0, 1)
@@ -440,14 +440,12 @@ describe('contract §6: with several nodes the windows are exact', () => {
     const statuses = (await load).flat()
     expect(statuses.filter((status) => status === 200)).toHaveLength(1500)
     expect(statuses.filter((status) => status === 429)).toHaveLength(15)
-    await first.stop()
   })
 
   test('three nodes that start at once share from the first request on', async () => {
     const nodes = await times(3, () => openNode(database))
     const load = drain(() => nodes, 'key_three', { name: 'day', kind: 'day', limit: 1000 })
     expect(await load).toEqual({ accepted: 1000, failed: 0 })
-    await times(3, (i) => nodes[i]!.stop())
   })
 
   test.each([1, 2])('a lost connection to the database loses no count: %d nodes', async (size) => {
@@ -465,12 +463,11 @@ describe('contract §6: with several nodes the windows are exact', () => {
     // A request whose count may or may not have been stored was answered with an error, never let in.
     expect(accepted).toBeLessThanOrEqual(5000)
     expect(accepted).toBeGreaterThanOrEqual(5000 - failed)
-    await times(size, (i) => nodes[i]!.stop())
   })
 
   test('a node killed while alone loses at most the last second, and the next one starts at once', async () => {
-    const hands = openHands(database)
     const killed = await spawnServer(testEnv(database.url))
+    onTestFinished(() => killed.kill('SIGKILL'))
     const { key, api } = await hands.partner(killed.url, { limited: true })
     await times(30, () => api.get('/v1/usage'))
     await sleep(1200)
@@ -478,10 +475,10 @@ describe('contract §6: with several nodes the windows are exact', () => {
     await killed.kill('SIGKILL')
     const started = performance.now()
     const next = await startNode(database.url)
+    onTestFinished(next.stop)
     expect(performance.now() - started).toBeLessThan(3000)
     const { used } = (await openApi(next.url, key).get('/v1/usage')).json.day
     expect(used).toBeGreaterThanOrEqual(31)
     expect(used).toBeLessThanOrEqual(36)
-    await next.stop()
   })
 })

@@ -12,12 +12,9 @@ export type Tier = keyof typeof tiers
 export const tierNames = Object.keys(tiers) as Tier[]
 
 /** Custom figures of a partner or of a single key. Null: not set here. */
-export type CustomLimits = {
-  readonly per_minute: number | null
-  readonly per_day: number | null
-  readonly endpoint_per_minute: number | null
-  readonly lookup_per_minute: number | null
-}
+export type CustomLimits = { readonly [Name in (typeof limitNames)[number]]: number | null }
+
+export const limitNames = ['per_minute', 'per_day', 'endpoint_per_minute', 'lookup_per_minute'] as const
 
 export const ADDRESS_PER_MINUTE = 100
 export const LOOKUP_PER_MINUTE = 20

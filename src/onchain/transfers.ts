@@ -6,6 +6,7 @@ import { eventWrite } from '../events/events.ts'
 import type { Caller } from '../http/endpoint.ts'
 import { onBehalfOf } from '../keys/keys.ts'
 import { customerAccount, inTransitAccount } from '../ledger/accounts.ts'
+import { balanceOf } from '../ledger/balances.ts'
 import type { Claim, Command } from '../ledger/command.ts'
 import { type Once, once } from '../ledger/once.ts'
 import type { World } from '../world.ts'
@@ -120,10 +121,7 @@ export async function tryTransfer(
   const fee = await currentFee(world, order.network)
   const gross = order.amount_net + fee
   if (gross > UNITS_MAX) refuse('amount_too_large', { param: 'amount' })
-  const { rows } = await world.db.query(
-    'SELECT balance FROM balances WHERE customer_id = $1 AND asset = $2',
-    [customer.id, order.asset],
-  )
-  if (rows[0].balance < gross) refuse('insufficient_balance')
-  return { fee, balance_after: rows[0].balance - gross }
+  const balance = await balanceOf(world.db, { customer_id: customer.id, asset: order.asset })
+  if (balance < gross) refuse('insufficient_balance')
+  return { fee, balance_after: balance - gross }
 }

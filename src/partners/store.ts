@@ -1,5 +1,5 @@
 import type { Db } from '../db/pool.ts'
-import type { CustomLimits, Tier } from '../limits/tiers.ts'
+import { type CustomLimits, limitNames, type Tier } from '../limits/tiers.ts'
 
 export type Partner = CustomLimits & {
   readonly id: string
@@ -31,10 +31,7 @@ export type PartnerChange = Partial<Omit<Partner, 'id' | 'name' | 'created_at'>>
 
 const changeable = [
   'tier',
-  'per_minute',
-  'per_day',
-  'endpoint_per_minute',
-  'lookup_per_minute',
+  ...limitNames,
   'pix_fee',
   'service_fee_bps',
   'partner_fee_share_pct',

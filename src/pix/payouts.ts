@@ -8,6 +8,7 @@ import { eventWrite } from '../events/events.ts'
 import type { Caller } from '../http/endpoint.ts'
 import { onBehalfOf } from '../keys/keys.ts'
 import { customerAccount, inTransitAccount } from '../ledger/accounts.ts'
+import { balanceOf } from '../ledger/balances.ts'
 import type { Claim, Command } from '../ledger/command.ts'
 import { type Once, once } from '../ledger/once.ts'
 import type { Holder } from '../rails/pix/rail.ts'
@@ -146,11 +147,8 @@ export async function tryPayout(
     refuse('pix_key_not_found', { param: 'counterparty.pix_key' })
   if (!isAllowed(counterparty, customer, caller))
     refuse('counterparty_not_allowed', { param: 'counterparty' })
-  const { rows } = await world.db.query(
-    `SELECT balance FROM balances WHERE customer_id = $1 AND asset = 'BRL'`,
-    [customer.id],
-  )
-  const balance_after = rows[0].balance - order.amount.units - caller.terms.pix_fee
+  const balance = await balanceOf(world.db, { customer_id: customer.id, asset: 'BRL' })
+  const balance_after = balance - order.amount.units - caller.terms.pix_fee
   if (balance_after < 0n) refuse('insufficient_balance')
   return { fee: caller.terms.pix_fee, balance_after, counterparty }
 }

@@ -5,7 +5,7 @@ import { retryAfter, takeDue } from '../db/due.ts'
 import { openWorker } from '../db/worker.ts'
 import type { PixOrder, PixOutcome, PixStatus } from '../rails/pix/rail.ts'
 import type { World } from '../world.ts'
-import { type FinalOutcome, type Settled, settlePayout } from './settle.ts'
+import { type FinalOutcome, type Settled, settlePayout, type Watch } from './settle.ts'
 import type { Payout } from './store.ts'
 
 /**
@@ -20,8 +20,6 @@ export type Sender = {
   watch(payout_id: string): Watch
   stop(): Promise<void>
 }
-
-export type Watch = { readonly settled: Promise<Settled>; stop(): void }
 
 const POLL_MS = 500
 /** A rail may need this long until what it was sent can be found there. */

@@ -7,7 +7,6 @@ import type { PixOutcome } from '../rails/pix/rail.ts'
 import type { World } from '../world.ts'
 import { renderPayout } from './contract.ts'
 import { failureOf } from './failures.ts'
-import type { Watch } from './sender.ts'
 import { type Payout, payoutRows, settlePayouts } from './store.ts'
 
 /**
@@ -20,6 +19,9 @@ export const RAIL = 'pix'
 export const OPERATION = 'pix.payout'
 
 export type Settled = { readonly payout: Payout; readonly answer: Answer | null; readonly changed: boolean }
+
+/** Tells when a payout is settled by this process, until it is told to stop. */
+export type Watch = { readonly settled: Promise<Settled>; stop(): void }
 
 /** The claim under which a payout was made; its fingerprint plays no part once the payout exists. */
 export const claimOfPayout = ({

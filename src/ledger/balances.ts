@@ -1,5 +1,6 @@
 import { type Asset, assetNames } from '../core/money.ts'
 import type { Db } from '../db/pool.ts'
+import type { AccountRef } from './command.ts'
 
 /** A line of a customer's statement. */
 export type StatementLine = {
@@ -24,24 +25,30 @@ const LINES = {
 const NEWEST = 2n ** 63n - 1n
 
 /**
- * Newest first. Each account's lines are numbered without a gap under its own lock, so a position per account stays right
- * whatever is added meanwhile.
+ * Newest first, and where the next page goes on. Each account's lines are numbered without a gap under its own lock, so a
+ * position per account stays right whatever is added meanwhile; an account that showed nothing yet is held at its newest.
  */
-export async function statementLines(
+export async function statementPage(
   db: Db,
-  options: { customer_id: string; assets?: readonly Asset[]; before: StatementPosition; limit: number },
-): Promise<StatementLine[]> {
-  const { customer_id, assets = assetNames, before, limit } = options
+  options: { customer_id: string; assets: readonly Asset[]; before: StatementPosition; limit: number },
+): Promise<{ lines: StatementLine[]; has_more: boolean; next: StatementPosition }> {
+  const { customer_id, assets, before, limit } = options
   const perAsset = await Promise.all(
     assets.map(async (asset) => {
       const { rows } = await db.query({
         ...LINES,
-        values: [customer_id, asset, before[asset] ?? NEWEST, limit],
+        values: [customer_id, asset, before[asset] ?? NEWEST, limit + 1],
       })
       return rows as StatementLine[]
     }),
   )
-  return merge(perAsset, limit)
+  const merged = merge(perAsset, limit + 1)
+  const lines = merged.slice(0, limit)
+  const starts = assets.map(
+    (asset, i) => [asset, before[asset] ?? (perAsset[i]![0]?.seq ?? 0n) + 1n] as const,
+  )
+  const next = Object.fromEntries([...starts, ...lines.map(({ asset, seq }) => [asset, seq] as const)])
+  return { lines, has_more: merged.length > limit, next }
 }
 
 /** Takes the latest of the heads again and again: the order within an account is never changed. */
@@ -61,12 +68,6 @@ function merge(lists: readonly (readonly StatementLine[])[], limit: number): Sta
   return merged
 }
 
-export const positionAfter = (
-  before: StatementPosition,
-  lines: readonly StatementLine[],
-): StatementPosition =>
-  Object.fromEntries([...Object.entries(before), ...lines.map(({ asset, seq }) => [asset, seq])])
-
 const BALANCES = {
   name: 'balances of a customer',
   text: 'SELECT asset, balance, in_transit FROM balances WHERE customer_id = $1',
@@ -80,6 +81,10 @@ export async function balancesOf(db: Db, customer_id: string): Promise<Balance[]
   return assetNames.map((asset) => found.get(asset) ?? { asset, balance: 0n, in_transit: 0n })
 }
 
+export async function balanceOf(db: Db, { customer_id, asset }: AccountRef): Promise<bigint> {
+  return (await balancesOf(db, customer_id)).find((balance) => balance.asset === asset)!.balance
+}
+
 /** A customer has an account in every asset from its first moment, so a lock never has to create one. */
 export async function openAccounts(
   db: Db,
@@ -89,5 +94,12 @@ export async function openAccounts(
     owner.customer_id,
     owner.partner_id,
     assetNames,
+  ])
+}
+
+/** Until the transaction ends nothing is decided on a customer's accounts. */
+export async function holdAccounts(db: Db, customer_id: string): Promise<void> {
+  await db.query('SELECT FROM balances WHERE customer_id = $1 ORDER BY asset COLLATE "C" FOR NO KEY UPDATE', [
+    customer_id,
   ])
 }

@@ -1,0 +1,49 @@
+import type { Db } from '../db/pool.ts'
+import type { Action, ActionName } from './actions.ts'
+
+export type Proposal = {
+  readonly id: string
+  readonly action: ActionName
+  readonly details: Action['details']
+  readonly proposed_by: string
+  readonly proposed_at: Date
+  readonly approved_by: string | null
+  readonly approved_at: Date | null
+  readonly resource_id: string | null
+}
+
+export async function insertProposal(
+  db: Db,
+  proposal: Pick<Proposal, 'id' | 'action' | 'details' | 'proposed_by'>,
+): Promise<Proposal> {
+  const { rows } = await db.query(
+    'INSERT INTO proposals (id, action, details, proposed_by) VALUES ($1, $2, $3, $4) RETURNING *',
+    [proposal.id, proposal.action, JSON.stringify(proposal.details), proposal.proposed_by],
+  )
+  return rows[0]
+}
+
+export async function proposalById(db: Db, id: string): Promise<Proposal | undefined> {
+  const { rows } = await db.query('SELECT * FROM proposals WHERE id = $1', [id])
+  return rows[0]
+}
+
+/** Undefined when somebody else has approved it meanwhile. */
+export async function markApproved(
+  db: Db,
+  id: string,
+  approved_by: string,
+  resource_id: string,
+): Promise<Proposal | undefined> {
+  const { rows } = await db.query(
+    `UPDATE proposals SET approved_by = $2, approved_at = clock_timestamp(), resource_id = $3
+     WHERE id = $1 AND resource_id IS NULL RETURNING *`,
+    [id, approved_by, resource_id],
+  )
+  return rows[0]
+}
+
+export async function newestProposals(db: Db): Promise<Proposal[]> {
+  const { rows } = await db.query('SELECT * FROM proposals ORDER BY proposed_at DESC, id DESC LIMIT 100')
+  return rows
+}
