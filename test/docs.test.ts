@@ -1,0 +1,163 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import type { CliCommand } from '../src/cli/command.ts'
+
+/** What the documents name must exist: files and their headings, scripts, commands with their options, settings. */
+const root = fileURLToPath(new URL('..', import.meta.url))
+const SKIPPED = /^(\..*|node_modules|dist|data)$/
+
+type Document = {
+  readonly path: string
+  readonly text: string
+  /** Without fenced blocks and inline code. */
+  readonly prose: string
+  /** Fenced blocks line by line, and each piece of inline code. */
+  readonly code: readonly string[]
+}
+
+const documents = markdownIn(root).map(read)
+
+function markdownIn(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter(({ name }) => !SKIPPED.test(name))
+    .flatMap((entry) => {
+      const path = join(folder, entry.name)
+      if (entry.isDirectory()) return markdownIn(path)
+      return entry.name.endsWith('.md') ? [path] : []
+    })
+}
+
+function read(path: string): Document {
+  const text = readFileSync(path, 'utf8')
+  const fenced = /^```.*\n([\s\S]*?)^```$/gm
+  const inline = /`([^`\n]+)`/g
+  const blocks = [...text.matchAll(fenced)].flatMap(([, block]) => block!.split('\n'))
+  const open = text.replaceAll(fenced, '')
+  const pieces = [...open.matchAll(inline)].map(([, piece]) => piece!)
+  return { path, text, prose: open.replaceAll(inline, ''), code: [...blocks, ...pieces] }
+}
+
+const nameOf = ({ path }: Document) => relative(root, path)
+
+/** Headings as links address them. */
+function anchorsOf(path: string): Set<string> {
+  const { text } = read(path)
+  const seen = new Map<string, number>()
+  const headings = text.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/^#{1,6} (.+)$/gm)
+  return new Set(
+    [...headings].map(([, heading]) => {
+      const slug = heading!
+        .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(' ', '-')
+      const before = seen.get(slug) ?? 0
+      seen.set(slug, before + 1)
+      return before === 0 ? slug : `${slug}-${before}`
+    }),
+  )
+}
+
+/** The list of commands as a person gets it. */
+const help = execFileSync(process.execPath, ['--import', 'tsx', 'src/cli/trilho.ts', 'help'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+
+/** The same commands with their options, as the files beside it declare them. */
+const files = readdirSync(join(root, 'src/cli')).filter((name) => /^(?!trilho)[a-z-]+\.ts$/.test(name))
+const modules = await Promise.all(files.map((name) => import(join(root, 'src/cli', name))))
+const declared = modules.flatMap((module) =>
+  Object.values(module).filter(Array.isArray).flat(),
+) as CliCommand[]
+
+test('there are documents to check', () => {
+  const names = documents.map(nameOf)
+  for (const name of [
+    'README.md',
+    'ARCHITECTURE.md',
+    'CONTRIBUTING.md',
+    'CHANGELOG.md',
+    'docs/quickstart.md',
+  ])
+    expect(names).toContain(name)
+  expect(names.filter((name) => name.startsWith('docs/guides/')).length).toBeGreaterThanOrEqual(6)
+  expect(names.filter((name) => name.startsWith('docs/decisions/')).length).toBeGreaterThanOrEqual(11)
+})
+
+describe.each(documents.map((document) => [nameOf(document), document] as const))('%s', (_, document) => {
+  test('has links that lead somewhere', () => {
+    const targets = [...document.prose.matchAll(/\[[^\]]*\]\(([^)\s]+)\)/g)].map(([, target]) => target!)
+    const broken = targets.filter((target) => {
+      if (/^[a-z]+:/.test(target)) return false
+      const [file = '', anchor] = target.split('#')
+      const path = file === '' ? document.path : join(dirname(document.path), decodeURI(file))
+      if (!existsSync(path)) return true
+      return anchor !== undefined && !(path.endsWith('.md') && anchorsOf(path).has(anchor))
+    })
+    expect(broken).toEqual([])
+  })
+})
+
+test('every npm script that is named exists', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const named = documents.flatMap((document) =>
+    [...document.text.matchAll(/\bnpm (?:run (?:--silent )?([\w:-]+)|(start|test)\b)/g)].map(
+      ([, script, short]) => ({ in: nameOf(document), script: script ?? short! }),
+    ),
+  )
+  expect(named.length).toBeGreaterThan(5)
+  expect(named.filter(({ script }) => scripts[script] === undefined)).toEqual([])
+})
+
+describe('every trilho command that is named', () => {
+  const listed = [...help.matchAll(/^ {2}([a-z-]+(?: [a-z-]+)?)(?= [A-Z]| {2})/gm)].map(([, name]) => name!)
+  const known = new Set([...listed, 'help'])
+  const typed =
+    /(?:\bnpx trilho|\bbin\/trilho\.js|(?<![\w./:@"-])trilho) ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?([^|)]*)/g
+  const named = documents.flatMap((document) =>
+    document.code.flatMap((line) =>
+      [...line.matchAll(typed)].map(([text, first, second, rest]) => ({
+        in: nameOf(document),
+        text,
+        name: known.has(`${first} ${second}`) ? `${first} ${second}` : first!,
+        options: [...rest!.matchAll(/(?<=\s)--[a-z-]+/g)].map(([option]) => option),
+      })),
+    ),
+  )
+
+  test('exists', () => {
+    expect(listed.length).toBeGreaterThan(15)
+    expect(named.length).toBeGreaterThan(20)
+    expect(named.filter(({ name }) => !known.has(name))).toEqual([])
+  })
+
+  test('takes the options that it is named with', () => {
+    const options = new Map(declared.map(({ name, options = {} }) => [name, Object.keys(options)]))
+    expect([...options.keys()].sort()).toEqual([...listed].sort())
+    const takes = (name: string, option: string) =>
+      ['--json', '--help', ...(options.get(name) ?? []).map((own) => `--${own}`)].includes(option)
+    expect(named.filter((one) => one.options.some((option) => !takes(one.name, option)))).toEqual([])
+  })
+})
+
+test('every setting that is named is in .env.example', () => {
+  const example = readFileSync(join(root, '.env.example'), 'utf8')
+  const settings = new Set(
+    [...example.matchAll(/\b[A-Z][A-Z0-9_]*(?==)|\w+_FILE(?=\.)/g)].map(([name]) => name),
+  )
+  // Read by single commands or by tests, or set by the reader for the examples.
+  const others = new Set(['OPERATOR_PASSWORD', 'CRASH_AT', 'KEY', 'CUSTOMER'])
+  const guides = documents.filter((document) => !nameOf(document).startsWith('test/'))
+  const named = guides.flatMap((document) => {
+    const underscored = [...document.text.matchAll(/(?<![\w-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?!\w)/g)]
+    const assigned = document.code.flatMap((line) => [...line.matchAll(/(?<![\w-])[A-Z][A-Z0-9_]*(?==)/g)])
+    return [...underscored, ...assigned].map(([name]) => ({ in: nameOf(document), name }))
+  })
+  expect(settings.size).toBeGreaterThan(10)
+  expect(named.length).toBeGreaterThan(20)
+  expect(named.filter(({ name }) => !settings.has(name) && !others.has(name))).toEqual([])
+})
