@@ -9,6 +9,7 @@ import { type Caller, type Handler, handle } from '../http/endpoint.ts'
 import { filterOf, limitOf, pageOf } from '../http/page.ts'
 import type { Claimed } from '../ledger/command.ts'
 import { claimOf, findClaimed } from '../ledger/once.ts'
+import { endToEndId } from '../rails/pix/simulated.ts'
 import type { World } from '../world.ts'
 import * as contract from './contract.ts'
 import { parsePixKey } from './key.ts'
@@ -106,7 +107,7 @@ export const pixRoutes = (senders: Senders): Handler[] => [
     return renderPayout(
       await force(world, payout, {
         kind: 'settled',
-        end_to_end_id: `E00000000${payout.send_id.slice(0, 23)}`,
+        end_to_end_id: endToEndId({ send_id: payout.send_id, sent_at: payout.created_at }),
       }),
     )
   }),
