@@ -3,6 +3,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import type { QueryConfig } from 'pg'
 import { Refusal } from './core/errors.ts'
 import type { Pool } from './db/pool.ts'
+import { toRefusal } from './http/server.ts'
 import type { Metrics } from './metrics.ts'
 
 const READY_MS = 2000
@@ -47,6 +48,10 @@ export async function startMetricsServer(options: {
   port: number
 }): Promise<FastifyInstance> {
   const app = Fastify({ logger: false })
+  app.setErrorHandler((error, request, reply) => {
+    const refusal = toRefusal(error)
+    return reply.code(refusal.status).send(refusal.toBody({ public_url: '', request_id: request.id }))
+  })
   registerMetrics(app, options)
   await app.listen({ host: options.host, port: options.port })
   return app

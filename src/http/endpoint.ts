@@ -44,6 +44,7 @@ export const commonErrors: readonly ErrorCode[] = [
   'revoked_api_key',
   'expired_api_key',
   'ip_not_allowed',
+  'invalid_request',
   'rate_limit_exceeded',
   'internal_error',
   'service_unavailable',

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { endpoints } from '../../src/api.ts'
+import { type Endpoint, methodAndPath, type Scope, scopes } from '../../src/http/endpoint.ts'
+import { type Api, openApi, type Reply } from '../support/api.ts'
+import { expectIntact } from '../support/intact.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let api: Api
+let live: Api
+const lacking = {} as Record<Scope, Api>
+const having = {} as Record<Scope, Api>
+beforeAll(async () => {
+  service = await startTestService({ TRUST_PROXY: '127.0.0.1' })
+  const { partner_id, ...sandbox } = await service.partner()
+  api = sandbox.api
+  live = (await service.partner({ partner_id, environment: 'production' })).api
+  for (const scope of scopes) {
+    const others = scopes.filter((each) => each !== scope)
+    lacking[scope] = (await service.partner({ partner_id, scopes: others })).api
+    having[scope] = (await service.partner({ partner_id, scopes: [scope] })).api
+  }
+})
+afterAll(() => service.stop())
+
+/** The declared path, with ids of nobody in the places of its parameters. */
+function pathOf(endpoint: Endpoint): string {
+  const properties: Record<string, any> = endpoint.params?.properties ?? {}
+  return methodAndPath(endpoint).path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(properties[name]?.examples?.[0] ?? 'x'),
+  )
+}
+
+const json = { 'content-type': 'application/json' }
+
+function call(
+  client: Api,
+  endpoint: Endpoint,
+  options: { query?: string; body?: string; address?: string } = {},
+): Promise<Reply> {
+  const { query = '', body, address = '198.51.100.1' } = options
+  const headers = { 'x-forwarded-for': address, ...(body === undefined ? {} : json) }
+  const { method } = methodAndPath(endpoint)
+  return client.send(method, pathOf(endpoint) + query, { headers, ...(body === undefined ? {} : { body }) })
+}
+
+const example = (endpoint: Endpoint, more: Record<string, unknown> = {}) =>
+  endpoint.body ? { body: JSON.stringify({ ...endpoint.example, ...more }) } : {}
+
+const declared = endpoints.map((endpoint, i) => ({
+  route: endpoint.route,
+  endpoint,
+  address: `198.51.100.${i + 2}`,
+}))
+const only = (fits: (endpoint: Endpoint) => unknown) => declared.filter(({ endpoint }) => fits(endpoint))
+
+test('there are routes to try', () => expect(endpoints.length).toBeGreaterThan(5))
+
+describe('without a key: missing_authorization', () => {
+  test.each(declared)('$route', async ({ endpoint, address }) => {
+    const nobody = openApi(service.url, undefined)
+    for (const options of [{}, example(endpoint), { query: '?no_such_field=1' }]) {
+      const reply = await call(nobody, endpoint, { ...options, address })
+      expect(reply.status).toBe(401)
+      expect(reply.json.error.code).toBe('missing_authorization')
+    }
+  })
+})
+
+describe('with a key that lacks the scope: insufficient_scope, before anything else of the request is looked at', () => {
+  test.each(only(({ scope }) => scope))('$route', async ({ endpoint }) => {
+    for (const options of [{}, example(endpoint), { body: '{' }, { query: '?no_such_field=1' }]) {
+      if (methodAndPath(endpoint).method === 'GET' && 'body' in options) continue
+      const { status, json } = await call(lacking[endpoint.scope!], endpoint, options)
+      expect([status, json.error.code]).toEqual([403, 'insufficient_scope'])
+      expect(json.error.message).toContain(endpoint.scope)
+    }
+  })
+})
+
+describe('with a key that has this scope alone: not refused for it', () => {
+  test.each(only(({ scope }) => scope))('$route', async ({ endpoint }) => {
+    const reply = await call(having[endpoint.scope!], endpoint)
+    expect(reply.status).toBeLessThan(500)
+    expect(reply.json?.error?.code).not.toBe('insufficient_scope')
+  })
+})
+
+describe('a live key', () => {
+  test.each(only(({ sandbox_only }) => sandbox_only))('is refused: $route', async ({ endpoint }) => {
+    for (const options of [{}, example(endpoint)]) {
+      const { status, json } = await call(live, endpoint, options)
+      expect([status, json.error.code]).toEqual([403, 'sandbox_only'])
+    }
+  })
+
+  test.each(only(({ sandbox_only }) => !sandbox_only))(
+    'is not refused for being live: $route',
+    async ({ endpoint }) => {
+      // A field too many, so that no call gets as far as a rail that production does not have here.
+      const reply = await call(live, endpoint, { query: '?no_such_field=1', ...example(endpoint) })
+      expect(reply.json.error.code).toBe('invalid_request')
+    },
+  )
+})
+
+describe('with a method that the path does not take: method_not_allowed, and Allow names those it takes', () => {
+  const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD']
+  const takes = (path: string) =>
+    endpoints
+      .map(methodAndPath)
+      .filter((route) => route.path === path)
+      .map((route) => route.method)
+  test.each(declared)('$route', async ({ endpoint }) => {
+    const { path } = methodAndPath(endpoint)
+    const allowed: string[] = takes(path)
+    if (allowed.includes('GET')) allowed.push('HEAD')
+    for (const method of methods.filter((each) => !allowed.includes(each))) {
+      const reply = await api.send(method, pathOf(endpoint))
+      expect(reply.status).toBe(405)
+      expect(reply.headers.get('allow')?.split(', ').sort()).toEqual(allowed.toSorted())
+      if (method !== 'HEAD') expect(reply.json.error.code).toBe('method_not_allowed')
+    }
+  })
+})
+
+describe('HEAD answers as GET does', () => {
+  test.each(only(({ route }) => route.startsWith('GET ')))('$route', async ({ endpoint }) => {
+    const reply = await call(api, endpoint)
+    const head = await fetch(service.url + pathOf(endpoint), {
+      method: 'HEAD',
+      headers: { authorization: `Bearer ${(await service.partner()).key}` },
+    })
+    expect([head.status, await head.text()]).toEqual([reply.status, ''])
+    expect(head.headers.get('x-ratelimit-remaining')).toBe('9999999')
+  })
+})
+
+describe('a field that does not exist is refused by name', () => {
+  test.each(declared)('in the query of $route', async ({ endpoint }) => {
+    const { status, json } = await call(api, endpoint, { query: '?no_such_field=1', ...example(endpoint) })
+    expect(status).toBe(400)
+    expect(json.error).toMatchObject({ code: 'invalid_request', param: 'no_such_field' })
+  })
+
+  test.each(only(({ body }) => body))('in the body of $route', async ({ endpoint }) => {
+    for (const value of [1, null, 'x', {}, []]) {
+      const { status, json } = await call(api, endpoint, example(endpoint, { no_such_field: value }))
+      expect(status).toBe(400)
+      expect(json.error).toMatchObject({ code: 'invalid_request', param: 'no_such_field' })
+    }
+  })
+})
+
+describe('a body that says little, or nothing, is answered', () => {
+  const bodies = [undefined, '', ' ', '{}', 'null', 'true', '0', '""', '[]', '[{}]', '{', '\0', '{"a":1}']
+  test.each(only(({ route }) => !route.startsWith('GET ')))('$route', async ({ endpoint }) => {
+    for (const body of bodies) {
+      const { status } = await call(api, endpoint, body === undefined ? {} : { body })
+      if (endpoint.body && body !== '{}') expect(status).toBe(400)
+      else expect(status).toBeLessThan(500)
+    }
+  })
+})
+
+describe('a field of the wrong type is refused', () => {
+  const wrong = [null, true, 0, -1, 1.5, 1e300, '', ' ', '\u202e', 'x'.repeat(10_000), [], [[]], {}, { a: 1 }]
+  test.each(only(({ body }) => body))('$route', async ({ endpoint }) => {
+    for (const field of Object.keys(endpoint.body!.properties)) {
+      for (const value of wrong) {
+        const { status } = await call(api, endpoint, example(endpoint, { [field]: value }))
+        expect(status, `${field}: ${JSON.stringify(value).slice(0, 40)}`).toBeLessThan(500)
+      }
+    }
+  })
+})
+
+test('afterwards the books are right', () => expectIntact(service))
