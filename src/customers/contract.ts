@@ -79,7 +79,6 @@ export const createCustomer = endpoint({
   reply: { status: 201, schema: CustomerObject },
   errors: [
     'invalid_json',
-    'invalid_request',
     'insufficient_scope',
     'customer_exists',
     'body_too_large',
@@ -101,7 +100,7 @@ export const listCustomers = endpoint({
     external_id: T.Optional(ExternalId),
   }),
   reply: { status: 200, schema: Page(CustomerObject) },
-  errors: ['invalid_request', 'insufficient_scope'],
+  errors: ['insufficient_scope'],
 })
 
 const params = T.Object({ customer_id: Id('customer') })
@@ -135,7 +134,6 @@ export const updateCustomer = endpoint({
   reply: { status: 200, schema: CustomerObject },
   errors: [
     'invalid_json',
-    'invalid_request',
     'insufficient_scope',
     'customer_not_found',
     'body_too_large',
@@ -208,5 +206,5 @@ export const getStatement = endpoint({
   params,
   query: Fields({ ...pageQuery, asset: T.Optional(AssetName) }),
   reply: { status: 200, schema: Page(StatementLineObject) },
-  errors: ['invalid_request', 'insufficient_scope', 'customer_not_found'],
+  errors: ['insufficient_scope', 'customer_not_found'],
 })

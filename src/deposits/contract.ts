@@ -40,7 +40,6 @@ export const createSandboxDeposit = endpoint({
   reply: { status: 201, schema: DepositObject },
   errors: [
     'invalid_json',
-    'invalid_request',
     'invalid_amount',
     'insufficient_scope',
     'sandbox_only',

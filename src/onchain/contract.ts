@@ -126,7 +126,6 @@ export const createTransfer = endpoint({
   }),
   errors: [
     'invalid_json',
-    'invalid_request',
     'invalid_amount',
     'unsupported_network',
     'invalid_address',
@@ -165,7 +164,7 @@ export const listTransfers = endpoint({
     network: T.Optional(T.Enum(networkNames)),
   }),
   reply: { status: 200, schema: Page(TransferObject) },
-  errors: ['invalid_request', 'insufficient_scope'],
+  errors: ['insufficient_scope'],
 })
 
 const params = T.Object({ transfer_id: Id('transfer') })

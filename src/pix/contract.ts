@@ -192,7 +192,6 @@ export const createPayout = endpoint({
   dry_run: DryRun,
   errors: [
     'invalid_json',
-    'invalid_request',
     'invalid_amount',
     'invalid_pix_key',
     'insufficient_scope',
@@ -229,7 +228,7 @@ export const listPayouts = endpoint({
     status: T.Optional(Status),
   }),
   reply: { status: 200, schema: Page(PayoutObject) },
-  errors: ['invalid_request', 'insufficient_scope'],
+  errors: ['insufficient_scope'],
 })
 
 const params = T.Object({ payout_id: Id('payout') })
@@ -269,7 +268,6 @@ export const getPixKey = endpoint({
   reply: { status: 200, schema: PixKeyObject },
   looks_up: true,
   errors: [
-    'invalid_request',
     'invalid_pix_key',
     'insufficient_scope',
     'customer_not_found',
