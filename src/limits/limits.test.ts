@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { pino } from 'pino'
 import { Type as T } from 'typebox'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -412,6 +413,25 @@ describe('contract §6: with several nodes the windows are exact', () => {
     }
     expect(await load).toEqual({ accepted: 6000, failed: 0 })
     expect(joins).toBeGreaterThan(3)
+  })
+
+  test('what is still being counted in the database when a node is alone again is not forgotten', async () => {
+    const want: Want = { name: 'day', kind: 'day', limit: 10 }
+    const first = await openNode(database, 30)
+    const second = await openNode(database, 30)
+    for (let i = 0; i < 5; i++) await first.take('key_held', [want])
+    const holder = new pg.Client({ connectionString: database.url })
+    await holder.connect()
+    await holder.query(`BEGIN; SELECT FROM shared.windows WHERE subject = 'key_held' FOR UPDATE`)
+    const waiting = first.take('key_held', [want])
+    await second.stop()
+    await sleep(200)
+    const more = times(3, () => first.take('key_held', [want]))
+    await sleep(100)
+    await holder.end()
+    const verdicts = [await waiting, ...(await more)]
+    expect(verdicts.filter(({ refused }) => refused)).toEqual([])
+    expect(await drain(() => [first], 'key_held', want)).toEqual({ accepted: 1, failed: 0 })
   })
 
   test('a server that comes and goes while another one is busy changes no count', async () => {

@@ -27,7 +27,7 @@ const traffic = fc
   .record({
     start: fc.integer({ min: noon, max: noon + 2 * DAY }),
     minute: limit,
-    day: limit.map((n) => n * 3),
+    day: fc.integer({ min: 1, max: 12 }),
     endpoint: limit,
     requests: fc.array(
       fc.record({
@@ -189,6 +189,18 @@ test('a full day keeps refusing in every new minute, and says so', () => {
   expect(third.refused).toEqual({ name: 'day', limit: 2, retry_after_seconds: 12 * 3600 - 120 })
   expect(third.window.remaining).toBe(1)
   expect(decide(counters, request(noon + DAY / 2, wants)).refused).toBeUndefined()
+})
+
+test('a minute and a day that are full together ask for the longer wait, whichever comes first', () => {
+  for (const wants of [
+    [minute(1), day(1)],
+    [day(1), minute(1)],
+  ]) {
+    const counters = new Map<string, Counter>()
+    decide(counters, request(noon, wants))
+    const { refused } = decide(counters, request(noon + 1, wants))
+    expect(refused).toEqual({ name: 'day', limit: 1, retry_after_seconds: 12 * 3600 })
+  }
 })
 
 test('looking counts nothing', () => {

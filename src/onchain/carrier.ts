@@ -40,7 +40,9 @@ export function openCarrier(world: World, log: Logger): Worker {
     if (prepared.kind === 'refused')
       return void (await step(transfer, { kind: 'failed', rail_code: prepared.rail_code }))
     crashPoint('after_sign')
-    await broadcast(await step(transfer, prepared))
+    const signed = await step(transfer, prepared)
+    // Meanwhile another node may have brought it further, or to its end.
+    if (signed.status === 'pending') await broadcast(signed)
   }
 
   async function broadcast(transfer: Transfer): Promise<void> {

@@ -1,0 +1,390 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { MigrationBlocked, migrate } from '../src/db/migrate.ts'
+import { openApi } from './support/api.ts'
+import { processesOn, type Ran, runCli, type Started, startCli, tempDataDir } from './support/cli.ts'
+import { asAdmin, createDatabase } from './support/database.ts'
+import { startNode } from './support/node.ts'
+import { openHands, someCpf, testEnv } from './support/service.ts'
+import { until } from './support/wait.ts'
+
+type Server = Started & { readonly url: string; end(signal: NodeJS.Signals): Promise<Ran> }
+
+/** `trilho serve`, ready to answer. */
+async function serve(env: Record<string, string>): Promise<Server> {
+  const started = await startCli(['serve'], { PORT: '0', LOG_LEVEL: 'silent', ...env })
+  const ready = () => /Trilho is ready at (\S+)/.exec(started.out())?.[1]
+  const over = started.ended.then(({ err }) => {
+    throw new Error(`the server ended: ${err}`)
+  })
+  over.catch(() => {})
+  await Promise.race([until(() => ready() !== undefined, 30_000), over])
+  return {
+    ...started,
+    url: ready()!,
+    end(signal) {
+      started.process.kill(signal)
+      return started.ended
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const listener = createServer().listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  const { port } = listener.address() as AddressInfo
+  listener.close()
+  return port
+}
+
+/** What clients did to one customer: each attempt has an amount that no other has. */
+type Journal = {
+  readonly acknowledged: Map<string, string>
+  readonly unknown: Set<string>
+  statuses: Set<number>
+}
+
+/** Deposits from many hands at once until told to stop. */
+function load(options: { url: () => string; key: string; customer_id: string }) {
+  const journal: Journal = { acknowledged: new Map(), unknown: new Set(), statuses: new Set() }
+  let amount = 0
+  let stopped = false
+  const hands = Array.from({ length: 16 }, async () => {
+    while (!stopped) {
+      const own = String(++amount)
+      const body = { customer_id: options.customer_id, asset: 'BRL', amount: own }
+      const reply = await openApi(options.url(), options.key)
+        .post('/v1/sandbox/deposits', body)
+        .catch(() => undefined)
+      if (reply) journal.statuses.add(reply.status)
+      if (reply?.status === 201) journal.acknowledged.set(own, reply.json.id)
+      else journal.unknown.add(own)
+      await sleep(reply?.status === 201 ? 1 : 20)
+    }
+  })
+  return {
+    journal,
+    async stop() {
+      stopped = true
+      await Promise.all(hands)
+    },
+  }
+}
+
+/** What was acknowledged is there once; what got no answer is there once or not at all; the books are in order. */
+async function checkJournal(data_dir: string, customer_id: string, journal: Journal): Promise<void> {
+  const rows = await asAdmin(databaseUrl(data_dir), [
+    `SELECT id, amount::text FROM sandbox.deposits WHERE customer_id = '${customer_id}' AND asset = 'BRL'`,
+  ])
+  const found = new Map<string, unknown[]>()
+  for (const { id, amount } of rows) found.set(String(amount), [...(found.get(String(amount)) ?? []), id])
+  for (const [amount, id] of journal.acknowledged) expect(found.get(amount), amount).toEqual([id])
+  for (const amount of journal.unknown) expect(found.get(amount)?.length ?? 0).toBeLessThanOrEqual(1)
+  const attempted = new Set([...journal.acknowledged.keys(), ...journal.unknown])
+  expect([...found.keys()].filter((amount) => !attempted.has(amount))).toEqual([])
+  const proof = await runCli(['audit', '--json'], { DATA_DIR: data_dir })
+  expect(proof).toMatchObject({ code: 0, json: { ok: true } })
+}
+
+const connectionOf = (data_dir: string): { url: string; pid: number } =>
+  JSON.parse(readFileSync(join(data_dir, 'connection.json'), 'utf8'))
+const databaseUrl = (data_dir: string) => connectionOf(data_dir).url
+
+describe('with the embedded database', () => {
+  let place: Awaited<ReturnType<typeof tempDataDir>>
+  let server: Server
+  let key: string
+  beforeAll(async () => {
+    place = await tempDataDir()
+  })
+  afterAll(async () => {
+    server?.process.kill('SIGKILL')
+    await until(() => processesOn(place.data_dir).length === 0, 15_000)
+    await place.remove()
+  })
+  const env = (more: Record<string, string> = {}) => ({ DATA_DIR: place.data_dir, ...more })
+  const newCustomer = async (): Promise<string> =>
+    (await openApi(server.url, key).post('/v1/customers', { name: 'Ana', document: someCpf() })).json.id
+
+  test('§15: the first start prints what one needs to try it, and the curl works as printed', async () => {
+    const port = await freePort()
+    const statuses = new Set<number>()
+    const starting = serve(env({ PORT: `${port}` }))
+    let ready = false
+    void starting.finally(() => {
+      ready = true
+    })
+    while (!ready) {
+      const reply = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined)
+      if (reply) statuses.add(reply.status)
+      await reply?.text()
+      await sleep(2)
+    }
+    server = await starting
+    // It listens before it is ready, and says so.
+    expect([...statuses][0]).toBe(503)
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+
+    const text = server.out()
+    expect(text).toMatch(/partner +ptn_\w+\n/)
+    expect(text).toMatch(/console owner +owner@demo\.example +(\w{5}-){3}\w{5}\n/)
+    expect(text).toMatch(/customer +cus_\w+ +Ana Souza, 10000\.00 BRL, 2000\.000000 USDT, 0\.05000000 BTC\n/)
+    key = /sandbox key +(svc_test_sk_\w+)\n/.exec(text)![1]!
+    const curl = /^ +(curl .*)$/m.exec(text)![1]!
+    const answer = await new Promise<string>((resolve, reject) =>
+      execFile('sh', ['-c', curl], (error, stdout) => (error ? reject(error) : resolve(stdout))),
+    )
+    expect(JSON.parse(answer).data).toMatchObject([
+      { asset: 'BRL', available: '1000000' },
+      { asset: 'USDT', available: '2000000000' },
+      { asset: 'BTC', available: '5000000' },
+    ])
+    await asAdmin(databaseUrl(place.data_dir), [
+      'UPDATE shared.partners SET per_minute = 10000000, per_day = 10000000',
+    ])
+  })
+
+  test('a second server on the same folder says who has it, and leaves the first alone', async () => {
+    const second = await runCli(['serve'], env({ PORT: '0' }))
+    expect(second.err).toMatch(
+      new RegExp(`The data folder \\S+ is in use by another server \\(pid ${server.process.pid}\\)`),
+    )
+    expect(second.err).not.toMatch(/\n +at /)
+    expect(second.code).toBe(1)
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+  })
+
+  test('SIGTERM: what is under way is answered, nobody else is waited for, nothing stays behind', async () => {
+    const customer_id = await newCustomer()
+    // Somebody who connects and says nothing, and somebody who has begun to ask.
+    const { hostname, port } = new URL(server.url)
+    const silent = connect(Number(port), hostname)
+    const asking = connect(Number(port), hostname)
+    let answer = ''
+    asking.on('data', (chunk) => {
+      answer += chunk
+    })
+    for (const socket of [silent, asking]) socket.on('error', () => {})
+    await Promise.all([once(silent, 'connect'), once(asking, 'connect')])
+    asking.write('GET /readyz HTTP/1.1\r\nHost: trilho\r\n')
+    // Deposits that cannot go on before this lock is gone.
+    const holder = new pg.Client({ connectionString: databaseUrl(place.data_dir) })
+    await holder.connect()
+    await holder.query(
+      'SELECT pg_advisory_lock(hashtextextended(id, 0)) FROM sandbox.api_keys ORDER BY created_at LIMIT 1',
+    )
+    const api = openApi(server.url, key)
+    const deposits = Array.from({ length: 30 }, () =>
+      api.post('/v1/sandbox/deposits', { customer_id, asset: 'BTC', amount: '1' }),
+    )
+    await sleep(300)
+    const told = performance.now()
+    const ending = server.end('SIGTERM')
+    await sleep(200)
+    asking.write('\r\n')
+    await sleep(200)
+    await holder.end()
+    const replies = await Promise.all(deposits)
+    expect(replies.map(({ status }) => status)).toEqual(Array(30).fill(201))
+    expect(await ending).toMatchObject({ code: 0, signal: null, err: '' })
+    expect(performance.now() - told).toBeLessThan(8000)
+    expect(answer).toMatch(/^HTTP\/1\.1 503 [\s\S]*"code":"service_unavailable"/)
+    expect(processesOn(place.data_dir)).toEqual([])
+    for (const name of ['lock', 'connection.json']) expect(existsSync(join(place.data_dir, name))).toBe(false)
+    await expect(fetch(`${server.url}/healthz`)).rejects.toThrow()
+  })
+
+  test('the second start prints no secret, and SIGINT ends it as well', async () => {
+    server = await serve(env())
+    expect(server.out()).toMatch(/^Trilho is ready at \S+ +\(reference: \S+\/docs\)\n$/)
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, () => openApi(server.url, key).get('/v1/usage')),
+    )
+    expect(replies.map(({ status }) => status)).toEqual(Array(20).fill(200))
+    const told = performance.now()
+    expect(await server.end('SIGINT')).toMatchObject({ code: 0, signal: null, err: '' })
+    expect(performance.now() - told).toBeLessThan(5000)
+    expect(processesOn(place.data_dir)).toEqual([])
+  })
+
+  test('a stop asked for during the start is obeyed', async () => {
+    const started = await startCli(['serve'], env({ PORT: '0', LOG_LEVEL: 'silent' }))
+    await until(() => existsSync(join(place.data_dir, 'lock')), 10_000)
+    started.process.kill('SIGTERM')
+    expect(await started.ended).toMatchObject({ code: 0, signal: null, err: '' })
+    expect(processesOn(place.data_dir)).toEqual([])
+  })
+
+  test('killed under load, the server has everything it acknowledged when it starts again', async () => {
+    server = await serve(env())
+    const customer_id = await newCustomer()
+    const clients = load({ url: () => server.url, key, customer_id })
+    await until(() => clients.journal.acknowledged.size > 300, 20_000)
+    await server.end('SIGKILL')
+    await clients.stop()
+    server = await serve(env())
+    expect(clients.journal.unknown.size).toBeGreaterThan(0)
+    await checkJournal(place.data_dir, customer_id, clients.journal)
+  })
+
+  test('when its database is killed under load, it says 503 for a moment and recovers by itself', async () => {
+    const customer_id = await newCustomer()
+    const clients = load({ url: () => server.url, key, customer_id })
+    await until(() => clients.journal.acknowledged.size > 300, 20_000)
+    process.kill(connectionOf(place.data_dir).pid, 'SIGKILL')
+    await until(async () => (await fetch(`${server.url}/readyz`)).status === 503, 2000)
+    const before = clients.journal.acknowledged.size
+    await until(async () => (await fetch(`${server.url}/readyz`)).status === 200, 15_000)
+    await until(() => clients.journal.acknowledged.size > before + 300, 15_000)
+    await clients.stop()
+    expect([...clients.journal.statuses].sort()).toEqual([201, 503])
+    await checkJournal(place.data_dir, customer_id, clients.journal)
+    expect(await server.end('SIGTERM')).toMatchObject({ code: 0, err: '' })
+    expect(processesOn(place.data_dir)).toEqual([])
+  })
+})
+
+describe('what keeps a server from starting is said in a sentence', () => {
+  const isRefused = ({ code, out, err }: Ran, message: RegExp) => {
+    expect(err).toMatch(message)
+    expect(err).not.toMatch(/\n +at /)
+    expect(out).not.toContain('Trilho is ready')
+    expect(code).toBe(1)
+  }
+
+  test('a port or an address that it cannot have', async () => {
+    const database = await createDatabase()
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const PORT = String((taken.address() as AddressInfo).port)
+    const [port, host] = await Promise.all([
+      runCli(['serve'], testEnv(database.url, { PORT })),
+      runCli(['serve'], testEnv(database.url, { HOST: '192.0.2.1' })),
+    ])
+    isRefused(port, /The port is taken by another program\. Set PORT to a free one/)
+    isRefused(host, /HOST is not an address of this machine/)
+    taken.close()
+    await database.drop()
+  })
+
+  test('a database without a secret key, or no database at all', async () => {
+    const [keyless, unreachable] = await Promise.all([
+      runCli(['serve'], { DATABASE_URL: 'postgresql://a:b@127.0.0.1:1/c' }),
+      runCli(['serve'], testEnv('postgresql://a:b@127.0.0.1:1/c')),
+    ])
+    isRefused(keyless, /SECRET_KEY is needed with DATABASE_URL, and must be the same on every node/)
+    isRefused(unreachable, /The database cannot be reached: .*ECONNREFUSED/)
+  })
+})
+
+describe('migrations', () => {
+  /** A database for a login of its own, which has the given rights and may own it. */
+  async function loginDatabase(rights: string, { owns }: { owns: boolean }) {
+    const admin_url = inject('postgres_url')
+    const name = `o_${randomBytes(6).toString('hex')}`
+    await asAdmin(admin_url, [
+      `CREATE ROLE ${name} LOGIN PASSWORD 'p' ${rights}`,
+      `CREATE DATABASE ${name} ${owns ? `OWNER ${name}` : ''}`,
+    ])
+    const url = new URL(admin_url)
+    Object.assign(url, { username: name, password: 'p', pathname: `/${name}` })
+    return {
+      name,
+      url: url.href,
+      admin_url,
+      async drop() {
+        const roles = ['live', 'sandbox', 'shared'].map((schema) => `DROP ROLE IF EXISTS ${name}_${schema}`)
+        await asAdmin(admin_url, [`DROP DATABASE ${name} WITH (FORCE)`, ...roles, `DROP ROLE ${name}`])
+      },
+    }
+  }
+
+  async function worksOn(url: string, drop: () => Promise<void>): Promise<void> {
+    const hands = openHands({ url, drop })
+    onTestFinished(hands.stop)
+    const node = await startNode(url)
+    onTestFinished(node.stop)
+    const { api } = await hands.partner(node.url)
+    expect((await api.post('/v1/customers', { name: 'Ana', document: someCpf() })).status).toBe(201)
+  }
+
+  const rolesFor = (name: string) =>
+    ['shared', 'live', 'sandbox'].flatMap((schema) => [
+      `CREATE ROLE "${name}_${schema}" NOLOGIN`,
+      `GRANT "${name}_${schema}" TO "${name}"`,
+    ])
+  const statementsIn = (text: string) =>
+    [...text.matchAll(/^ {2}(.*);$/gm)].map(([, statement]) => statement!)
+
+  test('a user that may not create roles gets the SQL for the administrator, and goes on after it was run', async () => {
+    const { name, url, admin_url, drop } = await loginDatabase('NOCREATEROLE', { owns: true })
+    const blocked = await runCli(['migrate'], { DATABASE_URL: url, SECRET_KEY: '00'.repeat(32) })
+    expect(blocked.code).toBe(1)
+    expect(blocked.out).toBe('')
+    const sql = statementsIn(blocked.err)
+    expect(sql).toEqual(rolesFor(name))
+    const [before] = await asAdmin(url, [
+      `SELECT count(*)::int AS made FROM pg_namespace WHERE nspname IN ('live', 'sandbox', 'shared')`,
+    ])
+    expect(before!.made).toBe(0)
+    await asAdmin(admin_url, sql)
+    await worksOn(url, drop)
+  })
+
+  test('so does one that may not even create a schema', async () => {
+    const { name, url, admin_url, drop } = await loginDatabase('NOCREATEROLE', { owns: false })
+    const blocked = await migrate(url).catch((error) => error)
+    expect(blocked).toBeInstanceOf(MigrationBlocked)
+    const sql = statementsIn(blocked.message)
+    expect(sql).toEqual([`GRANT CREATE ON DATABASE "${name}" TO "${name}"`, ...rolesFor(name)])
+    await asAdmin(admin_url, sql)
+    await worksOn(url, drop)
+  })
+
+  test('a user that may create roles needs nobody', async () => {
+    const { url, drop } = await loginDatabase('CREATEROLE', { owns: true })
+    await worksOn(url, drop)
+  })
+
+  test('started by several processes at once, they run once', async () => {
+    const database = await createDatabase({ migrated: false })
+    const env = { DATABASE_URL: database.url, SECRET_KEY: '00'.repeat(32) }
+    const runs = await Promise.all([1, 2, 3].map(() => runCli(['migrate', '--json'], env)))
+    expect(runs.map(({ code, err }) => [code, err])).toEqual(Array(3).fill([0, '']))
+    const applied: string[][] = runs.map(({ json }) => json.applied)
+    expect(applied.filter((names) => names.length > 0)).toHaveLength(1)
+    const rows = await asAdmin(database.url, [
+      ['shared', 'live', 'sandbox']
+        .map((schema) => `SELECT '${schema}/' || name AS name FROM ${schema}.migrations`)
+        .join(' UNION ALL '),
+    ])
+    expect(rows.map(({ name }) => name).sort()).toEqual(applied.flat().sort())
+    await database.drop()
+  })
+
+  test('one that was edited after it ran, or is unknown, is refused', async () => {
+    const database = await createDatabase()
+    await asAdmin(database.url, [`UPDATE live.migrations SET checksum = 'x' WHERE name = '0003-ledger.sql'`])
+    const edited = await migrate(database.url).catch((error) => error)
+    expect(edited).toBeInstanceOf(MigrationBlocked)
+    expect(edited.message).toMatch(/Migration 0003-ledger\.sql was changed after it ran in schema live/)
+    await asAdmin(database.url, [
+      `UPDATE live.migrations SET checksum = (SELECT checksum FROM sandbox.migrations WHERE name = '0003-ledger.sql')
+       WHERE name = '0003-ledger.sql'`,
+      `INSERT INTO sandbox.migrations (name, checksum) VALUES ('9999-later.sql', 'x')`,
+    ])
+    const unknown = await runCli(['serve'], testEnv(database.url))
+    expect(unknown.err).toMatch(/Schema sandbox has 9999-later\.sql, which this version does not know/)
+    expect(unknown.code).toBe(1)
+    await asAdmin(database.url, [`DELETE FROM sandbox.migrations WHERE name = '9999-later.sql'`])
+    expect(await migrate(database.url)).toEqual([])
+    await database.drop()
+  })
+})
