@@ -211,14 +211,20 @@ function rawValue(env: Environment, name: Name): string | undefined {
   if (direct !== undefined && direct !== '' && file)
     throw new Error(`and ${name}_FILE are both set; keep one`)
   if (direct !== undefined && direct !== '') return direct
-  if (!file) return undefined
+  return file ? readSecret(name, file) : undefined
+}
+
+function readSecret(name: Name, file: string): string {
+  let content: string
   try {
-    return readFileSync(file, 'utf8').trim()
+    content = readFileSync(file, 'utf8').trim()
   } catch (error) {
     throw new Error(
       `cannot be read from the file that ${name}_FILE names (${(error as NodeJS.ErrnoException).code})`,
     )
   }
+  if (content === '') throw new Error(`is empty in the file that ${name}_FILE names`)
+  return content
 }
 
 /** What is in force, for `trilho config check`: secrets masked. */

@@ -1,11 +1,15 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openApi } from '../../test/support/api.ts'
 import { processesOn, type Ran, runCli, tempDataDir } from '../../test/support/cli.ts'
 import { asAdmin, createDatabase } from '../../test/support/database.ts'
 import { startNode } from '../../test/support/node.ts'
 import { someCpf, spawnServer } from '../../test/support/service.ts'
 import { until } from '../../test/support/wait.ts'
+import { type ConfigError, describeConfig, readConfig } from '../config.ts'
 
 /** One server on an embedded database of its own; the command line works beside it. */
 let place: Awaited<ReturnType<typeof tempDataDir>>
@@ -29,7 +33,13 @@ afterAll(async () => {
   await place.remove()
 })
 
-const trilho = (...args: string[]) => runCli(args, { DATA_DIR: place.data_dir })
+/** Every command that was run here, by its words. */
+const used: string[] = ['serve']
+function run(args: readonly string[], env: Record<string, string>): Promise<Ran> {
+  used.push(args.join(' '))
+  return runCli(args, env)
+}
+const trilho = (...args: string[]) => run(args, { DATA_DIR: place.data_dir })
 const json = async (...args: string[]) => {
   const ran = await trilho(...args, '--json')
   expect(ran.err).toBe('')
@@ -264,7 +274,7 @@ describe('customers', () => {
     expect(ana).toMatchObject({ role: 'operator', partner_id: null })
     const customer = await newCustomer(live.key)
     const as = (user: { email: string; password: string } | undefined, ...args: string[]) =>
-      runCli([...args, ...(user ? ['--operator', user.email] : []), '--json'], {
+      run([...args, ...(user ? ['--operator', user.email] : []), '--json'], {
         DATA_DIR: place.data_dir,
         ...(user ? { OPERATOR_PASSWORD: user.password } : {}),
       })
@@ -298,7 +308,59 @@ describe('customers', () => {
       expect(approved.json.id).toBe(approvals[0]!.json.id)
     }
     expect(await balance('live', customer, 'USDT')).toBe(900)
+    const { data } = await json('proposals', 'list')
+    expect(data).toMatchObject([
+      { id: proposal_id, action: 'credit', proposed_by: ana.email, approved_by: bea.email },
+    ])
   })
+
+  test('may be given an arrangement of their own', async () => {
+    const customer = await newCustomer(demo.key)
+    expect((await trilho('customers', 'allow-third-party', customer)).code).toBe(0)
+    const [row] = await asAdmin(database_url, [
+      `SELECT third_party_payouts FROM sandbox.customers WHERE id = '${customer}'`,
+    ])
+    expect(row!.third_party_payouts).toBe(true)
+  })
+})
+
+test('what stays open on a rail is listed, and settled by hand with evidence', async () => {
+  const api = openApi(server.url, demo.key)
+  const payout = await api.post('/v1/pix/payouts', {
+    customer_id: demo.customer_id,
+    amount: '100',
+    counterparty: { type: 'pix_key', pix_key: 'slow@sandbox.test' },
+    idempotency_key: 'open',
+  })
+  const transfer = await api.post('/v1/onchain/transfers', {
+    customer_id: demo.customer_id,
+    asset: 'USDT',
+    network: 'polygon',
+    amount: '1009003',
+    destination_address: '0x52908400098527886e0f7030069857d2e4169ee7',
+    idempotency_key: 'open',
+  })
+  const ids = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id)
+  const [payouts, transfers, vague] = await Promise.all([
+    json('payouts', 'unknown', '--older-than', '0'),
+    json('transfers', 'unknown', '--older-than', '0'),
+    trilho('payouts', 'resolve', payout.json.id, '--outcome', 'maybe', '--evidence', 'x'),
+  ])
+  expect(ids(payouts)).toEqual([payout.json.id])
+  expect(ids(transfers)).toEqual([transfer.json.id])
+  isMistake(vague, /--outcome must be completed or failed/)
+  const failed = ['--outcome', 'failed', '--evidence', 'Statement of today']
+  const settled = await Promise.all([
+    json('payouts', 'resolve', payout.json.id, ...failed),
+    json('transfers', 'resolve', transfer.json.id, ...failed),
+  ])
+  expect(settled).toMatchObject([
+    { id: payout.json.id, status: 'completed' },
+    { id: transfer.json.id, status: 'completed' },
+  ])
+  expect((await api.get(`/v1/pix/payouts/${payout.json.id}`)).json.status).toBe('failed')
+  expect((await api.get(`/v1/onchain/transfers/${transfer.json.id}`)).json.status).toBe('failed')
+  expect(await balance('sandbox', demo.customer_id, 'USDT')).toBe(2_000_000_000)
 })
 
 test('audit proves the ledger, and finds a single unit that is not where it belongs', async () => {
@@ -407,10 +469,38 @@ describe('config check', () => {
   })
 })
 
+test('a secret may come from a file, which must hold something, and from one place only', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'trilho-config-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const [full, empty] = [join(folder, 'full'), join(folder, 'empty')]
+  await writeFile(full, 'letmein\n')
+  await writeFile(empty, '\n')
+  const mistakes = (env: Record<string, string>) => {
+    try {
+      readConfig(env)
+      return []
+    } catch (error) {
+      return (error as ConfigError).mistakes
+    }
+  }
+  expect(readConfig({ METRICS_TOKEN_FILE: full }).metrics_token).toBe('letmein')
+  expect(describeConfig({ METRICS_TOKEN_FILE: full })).toContainEqual({
+    name: 'METRICS_TOKEN',
+    value: '********',
+    source: 'file',
+  })
+  expect(mistakes({ METRICS_TOKEN_FILE: empty })).toEqual([expect.stringMatching(/^METRICS_TOKEN is empty/)])
+  expect(mistakes({ METRICS_TOKEN_FILE: full, METRICS_TOKEN: 'x' })).toEqual([
+    expect.stringMatching(/^METRICS_TOKEN and METRICS_TOKEN_FILE are both set/),
+  ])
+  // Only what is secret is looked for in a file.
+  expect(readConfig({ PORT_FILE: empty }).port).toBe(8080)
+})
+
 describe('where no server runs', () => {
   test('the embedded database is started for a moment, and nothing stays behind', async () => {
     const own = await tempDataDir()
-    const alone = (...args: string[]) => runCli([...args, '--json'], { DATA_DIR: own.data_dir })
+    const alone = (...args: string[]) => run([...args, '--json'], { DATA_DIR: own.data_dir })
     isMistake(
       await alone('keys', 'create'),
       /There is no partner yet\. Create one: trilho partners create --name NAME/,
@@ -427,7 +517,7 @@ describe('where no server runs', () => {
   test('a database that is not set up, or not there, is said to be so', async () => {
     const database = await createDatabase({ migrated: false })
     const with_url = (url: string, ...args: string[]) =>
-      runCli(args, { DATABASE_URL: url, SECRET_KEY: '00'.repeat(32) })
+      run(args, { DATABASE_URL: url, SECRET_KEY: '00'.repeat(32) })
     const [empty, absent] = await Promise.all([
       with_url(database.url, 'partners', 'list'),
       with_url('postgresql://nobody:secret@127.0.0.1:1/nothing', 'partners', 'list'),
@@ -447,4 +537,11 @@ describe('where no server runs', () => {
     expect(list).toMatchObject({ code: 0, out: '(none)\n' })
     await database.drop()
   })
+})
+
+test('every command of the help was run by a test of this file', async () => {
+  const { out } = await trilho('help')
+  const names = [...out.matchAll(/^ {2}([a-z]+(?: [a-z-]+)?)(?= )/gm)].map(([, name]) => name!)
+  expect(names.length).toBeGreaterThan(20)
+  expect(names.filter((name) => !used.some((line) => `${line} `.startsWith(`${name} `)))).toEqual([])
 })

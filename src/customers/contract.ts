@@ -150,7 +150,10 @@ export const BalanceObject = T.Object(
     total: Units,
     decimals: T.Integer(),
   },
-  { $id: 'Balance' },
+  {
+    $id: 'Balance',
+    examples: [{ asset: 'BRL', available: '98950', in_transit: '1050', total: '100000', decimals: 2 }],
+  },
 )
 
 export const renderBalance = ({ asset, balance, in_transit }: Balance) => ({
@@ -185,7 +188,19 @@ export const StatementLineObject = T.Object(
     }),
     created_at: Timestamp,
   },
-  { $id: 'StatementLine' },
+  {
+    $id: 'StatementLine',
+    examples: [
+      {
+        asset: 'BRL',
+        amount: '-1050',
+        balance_after: '98950',
+        decimals: 2,
+        cause: { type: 'payout', id: 'po_01kc3v4x9zq8rj5m2t7w6y0ahb' },
+        created_at: '2026-11-15T12:00:00.000Z',
+      },
+    ],
+  },
 )
 
 export const renderStatementLine = (line: StatementLine) => ({

@@ -63,8 +63,9 @@ function fieldsOf(schema: JsonSchema, prefix = ''): Field[] {
 export function typeOf(schema: JsonSchema): Html {
   const name = schemaName(schema)
   if (name !== undefined) return html`<a href="#object-${name}">${name}</a>`
-  if (schema.anyOf)
-    return html`${schema.anyOf.map((variant, index) => html`${index > 0 && ' or '}${typeOf(variant)}`)}`
+  const variants = schema.anyOf ?? schema.oneOf
+  if (variants)
+    return html`${variants.map((variant, index) => html`${index > 0 && ' or '}${typeOf(variant)}`)}`
   if (schema.type === 'array') return html`array of ${schema.items ? typeOf(schema.items) : 'anything'}`
   if (typeof schema.additionalProperties === 'object')
     return html`object of ${typeOf(schema.additionalProperties)}s`

@@ -23,6 +23,7 @@ export type JsonSchema = {
   readonly enum?: readonly unknown[]
   readonly examples?: readonly unknown[]
   readonly anyOf?: readonly JsonSchema[]
+  readonly oneOf?: readonly JsonSchema[]
   readonly items?: JsonSchema
   readonly properties?: Readonly<Record<string, JsonSchema>>
   readonly required?: readonly string[]

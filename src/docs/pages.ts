@@ -172,7 +172,8 @@ function answerSample(entry: Entry): Html {
 }
 
 function successOf({ responses }: Operation): [status: string, response: Response] {
-  return Object.entries(responses).find(([status]) => status.startsWith('2')) as [string, Response]
+  // The last one: a dry run's 200 stands before the 201.
+  return Object.entries(responses).findLast(([status]) => status.startsWith('2')) as [string, Response]
 }
 
 function codesOf({ responses }: Operation, openapi: OpenApi): ErrorCode[] {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type Api, openApi } from '../../test/support/api.ts'
 import { asAdmin, createDatabase } from '../../test/support/database.ts'
@@ -276,6 +277,17 @@ describe('contract §5: rotation', () => {
     await until(async () => (await answer(service.url, first)) === 'revoked_api_key', 200)
     expect(await answer(service.url, second.value)).toBe('welcome')
     expect(await answer(service.url, third.value)).toBe('welcome')
+  })
+
+  test('waits for what is under way', async () => {
+    const { key_id } = await service.partner()
+    const holder = new pg.Client({ connectionString: service.database.url })
+    await holder.connect()
+    await holder.query('SELECT pg_advisory_lock_shared(hashtextextended($1, 0))', [key_id])
+    const rotating = rotateKey(service.worlds.sandbox, key_id, 0)
+    await sleep(700)
+    await holder.end()
+    expect((await rotating).key.id).toBe(key_id)
   })
 
   test('and revocation ends all values; a revoked key is not rotated', async () => {

@@ -92,7 +92,6 @@ export async function createKey(world: World, wanted: NewKey): Promise<ShownKey>
  */
 export async function revokeKey(world: World, id: string): Promise<ListedKey> {
   const key = await transaction(world.db, async (tx) => {
-    await tx.query("SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '15s'")
     const before = await lockKeyAlone(tx, id)
     if (!before) return undefined
     await markRevoked(tx, id)

@@ -74,7 +74,9 @@ export async function listKeys(db: Db, where: { partner_id?: string; id?: string
   return rows
 }
 
+/** Waits for the operations that run under the key: longer than a request would. */
 export async function lockKeyAlone(db: Db, id: string): Promise<ApiKey | undefined> {
+  await db.query("SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '15s'")
   await db.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [id])
   const { rows } = await db.query('SELECT * FROM api_keys WHERE id = $1', [id])
   return rows[0]

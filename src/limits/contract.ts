@@ -17,7 +17,24 @@ export const Usage = T.Object(
       T.Object({ endpoint: T.String({ examples: ['POST /v1/quotes'] }), ...Window.properties }),
     ),
   },
-  { $id: 'Usage' },
+  {
+    $id: 'Usage',
+    examples: [
+      {
+        minute: { limit: 100, used: 3, remaining: 97, resets_at: '2026-11-15T12:01:00.000Z' },
+        day: { limit: 10_000, used: 41, remaining: 9959, resets_at: '2026-11-16T00:00:00.000Z' },
+        endpoints: [
+          {
+            endpoint: 'POST /v1/pix/payouts',
+            limit: 60,
+            used: 1,
+            remaining: 59,
+            resets_at: '2026-11-15T12:01:00.000Z',
+          },
+        ],
+      },
+    ],
+  },
 )
 
 /** Contract §3, §6. */

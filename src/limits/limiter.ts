@@ -72,6 +72,7 @@ export async function openLimiter(options: {
   let mode: 'alone' | 'shared' = 'shared'
   let changing: Promise<void> = Promise.resolve()
   let saving: Promise<void> = Promise.resolve()
+  let rejoining: NodeJS.Timeout | undefined
   let stopped = false
 
   /** Changes of mode happen one after the other. */
@@ -130,10 +131,18 @@ export async function openLimiter(options: {
   }
 
   async function tryAlone(): Promise<boolean> {
-    if (!member || mode === 'alone') return mode === 'alone'
-    const { rows } = await member.query('SELECT pg_try_advisory_lock($1) AS won', [ALONE_LOCK])
-    if (rows[0].won) await beAlone(member)
-    return rows[0].won
+    const client = member
+    if (!client || mode === 'alone') return mode === 'alone'
+    const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS won', [ALONE_LOCK])
+    if (!rows[0].won) return false
+    try {
+      await beAlone(client)
+    } catch (error) {
+      // A lock is counted: taken once more at the next try, it could not be given back in one go.
+      client.end().catch(() => {})
+      throw error
+    }
+    return true
   }
 
   /** Alone if nobody else is there; otherwise the lone node is told, and this one waits until it shares. */
@@ -165,8 +174,10 @@ export async function openLimiter(options: {
   }
 
   function rejoin(): void {
+    clearTimeout(rejoining)
     if (stopped) return
-    setTimeout(() => change(join).then(() => member ?? rejoin()), 500).unref()
+    rejoining = setTimeout(() => change(join).then(() => member ?? rejoin()), 500)
+    rejoining.unref()
   }
 
   hints.on(SHARED, () => void change(share))
@@ -212,6 +223,7 @@ export async function openLimiter(options: {
     },
     async stop() {
       stopped = true
+      clearTimeout(rejoining)
       for (const timer of timers) clearInterval(timer)
       await changing
       // The lock goes last: whoever gets it finds everything that was counted here.

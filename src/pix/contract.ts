@@ -75,18 +75,21 @@ const CounterpartyRequest = T.Unsafe<CounterpartyRequest>({
   description: 'Where the money goes',
 })
 
-const CounterpartyObject = T.Object({
-  name: T.String({ examples: ['Ana Souza'] }),
-  document: T.String({ description: 'Masked', examples: ['***.982.247-**'] }),
-  pix_key: T.Union([T.String(), T.Null()], {
-    description: 'Normalised; null for a bank account',
-    examples: ['52998224725'],
-  }),
-  ispb: T.Optional(T.String()),
-  branch: T.Optional(T.String()),
-  account_number: T.Optional(T.String()),
-  account_type: T.Optional(T.String()),
-})
+const CounterpartyObject = T.Object(
+  {
+    name: T.String({ examples: ['Ana Souza'] }),
+    document: T.String({ description: 'Masked', examples: ['***.982.247-**'] }),
+    pix_key: T.Union([T.String(), T.Null()], {
+      description: 'Normalised; null for a bank account',
+      examples: ['52998224725'],
+    }),
+    ispb: T.Optional(T.String()),
+    branch: T.Optional(T.String()),
+    account_number: T.Optional(T.String()),
+    account_type: T.Optional(T.String()),
+  },
+  { examples: [{ name: 'Ana Souza', document: '***.982.247-**', pix_key: '52998224725' }] },
+)
 
 const Failure = T.Union(
   [
