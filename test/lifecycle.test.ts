@@ -181,17 +181,20 @@ describe('with the embedded database', () => {
       'SELECT pg_advisory_lock(hashtextextended(id, 0)) FROM sandbox.api_keys ORDER BY created_at LIMIT 1',
     )
     const api = openApi(server.url, key)
-    const deposits = Array.from({ length: 30 }, () =>
+    const at_once = <R>(work: () => Promise<R>) => Promise.all(Array.from({ length: 30 }, work))
+    // The connections are there already, so that the requests are with the server soon.
+    await at_once(() => api.get('/v1/usage'))
+    const deposits = at_once(() =>
       api.post('/v1/sandbox/deposits', { customer_id, asset: 'BTC', amount: '1' }),
     )
-    await sleep(300)
+    await sleep(700)
     const told = performance.now()
     const ending = server.end('SIGTERM')
     await sleep(200)
     asking.write('\r\n')
     await sleep(200)
     await holder.end()
-    const replies = await Promise.all(deposits)
+    const replies = await deposits
     expect(replies.map(({ status }) => status)).toEqual(Array(30).fill(201))
     expect(await ending).toMatchObject({ code: 0, signal: null, err: '' })
     expect(performance.now() - told).toBeLessThan(8000)

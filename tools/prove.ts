@@ -70,6 +70,12 @@ same suites in a small size. Every number was counted by the tests while they ra
 
 ${facts.map((fact) => `- ${fact}.`).join('\n')}
 
+## What this does not show
+
+The rails are the simulated ones of the sandbox: they take orders, forget, delay and refuse them, but no bank and no
+blockchain stands behind them. Processes and connections were cut; the power was not, and PostgreSQL itself was neither
+killed nor replaced by a standby.
+
 ## The tests
 
 ${files.map(({ path, tests }) => `[${path}](../../${path})\n\n${tests.map(lineOf).join('\n')}`).join('\n\n')}

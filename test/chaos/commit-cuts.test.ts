@@ -65,9 +65,11 @@ test(
         AT_ONCE,
         work,
       )
+      const cuts = { before: 0, after: 0 }
       for (let i = 0; proxy.cuts() < CUTS; i++) {
         const [when, times_in_a_row] = plan[i % plan.length]!
         const wanted = Math.min(CUTS, proxy.cuts() + times_in_a_row)
+        cuts[when] += wanted - proxy.cuts()
         proxy.cut(when, wanted - proxy.cuts())
         await until(() => proxy.cuts() >= wanted, 30_000)
       }
@@ -104,7 +106,7 @@ test(
       expect(balance).toBe(BigInt(booked.size))
 
       noteFact(
-        `${CUTS} connections cut at COMMIT, before it arrived or after it took effect, under ${payouts.length} payouts, ${transfers.length} transfers and ${deposits.length} deposits: ${trouble.unavailable + unknown.length} × 503 and no other 5xx, every answered one there once, every retry the same body, audit clean`,
+        `${CUTS} connections cut at COMMIT, ${cuts.before} before it arrived and ${cuts.after} after it took effect, under ${payouts.length} payouts, ${transfers.length} transfers and ${deposits.length} deposits: ${trouble.unavailable + unknown.length} × 503 and no other 5xx, every answered one there once, every retry the same body, audit clean`,
       )
     } finally {
       await stage.stop()
