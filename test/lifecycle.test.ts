@@ -9,7 +9,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { MigrationBlocked, migrate } from '../src/db/migrate.ts'
 import { openApi } from './support/api.ts'
-import { processesOn, type Ran, runCli, type Started, startCli, tempDataDir } from './support/cli.ts'
+import { nobodyOn, type Ran, runCli, type Started, startCli, tempDataDir } from './support/cli.ts'
 import { asAdmin, createDatabase } from './support/database.ts'
 import { startNode } from './support/node.ts'
 import { openHands, someCpf, testEnv } from './support/service.ts'
@@ -106,7 +106,7 @@ describe('with the embedded database', () => {
   })
   afterAll(async () => {
     server?.process.kill('SIGKILL')
-    await until(() => processesOn(place.data_dir).length === 0, 15_000)
+    await nobodyOn(place.data_dir, 15_000)
     await place.remove()
   })
   const env = (more: Record<string, string> = {}) => ({ DATA_DIR: place.data_dir, ...more })
@@ -199,7 +199,7 @@ describe('with the embedded database', () => {
     expect(await ending).toMatchObject({ code: 0, signal: null, err: '' })
     expect(performance.now() - told).toBeLessThan(8000)
     expect(answer).toMatch(/^HTTP\/1\.1 503 [\s\S]*"code":"service_unavailable"/)
-    expect(processesOn(place.data_dir)).toEqual([])
+    await nobodyOn(place.data_dir)
     for (const name of ['lock', 'connection.json']) expect(existsSync(join(place.data_dir, name))).toBe(false)
     await expect(fetch(`${server.url}/healthz`)).rejects.toThrow()
   })
@@ -214,7 +214,7 @@ describe('with the embedded database', () => {
     const told = performance.now()
     expect(await server.end('SIGINT')).toMatchObject({ code: 0, signal: null, err: '' })
     expect(performance.now() - told).toBeLessThan(5000)
-    expect(processesOn(place.data_dir)).toEqual([])
+    await nobodyOn(place.data_dir)
   })
 
   test('a stop asked for during the start is obeyed', async () => {
@@ -222,7 +222,7 @@ describe('with the embedded database', () => {
     await until(() => existsSync(join(place.data_dir, 'lock')), 10_000)
     started.process.kill('SIGTERM')
     expect(await started.ended).toMatchObject({ code: 0, signal: null, err: '' })
-    expect(processesOn(place.data_dir)).toEqual([])
+    await nobodyOn(place.data_dir)
   })
 
   test('killed under load, the server has everything it acknowledged when it starts again', async () => {
@@ -250,7 +250,7 @@ describe('with the embedded database', () => {
     expect([...clients.journal.statuses].sort()).toEqual([201, 503])
     await checkJournal(place.data_dir, customer_id, clients.journal)
     expect(await server.end('SIGTERM')).toMatchObject({ code: 0, err: '' })
-    expect(processesOn(place.data_dir)).toEqual([])
+    await nobodyOn(place.data_dir)
   })
 })
 

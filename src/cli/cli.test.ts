@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openApi } from '../../test/support/api.ts'
-import { processesOn, type Ran, runCli, tempDataDir } from '../../test/support/cli.ts'
+import { nobodyOn, type Ran, runCli, tempDataDir } from '../../test/support/cli.ts'
 import { asAdmin, createDatabase } from '../../test/support/database.ts'
 import { startNode } from '../../test/support/node.ts'
 import { someCpf, spawnServer } from '../../test/support/service.ts'
@@ -509,7 +509,7 @@ describe('where no server runs', () => {
     expect(partner).toMatchObject({ code: 0, json: { name: 'First' } })
     const key = await alone('keys', 'create')
     expect(key).toMatchObject({ code: 0, json: { partner_id: partner.json.id } })
-    expect(processesOn(own.data_dir)).toEqual([])
+    await nobodyOn(own.data_dir)
     expect(existsSync(`${own.data_dir}/lock`)).toBe(false)
     await own.remove()
   })

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -12,7 +11,7 @@ import { openWorlds } from '../../src/worlds.ts'
 import type { Api, Reply } from '../support/api.ts'
 import { insist, isCut } from '../support/insist.ts'
 import { startNode } from '../support/node.ts'
-import { allFinal, balanceOf, expectOnce, payoutOrder, transferOrder } from '../support/once.ts'
+import { allFinal, balanceOf, expectOnce, payoutOrder, readJournal, transferOrder } from '../support/once.ts'
 import { noteFact } from '../support/proof.ts'
 import { size } from '../support/size.ts'
 import { openStage, type Stage } from '../support/stage.ts'
@@ -296,7 +295,7 @@ test(
       )
       expect(failed.changed).toBe(true)
       await endGently(crashing)
-      expect(existsSync(stage.journal)).toBe(false)
+      expect(readJournal(stage.journal)).toEqual([])
       expect(await balanceOf(stage, customer_id, 'USDT')).toEqual({ balance: BALANCE, in_transit: 0n })
       expect((await stage.audit()).sandbox.findings).toEqual([])
     } finally {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll } from 'vitest'
+import { until } from './wait.ts'
 
 export type Ran = {
   readonly code: number | null
@@ -95,12 +96,19 @@ export async function tempDataDir(): Promise<{ data_dir: string; remove(): Promi
   }
 }
 
-/** The processes that have this folder on their command line: PostgreSQL, and whoever watches over it. */
-export function processesOn(folder: string): { pid: number; command: string }[] {
+/** No process works on this folder any more: neither PostgreSQL nor whoever watches over it. */
+export async function nobodyOn(folder: string, within_ms = 2000): Promise<void> {
+  await until(() => processesOn(folder).length === 0, within_ms).catch(() => {
+    throw new Error(`still there: ${processesOn(folder).join('\n')}`)
+  })
+}
+
+/** The commands of the processes that have this folder on their command line. */
+function processesOn(folder: string): string[] {
   return readdirSync('/proc')
     .filter((name) => /^[0-9]+$/.test(name))
-    .map((pid) => ({ pid: Number(pid), command: commandOf(pid) }))
-    .filter(({ command }) => command.includes(folder))
+    .map(commandOf)
+    .filter((command) => command.includes(folder))
 }
 
 function commandOf(pid: string): string {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { expect } from 'vitest'
 import type { Stage } from './stage.ts'
 
@@ -8,8 +8,9 @@ export type Told = {
   readonly order: { readonly id?: string; readonly send_id?: string; readonly description?: string | null }
 }
 
+/** Until a rail is told of something there is no file. */
 export const readJournal = (file: string): Told[] =>
-  readFileSync(file, 'utf8')
+  (existsSync(file) ? readFileSync(file, 'utf8') : '')
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
