@@ -6,12 +6,12 @@ import { allFinal, balanceOf, expectOnce, payoutOrder, sum, transferOrder } from
 import { noteFact } from '../support/proof.ts'
 import { openProxy } from '../support/proxy.ts'
 import { size } from '../support/size.ts'
-import { openStage } from '../support/stage.ts'
+import { openStage, type Stage } from '../support/stage.ts'
 import { until } from '../support/wait.ts'
 
 /** The wire to the database breaks exactly when COMMIT is on it: nobody knows, and nobody may guess. */
 const CUTS = size(200, 20)
-const AT_ONCE = 8
+const CALLERS = 8
 const BALANCE = 100_000_000_000n
 const TIMEOUT_MS = 300_000
 
@@ -25,6 +25,8 @@ const plan = [
   ['after', 4],
 ] as const
 
+type Asked = { readonly path: string; readonly body: unknown; readonly reply: Reply }
+
 test(
   'connections cut at COMMIT, before and after it took effect: whatever was answered is there once, and every retry comes to the same',
   async () => {
@@ -36,77 +38,36 @@ test(
     })
     try {
       const customer_id = await stage.customer({ BRL: BALANCE, USDT: BALANCE })
-      const trouble: Trouble = { cut: 0, unavailable: 0 }
-      const ask = (path: string, body: unknown) => insist(() => stage.api(0).post(path, body), trouble)
-      const asked: { path: string; body: unknown; reply: Reply }[] = []
-      const deposits: Reply[] = []
-      let busy = true
-
-      async function work(worker: number): Promise<void> {
-        while (busy) {
-          // A deposit has no key: it is not asked for again, so it must never come twice by itself.
-          if (worker === 0) {
-            const body = { customer_id, asset: 'BTC', amount: '1' }
-            deposits.push(await stage.api(0).post('/v1/sandbox/deposits', body))
-            continue
-          }
-          const [path, body] =
-            worker % 4 === 3
-              ? ['/v1/onchain/transfers', transferOrder(customer_id)]
-              : [
-                  '/v1/pix/payouts',
-                  payoutOrder(customer_id, worker % 4 === 1 ? 'ac03@sandbox.test' : 'ana@example.com'),
-                ]
-          asked.push({ path: path as string, body, reply: await ask(path as string, body) })
-        }
-      }
-      const working = crowd(
-        times(AT_ONCE, (i) => i),
-        AT_ONCE,
-        work,
-      )
+      const callers = startCallers(stage, customer_id)
       const cuts = { before: 0, after: 0 }
       for (let i = 0; proxy.cuts() < CUTS; i++) {
-        const [when, times_in_a_row] = plan[i % plan.length]!
-        const wanted = Math.min(CUTS, proxy.cuts() + times_in_a_row)
-        cuts[when] += wanted - proxy.cuts()
-        proxy.cut(when, wanted - proxy.cuts())
+        const [when, in_a_row] = plan[i % plan.length]!
+        const more = Math.min(in_a_row, CUTS - proxy.cuts())
+        const wanted = proxy.cuts() + more
+        cuts[when] += more
+        proxy.cut(when, more)
         await until(() => proxy.cuts() >= wanted, 30_000)
       }
-      busy = false
-      await working
+      const { asked, deposits, trouble } = await callers.stop()
       expect(proxy.cuts()).toBe(CUTS)
       expect(asked.map(({ reply }) => reply.status)).toEqual(asked.map(() => 201))
+      expect(trouble.cut).toBe(0)
 
       await until(() => allFinal(stage), 30_000)
       const { payouts, transfers } = await expectOnce(stage)
       const made = new Set([...payouts, ...transfers].map(({ id }) => id))
       expect(made).toEqual(new Set(asked.map(({ reply }) => reply.json.id)))
-      const again = await crowd(asked, AT_ONCE, ({ path, body }) => ask(path, body))
+      const again = await crowd(asked, CALLERS, ({ path, body }) => stage.api(0).post(path, body))
       expect(again.map(({ text }) => text)).toEqual(asked.map(({ reply }) => reply.text))
 
-      const completed = payouts.filter(({ status }) => status === 'completed')
-      expect(await balanceOf(stage, customer_id)).toEqual({
-        balance: BALANCE - sum(completed),
-        in_transit: 0n,
-      })
+      const paid = sum(payouts.filter(({ status }) => status === 'completed'))
+      expect(await balanceOf(stage, customer_id)).toEqual({ balance: BALANCE - paid, in_transit: 0n })
       const spent = { balance: BALANCE - sum(transfers), in_transit: 0n }
       expect(await balanceOf(stage, customer_id, 'USDT')).toEqual(spent)
-
-      const accepted = deposits.filter(({ status }) => status === 201)
-      const unknown = deposits.filter(({ status }) => status === 503)
-      expect(accepted.length + unknown.length).toBe(deposits.length)
-      expect(trouble.cut).toBe(0)
-      expect(trouble.unavailable + unknown.length).toBeGreaterThan(0)
-      const { rows } = await stage.worlds.sandbox.db.query(`SELECT id FROM deposits WHERE asset = 'BTC'`)
-      const booked = new Set(rows.map(({ id }) => id))
-      expect(accepted.filter(({ json }) => !booked.has(json.id))).toEqual([])
-      expect(booked.size).toBeLessThanOrEqual(accepted.length + unknown.length)
-      const { balance } = await balanceOf(stage, customer_id, 'BTC')
-      expect(balance).toBe(BigInt(booked.size))
-
+      const unknown = await expectBooked(stage, customer_id, deposits)
+      expect(trouble.unavailable + unknown).toBeGreaterThan(0)
       noteFact(
-        `${CUTS} connections cut at COMMIT, ${cuts.before} before it arrived and ${cuts.after} after it took effect, under ${payouts.length} payouts, ${transfers.length} transfers and ${deposits.length} deposits: ${trouble.unavailable + unknown.length} × 503 and no other 5xx, every answered one there once, every retry the same body, audit clean`,
+        `${CUTS} connections cut at COMMIT, ${cuts.before} before it arrived and ${cuts.after} after it took effect, under ${payouts.length} payouts, ${transfers.length} transfers and ${deposits.length} deposits: ${trouble.unavailable + unknown} × 503 and no other 5xx, every answered one there once, every retry the same body, audit clean`,
       )
     } finally {
       await stage.stop()
@@ -115,3 +76,50 @@ test(
   },
   TIMEOUT_MS,
 )
+
+/** Callers that want something all the time, each always the same kind of thing. */
+function startCallers(stage: Stage, customer_id: string) {
+  const trouble: Trouble = { cut: 0, unavailable: 0 }
+  const asked: Asked[] = []
+  const deposits: Reply[] = []
+  let busy = true
+
+  const order = async (path: string, body: unknown) => {
+    asked.push({ path, body, reply: await insist(() => stage.api(0).post(path, body), trouble) })
+  }
+  const wishes = [
+    // A deposit has no key, so nobody asks for it again: it must not come twice by itself.
+    async () => {
+      const body = { customer_id, asset: 'BTC', amount: '1' }
+      deposits.push(await stage.api(0).post('/v1/sandbox/deposits', body))
+    },
+    () => order('/v1/pix/payouts', payoutOrder(customer_id, 'ana@example.com')),
+    () => order('/v1/pix/payouts', payoutOrder(customer_id, 'ac03@sandbox.test')),
+    () => order('/v1/onchain/transfers', transferOrder(customer_id)),
+  ]
+  const working = Promise.all(
+    times(CALLERS, async (i) => {
+      while (busy) await wishes[i % wishes.length]!()
+    }),
+  )
+  return {
+    async stop() {
+      busy = false
+      await working
+      return { asked, deposits, trouble }
+    },
+  }
+}
+
+/** Every deposit that was answered is there once, and of the others none twice. Returns how many got no answer. */
+async function expectBooked(stage: Stage, customer_id: string, deposits: readonly Reply[]): Promise<number> {
+  const accepted = deposits.filter(({ status }) => status === 201)
+  const unknown = deposits.filter(({ status }) => status === 503)
+  expect(deposits.filter((reply) => !accepted.includes(reply) && !unknown.includes(reply))).toEqual([])
+  const { rows } = await stage.worlds.sandbox.db.query(`SELECT id FROM deposits WHERE asset = 'BTC'`)
+  const booked = new Set(rows.map(({ id }) => id))
+  expect(accepted.filter(({ json }) => !booked.has(json.id))).toEqual([])
+  expect(booked.size).toBeLessThanOrEqual(deposits.length)
+  expect((await balanceOf(stage, customer_id, 'BTC')).balance).toBe(BigInt(booked.size))
+  return unknown.length
+}

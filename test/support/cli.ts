@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { chmod, cp, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -105,16 +105,18 @@ export async function nobodyOn(folder: string, within_ms = 2000): Promise<void> 
 
 /** The commands of the processes that have this folder on their command line. */
 function processesOn(folder: string): string[] {
-  return readdirSync('/proc')
-    .filter((name) => /^[0-9]+$/.test(name))
-    .map(commandOf)
-    .filter((command) => command.includes(folder))
+  const commands = existsSync('/proc/self/cmdline')
+    ? readdirSync('/proc')
+        .filter((name) => /^[0-9]+$/.test(name))
+        .map(commandOf)
+    : execFileSync('ps', ['-A', '-ww', '-o', 'args='], { encoding: 'utf8' }).split('\n')
+  return commands.filter((command) => command.includes(folder))
 }
 
 function commandOf(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
   } catch {
-    return ''
+    return '' // it has ended meanwhile
   }
 }
