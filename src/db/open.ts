@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runningEmbedded, startEmbedded } from './embedded/start.ts'
 
@@ -37,14 +37,22 @@ export async function reachDatabase(place: Place): Promise<Database> {
 
 export const secretKeyFile = (data_dir: string): string => join(data_dir, 'secret.key')
 
-/** Made once, beside the embedded database. */
+/** Made once, beside the embedded database. It appears whole or not at all: a crash must not leave half a key behind. */
 export async function ensureSecretKey(data_dir: string): Promise<Buffer> {
   await mkdir(data_dir, { recursive: true, mode: 0o700 })
   const file = secretKeyFile(data_dir)
+  const draft = `${file}.${randomBytes(4).toString('hex')}`
   try {
-    await writeFile(file, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    await readFile(file)
+  } catch {
+    await writeFile(draft, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 })
+    await link(draft, file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+    await rm(draft)
   }
-  return Buffer.from((await readFile(file, 'utf8')).trim(), 'hex')
+  const key = (await readFile(file, 'utf8')).trim()
+  if (!/^[0-9a-f]{64}$/.test(key))
+    throw new Error(`${file} does not hold a key of 64 hex digits. Restore it from a backup.`)
+  return Buffer.from(key, 'hex')
 }

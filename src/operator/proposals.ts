@@ -1,6 +1,13 @@
 import type { World } from '../world.ts'
 import { type Action, perform } from './actions.ts'
-import { insertProposal, markApproved, newestProposals, type Proposal, proposalById } from './store.ts'
+import {
+  insertProposal,
+  markApproved,
+  markDone,
+  newestProposals,
+  type Proposal,
+  proposalById,
+} from './store.ts'
 
 /**
  * What an operator does by hand. In production one operator proposes it and another one approves it, and only then does
@@ -18,8 +25,9 @@ export async function approve(world: World, id: string, approved_by: string): Pr
   if (proposal.proposed_by === approved_by) {
     throw new Error('A proposal must be approved by another operator than the one who made it.')
   }
+  await markApproved(world.db, id, approved_by)
   const done = await perform(world, { name: proposal.action, details: proposal.details } as Action)
-  return (await markApproved(world.db, id, approved_by, done.id)) ?? (await proposalById(world.db, id))!
+  return markDone(world.db, id, done.id)
 }
 
 export const listProposals = (world: World): Promise<Proposal[]> => newestProposals(world.db)

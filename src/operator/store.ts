@@ -28,18 +28,19 @@ export async function proposalById(db: Db, id: string): Promise<Proposal | undef
   return rows[0]
 }
 
-/** Undefined when somebody else has approved it meanwhile. */
-export async function markApproved(
-  db: Db,
-  id: string,
-  approved_by: string,
-  resource_id: string,
-): Promise<Proposal | undefined> {
-  const { rows } = await db.query(
-    `UPDATE proposals SET approved_by = $2, approved_at = clock_timestamp(), resource_id = $3
-     WHERE id = $1 AND resource_id IS NULL RETURNING *`,
-    [id, approved_by, resource_id],
+/** Who approves is written before anything happens: the database itself refuses the one who proposed. */
+export async function markApproved(db: Db, id: string, approved_by: string): Promise<void> {
+  await db.query(
+    'UPDATE proposals SET approved_by = $2, approved_at = clock_timestamp() WHERE id = $1 AND approved_by IS NULL',
+    [id, approved_by],
   )
+}
+
+export async function markDone(db: Db, id: string, resource_id: string): Promise<Proposal> {
+  const { rows } = await db.query('UPDATE proposals SET resource_id = $2 WHERE id = $1 RETURNING *', [
+    id,
+    resource_id,
+  ])
   return rows[0]
 }
 

@@ -37,7 +37,20 @@ export async function openStage(options: {
     started.push(node)
     return node
   }
-  nodes.push(...(await Promise.all(Array.from({ length: options.nodes }, () => start()))))
+  async function stop(): Promise<void> {
+    await Promise.all(started.map((node) => node.kill('SIGKILL')))
+    await hands.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+
+  const starting = await Promise.allSettled(Array.from({ length: options.nodes }, () => start()))
+  for (const node of starting) {
+    if (node.status === 'fulfilled') nodes.push(node.value)
+    else {
+      await stop()
+      throw node.reason
+    }
+  }
 
   return {
     ...hands,
@@ -64,10 +77,6 @@ export async function openStage(options: {
       }
       return id
     },
-    async stop() {
-      await Promise.all(started.map((node) => node.kill('SIGKILL')))
-      await hands.stop()
-      await rm(folder, { recursive: true, force: true })
-    },
+    stop,
   }
 }
