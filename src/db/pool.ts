@@ -31,6 +31,12 @@ export function roleOf(url: string, schema: SchemaName): string {
 }
 
 /**
+ * Every statement of a request finds its rows by an index. Plans are kept, and one that was made while a table was small
+ * must not scan it when it has grown.
+ */
+const byKey = { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' }
+
+/**
  * Settings travel in the connection's first packet, so there is no moment at which a connection is open without them.
  * `synchronous_commit` is asserted again when the server starts.
  */
@@ -47,6 +53,7 @@ export function connectionConfig(
     idle_in_transaction_session_timeout: '2s',
     plan_cache_mode: 'force_generic_plan',
     jit: 'off',
+    ...byKey,
     ...more,
   }
   const options = Object.entries(settings).map(

@@ -63,8 +63,10 @@ export async function audit(pool: Pool, checks: readonly Check[]): Promise<Audit
   return transaction(pool, async (tx) => {
     // One snapshot for all checks, so that a running system can be audited; no limit on how long that takes.
     await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    // It reads everything, so it wants the plans that requests must not have.
     await tx.query(
-      "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '5min'; SET LOCAL work_mem = '64MB'",
+      `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '5min'; SET LOCAL work_mem = '64MB';
+       SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on`,
     )
     const ask = (text: string) => tx.query({ text, query_timeout: AN_HOUR_MS } as QueryConfig)
     const findings: Finding[] = []

@@ -1,14 +1,6 @@
 import assert from 'node:assert/strict'
 import { type Client, openClient, type Seat } from '../db/pool.ts'
 
-/** Every statement here finds its rows by key. A plan made while a table was small must not scan it when it has grown. */
-const byKeyOnly = {
-  enable_seqscan: 'off',
-  enable_hashjoin: 'off',
-  enable_mergejoin: 'off',
-  enable_bitmapscan: 'off',
-}
-
 /** The one connection of a runner, opened when it is needed and again when it broke. */
 export type Connection = {
   get(): Promise<Client>
@@ -23,10 +15,7 @@ export function openConnection(seat: Seat, name: string): Connection {
       if (current) return current
       const client = await openClient(
         { ...seat, application_name: `${seat.application_name} ${name}` },
-        {
-          pipeline: true,
-          settings: byKeyOnly,
-        },
+        { pipeline: true },
       )
       client.once('end', () => {
         if (current === client) current = undefined

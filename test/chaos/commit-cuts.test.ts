@@ -47,6 +47,9 @@ test(
         cuts[when] += more
         proxy.cut(when, more)
         await until(() => proxy.cuts() >= wanted, 30_000)
+        // What was cut comes to its end before the next cut: otherwise everything would always be cut to the last try.
+        const answered = callers.answered() + CALLERS
+        await until(() => callers.answered() >= answered, 30_000)
       }
       const { asked, deposits, trouble } = await callers.stop()
       expect(proxy.cuts()).toBe(CUTS)
@@ -103,6 +106,7 @@ function startCallers(stage: Stage, customer_id: string) {
     }),
   )
   return {
+    answered: () => asked.length + deposits.length,
     async stop() {
       busy = false
       await working
