@@ -17,12 +17,15 @@ type Results = {
   readonly success: boolean
   readonly testResults: readonly {
     readonly name: string
-    readonly assertionResults: readonly {
-      readonly fullName: string
-      readonly status: string
-      readonly duration?: number
-    }[]
+    readonly assertionResults: readonly Result[]
   }[]
+}
+
+type Result = {
+  readonly ancestorTitles: readonly string[]
+  readonly title: string
+  readonly status: string
+  readonly duration?: number
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'trilho-proof-'))
@@ -82,10 +85,6 @@ ${files.map(({ path, tests }) => `[${path}](../../${path})\n\n${tests.map(lineOf
 `
 }
 
-function lineOf({
-  fullName,
-  status,
-  duration = 0,
-}: Results['testResults'][number]['assertionResults'][number]) {
-  return `- ${status}, ${(duration / 1000).toFixed(1)} s: ${fullName}`
+function lineOf({ ancestorTitles, title, status, duration = 0 }: Result): string {
+  return `- ${status}, ${(duration / 1000).toFixed(1)} s: ${[...ancestorTitles, title].join(' › ')}`
 }

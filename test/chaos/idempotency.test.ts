@@ -91,7 +91,7 @@ describe('equal payouts at once, over two processes', () => {
         await expectSpentOnce(stage, customer_id)
         expect(readJournal(stage.journal)).toHaveLength(KEYS)
         noteFact(
-          `${KEYS} keys × ${COPIES} equal requests over 2 processes: ${KEYS} payouts, ${KEYS} debits, ${KEYS} instructions to the rail, 1 status and body per key, ${firsts} answers that are no replay (${unavailable} × 503, asked again)`,
+          `${KEYS} keys × ${COPIES} equal requests over 2 processes: ${KEYS} payouts, ${KEYS} debits, ${KEYS} instructions to the rail, 1 status and body per key, ${firsts} answers that are no replay, ${unavailable} × 503`,
         )
       } finally {
         await stage.stop()
@@ -125,7 +125,7 @@ describe('equal payouts at once, over two processes', () => {
         )
         expect(again.map(({ text }) => text)).toEqual(asked.map(({ replies }) => replies[0]!.text))
         noteFact(
-          `${KEYS} keys × ${COPIES} equal requests over 2 processes, ${KILLS} × kill -9 (${cut} times a request was cut off and sent again): ${KEYS} payouts, ${KEYS} debits, 1 status and body per key, no payout under two ids and no id for two payouts, all final, audit clean`,
+          `${KEYS} keys × ${COPIES} equal requests over 2 processes, ${KILLS} × kill -9 (${cut} connections cut or refused, each request sent again): ${KEYS} payouts, ${KEYS} debits, 1 status and body per key, no payout under two ids and no id for two payouts, all final, audit clean`,
         )
       } finally {
         await stage.stop()
