@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Clock } from '../core/clock.ts'
 import { Refusal } from '../core/errors.ts'
@@ -5,6 +6,7 @@ import { type Channel, type Hints, sendHint } from '../db/hints.ts'
 import { type Client, openClient, openPool, type Seat, sqlState } from '../db/pool.ts'
 import type { WindowState } from '../http/headers.ts'
 import {
+  ALONE_LOCK,
   countersOf,
   dropClosedWindows,
   lockCounters,
@@ -39,11 +41,12 @@ export type Limiter = {
   stop(): Promise<void>
 }
 
-const ALONE_LOCK = 7_415_302
 const SHARED: Channel = 'windows_shared'
 const SAVE_MS = 1000
 const TRY_ALONE_MS = 10_000
 const CLEAN_MS = 600_000
+/** Long enough for a lone node that lost its lock to save what it counted. */
+const REJOIN_MS = 300
 const LOCK_NOT_AVAILABLE = '55P03'
 
 export async function openLimiter(options: {
@@ -100,10 +103,20 @@ export async function openLimiter(options: {
     })
   }
 
+  /** For a connection that has just been lost: whoever counts next should find what was counted here. */
+  async function saveSoon(): Promise<void> {
+    for (let left = 5; left > 0; left--) {
+      try {
+        return await save()
+      } catch {
+        await sleep(20)
+      }
+    }
+    await save()
+  }
+
   async function beAlone(client: Client): Promise<void> {
     await client.query('SELECT pg_advisory_unlock_shared($1)', [ALONE_LOCK])
-    // What is still being counted in the database must be in there before it is read.
-    await batcher.idle()
     for (const counter of await openCounters(pool)) {
       const key = counterKey(counter.subject, counter.name)
       const known = counters.get(key)
@@ -133,6 +146,8 @@ export async function openLimiter(options: {
   async function tryAlone(): Promise<boolean> {
     const client = member
     if (!client || mode === 'alone') return mode === 'alone'
+    // What is being counted in the database holds the lock too, and must be in there before it is read.
+    await batcher.idle()
     const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS won', [ALONE_LOCK])
     if (!rows[0].won) return false
     try {
@@ -155,7 +170,7 @@ export async function openLimiter(options: {
       member = undefined
       // Whoever lost the lock cannot know who counts now.
       mode = 'shared'
-      void change(save)
+      void change(saveSoon)
       rejoin()
     })
     member = client
@@ -176,7 +191,7 @@ export async function openLimiter(options: {
   function rejoin(): void {
     clearTimeout(rejoining)
     if (stopped) return
-    rejoining = setTimeout(() => change(join).then(() => member ?? rejoin()), 500)
+    rejoining = setTimeout(() => change(join).then(() => member ?? rejoin()), REJOIN_MS)
     rejoining.unref()
   }
 
@@ -198,13 +213,14 @@ export async function openLimiter(options: {
 
   return {
     async take(subject, wants) {
-      if (mode === 'shared') {
+      for (let tries = 0; mode === 'shared'; tries++) {
         await changing
-        if (mode === 'shared') {
-          // Requests were counted here that the database could not be told of: it must not count on without them.
-          if (dirty.size > 0) throw new Refusal('service_unavailable')
-          return batcher.take(requestOf(subject, wants))
-        }
+        if (mode !== 'shared') break
+        // Requests were counted here that the database could not be told of, or by a lone node that has lost its lock a
+        // moment ago: nobody must count on without them.
+        if (dirty.size > 0 || !member || tries === 2) throw new Refusal('service_unavailable')
+        const verdict = await batcher.take(requestOf(subject, wants))
+        if (verdict) return verdict
       }
       const request = requestOf(subject, wants)
       const verdict = decide(counters, request)
@@ -244,7 +260,11 @@ function forgetClosed(counters: Map<string, Counter>, now: number): void {
   for (const [key, { ends_at }] of counters) if (ends_at <= now) counters.delete(key)
 }
 
-type Waiting = { readonly request: Request; resolve(verdict: Verdict): void; reject(error: unknown): void }
+type Waiting = {
+  readonly request: Request
+  resolve(verdict: Verdict | undefined): void
+  reject(error: unknown): void
+}
 
 /** Many requests, one transaction. What it saw last stays in `counters`, where the headers of other answers look. */
 function openBatcher(seat: Seat, settings: Record<string, string>, counters: Map<string, Counter>) {
@@ -274,7 +294,7 @@ function openBatcher(seat: Seat, settings: Record<string, string>, counters: Map
           await connected(),
           batch.map(({ request }) => request),
         )
-        for (const [i, { resolve }] of batch.entries()) resolve(verdicts[i]!)
+        for (const [i, { resolve }] of batch.entries()) resolve(verdicts?.[i])
       } catch (error) {
         client?.end().catch(() => {})
         client = undefined
@@ -285,7 +305,7 @@ function openBatcher(seat: Seat, settings: Record<string, string>, counters: Map
     running = undefined
   }
 
-  async function judge(db: Client, asked: readonly Request[]): Promise<Verdict[]> {
+  async function judge(db: Client, asked: readonly Request[]): Promise<Verdict[] | undefined> {
     // One instant for the whole batch: a window must not change under it.
     const now = Math.max(...asked.map((request) => request.now))
     const requests = asked.map((request) => ({ ...request, now }))
@@ -296,7 +316,9 @@ function openBatcher(seat: Seat, settings: Record<string, string>, counters: Map
         places.set(`${counterKey(subject, want.name)} ${counter.starts_at}`, counter)
       }
     }
-    const locked = byKey(await lockCounters(db, [...places.values()]))
+    const found = await lockCounters(db, [...places.values()])
+    if (!found) return undefined
+    const locked = byKey(found)
     const before = new Map([...locked].map(([key, counter]) => [key, counter.count]))
     const verdicts = requests.map((request) => decide(locked, request))
     await writeCounters(
@@ -308,7 +330,8 @@ function openBatcher(seat: Seat, settings: Record<string, string>, counters: Map
   }
 
   return {
-    take(request: Request): Promise<Verdict> {
+    /** Undefined when a lone node counts: this one, or another that must be told to share. */
+    take(request: Request): Promise<Verdict | undefined> {
       return new Promise((resolve, reject) => {
         waiting.push({ request, resolve, reject })
         running ??= new Promise((done) => setImmediate(() => drain().then(done)))

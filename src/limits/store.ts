@@ -51,14 +51,24 @@ const counterOf = (row: {
   ends_at: row.ends_at.getTime(),
 })
 
-/** Takes the counters for itself until `writeCounters` commits. One round trip on a pipelining connection. */
-export async function lockCounters(db: Db, places: readonly Place[]): Promise<Counter[]> {
-  const [, , locked] = await Promise.all([
+/** Held by a lone node for itself, and by nodes that share together. */
+export const ALONE_LOCK = 7_415_302
+
+/**
+ * Takes the counters for itself until `writeCounters` commits; undefined when a lone node counts elsewhere. The lock is
+ * taken in the very transaction that counts: no node can be alone while it is open. One round trip on a pipelining
+ * connection.
+ */
+export async function lockCounters(db: Db, places: readonly Place[]): Promise<Counter[] | undefined> {
+  const [, shared, , locked] = await Promise.all([
     db.query('BEGIN'),
+    db.query('SELECT pg_try_advisory_xact_lock_shared($1) AS won', [ALONE_LOCK]),
     db.query({ ...OPEN, values: [...columns(places), places.map((p) => time(p.ends_at))] }),
     db.query({ ...LOCK, values: columns(places) }),
   ])
-  return locked.rows.map(counterOf)
+  if (shared.rows[0].won) return locked.rows.map(counterOf)
+  await db.query('ROLLBACK')
+  return undefined
 }
 
 export async function writeCounters(db: Db, counters: readonly Counter[]): Promise<void> {
