@@ -10,16 +10,24 @@ import { limitsRoutes } from './limits/routes.ts'
 import { addressWants, lookupWant, wantsOf } from './limits/wants.ts'
 import type { Verdict } from './limits/windows.ts'
 import { transfersRoutes } from './onchain/routes.ts'
+import { partnersRoutes } from './partners/routes.ts'
 import { pixRoutes, type Senders } from './pix/routes.ts'
+import { quotesRoutes, type Treasuries } from './quotes/routes.ts'
 
 const ADDRESSES_KEPT = 10_000
 
 /** Everything the API answers to, and the gate before it. */
-export function createHandlers(parts: { limiter: Limiter; senders: Senders }): Handler[] {
+export function createHandlers(parts: {
+  limiter: Limiter
+  senders: Senders
+  treasuries: Treasuries
+}): Handler[] {
   return [
     ...customersRoutes,
     ...pixRoutes(parts?.senders),
     ...transfersRoutes,
+    ...quotesRoutes(parts?.treasuries),
+    ...partnersRoutes,
     ...depositsRoutes,
     ...limitsRoutes(parts?.limiter, () => endpoints),
   ]
@@ -71,7 +79,12 @@ export function createGate(parts: {
         partner_id: key.partner_id,
         scopes: key.scopes,
         limits,
-        terms: { pix_fee: BigInt(key.pix_fee), third_party_payouts: key.third_party_payouts },
+        terms: {
+          pix_fee: BigInt(key.pix_fee),
+          third_party_payouts: key.third_party_payouts,
+          service_fee_bps: key.service_fee_bps,
+          partner_fee_share_pct: key.partner_fee_share_pct,
+        },
         address,
         async countLookup() {
           const looked = await limiter.take(key.id, [lookupWant(limits)])

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Cidr, parseCidr } from './http/ip.ts'
+import type { Quoting } from './world.ts'
 
 /**
  * Environment variables → typed config. All mistakes are reported at once; a server with a mistake does not start.
@@ -71,6 +72,28 @@ const settings = {
     fallback: '15000',
     parse: integer(500, 600_000),
   }),
+  PRICES_FILE: setting({
+    about:
+      'Where production prices are read from: a JSON file that your market watcher replaces. Without one nothing is quoted',
+    example: '/var/lib/trilho/prices.json',
+    fallback: undefined,
+    parse: (path) => resolve(path),
+  }),
+  PRICE_MAX_AGE_MS: setting({
+    about: 'Nobody is quoted from a price that was seen longer ago than this, in milliseconds',
+    fallback: '5000',
+    parse: integer(100, 600_000),
+  }),
+  SPREAD_BPS: setting({
+    about: 'Moves production prices against the customer, in basis points',
+    fallback: '0',
+    parse: integer(0, 1000),
+  }),
+  PARTNER_FEE_MAX_BPS: setting({
+    about: 'The highest fee of its own that a partner may put on a quote, in basis points',
+    fallback: '1000',
+    parse: integer(0, 5000),
+  }),
   SANDBOX_BROADCAST_MS: setting({
     about: 'When a sandbox transfer is broadcast, in milliseconds after it was made',
     fallback: '1000',
@@ -135,6 +158,8 @@ export type Config = {
   readonly secret_key: Buffer | undefined
   readonly pix_wait_ms: number
   readonly lease_ms: number
+  readonly prices_file: string | undefined
+  readonly quoting: Quoting
   readonly sandbox: {
     readonly broadcast_ms: number
     readonly confirm_ms: number
@@ -192,6 +217,12 @@ export function readConfig(env: Environment): Config {
     secret_key: parsed.SECRET_KEY,
     pix_wait_ms: parsed.PIX_WAIT_MS,
     lease_ms: parsed.LEASE_MS,
+    prices_file: parsed.PRICES_FILE,
+    quoting: {
+      spread_bps: parsed.SPREAD_BPS,
+      partner_fee_max_bps: parsed.PARTNER_FEE_MAX_BPS,
+      price_max_age_ms: parsed.PRICE_MAX_AGE_MS,
+    },
     sandbox: {
       broadcast_ms: parsed.SANDBOX_BROADCAST_MS,
       confirm_ms: parsed.SANDBOX_CONFIRM_MS,

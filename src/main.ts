@@ -20,6 +20,7 @@ import { createMetrics } from './metrics.ts'
 import { openCarrier } from './onchain/carrier.ts'
 import { openShared } from './partners/partners.ts'
 import { openSender } from './pix/sender.ts'
+import { openTreasury } from './treasury/treasury.ts'
 import { version } from './version.ts'
 import { openWorlds } from './worlds.ts'
 
@@ -99,7 +100,12 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
       production: openSender(worlds.production, log),
       sandbox: openSender(worlds.sandbox, log),
     }
+    const treasuries = {
+      production: openTreasury(worlds.production, log),
+      sandbox: openTreasury(worlds.sandbox, log),
+    }
     const workers = [
+      ...Object.values(treasuries),
       ...Object.values(senders),
       openCarrier(worlds.production, log),
       openCarrier(worlds.sandbox, log),
@@ -110,7 +116,7 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
     const gate = createGate({ keyring, limiter, trusted_proxies: config.trusted_proxies })
     const server = { url: config.public_url ?? '' }
     const app = buildServer({
-      handlers: createHandlers({ limiter, senders }),
+      handlers: createHandlers({ limiter, senders, treasuries }),
       gate,
       public_url: () => server.url,
       log,

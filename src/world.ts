@@ -5,6 +5,7 @@ import type { Pool } from './db/pool.ts'
 import type { Door } from './ledger/commit.ts'
 import type { ChainRail } from './rails/chain/rail.ts'
 import type { PixRail } from './rails/pix/rail.ts'
+import type { PriceFeed } from './rails/prices/feed.ts'
 
 /**
  * Everything a rule may touch in one environment. What a rule is not handed, it cannot reach: its database connections
@@ -19,11 +20,22 @@ export type World<E extends Environment = Environment> = {
   /** The outside. A simulated rail is of the sandbox, so it cannot be handed to production: that does not compile. */
   readonly pix: PixRail<E>
   readonly chain: ChainRail<E>
+  readonly prices: PriceFeed<E>
+  readonly quoting: Quoting
   /** How long a payout's create call waits for the network. */
   readonly pix_wait_ms: number
   /** How long whoever took a payout or transfer has it for itself. */
   readonly lease_ms: number
   newId(kind: IdKind): string
+}
+
+/** What the operator set for all conversions. */
+export type Quoting = {
+  /** Moves every price against the customer. */
+  readonly spread_bps: number
+  readonly partner_fee_max_bps: number
+  /** Nobody is quoted from an older price. */
+  readonly price_max_age_ms: number
 }
 
 export type Worlds = { readonly [E in Environment]: World<E> }

@@ -8,18 +8,28 @@ import type { Check } from './ledger/audit.ts'
 import { type DoorOptions, openDoor } from './ledger/commit.ts'
 import { transferChecks } from './onchain/store.ts'
 import { payoutChecks } from './pix/store.ts'
+import { tradeChecks } from './quotes/store.ts'
 import { simulatedChain } from './rails/chain/simulated.ts'
 import { unavailableChain } from './rails/chain/unavailable.ts'
 import { openJournal } from './rails/journal.ts'
 import { simulatedPix } from './rails/pix/simulated.ts'
 import { unavailablePix } from './rails/pix/unavailable.ts'
+import { filePrices, noPrices } from './rails/prices/file.ts'
+import { simulatedPrices } from './rails/prices/simulated.ts'
+import { treasuryChecks } from './treasury/store.ts'
 import { createWorld, type World, type Worlds } from './world.ts'
 
 /** Builds the two worlds from one database. Nothing made for the one can be handed to the other. */
 const schemas: Readonly<Record<Environment, SchemaName>> = { production: 'live', sandbox: 'sandbox' }
 
 /** What the audit checks beyond the ledger itself. */
-export const sliceChecks: readonly Check[] = [...depositChecks, ...payoutChecks, ...transferChecks]
+export const sliceChecks: readonly Check[] = [
+  ...depositChecks,
+  ...payoutChecks,
+  ...transferChecks,
+  ...tradeChecks,
+  ...treasuryChecks,
+]
 
 export type OpenWorlds = { readonly worlds: Worlds; stop(): Promise<void> }
 
@@ -27,13 +37,16 @@ export function openWorlds(options: {
   url: string
   clock: Clock
   log: Logger
-  config: Pick<Config, 'pix_wait_ms' | 'lease_ms' | 'sandbox' | 'lanes'>
+  config: Pick<Config, 'pix_wait_ms' | 'lease_ms' | 'sandbox' | 'lanes' | 'quoting' | 'prices_file'>
   pool: number
   onBatch?: (environment: Environment, batch: Parameters<NonNullable<DoorOptions['onBatch']>>[0]) => void
 }): OpenWorlds {
   const closing: (() => Promise<void>)[] = []
 
-  function open<E extends Environment>(environment: E, rails: Pick<World<E>, 'pix' | 'chain'>): World<E> {
+  function open<E extends Environment>(
+    environment: E,
+    rails: Pick<World<E>, 'pix' | 'chain' | 'prices' | 'quoting'>,
+  ): World<E> {
     const seat = { url: options.url, schema: schemas[environment], application_name: `trilho ${environment}` }
     const db = openPool({ ...seat, max: options.pool })
     const { onBatch, clock, config } = options
@@ -48,14 +61,23 @@ export function openWorlds(options: {
     return createWorld({ environment, db, clock, commit: door.commit, ...rails, pix_wait_ms, lease_ms })
   }
 
-  const { clock, config } = options
+  const { clock, config, log } = options
+  const { quoting, prices_file } = config
   const journal = openJournal(config.sandbox.journal)
   return {
     worlds: {
-      production: open('production', { pix: unavailablePix, chain: unavailableChain }),
+      production: open('production', {
+        pix: unavailablePix,
+        chain: unavailableChain,
+        prices: prices_file === undefined ? noPrices : filePrices({ path: prices_file, log }),
+        quoting,
+      }),
       sandbox: open('sandbox', {
         pix: simulatedPix({ clock, journal }),
         chain: simulatedChain({ clock, ...config.sandbox, journal }),
+        prices: simulatedPrices({ clock }),
+        // Contract §14: no spread, so that examples stay true.
+        quoting: { ...quoting, spread_bps: 0 },
       }),
     },
     async stop() {

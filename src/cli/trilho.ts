@@ -16,6 +16,7 @@ import { keyCommands } from './keys.ts'
 import { operatorCommands } from './operator.ts'
 import { partnerCommands } from './partners.ts'
 import { serviceCommands } from './service.ts'
+import { treasuryCommands } from './treasury.ts'
 
 const commands: readonly CliCommand[] = [
   ...serviceCommands,
@@ -23,6 +24,7 @@ const commands: readonly CliCommand[] = [
   ...keyCommands,
   ...customerCommands,
   ...operatorCommands,
+  ...treasuryCommands,
 ]
 
 async function main(argv: readonly string[]): Promise<number> {

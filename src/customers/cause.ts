@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 
 export type CauseType = 'payout' | 'transfer' | 'trade' | 'deposit' | 'reversal' | 'adjustment'
 
-const types: Readonly<Record<string, CauseType>> = { dep: 'deposit', po: 'payout', tr: 'transfer' }
+const types: Readonly<Record<string, CauseType>> = {
+  dep: 'deposit',
+  po: 'payout',
+  tr: 'transfer',
+  td: 'trade',
+  fp: 'adjustment',
+}
 
 /** What a statement line tells about its origin: the prefix of an id says what made it. */
 export function causeOf({ cause_id, movement }: { cause_id: string; movement: string }): {

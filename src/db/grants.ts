@@ -15,6 +15,13 @@ export const worldGrants: Record<string, string> = {
   proposals: 'SELECT, INSERT, UPDATE',
   payouts: 'SELECT, INSERT, UPDATE',
   transfers: 'SELECT, INSERT, UPDATE',
+  quotes: 'SELECT, INSERT, UPDATE',
+  trades: 'SELECT, INSERT',
+  positions: 'SELECT, INSERT, UPDATE',
+  unfolded: 'SELECT, INSERT, DELETE',
+  treasury_limits: 'SELECT, INSERT, UPDATE, DELETE',
+  fee_payouts: 'SELECT, INSERT',
+  sandbox_prices: 'SELECT, INSERT, UPDATE',
   events: 'SELECT, INSERT',
 }
 

@@ -4,6 +4,8 @@ import type { Db } from './pool.ts'
 export type NewestFilter = {
   /** Column by column; undefined: any. */
   readonly equal: Readonly<Record<string, string | undefined>>
+  /** One more condition of the code's own, and the time it speaks of as `$at`. */
+  readonly also?: { readonly sql: string; readonly at: Date }
   readonly after: Date | undefined
   readonly before: Date | undefined
   /** Where the page before ended. */
@@ -18,6 +20,10 @@ export async function selectNewest<Row>(db: Db, table: string, filter: NewestFil
   const conditions = Object.entries(filter.equal).flatMap(([column, value]) =>
     value === undefined ? [] : [`${column} = ${param(value)}`],
   )
+  if (filter.also) {
+    const { sql, at } = filter.also
+    conditions.push(sql.replaceAll('$at', () => param(at)))
+  }
   if (filter.after) conditions.push(`created_at >= ${param(filter.after)}`)
   if (filter.before) conditions.push(`created_at < ${param(filter.before)}`)
   if (filter.position)

@@ -1,10 +1,10 @@
-import { refuse } from '../core/errors.ts'
 import type { Money } from '../core/money.ts'
 import { activeCustomer } from '../customers/customers.ts'
 import { customerRows } from '../customers/store.ts'
 import { eventWrite } from '../events/events.ts'
 import { customerAccount, externalAccount } from '../ledger/accounts.ts'
 import type { Claim, Command } from '../ledger/command.ts'
+import { type Referenced, underReference } from '../ledger/once.ts'
 import type { World } from '../world.ts'
 import { renderDeposit } from './contract.ts'
 import { type Deposit, insertDeposits } from './store.ts'
@@ -76,7 +76,7 @@ export type Credit = {
 }
 
 /** An operator's credit. The same reference again answers with the first credit, or refuses when it was another one. */
-export function operatorCredit(world: World, credit: Credit): Command<{ id: string; replayed: boolean }> {
+export function operatorCredit(world: World, credit: Credit): Command<Referenced> {
   const { customer_id, money, reason, reference } = credit
   const booked = deposit(world, { ...credit, rail: 'operator' })
   const claim: Claim = {
@@ -85,27 +85,5 @@ export function operatorCredit(world: World, credit: Credit): Command<{ id: stri
     key: reference,
     fingerprint: JSON.stringify([customer_id, money.asset, money.units.toString(), reason]),
   }
-  return {
-    ...booked,
-    locks: { ...booked.locks, claim },
-    decide(held) {
-      const before = held.claimed(claim)
-      if (before && before.fingerprint !== claim.fingerprint) {
-        refuse('idempotency_conflict', { message: `The reference ${reference} was used for another credit.` })
-      }
-      if (before?.resource_id) return { result: { id: before.resource_id, replayed: true } }
-      const decision = booked.decide(held)
-      return {
-        ...decision,
-        claims: {
-          fingerprint: claim.fingerprint,
-          resource_id: decision.result.id,
-          expires_at: null,
-          final: true,
-          answer: null,
-        },
-        result: { id: decision.result.id, replayed: false },
-      }
-    },
-  }
+  return underReference(booked, claim)
 }

@@ -15,6 +15,8 @@ export const eventTypes = [
   'onchain.transfer.processing',
   'onchain.transfer.confirmed',
   'onchain.transfer.failed',
+  'trade.completed',
+  'trade.failed',
   'api_key.created',
   'api_key.revoked',
 ] as const

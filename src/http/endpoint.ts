@@ -67,6 +67,10 @@ export type Terms = {
   readonly pix_fee: bigint
   /** Payouts may go to other documents than the customer's. */
   readonly third_party_payouts: boolean
+  /** Of a conversion, in basis points. */
+  readonly service_fee_bps: number
+  /** The operator's part of the partner's own fee on a conversion. */
+  readonly partner_fee_share_pct: number
 }
 
 /** Who is calling, as the API key says. */

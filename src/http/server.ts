@@ -215,6 +215,7 @@ function addRoute(app: FastifyInstance, { endpoint, run }: Handler, public_url: 
     handler: async (request, reply) => {
       const { world, caller } = request.admitted!
       const { params, query, body } = request as unknown as { params: never; query: never; body: never }
+      if (!endpoint.body) refuseFields(body)
       const bodyOf = (refusal: Refusal) =>
         JSON.stringify(refusal.toBody({ public_url: public_url(), request_id: request.id }))
       const answer = await run({ world, caller, request_id: request.id, bodyOf, params, query, body })
@@ -226,6 +227,17 @@ function addRoute(app: FastifyInstance, { endpoint, run }: Handler, public_url: 
       reply.code(endpoint.reply.status)
       return endpoint.reply.status === 204 ? reply.send() : reply.send(JSON.stringify(answer))
     },
+  })
+}
+
+/** An endpoint without a body takes none, or an empty one. Whoever sends fields expects something of them. */
+function refuseFields(body: unknown): void {
+  if (body === undefined) return
+  const field = typeof body === 'object' && body !== null ? Object.keys(body)[0] : 'body'
+  if (field === undefined) return
+  throw new Refusal('invalid_request', {
+    param: Array.isArray(body) ? 'body' : field.slice(0, 100),
+    message: 'This call takes no body.',
   })
 }
 

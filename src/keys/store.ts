@@ -21,11 +21,14 @@ export type IdentifiedKey = ApiKey & {
   readonly partner_limits: CustomLimits
   readonly pix_fee: number
   readonly third_party_payouts: boolean
+  readonly service_fee_bps: number
+  readonly partner_fee_share_pct: number
 }
 
 const IDENTIFY = {
   name: 'identify api key',
-  text: `SELECT k.*, v.valid_until, p.tier, p.pix_fee, p.third_party_payouts, json_build_object('per_minute', p.per_minute, 'per_day', p.per_day,
+  text: `SELECT k.*, v.valid_until, p.tier, p.pix_fee, p.third_party_payouts, p.service_fee_bps,
+      p.partner_fee_share_pct, json_build_object('per_minute', p.per_minute, 'per_day', p.per_day,
       'endpoint_per_minute', p.endpoint_per_minute, 'lookup_per_minute', p.lookup_per_minute) AS partner_limits
     FROM api_key_values v JOIN api_keys k ON k.id = v.api_key_id JOIN shared.partners p ON p.id = k.partner_id WHERE v.hash = $1`,
 }

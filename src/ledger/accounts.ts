@@ -29,7 +29,7 @@ export type Movement = {
   readonly lines: readonly Line[]
 }
 
-export type MovementName = 'credited' | 'accepted' | 'completed' | 'returned'
+export type MovementName = 'credited' | 'accepted' | 'completed' | 'returned' | 'traded' | 'paid'
 
 export const customerAccount = (customer_id: string): Account => ({ kind: 'customer', customer_id })
 export const inTransitAccount = (rail: string, customer_id: string): Account => ({
@@ -37,6 +37,8 @@ export const inTransitAccount = (rail: string, customer_id: string): Account => 
   rail,
   customer_id,
 })
+export const treasuryAccount: Account = { kind: 'treasury' }
+export const partnerFeesAccount = (partner_id: string): Account => ({ kind: 'partner_fees', partner_id })
 export const serviceFeesAccount: Account = { kind: 'service_fees' }
 export const networkFeesAccount: Account = { kind: 'network_fees' }
 export const externalAccount = (rail: string): Account => ({ kind: 'external', rail })

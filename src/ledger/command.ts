@@ -98,7 +98,7 @@ export type WriteTarget = {
 export type Write = { readonly target: WriteTarget; readonly row: Readonly<Record<string, unknown>> }
 
 type Columns = Readonly<
-  Record<string, 'text' | 'bigint' | 'integer' | 'smallint' | 'timestamptz' | 'json' | 'boolean'>
+  Record<string, 'text' | 'bigint' | 'numeric' | 'integer' | 'smallint' | 'timestamptz' | 'json' | 'boolean'>
 >
 
 const arrays = (columns: Columns) =>

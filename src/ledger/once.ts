@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { Refusal, refuse } from '../core/errors.ts'
 import { batched } from '../db/batched.ts'
 import type { Db } from '../db/pool.ts'
-import type { Answer, Claim, Claimed, Decision, Held } from './command.ts'
+import type { Answer, Claim, Claimed, Command, Decision, Held } from './command.ts'
 import { isOver } from './decide.ts'
 import { claimedOf } from './lock.ts'
 import { claimKey } from './state.ts'
@@ -100,5 +100,36 @@ export function once<Made>(
       claims: { ...kept, resource_id: null, final: true, answer },
       result: { kind: 'refused', answer },
     }
+  }
+}
+
+export type Referenced = { readonly id: string; readonly replayed: boolean }
+
+/** For what an operator does by hand: the same reference again answers with the first, or refuses when it was another one. */
+export function underReference(command: Command<{ id: string }>, claim: Claim): Command<Referenced> {
+  return {
+    ...command,
+    locks: { ...command.locks, claim },
+    decide(held) {
+      const before = held.claimed(claim)
+      if (before && before.fingerprint !== claim.fingerprint) {
+        refuse('idempotency_conflict', {
+          message: `The reference ${claim.key} was used for another ${claim.operation}.`,
+        })
+      }
+      if (before?.resource_id) return { result: { id: before.resource_id, replayed: true } }
+      const { result, ...decision } = command.decide(held)
+      return {
+        ...decision,
+        claims: {
+          fingerprint: claim.fingerprint,
+          resource_id: result.id,
+          expires_at: null,
+          final: true,
+          answer: null,
+        },
+        result: { id: result.id, replayed: false },
+      }
+    },
   }
 }

@@ -4,9 +4,11 @@ import { stepTransfer } from '../onchain/settle.ts'
 import { transferById } from '../onchain/store.ts'
 import { settlePayout } from '../pix/settle.ts'
 import { payoutById } from '../pix/store.ts'
+import { payFees } from '../treasury/fee-payouts.ts'
+import { foldTrades } from '../treasury/treasury.ts'
 import type { World } from '../world.ts'
 
-/** What an operator may do to money: credit a customer, and settle what the rails leave open, with evidence. */
+/** What an operator may do to money: credit a customer, pay a partner its fees, and settle what the rails leave open, with evidence. */
 export type Action =
   | {
       readonly name: 'credit'
@@ -32,6 +34,18 @@ export type Action =
       readonly name: 'resolve_transfer'
       readonly details: { transfer_id: string; outcome: 'confirmed' | 'failed'; evidence: string }
     }
+  | {
+      readonly name: 'pay_fees'
+      readonly details: {
+        partner_id: string
+        /** Null: paid outside. */
+        customer_id: string | null
+        asset: Asset
+        amount: string
+        reason: string
+        reference: string
+      }
+    }
 
 export type ActionName = Action['name']
 export type Done = { readonly id: string; readonly text: string }
@@ -46,6 +60,8 @@ export function perform(world: World, action: Action): Promise<Done> {
       return resolvePayout(world, action.details)
     case 'resolve_transfer':
       return resolveTransfer(world, action.details)
+    case 'pay_fees':
+      return payPartnerFees(world, action.details)
   }
 }
 
@@ -54,6 +70,18 @@ async function credit(world: World, { asset, amount, ...order }: DetailsOf<'cred
     operatorCredit(world, { ...order, money: money(asset, BigInt(amount)) }),
   )
   return { id, text: replayed ? 'had been credited before under this reference' : 'credited' }
+}
+
+async function payPartnerFees(
+  world: World,
+  { asset, amount, ...order }: DetailsOf<'pay_fees'>,
+): Promise<Done> {
+  // What was earned a moment ago counts too.
+  await foldTrades(world.db)
+  const { id, replayed } = await world.commit(
+    payFees(world, { ...order, money: money(asset, BigInt(amount)) }),
+  )
+  return { id, text: replayed ? 'had been paid before under this reference' : 'paid' }
 }
 
 async function resolvePayout(

@@ -78,3 +78,13 @@ export async function setPassword(db: Db, email: string, password_hash: string):
   ])
   return rows[0]
 }
+
+/** The partner that a key belongs to, read by a world. */
+export async function partnerById(db: Db, id: string): Promise<Partner> {
+  const { rows } = await db.query({
+    name: 'partner by id',
+    text: 'SELECT * FROM shared.partners WHERE id = $1',
+    values: [id],
+  })
+  return rows[0]
+}

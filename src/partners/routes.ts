@@ -1,0 +1,32 @@
+import { assetNames, assets } from '../core/money.ts'
+import { type Handler, handle } from '../http/endpoint.ts'
+import { accruedFees } from '../treasury/store.ts'
+import { getAccount } from './contract.ts'
+import { partnerById } from './store.ts'
+
+export const partnersRoutes: Handler[] = [
+  handle(getAccount, async ({ world, caller }) => {
+    const [partner, fees] = await Promise.all([
+      partnerById(world.db, caller.partner_id),
+      accruedFees(world.db, caller.partner_id),
+    ])
+    const accrued = new Map(fees.map(({ asset, amount }) => [asset, amount]))
+    return {
+      id: partner.id,
+      name: partner.name,
+      environment: world.environment,
+      tier: partner.tier,
+      fees: {
+        pix: { fee: partner.pix_fee.toString(), asset: 'BRL' as const },
+        conversion: { service_bps: partner.service_fee_bps, share_pct: partner.partner_fee_share_pct },
+      },
+      third_party_payouts: partner.third_party_payouts,
+      partner_fees: assetNames.map((asset) => ({
+        asset,
+        accrued: (accrued.get(asset) ?? 0n).toString(),
+        decimals: assets[asset].decimals,
+      })),
+      created_at: partner.created_at.toISOString(),
+    }
+  }),
+]

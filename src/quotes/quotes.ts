@@ -1,0 +1,114 @@
+import { refuse } from '../core/errors.ts'
+import type { Asset } from '../core/money.ts'
+import { activeCustomer } from '../customers/customers.ts'
+import { customerRows } from '../customers/store.ts'
+import type { Caller } from '../http/endpoint.ts'
+import { onBehalfOf } from '../keys/keys.ts'
+import type { Command } from '../ledger/command.ts'
+import { type FedPrices, fedPairs } from '../rails/prices/feed.ts'
+import type { World } from '../world.ts'
+import {
+  type AmountType,
+  convert,
+  feeRates,
+  lockedPrice,
+  type Pair,
+  rateOf,
+  type Side,
+  worthInBrl,
+} from './arithmetic.ts'
+import { freshPrice, withSetPrices } from './prices.ts'
+import { insertQuotes, markExpired, type Quote, quoteRows, setPriceId, setPriceRows } from './store.ts'
+
+/** Interface §8: how long a quote holds, to the millisecond, by the database's clock. */
+export const VALID_MS = 30_000
+
+export type QuoteOrder = {
+  readonly customer_id: string
+  readonly from_asset: Asset
+  readonly to_asset: Asset
+  readonly pair: Pair
+  readonly side: Side
+  readonly amount: bigint
+  readonly amount_asset: Asset
+  readonly amount_type: AmountType
+  readonly partner_fee_bps: number
+}
+
+/** Moves nothing and reserves nothing; goes through the door so that the clock, the key and the customer are judged in one place. */
+export function lockQuote(world: World, caller: Caller, order: QuoteOrder, fed: FedPrices): Command<Quote> {
+  const { partner_id, terms } = caller
+  const { customer_id, from_asset, to_asset, pair, side, amount, amount_asset, amount_type } = order
+  const { spread_bps, price_max_age_ms } = world.quoting
+  const id = world.newId('quote')
+  // Only a sandbox has prices that its partner set.
+  const set = world.environment === 'sandbox' ? fedPairs : []
+  return onBehalfOf(caller, {
+    partner_id,
+    locks: {
+      reads: [
+        { source: customerRows, id: customer_id },
+        ...set.map((fedPair) => ({ source: setPriceRows, id: setPriceId(partner_id, fedPair) })),
+      ],
+    },
+    decide(held) {
+      activeCustomer(held, { partner_id, id: customer_id })
+      const prices = withSetPrices(
+        fed,
+        (fedPair) => held.row(setPriceRows, setPriceId(partner_id, fedPair)),
+        held.now,
+      )
+      const price = freshPrice(pair, prices, held.now, price_max_age_ms)
+      const market_price = lockedPrice(price, side, spread_bps)
+      if (market_price === 0n) refuse('price_unavailable', { retry_after_seconds: 5 })
+      const rates = feeRates({ partner_fee_bps: order.partner_fee_bps, ...terms })
+      const conversion = convert({
+        amount,
+        amount_of: amount_asset === from_asset ? 'from' : 'to',
+        amount_type,
+        rate: rateOf({ from: from_asset, to: to_asset, side, market_price }),
+        ...rates,
+      })
+      const { from_amount, to_amount, partner_fee, service_fee } = conversion
+      const converted = from_amount - partner_fee - service_fee
+      const worth_brl = worthInBrl(
+        { from: from_asset, to: to_asset, converted, to_amount },
+        // Of interest only where neither side is BRL.
+        pair === 'BTC/USDT' ? freshPrice('USDT/BRL', prices, held.now, price_max_age_ms) : price,
+      )
+      const quote: Quote = {
+        id,
+        partner_id,
+        customer_id,
+        api_key_id: caller.key_id,
+        from_asset,
+        to_asset,
+        side,
+        market_price,
+        price_source: price.source,
+        ...conversion,
+        ...rates,
+        worth_brl,
+        created_at: held.now,
+        expires_at: new Date(held.now.getTime() + VALID_MS),
+        trade_id: null,
+      }
+      return { writes: [{ target: insertQuotes, row: quote }], result: quote }
+    },
+  })
+}
+
+/** In the sandbox nobody has to wait for 30 seconds to see what happens after them. */
+export function expireNow(caller: Caller, { id, partner_id }: Quote): Command<Quote> {
+  return onBehalfOf(caller, {
+    partner_id,
+    locks: { rows: [{ source: quoteRows, id }] },
+    decide(held) {
+      const quote = held.row(quoteRows, id) ?? refuse('quote_not_found', { param: 'quote_id' })
+      if (quote.trade_id !== null) refuse('already_final')
+      if (quote.expires_at <= held.now) return { result: quote }
+      const expired = { ...quote, expires_at: held.now }
+      return { writes: [{ target: markExpired, row: { id, expires_at: held.now } }], result: expired }
+    },
+  })
+}

@@ -1,0 +1,167 @@
+import type { Environment } from '../core/environment.ts'
+import { refuse } from '../core/errors.ts'
+import { isId } from '../core/ids.ts'
+import { parseMoney } from '../core/money.ts'
+import { formatPrice, parsePrice } from '../core/price.ts'
+import { selectNewest } from '../db/newest.ts'
+import { Answered } from '../http/answered.ts'
+import { type Caller, type Handler, handle } from '../http/endpoint.ts'
+import { filterOf, limitOf, pageOf } from '../http/page.ts'
+import type { Treasury } from '../treasury/treasury.ts'
+import type { World } from '../world.ts'
+import { lockedPrice, pairNames, pairOf } from './arithmetic.ts'
+import * as contract from './contract.ts'
+import { isFresh, marketPrice, withSetPrices } from './prices.ts'
+import { expireNow, lockQuote } from './quotes.ts'
+import { type Quote, quoteById, savePrice, setPriceId, setPricesOf, type Trade, tradeById } from './store.ts'
+import { execute, tryExecute } from './trades.ts'
+
+const { renderQuote, renderTrade } = contract
+
+export type Treasuries = { readonly [E in Environment]: Treasury }
+
+export const quotesRoutes = (treasuries: Treasuries): Handler[] => [
+  handle(contract.createQuote, async ({ world, caller, body }) => {
+    const { customer_id, from_asset, to_asset, amount_type = 'gross', partner_fee_bps = 0 } = body
+    const amount_asset = body.amount_asset ?? from_asset
+    const { pair, side } = pairOf(from_asset, to_asset) ?? refuse('unsupported_pair', { param: 'to_asset' })
+    if (amount_asset !== from_asset && amount_asset !== to_asset) {
+      refuse('invalid_request', {
+        param: 'amount_asset',
+        message: `amount_asset must be ${from_asset} or ${to_asset}, one of the two that are converted.`,
+      })
+    }
+    const { partner_fee_max_bps } = world.quoting
+    if (partner_fee_bps > partner_fee_max_bps) {
+      refuse('invalid_request', {
+        param: 'partner_fee_bps',
+        message: `partner_fee_bps must be at most ${partner_fee_max_bps}.`,
+      })
+    }
+    if (!isId('customer', customer_id)) refuse('customer_not_found', { param: 'customer_id' })
+    const { units: amount } = parseMoney(amount_asset, body.amount)
+    const order = {
+      customer_id,
+      from_asset,
+      to_asset,
+      pair,
+      side,
+      amount,
+      amount_asset,
+      amount_type,
+      partner_fee_bps,
+    }
+    const quote = await world.commit(lockQuote(world, caller, order, await world.prices.latest()))
+    return renderQuote(quote, quote.created_at.getTime())
+  }),
+
+  handle(contract.executeQuote, async ({ world, caller, params, query }) => {
+    const quote = await findQuote(world, caller, params.quote_id)
+    if (query.dry_run === 'true') {
+      const { fee, balance_after } = await tryExecute(world, caller, quote)
+      const tried = {
+        dry_run: true,
+        fee: fee.toString(),
+        balance_after: balance_after.toString(),
+        would_replay: quote.trade_id !== null,
+      }
+      return new Answered({ status: 200, body: JSON.stringify(tried) }, false)
+    }
+    if (quote.trade_id !== null) return replay(world, quote.trade_id)
+    const room = await treasuries[world.environment].room()
+    const done = await world.commit(execute(world, caller, quote, room))
+    return done.kind === 'made' ? renderTrade(done.trade) : replay(world, done.trade_id)
+  }),
+
+  handle(contract.listQuotes, async ({ world, caller, query }) => {
+    const { customer_id, status } = query
+    const now = world.clock.now()
+    const quotes = await selectNewest<Quote>(world.db, 'quotes', {
+      equal: { partner_id: caller.partner_id, customer_id },
+      ...(status === undefined ? {} : { also: { sql: statusCondition[status], at: new Date(now) } }),
+      ...filterOf(query),
+    })
+    return pageOf(quotes, limitOf(query), (quote) => renderQuote(quote, now))
+  }),
+
+  handle(contract.getQuote, async ({ world, caller, params }) =>
+    renderQuote(await findQuote(world, caller, params.quote_id), world.clock.now()),
+  ),
+
+  handle(contract.listTrades, async ({ world, caller, query }) => {
+    const { customer_id, status } = query
+    const equal = { partner_id: caller.partner_id, customer_id, status }
+    const trades = await selectNewest<Trade>(world.db, 'trades', { equal, ...filterOf(query) })
+    return pageOf(trades, limitOf(query), renderTrade)
+  }),
+
+  handle(contract.getTrade, async ({ world, caller, params }) => {
+    const trade = isId('trade', params.trade_id) ? await tradeById(world.db, params.trade_id) : undefined
+    if (trade?.partner_id !== caller.partner_id) refuse('trade_not_found', { param: 'trade_id' })
+    return renderTrade(trade)
+  }),
+
+  handle(contract.listPrices, async ({ world, caller }) => ({ data: await currentPrices(world, caller) })),
+
+  handle(contract.setSandboxPrice, async ({ world, caller, body }) => {
+    const { pair, age_seconds = 0 } = body
+    const price =
+      parsePrice(body.price) ??
+      refuse('invalid_request', { param: 'price', message: 'price must be above zero.' })
+    const observed_at = age_seconds === 0 ? null : new Date(world.clock.now() - age_seconds * 1000)
+    await savePrice(world.db, { id: setPriceId(caller.partner_id, pair), price, observed_at })
+    return { data: await currentPrices(world, caller) }
+  }),
+
+  handle(contract.expireQuote, async ({ world, caller, params }) => {
+    const quote = await world.commit(expireNow(caller, await findQuote(world, caller, params.quote_id)))
+    return renderQuote(quote, Math.max(world.clock.now(), quote.expires_at.getTime()))
+  }),
+]
+
+/** What the quote became, as whoever executed it was told. */
+async function replay(world: World, trade_id: string): Promise<Answered> {
+  const trade = (await tradeById(world.db, trade_id)) ?? refuse('service_unavailable')
+  return new Answered({ status: 201, body: JSON.stringify(renderTrade(trade)) }, true)
+}
+
+async function findQuote(world: World, caller: Caller, id: string): Promise<Quote> {
+  const quote = isId('quote', id) ? await quoteById(world.db, id) : undefined
+  if (quote?.partner_id !== caller.partner_id) refuse('quote_not_found', { param: 'quote_id' })
+  return quote
+}
+
+/** A quote's status follows from the clock; a filter must agree with what each quote would say. */
+const statusCondition = {
+  executed: 'trade_id IS NOT NULL',
+  expired: 'trade_id IS NULL AND expires_at <= $at',
+  pending: 'trade_id IS NULL AND expires_at > $at',
+} as const
+
+async function currentPrices(world: World, caller: Caller) {
+  const now = new Date(world.clock.now())
+  const { spread_bps, price_max_age_ms } = world.quoting
+  const set =
+    world.environment === 'sandbox'
+      ? await setPricesOf(world.db, caller.partner_id)
+      : new Map<string, never>()
+  const fed = withSetPrices(
+    await world.prices.latest(),
+    (pair) => set.get(setPriceId(caller.partner_id, pair)),
+    now,
+  )
+  return pairNames.flatMap((pair) => {
+    const price = marketPrice(pair, fed)
+    if (!price) return []
+    return {
+      pair,
+      price: formatPrice(lockedPrice(price, 'sell', 0)),
+      buy_price: formatPrice(lockedPrice(price, 'buy', spread_bps)),
+      sell_price: formatPrice(lockedPrice(price, 'sell', spread_bps)),
+      source: price.source,
+      observed_at: price.at.toISOString(),
+      age_ms: Math.max(0, now.getTime() - price.at.getTime()),
+      fresh: isFresh(price, now, price_max_age_ms),
+    }
+  })
+}

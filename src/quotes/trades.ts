@@ -1,0 +1,129 @@
+import { refuse } from '../core/errors.ts'
+import { UNITS_MAX } from '../core/money.ts'
+import { activeCustomer, findCustomer } from '../customers/customers.ts'
+import { customerRows } from '../customers/store.ts'
+import { eventWrite } from '../events/events.ts'
+import type { Caller } from '../http/endpoint.ts'
+import { onBehalfOf } from '../keys/keys.ts'
+import {
+  customerAccount,
+  type Movement,
+  partnerFeesAccount,
+  serviceFeesAccount,
+  treasuryAccount,
+} from '../ledger/accounts.ts'
+import { balancesOf } from '../ledger/balances.ts'
+import type { Command } from '../ledger/command.ts'
+import { insertUnfolded } from '../treasury/store.ts'
+import type { Room } from '../treasury/treasury.ts'
+import type { World } from '../world.ts'
+import { renderTrade } from './contract.ts'
+import { insertTrades, markExecuted, type Quote, quoteRows, type Trade } from './store.ts'
+
+/**
+ * Executing a quote (interface §4.4). The quote is its own idempotency key: its row is locked, then the clock is read, and
+ * whoever comes second finds the trade of the first, however late.
+ */
+export type Executed =
+  | { readonly kind: 'made'; readonly trade: Trade }
+  | { readonly kind: 'existing'; readonly trade_id: string }
+
+export function execute(
+  world: World,
+  caller: Caller,
+  { id: quote_id, customer_id, from_asset, to_asset }: Quote,
+  room: Room,
+): Command<Executed> {
+  const { partner_id } = caller
+  const id = world.newId('trade')
+  const from = { customer_id, asset: from_asset }
+  const to = { customer_id, asset: to_asset }
+  return onBehalfOf<Executed>(caller, {
+    partner_id,
+    locks: {
+      rows: [{ source: quoteRows, id: quote_id }],
+      accounts: [from, to],
+      reads: [{ source: customerRows, id: customer_id }],
+    },
+    decide(held) {
+      const quote = held.row(quoteRows, quote_id) ?? refuse('quote_not_found', { param: 'quote_id' })
+      if (quote.trade_id !== null) return { result: { kind: 'existing', trade_id: quote.trade_id } }
+      activeCustomer(held, { partner_id, id: customer_id })
+      if (held.now >= quote.expires_at) refuse('quote_expired') // §4.4 rule 1
+      const { from_amount, to_amount } = quote
+      if (held.account(from)!.balance < from_amount) refuse('insufficient_balance') // §4.4 rule 2
+      const { balance, in_transit } = held.account(to)!
+      if (balance + in_transit + to_amount > UNITS_MAX) refuse('amount_too_large')
+      const movement = movementOf(id, quote)
+      const fits = room({
+        taken: { asset: from_asset, amount: from_amount - quote.partner_fee - quote.service_fee },
+        given: { asset: to_asset, amount: to_amount },
+      })
+      const { id: _, price_source, expires_at, trade_id, ...terms } = quote
+      const trade: Trade = {
+        ...terms,
+        id,
+        quote_id,
+        api_key_id: caller.key_id,
+        status: fits ? 'completed' : 'failed',
+        failure_code: fits ? null : 'treasury_limit',
+        quote_expires_at: expires_at,
+        created_at: held.now,
+      }
+      return {
+        movements: fits ? [movement] : [],
+        writes: [
+          { target: insertTrades, row: trade },
+          { target: markExecuted, row: { id: quote_id, trade_id: id } },
+          ...(fits ? [{ target: insertUnfolded, row: { trade_id: id } }] : []),
+          eventWrite(
+            world,
+            { partner_id, type: `trade.${trade.status}`, object: renderTrade(trade), sequence: 1 },
+            held.now,
+          ),
+        ],
+        result: { kind: 'made', trade },
+      }
+    },
+  })
+}
+
+/** Contract §11. */
+function movementOf(id: string, quote: Quote): Movement {
+  const { partner_id, customer_id, from_asset, to_asset, from_amount, to_amount } = quote
+  const { partner_fee, service_fee } = quote
+  const customer = customerAccount(customer_id)
+  return {
+    cause_id: id,
+    name: 'traded',
+    partner_id,
+    lines: [
+      { account: customer, asset: from_asset, amount: -from_amount },
+      { account: treasuryAccount, asset: from_asset, amount: from_amount - partner_fee - service_fee },
+      { account: partnerFeesAccount(partner_id), asset: from_asset, amount: partner_fee },
+      { account: serviceFeesAccount, asset: from_asset, amount: service_fee },
+      { account: treasuryAccount, asset: to_asset, amount: -to_amount },
+      { account: customer, asset: to_asset, amount: to_amount },
+    ],
+  }
+}
+
+/** What executing would do, without doing any of it. */
+export async function tryExecute(
+  world: World,
+  caller: Caller,
+  quote: Quote,
+): Promise<{ fee: bigint; balance_after: bigint }> {
+  const customer = await findCustomer(world, { partner_id: caller.partner_id, id: quote.customer_id })
+  const balances = await balancesOf(world.db, quote.customer_id)
+  const of = (asset: string) => balances.find((balance) => balance.asset === asset)!
+  const fee = quote.partner_fee + quote.service_fee
+  if (quote.trade_id !== null) return { fee, balance_after: of(quote.from_asset).balance }
+  if (customer.status === 'blocked') refuse('customer_blocked')
+  if (world.clock.now() >= quote.expires_at.getTime()) refuse('quote_expired')
+  const balance_after = of(quote.from_asset).balance - quote.from_amount
+  if (balance_after < 0n) refuse('insufficient_balance')
+  const { balance, in_transit } = of(quote.to_asset)
+  if (balance + in_transit + quote.to_amount > UNITS_MAX) refuse('amount_too_large')
+  return { fee, balance_after }
+}

@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises'
+import type { Logger } from 'pino'
+import { parsePrice } from '../../core/price.ts'
+import { type FedPrice, type FedPrices, fedPairs, type PriceFeed } from './feed.ts'
+
+/**
+ * Prices from a file that the operator's own market watcher replaces (by renaming a new one over it):
+ * {"USDT/BRL": {"price": "5.4012", "at": "2026-11-15T12:00:00.000Z", "source": "…"}, "BTC/USDT": {…}}.
+ * Whatever is missing or unreadable is simply not known, and nobody is quoted from it.
+ */
+export function filePrices(options: { path: string; log: Logger }): PriceFeed<'production'> {
+  const { path, log } = options
+  let kept: { prices: FedPrices; read_at: number } | undefined
+  let reading: Promise<FedPrices> | undefined
+
+  async function read(): Promise<FedPrices> {
+    try {
+      const prices = pricesOf(JSON.parse(await readFile(path, 'utf8')))
+      kept = { prices, read_at: performance.now() }
+      return prices
+    } catch (error) {
+      log.warn({ err: error }, 'the file of prices cannot be read')
+      return {}
+    } finally {
+      reading = undefined
+    }
+  }
+
+  return {
+    environment: 'production',
+    async latest() {
+      if (kept && performance.now() - kept.read_at < READ_AGAIN_MS) return kept.prices
+      reading ??= read()
+      return reading
+    },
+  }
+}
+
+const READ_AGAIN_MS = 250
+
+function pricesOf(content: unknown): FedPrices {
+  const prices: Partial<Record<string, FedPrice>> = {}
+  for (const pair of fedPairs) {
+    const { price, at, source } = ((content as Record<string, unknown>)?.[pair] ?? {}) as Record<
+      string,
+      unknown
+    >
+    const units = typeof price === 'string' ? parsePrice(price) : undefined
+    const seen = new Date(typeof at === 'string' ? at : Number.NaN)
+    if (units !== undefined && !Number.isNaN(seen.getTime()) && typeof source === 'string')
+      prices[pair] = { price: units, at: seen, source }
+  }
+  return prices
+}
+
+/** Production without a file of prices: it runs, and quotes nothing. */
+export const noPrices: PriceFeed<'production'> = {
+  environment: 'production',
+  latest: async () => ({}),
+}

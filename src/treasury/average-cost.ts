@@ -1,0 +1,25 @@
+/**
+ * What a position was bought for, by average cost. A short position has a negative amount and a negative cost: what was
+ * received for it. `realised` is what closing parts of it has gained.
+ */
+export type Holding = { readonly amount: bigint; readonly cost: bigint; readonly realised: bigint }
+
+export const nothing: Holding = { amount: 0n, cost: 0n, realised: 0n }
+
+const abs = (n: bigint): bigint => (n < 0n ? -n : n)
+
+/** `change` came in, or went out when negative, for something worth `worth`. */
+export function move({ amount, cost, realised }: Holding, change: bigint, worth: bigint): Holding {
+  if (change === 0n) return { amount, cost, realised }
+  const sign = change < 0n ? -1n : 1n
+  if (amount * sign >= 0n) return { amount: amount + change, cost: cost + sign * worth, realised }
+  const closed = abs(change) < abs(amount) ? abs(change) : abs(amount)
+  const closedCost = (cost * closed) / abs(amount)
+  const closedWorth = (worth * closed) / abs(change)
+  return {
+    amount: amount + change,
+    // What is left over opens a position the other way round.
+    cost: cost - closedCost + sign * (worth - closedWorth),
+    realised: realised - sign * closedWorth - closedCost,
+  }
+}

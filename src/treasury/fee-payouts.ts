@@ -1,0 +1,81 @@
+import { refuse } from '../core/errors.ts'
+import { formatMoney, type Money, money as moneyOf } from '../core/money.ts'
+import { activeCustomer } from '../customers/customers.ts'
+import { customerRows } from '../customers/store.ts'
+import { customerAccount, externalAccount, partnerFeesAccount } from '../ledger/accounts.ts'
+import type { Claim, Command } from '../ledger/command.ts'
+import { type Referenced, underReference } from '../ledger/once.ts'
+import type { World } from '../world.ts'
+import { changePositions, type FeePayout, insertFeePayouts, positionId, positionRows } from './store.ts'
+
+/** Pays a partner what its fees came to: to one of its customers, or outside under the operator's reference. Once. */
+export type FeePayoutOrder = Pick<FeePayout, 'partner_id' | 'customer_id' | 'reason' | 'reference'> & {
+  readonly money: Money
+}
+
+export function payFees(world: World, order: FeePayoutOrder): Command<Referenced> {
+  const { partner_id, customer_id, money, reason, reference } = order
+  const claim: Claim = {
+    scope: 'operator',
+    operation: 'payment of fees',
+    key: reference,
+    fingerprint: JSON.stringify([partner_id, customer_id, money.asset, money.units.toString(), reason]),
+  }
+  return underReference(payment(world, order), claim)
+}
+
+function payment(world: World, order: FeePayoutOrder): Command<FeePayout> {
+  const { partner_id, customer_id, money, reason, reference } = order
+  const { asset, units } = money
+  const id = world.newId('fee_payout')
+  const position_id = positionId({ account: 'partner_fees', owner: partner_id, asset })
+  return {
+    partner_id,
+    locks: {
+      rows: [{ source: positionRows, id: position_id }],
+      accounts: customer_id === null ? [] : [{ customer_id, asset }],
+      reads: customer_id === null ? [] : [{ source: customerRows, id: customer_id }],
+    },
+    decide(held) {
+      if (customer_id !== null) activeCustomer(held, { partner_id, id: customer_id })
+      const accrued = held.row(positionRows, position_id)?.amount ?? 0n
+      if (accrued < units) {
+        refuse('insufficient_balance', {
+          message: `The fees of ${partner_id} have come to ${formatMoney(moneyOf(asset, accrued))}, not to ${formatMoney(money)}.`,
+        })
+      }
+      const made: FeePayout = {
+        id,
+        partner_id,
+        asset,
+        amount: units,
+        customer_id,
+        reason,
+        reference,
+        created_at: held.now,
+      }
+      return {
+        movements: [
+          {
+            cause_id: id,
+            name: 'paid',
+            partner_id,
+            lines: [
+              { account: partnerFeesAccount(partner_id), asset, amount: -units },
+              {
+                account: customer_id === null ? externalAccount('operator') : customerAccount(customer_id),
+                asset,
+                amount: units,
+              },
+            ],
+          },
+        ],
+        writes: [
+          { target: insertFeePayouts, row: made },
+          { target: changePositions, row: { id: position_id, amount: accrued - units } },
+        ],
+        result: made,
+      }
+    },
+  }
+}

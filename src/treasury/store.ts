@@ -1,0 +1,162 @@
+import type { Asset } from '../core/money.ts'
+import type { Db } from '../db/pool.ts'
+import type { Check } from '../ledger/audit.ts'
+import { insertInto, rowSource, updateOf } from '../ledger/command.ts'
+import type { Holding } from './average-cost.ts'
+
+/** The sum of one of the house's accounts, up to the last trade that was folded into it. */
+export type Position = Holding & {
+  readonly id: string
+  readonly account: 'treasury' | 'partner_fees'
+  /** The partner; empty for the treasury. */
+  readonly owner: string
+  readonly asset: Asset
+}
+
+export const positionId = ({
+  account,
+  owner,
+  asset,
+}: Pick<Position, 'account' | 'owner' | 'asset'>): string => `${account} ${owner} ${asset}`
+
+/** Written with a trade; taken away when the trade is in the sums. */
+export const insertUnfolded = insertInto('unfolded', { trade_id: 'text' })
+
+export const positionRows = rowSource<Position>(
+  'positions',
+  'SELECT * FROM positions WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE',
+)
+export const changePositions = updateOf(positionRows, 'positions', { id: 'text', amount: 'numeric' })
+
+export type UnfoldedTrade = {
+  readonly id: string
+  readonly partner_id: string
+  readonly from_asset: Asset
+  readonly to_asset: Asset
+  readonly from_amount: bigint
+  readonly to_amount: bigint
+  readonly partner_fee: bigint
+  readonly service_fee: bigint
+  readonly worth_brl: bigint
+}
+
+/** Held until the transaction ends: one folds at a time, in the order of the trades. False: somebody else does. */
+export async function lockFold(db: Db): Promise<boolean> {
+  const { rows } = await db.query(
+    `SELECT pg_try_advisory_xact_lock(hashtextextended('fold ' || current_schema(), 0)) AS won`,
+  )
+  return rows[0].won
+}
+
+export async function takeUnfolded(db: Db, limit: number): Promise<UnfoldedTrade[]> {
+  const { rows } = await db.query(
+    `WITH taken AS (
+       DELETE FROM unfolded WHERE trade_id IN (SELECT trade_id FROM unfolded ORDER BY trade_id LIMIT $1) RETURNING trade_id)
+     SELECT id, partner_id, from_asset, to_asset, from_amount, to_amount, partner_fee, service_fee, worth_brl
+     FROM trades JOIN taken ON taken.trade_id = trades.id ORDER BY id`,
+    [limit],
+  )
+  return rows
+}
+
+export async function lockPositions(db: Db, ids: readonly string[]): Promise<Position[]> {
+  const { rows } = await db.query(positionRows.sql, [ids])
+  return rows
+}
+
+export async function savePositions(db: Db, positions: readonly Position[]): Promise<void> {
+  const column = (name: keyof Position) => positions.map((position) => position[name])
+  await db.query(
+    `INSERT INTO positions (id, account, owner, asset, amount, cost, realised)
+     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::numeric[], $6::numeric[], $7::numeric[])
+     ON CONFLICT (id) DO UPDATE SET amount = excluded.amount, cost = excluded.cost, realised = excluded.realised`,
+    [
+      column('id'),
+      column('account'),
+      column('owner'),
+      column('asset'),
+      column('amount'),
+      column('cost'),
+      column('realised'),
+    ],
+  )
+}
+
+export async function treasuryPositions(db: Db): Promise<Position[]> {
+  const { rows } = await db.query(`SELECT * FROM positions WHERE account = 'treasury'`)
+  return rows
+}
+
+/** Exact at this moment: what was folded, and what is still to be. */
+export async function accruedFees(db: Db, partner_id: string): Promise<{ asset: Asset; amount: bigint }[]> {
+  const { rows } = await db.query({
+    name: 'accrued partner fees',
+    text: `SELECT asset, sum(amount) AS amount FROM (
+        SELECT asset, amount FROM positions WHERE account = 'partner_fees' AND owner = $1
+        UNION ALL
+        SELECT from_asset, partner_fee FROM unfolded JOIN trades ON trades.id = unfolded.trade_id WHERE partner_id = $1
+      ) AS parts GROUP BY asset`,
+    values: [partner_id],
+  })
+  return rows
+}
+
+export type TreasuryLimit = {
+  readonly asset: Asset
+  readonly lowest: bigint | null
+  readonly highest: bigint | null
+}
+
+export async function treasuryLimits(db: Db): Promise<TreasuryLimit[]> {
+  const { rows } = await db.query('SELECT * FROM treasury_limits ORDER BY asset')
+  return rows
+}
+
+export async function saveTreasuryLimit(db: Db, limit: TreasuryLimit): Promise<void> {
+  await db.query(
+    `INSERT INTO treasury_limits (asset, lowest, highest) VALUES ($1, $2, $3)
+     ON CONFLICT (asset) DO UPDATE SET lowest = excluded.lowest, highest = excluded.highest`,
+    [limit.asset, limit.lowest, limit.highest],
+  )
+}
+
+export type FeePayout = {
+  readonly id: string
+  readonly partner_id: string
+  readonly asset: Asset
+  readonly amount: bigint
+  readonly customer_id: string | null
+  readonly reason: string
+  readonly reference: string
+  readonly created_at: Date
+}
+
+export const insertFeePayouts = insertInto('fee_payouts', {
+  id: 'text',
+  partner_id: 'text',
+  asset: 'text',
+  amount: 'bigint',
+  customer_id: 'text',
+  reason: 'text',
+  reference: 'text',
+  created_at: 'timestamptz',
+})
+
+export const treasuryChecks: readonly Check[] = [
+  {
+    name: 'the sums of the treasury and of the partners’ fees are those of their entries',
+    sql: `SELECT account, owner, asset, sum(amount) AS difference FROM (
+        SELECT account, owner, asset, amount FROM positions
+        UNION ALL SELECT account, owner, asset, -amount FROM entries WHERE account IN ('treasury', 'partner_fees')
+        UNION ALL SELECT account, owner, entries.asset, amount FROM unfolded
+          JOIN entries ON cause_id = trade_id AND movement = 'traded' AND account IN ('treasury', 'partner_fees')
+      ) AS parts GROUP BY account, owner, asset HAVING sum(amount) <> 0`,
+  },
+  {
+    name: 'every payment of fees is booked once and in full',
+    sql: `SELECT coalesce(p.id, e.cause_id) AS fee_payout_id, p.amount, e.amount AS booked FROM fee_payouts p
+      FULL JOIN (SELECT cause_id, owner, asset, amount FROM entries WHERE account = 'partner_fees' AND movement = 'paid') e
+        ON e.cause_id = p.id
+      WHERE p.id IS NULL OR e.cause_id IS NULL OR (p.partner_id, p.asset, -p.amount) IS DISTINCT FROM (e.owner, e.asset, e.amount)`,
+  },
+]
