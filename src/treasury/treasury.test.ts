@@ -1,0 +1,327 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { asAdmin } from '../../test/support/database.ts'
+import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
+import { money } from '../core/money.ts'
+import { addCustomer } from '../customers/customers.ts'
+import { deposit } from '../deposits/deposits.ts'
+import { perform } from '../operator/actions.ts'
+import { valuation, valuedPositions } from '../operator/treasury.ts'
+import { move, nothing } from './average-cost.ts'
+import { accruedFees, saveTreasuryLimit } from './store.ts'
+import { foldTrades } from './treasury.ts'
+
+describe('average cost', () => {
+  test('buying averages, selling realises, and going through zero starts anew', () => {
+    let held = move(nothing, 100n, 500n)
+    held = move(held, 100n, 700n)
+    expect(held).toEqual({ amount: 200n, cost: 1200n, realised: 0n })
+    held = move(held, -50n, 350n)
+    expect(held).toEqual({ amount: 150n, cost: 900n, realised: 50n })
+    held = move(held, -250n, 2500n)
+    expect(held).toEqual({ amount: -100n, cost: -1000n, realised: 650n })
+    held = move(held, 100n, 800n)
+    expect(held).toEqual({ amount: 0n, cost: 0n, realised: 850n })
+  })
+
+  test('whatever happens in whatever order, what was paid and received is cost and result, to the centavo', () => {
+    const step = fc.record({
+      change: fc.bigInt({ min: -1000n, max: 1000n }),
+      worth: fc.bigInt({ min: 0n, max: 10n ** 12n }),
+    })
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        let held = nothing
+        let cash = 0n
+        for (const { change, worth } of steps) {
+          held = move(held, change, worth)
+          if (change !== 0n) cash += change > 0n ? -worth : worth
+          expect(held.amount * held.cost).toBeGreaterThanOrEqual(0n)
+          if (held.amount === 0n) expect(held.cost).toBe(0n)
+        }
+        expect(held.amount).toBe(steps.reduce((sum, { change }) => sum + change, 0n))
+        expect(held.realised - held.cost).toBe(cash)
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  test('a position is worth what the market says', () => {
+    const seen = { at: new Date(), source: 'test' }
+    const fed = {
+      'USDT/BRL': { price: 550_000_000n, ...seen },
+      'BTC/USDT': { price: 10n ** 13n, ...seen },
+    }
+    const long = { amount: 100_000_000n, cost: 54_000n, realised: 7n }
+    expect(valuation('USDT', long, fed)).toEqual({
+      position: 100_000_000n,
+      average_cost: '5.4',
+      price: '5.5',
+      cost: 54_000n,
+      worth: 55_000n,
+      unrealised: 1_000n,
+      realised: 7n,
+    })
+    expect(valuation('BTC', { amount: -1_000_000n, cost: -500_000n, realised: 0n }, fed)).toMatchObject({
+      average_cost: '500000',
+      price: '550000',
+      worth: -550_000n,
+      unrealised: -50_000n,
+    })
+    expect(valuation('BTC', nothing, {})).toMatchObject({ average_cost: null, price: null, unrealised: null })
+  })
+})
+
+describe('production, with prices from a file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'trilho-prices-'))
+  const file = join(folder, 'prices.json')
+  let service: TestService
+
+  const seenAt = (age_ms: number) => new Date(Date.now() - age_ms).toISOString()
+  const write = (content: unknown) => {
+    writeFileSync(`${file}.new`, typeof content === 'string' ? content : JSON.stringify(content))
+    renameSync(`${file}.new`, file)
+  }
+  const prices = (age_ms = 0, usdt = '5.40') => ({
+    'USDT/BRL': { price: usdt, at: seenAt(age_ms), source: 'watcher' },
+    'BTC/USDT': { price: '100000', at: seenAt(age_ms), source: 'watcher' },
+  })
+
+  beforeAll(async () => {
+    service = await startTestService({ PRICES_FILE: file, SPREAD_BPS: '20', PRICE_MAX_AGE_MS: '60000' })
+  })
+  afterAll(async () => {
+    const { production, sandbox } = await service.audit()
+    expect([production.findings, sandbox.findings]).toEqual([[], []])
+    await service.stop()
+    rmSync(folder, { recursive: true })
+  })
+
+  async function partnerWithCustomer() {
+    const { api, partner_id } = await service.partner({ environment: 'production' })
+    const world = service.worlds.production
+    const { id: customer_id } = await addCustomer(world, { partner_id, name: 'Ana', document: someCpf() })
+    for (const asset of ['BRL', 'USDT', 'BTC'] as const)
+      await world.commit(
+        deposit(world, { partner_id, customer_id, rail: 'operator', money: money(asset, 10n ** 12n) }),
+      )
+    const quote = (more: Record<string, unknown> = {}) =>
+      api.post('/v1/quotes', {
+        customer_id,
+        from_asset: 'BRL',
+        to_asset: 'USDT',
+        amount: '100000',
+        partner_fee_bps: 100,
+        ...more,
+      })
+    const trade = async (more: Record<string, unknown> = {}) =>
+      (await api.post(`/v1/quotes/${(await quote(more)).json.id}/execute`)).json
+    return { api, partner_id, customer_id, quote, trade }
+  }
+
+  test('without a price, with an old one, with one from the future or with rubbish nobody is quoted', async () => {
+    const { api, quote } = await partnerWithCustomer()
+    const code = async () => (await quote()).json.error?.code
+    expect(await code()).toBe('price_unavailable')
+    expect((await api.get('/v1/prices')).json.data).toEqual([])
+    const settled = { timeout: 3000, interval: 100 }
+    write(prices())
+    await expect.poll(code, settled).toBeUndefined()
+    const wrong = [
+      prices(61_000),
+      prices(-30_000),
+      prices(0, '0'),
+      prices(0, '-5.4'),
+      { 'BTC/USDT': prices()['BTC/USDT'] },
+      { ...prices(), 'USDT/BRL': { price: 5.4, at: seenAt(0), source: 'watcher' } },
+      { ...prices(), 'USDT/BRL': { price: '5.40', at: 'yesterday', source: 'watcher' } },
+      '{"USDT/BRL": ',
+      'null',
+      '[]',
+    ]
+    for (const content of wrong) {
+      write(prices())
+      await expect.poll(code, settled).toBeUndefined()
+      write(content)
+      await expect.poll(code, settled).toBe('price_unavailable')
+    }
+    write(prices())
+    await expect.poll(code, settled).toBeUndefined()
+  })
+
+  test('a spread moves the price against the customer; the market’s own is shown beside it', async () => {
+    write(prices())
+    const { api, quote } = await partnerWithCustomer()
+    await expect.poll(async () => (await quote()).status, { timeout: 3000 }).toBe(201)
+    expect((await api.get('/v1/prices')).json.data[0]).toMatchObject({
+      pair: 'USDT/BRL',
+      price: '5.4',
+      buy_price: '5.4108',
+      sell_price: '5.3892',
+      source: 'watcher',
+      fresh: true,
+    })
+    expect((await quote()).json).toMatchObject({ market_price: '5.4108', side: 'buy' })
+    expect((await quote({ from_asset: 'USDT', to_asset: 'BRL' })).json).toMatchObject({
+      market_price: '5.3892',
+    })
+  })
+
+  test('beyond a limit of the treasury a trade fails, moves nothing, and stays failed', async () => {
+    write(prices())
+    const { api, customer_id, trade, quote } = await partnerWithCustomer()
+    await expect.poll(async () => (await quote()).status, { timeout: 3000 }).toBe(201)
+    const { db } = service.worlds.production
+    const position = async (asset: string) =>
+      (await valuedPositions(service.worlds.production)).find((held) => held.asset === asset)!.position
+    // Room for one more of these, not for two.
+    await saveTreasuryLimit(db, {
+      asset: 'USDT',
+      lowest: (await position('USDT')) - 200_000_000n,
+      highest: null,
+    })
+    const settled = { timeout: 5000, interval: 300 }
+    const before = (await api.get(`/v1/customers/${customer_id}/balances`)).json
+    let failed: any
+    let completed = 0
+    await expect
+      .poll(async () => {
+        const made = await trade()
+        if (made.status === 'failed') failed = made
+        else completed++
+        return failed !== undefined
+      }, settled)
+      .toBe(true)
+    expect(failed).toMatchObject({ status: 'failed', failure: { code: 'treasury_limit' } })
+    expect(failed.completed_at).toBe(failed.created_at)
+    expect((await api.get(`/v1/quotes/${failed.quote_id}`)).json.status).toBe('executed')
+    const again = await api.post(`/v1/quotes/${failed.quote_id}/execute`)
+    expect([again.status, again.json]).toEqual([201, failed])
+    expect(again.headers.get('idempotent-replayed')).toBe('true')
+    const after = (await api.get(`/v1/customers/${customer_id}/balances`)).json
+    expect(BigInt(before.data[0].available) - BigInt(after.data[0].available)).toBe(
+      100_000n * BigInt(completed),
+    )
+    const entries = await db.query('SELECT FROM entries WHERE cause_id = $1', [failed.id])
+    expect(entries.rows).toEqual([])
+    const events = await db.query('SELECT type, data FROM events WHERE object_id = $1', [failed.id])
+    expect(events.rows).toEqual([{ type: 'trade.failed', data: failed }])
+    expect((await api.get('/v1/trades?status=failed')).json.data).toEqual([failed])
+    // The other way round brings the treasury back, and is always welcome.
+    expect((await trade({ from_asset: 'USDT', to_asset: 'BRL', amount: '300000000' })).status).toBe(
+      'completed',
+    )
+    // A highest position is a limit too.
+    await saveTreasuryLimit(db, { asset: 'USDT', lowest: null, highest: await position('USDT') })
+    await expect
+      .poll(
+        async () => (await trade({ from_asset: 'USDT', to_asset: 'BRL', amount: '1000000' })).status,
+        settled,
+      )
+      .toBe('failed')
+    await asAdmin(service.database.url, ['DELETE FROM live.treasury_limits'])
+    await expect
+      .poll(
+        async () => (await trade({ from_asset: 'USDT', to_asset: 'BRL', amount: '1000000' })).status,
+        settled,
+      )
+      .toBe('completed')
+  })
+
+  test('the sums are those of the entries, and nobody’s fees are paid twice or beyond what was earned', async () => {
+    write(prices())
+    const { api, partner_id, customer_id, trade, quote } = await partnerWithCustomer()
+    await expect.poll(async () => (await quote()).status, { timeout: 3000 }).toBe(201)
+    const world = service.worlds.production
+    await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        trade(i % 2 ? { from_asset: 'BTC', to_asset: 'USDT', amount: '1000000' } : {}),
+      ),
+    )
+    const accrued = async () =>
+      Object.fromEntries(
+        (await accruedFees(world.db, partner_id)).map(({ asset, amount }) => [asset, amount]),
+      )
+    expect(await accrued()).toEqual({ BRL: 10_000n, BTC: 100_000n })
+    await Promise.all([foldTrades(world.db), foldTrades(world.db), foldTrades(world.db)])
+    expect(await accrued()).toEqual({ BRL: 10_000n, BTC: 100_000n })
+    expect((await service.audit()).production.findings).toEqual([])
+
+    const pay = (more: Record<string, unknown> = {}) =>
+      perform(world, {
+        name: 'pay_fees',
+        details: {
+          partner_id,
+          customer_id,
+          asset: 'BRL',
+          amount: '6000',
+          reason: 'October',
+          reference: 'fees-10',
+          ...more,
+        } as never,
+      })
+    const paid = await Promise.all([pay(), pay(), pay()])
+    expect(new Set(paid.map(({ id }) => id)).size).toBe(1)
+    await expect(pay({ amount: '7000' })).rejects.toMatchObject({ code: 'idempotency_conflict' })
+    await expect(pay({ amount: '4001', reference: 'fees-11' })).rejects.toMatchObject({
+      code: 'insufficient_balance',
+    })
+    const racers = await Promise.allSettled(
+      Array.from({ length: 10 }, (_, i) =>
+        pay({ amount: '1000', customer_id: null, reference: `outside-${i}` }),
+      ),
+    )
+    expect(racers.filter(({ status }) => status === 'fulfilled')).toHaveLength(4)
+    expect(await accrued()).toEqual({ BRL: 0n, BTC: 100_000n })
+    expect((await api.get('/v1/account')).json.partner_fees).toEqual([
+      { asset: 'BRL', accrued: '0', decimals: 2 },
+      { asset: 'USDT', accrued: '0', decimals: 6 },
+      { asset: 'BTC', accrued: '100000', decimals: 8 },
+    ])
+    const { data } = (await api.get(`/v1/customers/${customer_id}/statement?asset=BRL&limit=1`)).json
+    expect(data[0]).toMatchObject({ amount: '6000', cause: { type: 'adjustment', id: paid[0]!.id } })
+    expect((await service.audit()).production.findings).toEqual([])
+  })
+
+  test('the audit finds a sum, a trade or a fee that is off by one', async () => {
+    write(prices())
+    const { trade, quote } = await partnerWithCustomer()
+    await expect.poll(async () => (await quote()).status, { timeout: 3000 }).toBe(201)
+    await trade()
+    await foldTrades(service.worlds.production.db)
+    const flips = [
+      [`UPDATE live.positions SET amount = amount + 1 WHERE id = 'treasury  BRL'`, /sums of the treasury/],
+      [
+        `UPDATE live.trades SET to_amount = to_amount + 1 WHERE status = 'completed'`,
+        /completed trade is booked/,
+      ],
+      [`UPDATE live.quotes SET trade_id = 'td_x' WHERE trade_id IS NOT NULL`, /every trade has its quote/],
+      [
+        `INSERT INTO live.fee_payouts VALUES ('fp_x', 'ptn_x', 'BRL', 1, NULL, 'x', 'x', now())`,
+        /payment of fees/,
+      ],
+    ] as const
+    for (const [flip, finding] of flips) {
+      const backup = ['positions', 'trades', 'quotes', 'fee_payouts']
+      await asAdmin(service.database.url, [
+        ...backup.map((table) => `CREATE TABLE live.kept_${table} AS SELECT * FROM live.${table}`),
+        ...backup.map((table) => `ALTER TABLE live.${table} DISABLE TRIGGER USER`),
+        flip,
+      ])
+      const { findings } = (await service.audit()).production
+      await asAdmin(service.database.url, [
+        ...backup.flatMap((table) => [
+          `DELETE FROM live.${table}`,
+          `INSERT INTO live.${table} SELECT * FROM live.kept_${table}`,
+          `DROP TABLE live.kept_${table}`,
+          `ALTER TABLE live.${table} ENABLE TRIGGER USER`,
+        ]),
+      ])
+      expect(findings.map(({ check }) => check).join()).toMatch(finding)
+    }
+    expect((await service.audit()).production.findings).toEqual([])
+  })
+})
