@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { runFor } from './load.ts'
 
@@ -9,6 +10,8 @@ import { runFor } from './load.ts'
 export type HttpJob = {
   readonly url: string
   readonly path: string
+  /** A file with one line for each request: what `{{line}}` in the path stands for. */
+  readonly lines?: string
   readonly key: string
   readonly connections: number
   readonly seconds: number
@@ -18,6 +21,8 @@ export type HttpJob = {
 
 const job: HttpJob = JSON.parse(process.argv[2]!)
 const { hostname, port } = new URL(job.url)
+const lines = job.lines === undefined ? [] : readFileSync(job.lines, 'utf8').split('\n')
+const LINE = '{{line}}'
 const UNIQUE = '{{unique}}'
 const run = randomUUID()
 let sent = 0
@@ -25,7 +30,8 @@ let sent = 0
 /** `{{unique}}` in a body becomes a text that no other request has. */
 function requestOf(body: string): string {
   const text = body.includes(UNIQUE) ? body.replace(UNIQUE, `${run}-${sent}`) : body
-  return `POST ${job.path} HTTP/1.1\r\nhost: ${hostname}:${port}\r\nauthorization: Bearer ${job.key}\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`
+  const path = job.path.replace(LINE, () => lines[sent] ?? 'none-left')
+  return `POST ${path} HTTP/1.1\r\nhost: ${hostname}:${port}\r\nauthorization: Bearer ${job.key}\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`
 }
 
 const wanted = `HTTP/1.1 ${job.expect} `
@@ -48,7 +54,8 @@ function post(socket: Socket): Promise<boolean> {
       resolve(answer.startsWith(wanted))
     }
     socket.on('data', read)
-    socket.write(requestOf(job.bodies[sent++ % job.bodies.length]!))
+    socket.write(requestOf(job.bodies[sent % job.bodies.length]!))
+    sent++
   })
 }
 
