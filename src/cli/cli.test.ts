@@ -363,6 +363,48 @@ test('what stays open on a rail is listed, and settled by hand with evidence', a
   expect(await balance('sandbox', demo.customer_id, 'USDT')).toBe(2_000_000_000)
 })
 
+test('the treasury is shown and limited, and a partner is paid the fees it earned, once', async () => {
+  const { partner_id, customer_id, key } = demo
+  const api = openApi(server.url, key)
+  const order = { customer_id, from_asset: 'BRL', to_asset: 'USDT', amount: '10000', partner_fee_bps: 100 }
+  const { id } = (await api.post('/v1/quotes', order)).json
+  expect((await api.post(`/v1/quotes/${id}/execute`)).json.status).toBe('completed')
+
+  const { data } = await json('treasury', 'show', '--environment', 'sandbox')
+  expect(data[0]).toMatchObject({ asset: 'BRL', position: '9850', cost: '9850', unrealised: '0' })
+  expect(data[1]).toMatchObject({ asset: 'USDT', position: '-18240740', price: '5.4' })
+  expect((await json('treasury', 'show')).data[1]).toMatchObject({ position: '0', price: null })
+
+  const limits = ['--lowest=-500', '--highest', '900']
+  expect(await json('treasury', 'set-limits', 'BTC', ...limits)).toEqual({
+    asset: 'BTC',
+    lowest: '-500',
+    highest: '900',
+  })
+  expect(await json('treasury', 'set-limits', 'BTC', '--lowest', 'none')).toMatchObject({
+    lowest: null,
+    highest: '900',
+  })
+  isMistake(await trilho('treasury', 'set-limits', 'BTC', '--lowest', '901'), /must not be above/)
+  isMistake(await trilho('treasury', 'set-limits', 'ETH', '--lowest', '1'), /must be one of BRL, USDT, BTC/)
+  isMistake(await trilho('treasury', 'set-limits', 'BTC'), /at least one of/)
+
+  const sandbox = ['--environment', 'sandbox']
+  expect(await json('partners', 'fees', partner_id, ...sandbox)).toEqual({
+    data: [{ asset: 'BRL', amount: '100' }],
+  })
+  const pay = (...more: string[]) =>
+    trilho('partners', 'pay-fees', partner_id, ...sandbox, '--asset', 'BRL', '--reason', 'October', ...more)
+  const toCustomer = ['--amount', '60', '--customer', customer_id, '--reference', 'fees-1']
+  const first = await pay(...toCustomer, '--json')
+  expect(first.json).toMatchObject({ status: 'completed' })
+  expect((await pay(...toCustomer)).out).toMatch(/had been paid before/)
+  isMistake(await pay('--amount', '41', '--reference', 'fees-2'), /have come to 0\.40 BRL, not to 0\.41 BRL/)
+  isMistake(await pay('--amount', '1', '--customer', 'cus_x', '--reference', 'fees-3'), /No customer cus_x/)
+  expect((await pay('--amount', '40', '--reference', 'wire-77')).out).toMatch(/^fp_\w+ paid\.\n$/)
+  expect((await json('audit')).ok).toBe(true)
+})
+
 test('audit proves the ledger, and finds a single unit that is not where it belongs', async () => {
   const proof = await json('audit')
   expect(proof).toMatchObject({

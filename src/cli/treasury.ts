@@ -35,7 +35,11 @@ export const treasuryCommands: CliCommand[] = [
     about:
       'Say how far the treasury may go in an asset in production; a trade beyond it fails and moves nothing',
     options: {
-      lowest: { type: 'string', value: 'UNITS|none', about: 'In the smallest unit; may be negative' },
+      lowest: {
+        type: 'string',
+        value: 'UNITS|none',
+        about: 'In the smallest unit; a negative one as --lowest=-500',
+      },
       highest: { type: 'string', value: 'UNITS|none', about: 'In the smallest unit' },
     },
     async runWith(input, { worlds }) {
