@@ -79,8 +79,10 @@ export function openPool(seat: Seat & { readonly max: number }): Pool {
     idleTimeoutMillis: 30_000,
     query_timeout: QUERY_TIMEOUT_MS,
   })
-  // An idle connection that breaks is replaced at its next use; without a listener it would end the process.
+  // A connection that breaks is replaced at its next use; without listeners it would end the process. The pool itself
+  // listens only while a connection is idle: one that breaks between two statements of a transaction is nobody's.
   pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 
