@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util'
-import type { RowsJob } from './deposit-rows.ts'
 import type { HttpJob } from './http-load.ts'
 import { inChild } from './load.ts'
 import { pgbenchFound, runPgbench } from './pgbench.ts'
 import { openReport } from './report.ts'
+import type { RowsJob } from './rows.ts'
 import { openStage } from './stage.ts'
 
 /**

@@ -1,25 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import pg from 'pg'
 import { newId } from '../src/core/ids.ts'
-import type { RowsJob } from './deposit-rows.ts'
-import { runFor } from './load.ts'
+import { customerOf, measureRows, type RowsJob } from './rows.ts'
 
 /** The yardstick: the rows of a payout that completes, in two transactions, statement by statement, without any HTTP. */
 const job: RowsJob = JSON.parse(process.argv[2]!)
-const clients = await Promise.all(
-  Array.from({ length: job.connections }, async () => {
-    const options = '-c search_path=sandbox -c jit=off -c plan_cache_mode=force_generic_plan'
-    const client = new pg.Client({ connectionString: job.database_url, options })
-    await client.connect()
-    return client
-  }),
-)
-
-async function payout(client: pg.Client): Promise<boolean> {
+await measureRows(job, async (run, transaction) => {
   const id = newId('payout', Date.now())
   const key = randomUUID()
-  const customer_id = job.customers[Math.floor(Math.random() * job.customers.length)]!
-  const run = (name: string, text: string, values: unknown[]) => client.query({ name, text, values })
+  const customer_id = customerOf(job)
   const data = JSON.stringify({
     id,
     customer_id,
@@ -49,75 +37,71 @@ async function payout(client: pg.Client): Promise<boolean> {
     return { balance: BigInt(rows[0].balance), seq: BigInt(rows[0].seq) }
   }
 
-  await client.query('BEGIN')
-  await run(
-    'claim',
-    `INSERT INTO claims (scope, operation, key, fingerprint) VALUES ('bench', 'pix.payout', $1, 'x') ON CONFLICT DO NOTHING`,
-    [key],
-  )
-  await run('key', 'SELECT id FROM api_keys WHERE partner_id = $1 LIMIT 1', [job.partner_id])
-  await run('customer', 'SELECT document, status FROM customers WHERE id = $1', [customer_id])
-  const held = await lock()
-  await run(
-    'payout',
-    `INSERT INTO payouts (id, partner_id, customer_id, api_key_id, idempotency_key, amount, fee, status, counterparty, send_id, attempts, next_attempt_at, sequence, created_at)
+  await transaction(async () => {
+    await run(
+      'claim',
+      `INSERT INTO claims (scope, operation, key, fingerprint) VALUES ('bench', 'pix.payout', $1, 'x') ON CONFLICT DO NOTHING`,
+      [key],
+    )
+    await run('key', 'SELECT id FROM api_keys WHERE partner_id = $1 LIMIT 1', [job.partner_id])
+    await run('customer', 'SELECT document, status FROM customers WHERE id = $1', [customer_id])
+    const held = await lock()
+    await run(
+      'payout',
+      `INSERT INTO payouts (id, partner_id, customer_id, api_key_id, idempotency_key, amount, fee, status, counterparty, send_id, attempts, next_attempt_at, sequence, created_at)
      VALUES ($1, $2, $3, 'bench', $4, 100, 0, 'processing', '{"type":"pix_key"}', $5, 1, now() + interval '1 hour', 2, now())`,
-    [id, job.partner_id, customer_id, key, key.replaceAll('-', '')],
-  )
-  await run(
-    'accepted',
-    `INSERT INTO entries (cause_id, movement, line, partner_id, account, owner, asset, amount, seq, balance_after, created_at)
+      [id, job.partner_id, customer_id, key, key.replaceAll('-', '')],
+    )
+    await run(
+      'accepted',
+      `INSERT INTO entries (cause_id, movement, line, partner_id, account, owner, asset, amount, seq, balance_after, created_at)
      VALUES ($1, 'accepted', 0, $2, 'customer', $3, 'BRL', -100, $4, $5, now()), ($1, 'accepted', 1, $2, 'in_transit:pix', $3, 'BRL', 100, NULL, NULL, now())`,
-    [id, job.partner_id, customer_id, held.seq + 1n, held.balance - 100n],
-  )
-  await run(
-    'debit',
-    `UPDATE balances SET balance = balance - 100, in_transit = in_transit + 100, seq = seq + 1 WHERE customer_id = $1 AND asset = 'BRL'`,
-    [customer_id],
-  )
-  await event('pix.payout.created', 1)
-  await event('pix.payout.processing', 2)
-  await run(
-    'claimed',
-    `UPDATE claims SET resource_id = $2, expires_at = now() + interval '1 day' WHERE scope = 'bench' AND operation = 'pix.payout' AND key = $1`,
-    [key, id],
-  )
-  await client.query('COMMIT')
+      [id, job.partner_id, customer_id, held.seq + 1n, held.balance - 100n],
+    )
+    await run(
+      'debit',
+      `UPDATE balances SET balance = balance - 100, in_transit = in_transit + 100, seq = seq + 1 WHERE customer_id = $1 AND asset = 'BRL'`,
+      [customer_id],
+    )
+    await event('pix.payout.created', 1)
+    await event('pix.payout.processing', 2)
+    await run(
+      'claimed',
+      `UPDATE claims SET resource_id = $2, expires_at = now() + interval '1 day' WHERE scope = 'bench' AND operation = 'pix.payout' AND key = $1`,
+      [key, id],
+    )
+  })
 
-  await client.query('BEGIN')
-  await run(
-    'find claim',
-    `SELECT resource_id FROM claims WHERE scope = 'bench' AND operation = 'pix.payout' AND key = $1 FOR UPDATE`,
-    [key],
-  )
-  await run('find payout', 'SELECT * FROM payouts WHERE id = $1 FOR NO KEY UPDATE', [id])
-  await lock()
-  await run(
-    'complete',
-    `UPDATE payouts SET status = 'completed', end_to_end_id = $2, sequence = 3, completed_at = now() WHERE id = $1`,
-    [id, key],
-  )
-  await run(
-    'completed',
-    `INSERT INTO entries (cause_id, movement, line, partner_id, account, owner, asset, amount, created_at)
+  await transaction(async () => {
+    await run(
+      'find claim',
+      `SELECT resource_id FROM claims WHERE scope = 'bench' AND operation = 'pix.payout' AND key = $1 FOR UPDATE`,
+      [key],
+    )
+    await run('find payout', 'SELECT * FROM payouts WHERE id = $1 FOR NO KEY UPDATE', [id])
+    await lock()
+    await run(
+      'complete',
+      `UPDATE payouts SET status = 'completed', end_to_end_id = $2, sequence = 3, completed_at = now() WHERE id = $1`,
+      [id, key],
+    )
+    await run(
+      'completed',
+      `INSERT INTO entries (cause_id, movement, line, partner_id, account, owner, asset, amount, created_at)
      VALUES ($1, 'completed', 0, $2, 'in_transit:pix', $3, 'BRL', -100, now()), ($1, 'completed', 1, $2, 'external:pix', '', 'BRL', 100, now())`,
-    [id, job.partner_id, customer_id],
-  )
-  await run(
-    'settle',
-    `UPDATE balances SET in_transit = in_transit - 100 WHERE customer_id = $1 AND asset = 'BRL'`,
-    [customer_id],
-  )
-  await event('pix.payout.completed', 3)
-  await run(
-    'answered',
-    `UPDATE claims SET final = true, answer_status = 201, answer_body = $2 WHERE scope = 'bench' AND operation = 'pix.payout' AND key = $1`,
-    [key, data],
-  )
-  await client.query('COMMIT')
+      [id, job.partner_id, customer_id],
+    )
+    await run(
+      'settle',
+      `UPDATE balances SET in_transit = in_transit - 100 WHERE customer_id = $1 AND asset = 'BRL'`,
+      [customer_id],
+    )
+    await event('pix.payout.completed', 3)
+    await run(
+      'answered',
+      `UPDATE claims SET final = true, answer_status = 201, answer_body = $2 WHERE scope = 'bench' AND operation = 'pix.payout' AND key = $1`,
+      [key, data],
+    )
+  })
   return true
-}
-
-const measure = await runFor(job.seconds, job.connections, (worker) => payout(clients[worker]!))
-await Promise.all(clients.map((client) => client.end()))
-process.stdout.write(JSON.stringify(measure))
+})

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
-import type { RowsJob } from './deposit-rows.ts'
 import type { HttpJob } from './http-load.ts'
 import { inChild } from './load.ts'
 import { openReport } from './report.ts'
+import type { RowsJob } from './rows.ts'
 import { openStage } from './stage.ts'
 
 /**

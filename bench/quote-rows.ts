@@ -1,40 +1,24 @@
-import pg from 'pg'
 import { newId } from '../src/core/ids.ts'
-import type { RowsJob } from './deposit-rows.ts'
-import { runFor } from './load.ts'
+import { customerOf, measureRows, type RowsJob } from './rows.ts'
 
 /** The yardstick: the row of a quote, written one transaction per request, statement by statement, without any HTTP. */
 const job: RowsJob = JSON.parse(process.argv[2]!)
-const clients = await Promise.all(
-  Array.from({ length: job.connections }, async () => {
-    const options = '-c search_path=sandbox -c jit=off -c plan_cache_mode=force_generic_plan'
-    const client = new pg.Client({ connectionString: job.database_url, options })
-    await client.connect()
-    return client
-  }),
-)
-
-async function quote(client: pg.Client): Promise<boolean> {
+await measureRows(job, async (run, transaction) => {
   const id = newId('quote', Date.now())
-  const customer_id = job.customers[Math.floor(Math.random() * job.customers.length)]!
-  const run = (name: string, text: string, values: unknown[]) => client.query({ name, text, values })
-  await client.query('BEGIN')
-  await run('key', 'SELECT id FROM api_keys WHERE partner_id = $1 LIMIT 1', [job.partner_id])
-  await run('customer', 'SELECT status FROM customers WHERE id = $1', [customer_id])
-  await run('prices', 'SELECT price FROM sandbox_prices WHERE id = ANY($1::text[])', [
-    [`${job.partner_id} USDT/BRL`, `${job.partner_id} BTC/USDT`],
-  ])
-  await run(
-    'quote',
-    `INSERT INTO quotes (id, partner_id, customer_id, api_key_id, from_asset, to_asset, side, market_price, price_source,
+  const customer_id = customerOf(job)
+  await transaction(async () => {
+    await run('key', 'SELECT id FROM api_keys WHERE partner_id = $1 LIMIT 1', [job.partner_id])
+    await run('customer', 'SELECT status FROM customers WHERE id = $1', [customer_id])
+    await run('prices', 'SELECT price FROM sandbox_prices WHERE id = ANY($1::text[])', [
+      [`${job.partner_id} USDT/BRL`, `${job.partner_id} BTC/USDT`],
+    ])
+    await run(
+      'quote',
+      `INSERT INTO quotes (id, partner_id, customer_id, api_key_id, from_asset, to_asset, side, market_price, price_source,
        from_amount, to_amount, partner_fee, partner_bps, service_fee, service_bps, worth_brl, created_at, expires_at)
      VALUES ($1, $2, $3, 'bench', 'BRL', 'USDT', 'buy', 540000000, 'fixed', 1000, 1824074, 10, 100, 5, 50, 985, now(), now() + interval '30 seconds')`,
-    [id, job.partner_id, customer_id],
-  )
-  await client.query('COMMIT')
+      [id, job.partner_id, customer_id],
+    )
+  })
   return true
-}
-
-const measure = await runFor(job.seconds, job.connections, (worker) => quote(clients[worker]!))
-await Promise.all(clients.map((client) => client.end()))
-process.stdout.write(JSON.stringify(measure))
+})

@@ -1,4 +1,4 @@
-import { batched } from '../db/batched.ts'
+import { rowsById } from '../db/batched.ts'
 import type { Db } from '../db/pool.ts'
 import { rowSource } from '../ledger/command.ts'
 
@@ -39,15 +39,7 @@ export async function insertCustomer(
   return rows[0]
 }
 
-export const customerById = batched<string, Customer>(async (db, ids) => {
-  const { rows } = await db.query({
-    name: 'customers by id',
-    text: 'SELECT * FROM customers WHERE id = ANY($1::text[])',
-    values: [ids],
-  })
-  const found = new Map<string, Customer>(rows.map((row) => [row.id, row]))
-  return ids.map((id) => found.get(id))
-})
+export const customerById = rowsById<Customer>('customers')
 
 export type CustomerChange = {
   readonly name?: string

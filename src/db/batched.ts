@@ -13,6 +13,18 @@ export function batched<Key, Row>(load: (db: Db, keys: readonly Key[]) => Promis
   }
 }
 
+/** Rows of a table by their ids. */
+export const rowsById = <Row extends { id: string }>(table: string) =>
+  batched<string, Row>(async (db, ids) => {
+    const { rows } = await db.query({
+      name: `${table} by id`,
+      text: `SELECT * FROM ${table} WHERE id = ANY($1::text[])`,
+      values: [ids],
+    })
+    const found = new Map<string, Row>(rows.map((row) => [row.id, row]))
+    return ids.map((id) => found.get(id))
+  })
+
 type Waiting<Key, Row> = {
   readonly key: Key
   resolve(row: Row | undefined): void

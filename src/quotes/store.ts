@@ -1,5 +1,5 @@
 import type { Asset } from '../core/money.ts'
-import { batched } from '../db/batched.ts'
+import { rowsById } from '../db/batched.ts'
 import type { Db } from '../db/pool.ts'
 import type { Check } from '../ledger/audit.ts'
 import { insertInto, rowSource, updateOf } from '../ledger/command.ts'
@@ -84,25 +84,9 @@ export const quoteRows = rowSource<Quote>(
 export const markExecuted = updateOf(quoteRows, 'quotes', { id: 'text', trade_id: 'text' })
 export const markExpired = updateOf(quoteRows, 'quotes', { id: 'text', expires_at: 'timestamptz' })
 
-export const quoteById = batched<string, Quote>(async (db, ids) => {
-  const { rows } = await db.query({
-    name: 'quotes by id',
-    text: 'SELECT * FROM quotes WHERE id = ANY($1::text[])',
-    values: [ids],
-  })
-  const found = new Map<string, Quote>(rows.map((row) => [row.id, row]))
-  return ids.map((id) => found.get(id))
-})
+export const quoteById = rowsById<Quote>('quotes')
 
-export const tradeById = batched<string, Trade>(async (db, ids) => {
-  const { rows } = await db.query({
-    name: 'trades by id',
-    text: 'SELECT * FROM trades WHERE id = ANY($1::text[])',
-    values: [ids],
-  })
-  const found = new Map<string, Trade>(rows.map((row) => [row.id, row]))
-  return ids.map((id) => found.get(id))
-})
+export const tradeById = rowsById<Trade>('trades')
 
 export type SetPrice = { readonly id: string; readonly price: bigint; readonly observed_at: Date | null }
 
