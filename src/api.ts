@@ -1,6 +1,7 @@
 import { Refusal } from './core/errors.ts'
 import { customersRoutes } from './customers/routes.ts'
 import { depositsRoutes } from './deposits/routes.ts'
+import { eventsRoutes } from './events/routes.ts'
 import type { Caller, Endpoint, Handler } from './http/endpoint.ts'
 import { type Cidr, clientAddress, normalizeAddress } from './http/ip.ts'
 import type { Gate } from './http/server.ts'
@@ -11,16 +12,24 @@ import { addressWants, lookupWant, wantsOf } from './limits/wants.ts'
 import type { Verdict } from './limits/windows.ts'
 import { transfersRoutes } from './onchain/routes.ts'
 import { pixRoutes, type Senders } from './pix/routes.ts'
+import { sampleOf } from './samples.ts'
+import type { Webhooks } from './webhooks/endpoints.ts'
+import { webhooksRoutes } from './webhooks/routes.ts'
 
 const ADDRESSES_KEPT = 10_000
 
 /** Everything the API answers to, and the gate before it. */
-export function createHandlers(parts: { limiter: Limiter; senders: Senders }): Handler[] {
+export function createHandlers(parts: { limiter: Limiter; senders: Senders; webhooks: Webhooks }): Handler[] {
   return [
     ...customersRoutes,
     ...pixRoutes(parts?.senders),
     ...transfersRoutes,
     ...depositsRoutes,
+    ...eventsRoutes,
+    ...webhooksRoutes(
+      parts?.webhooks,
+      sampleOf(() => endpoints),
+    ),
     ...limitsRoutes(parts?.limiter, () => endpoints),
   ]
 }

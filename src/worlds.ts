@@ -4,6 +4,7 @@ import type { Clock } from './core/clock.ts'
 import type { Environment } from './core/environment.ts'
 import { openPool, type SchemaName } from './db/pool.ts'
 import { depositChecks } from './deposits/store.ts'
+import { eventChecks } from './events/store.ts'
 import type { Check } from './ledger/audit.ts'
 import { type DoorOptions, openDoor } from './ledger/commit.ts'
 import { transferChecks } from './onchain/store.ts'
@@ -13,13 +14,20 @@ import { unavailableChain } from './rails/chain/unavailable.ts'
 import { openJournal } from './rails/journal.ts'
 import { simulatedPix } from './rails/pix/simulated.ts'
 import { unavailablePix } from './rails/pix/unavailable.ts'
+import { webhookChecks } from './webhooks/store.ts'
 import { createWorld, type World, type Worlds } from './world.ts'
 
 /** Builds the two worlds from one database. Nothing made for the one can be handed to the other. */
 const schemas: Readonly<Record<Environment, SchemaName>> = { production: 'live', sandbox: 'sandbox' }
 
 /** What the audit checks beyond the ledger itself. */
-export const sliceChecks: readonly Check[] = [...depositChecks, ...payoutChecks, ...transferChecks]
+export const sliceChecks: readonly Check[] = [
+  ...depositChecks,
+  ...payoutChecks,
+  ...transferChecks,
+  ...eventChecks,
+  ...webhookChecks,
+]
 
 export type OpenWorlds = { readonly worlds: Worlds; stop(): Promise<void> }
 

@@ -10,6 +10,7 @@ export const idPrefixes = {
   payout: 'po',
   transfer: 'tr',
   event: 'evt',
+  webhook_endpoint: 'whe',
   request: 'req',
   batch: 'bat',
   proposal: 'prp',

@@ -1,0 +1,272 @@
+import type { Logger } from 'pino'
+import { crashPoint } from '../core/crash-point.ts'
+import type { Sealer } from '../core/seal.ts'
+import { eventText } from '../events/contract.ts'
+import type { World } from '../world.ts'
+import { type Answer, attempt, isDelivered } from './attempt.ts'
+import type { Outside } from './outside.ts'
+import { openRecorder, type Recorder } from './recorder.ts'
+import { retryDelay } from './schedule.ts'
+import { signatureHeaders } from './signature.ts'
+import {
+  type Claimed,
+  claimDue,
+  dispatchFresh,
+  endpointsWithDue,
+  type Outcome,
+  releaseClaims,
+} from './store.ts'
+
+/**
+ * Brings events to their receivers, at least once. Claimed with a lease, posted outside of any transaction, recorded in
+ * a new one; whoever dies in between leaves a lease that ends, and another one posts again. Any number of processes may
+ * do this at once.
+ *
+ * Every endpoint has lanes of its own: more while it answers, one while it fails. So a receiver that is dead, slow or
+ * endless keeps nobody waiting but itself.
+ */
+export type Courier = {
+  /** There is something new: fresh events, or deliveries of these endpoints. */
+  wake(endpoints?: readonly string[]): void
+  stop(): Promise<void>
+}
+
+export type CourierOptions = {
+  readonly outside: Outside
+  readonly sealer: Sealer
+  readonly log: Logger
+  /** For one attempt, from the first packet to the last byte. */
+  readonly timeout_ms: number
+  /** How long to wait after the first failure, the second, and so on. */
+  readonly retry_ms: readonly number[]
+  readonly onAttempt?: (attempt: {
+    outcome: 'delivered' | 'failed' | 'exhausted'
+    lag_seconds: number | null
+  }) => void
+}
+
+const DISPATCH_BATCH = 500
+/** How often to look without being told. */
+const POLL_MS = 250
+/** Between two looks while events pour in, so that they are taken together. */
+const GATHER_MS = 5
+const LANES_FIRST = 4
+const LANES_MAX = 16
+/** Over all endpoints; those in trouble may take half of it. */
+const AT_ONCE_MAX = 512
+/** What is under way at a stop may take this long to end by itself. */
+const STOP_MS = 1500
+
+/** What this process has of one endpoint. */
+type Post = { lanes: number; under_way: number; readonly queue: Claimed[] }
+
+export function openCourier(world: World, options: CourierOptions): Courier {
+  const { log, outside } = options
+  const lease_ms = options.timeout_ms + world.lease_ms
+  const posts = new Map<string, Post>()
+  /** Endpoints that may have more to give than was taken. */
+  const hungry = new Set<string>()
+  const running = new Set<Promise<void>>()
+  const recorder: Recorder = openRecorder(world.db, log)
+  const cut = new AbortController()
+  let stopped = false
+
+  const dispatching = openLoop(dispatch, POLL_MS)
+  const claiming = openLoop(claim, POLL_MS)
+
+  async function dispatch(): Promise<void> {
+    for (let placed = DISPATCH_BATCH; placed === DISPATCH_BATCH && !stopped; ) {
+      const done = await dispatchFresh(world.db, DISPATCH_BATCH)
+      placed = done.placed
+      wakeEndpoints(done.endpoints)
+    }
+  }
+
+  function wakeEndpoints(endpoints: readonly string[]): void {
+    for (const id of endpoints) hungry.add(id)
+    if (endpoints.length > 0) claiming.wake()
+  }
+
+  async function claim(woken: boolean): Promise<void> {
+    if (!woken) for (const id of await endpointsWithDue(world.db)) hungry.add(id)
+    for (let rooms = roomsOf(); rooms.size > 0 && !stopped; rooms = roomsOf()) {
+      const claimed = await claimDue(world.db, rooms, lease_ms)
+      for (const [id, room] of rooms) {
+        const own = claimed.filter(({ endpoint_id }) => endpoint_id === id)
+        if (own.length < room) hungry.delete(id)
+        if (own.length === 0) continue
+        postOf(id).queue.push(...own)
+        pump(id)
+      }
+    }
+  }
+
+  /** As much as each hungry endpoint may be given now: what its lanes are at, and as much again to wait for them. */
+  function roomsOf(): Map<string, number> {
+    const load = ({ under_way, queue }: Post) => under_way + queue.length
+    const all = [...posts.values()]
+    let free = AT_ONCE_MAX - all.reduce((sum, post) => sum + load(post), 0)
+    let free_for_failing = AT_ONCE_MAX / 2 - all.filter(isFailing).reduce((sum, post) => sum + load(post), 0)
+    const rooms = new Map<string, number>()
+    for (const id of hungry) {
+      const post = posts.get(id) ?? newPost()
+      const failing = isFailing(post)
+      const wanted = (failing ? 1 : 2 * post.lanes) - load(post)
+      const room = Math.min(wanted, free, failing ? free_for_failing : free)
+      if (room <= 0) continue
+      rooms.set(id, room)
+      free -= room
+      if (failing) free_for_failing -= room
+    }
+    return rooms
+  }
+
+  function postOf(id: string): Post {
+    const post = posts.get(id) ?? newPost()
+    posts.set(id, post)
+    return post
+  }
+
+  function pump(id: string): void {
+    const post = postOf(id)
+    while (!stopped && post.under_way < post.lanes && post.queue.length > 0) {
+      const claimed = post.queue.shift()!
+      post.under_way++
+      const job = deliver(claimed)
+        .then((delivered) => {
+          post.lanes = delivered ? Math.min(post.lanes + 1, LANES_MAX) : Math.max(1, post.lanes >> 1)
+        })
+        .catch((error: unknown) => log.error({ err: error, endpoint_id: id }, 'webhooks: not tried'))
+        .finally(() => {
+          running.delete(job)
+          post.under_way--
+          pump(id)
+          if (hungry.has(id)) claiming.wake()
+          else if (post.under_way === 0 && post.queue.length === 0 && !isFailing(post)) posts.delete(id)
+        })
+      running.add(job)
+    }
+  }
+
+  async function deliver(claimed: Claimed): Promise<boolean> {
+    const body = eventText(claimed, world.environment)
+    const started_at = new Date(world.clock.now())
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'Trilho-Webhooks/1',
+      ...signatureHeaders({ id: claimed.id, body, at: started_at, secrets: secretsOf(claimed, started_at) }),
+    }
+    const { url } = claimed
+    const begun = performance.now()
+    const answer = await attempt(outside.agent, {
+      url,
+      headers,
+      body,
+      timeout_ms: options.timeout_ms,
+      stop: cut.signal,
+    })
+    // Cut off by our own stop: nobody's fault, and nothing is known.
+    if (cut.signal.aborted && answer.error !== null) {
+      await releaseClaims(world.db, [claimed])
+      return false
+    }
+    crashPoint('after_delivery')
+    const outcome: Outcome = {
+      event_id: claimed.id,
+      endpoint_id: claimed.endpoint_id,
+      attempt: claimed.attempts,
+      url,
+      headers: JSON.stringify(headers),
+      status: answer.status,
+      answer_headers: answer.headers && JSON.stringify(answer.headers),
+      answer_body: answer.body,
+      error: answer.error,
+      started_at,
+      duration_ms: Math.round(performance.now() - begun),
+      ...verdictOf(claimed, answer),
+    }
+    const lag_ms = started_at.getTime() - claimed.created_at.getTime()
+    options.onAttempt?.({
+      outcome: outcome.delivered ? 'delivered' : outcome.retry_ms === null ? 'exhausted' : 'failed',
+      lag_seconds: claimed.attempts === 1 ? lag_ms / 1000 : null,
+    })
+    await recorder.record(outcome, {
+      gone: answer.status === 410,
+      was_failing: claimed.failing_since !== null,
+    })
+    return outcome.delivered
+  }
+
+  function verdictOf({ tries }: Claimed, answer: Answer): Pick<Outcome, 'delivered' | 'retry_ms'> {
+    if (isDelivered(answer)) return { delivered: true, retry_ms: null }
+    const retry_after = answer.headers?.['retry-after']
+    const now = world.clock.now()
+    return {
+      delivered: false,
+      retry_ms: retryDelay({ tries, retry_ms: options.retry_ms, retry_after, now }) ?? null,
+    }
+  }
+
+  function secretsOf(claimed: Claimed, now: Date): Buffer[] {
+    const open = (sealed: Buffer) => options.sealer.open(sealed, sealedFor(world, claimed.endpoint_id))
+    const { secret, previous_secret, previous_secret_until } = claimed
+    const rotating = previous_secret && previous_secret_until && previous_secret_until > now
+    return [open(secret), ...(rotating ? [open(previous_secret)] : [])]
+  }
+
+  /** Runs when woken, and after a while anyway; never twice at once. */
+  function openLoop(work: (woken: boolean) => Promise<void>, poll_ms: number) {
+    let woken = false
+    let rouse: () => void = () => {}
+    const ended = (async () => {
+      while (!stopped) {
+        const told = woken
+        woken = false
+        await work(told).catch((error: unknown) => log.warn({ err: error }, 'webhooks'))
+        if (woken) await sleep(GATHER_MS)
+        else
+          await new Promise<void>((resolve) => {
+            const timer = setTimeout(resolve, poll_ms)
+            rouse = () => {
+              clearTimeout(timer)
+              resolve()
+            }
+          })
+      }
+    })()
+    return {
+      ended,
+      wake() {
+        woken = true
+        rouse()
+      },
+    }
+  }
+
+  return {
+    wake(endpoints) {
+      if (endpoints) wakeEndpoints(endpoints)
+      else dispatching.wake()
+    },
+    async stop() {
+      stopped = true
+      for (const loop of [dispatching, claiming]) loop.wake()
+      await Promise.all([dispatching.ended, claiming.ended])
+      const timer = setTimeout(() => cut.abort(), STOP_MS)
+      await Promise.all(running)
+      clearTimeout(timer)
+      const untried = [...posts.values()].flatMap(({ queue }) => queue)
+      if (untried.length > 0) await releaseClaims(world.db, untried)
+      await recorder.stop()
+    },
+  }
+}
+
+const newPost = (): Post => ({ lanes: LANES_FIRST, under_way: 0, queue: [] })
+/** Down to one lane: its last attempts failed. */
+const isFailing = ({ lanes }: Post): boolean => lanes === 1
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
+/** What a secret of an endpoint is sealed for. */
+export const sealedFor = (world: Pick<World, 'environment'>, endpoint_id: string): string =>
+  `${world.environment} ${endpoint_id}`
