@@ -24,6 +24,7 @@ import { openCarrier } from './onchain/carrier.ts'
 import { openShared } from './partners/partners.ts'
 import { openSender } from './pix/sender.ts'
 import { version } from './version.ts'
+import { isAllowedAddress } from './webhooks/address.ts'
 import { type Courier, openCourier } from './webhooks/courier.ts'
 import { dnsResolver, openOutside } from './webhooks/outside.ts'
 import { forgetDeliveries, queueState } from './webhooks/store.ts'
@@ -123,7 +124,8 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
 
     const { allow_private, timeout_ms, retry_ms, dns } = config.webhooks
     const resolve = dnsResolver({ servers: dns, allow_private })
-    const outside = openOutside({ resolve, allow_private, connect_ms: timeout_ms })
+    const allows = (address: string) => isAllowedAddress(address, allow_private)
+    const outside = openOutside({ resolve, allows, connect_ms: timeout_ms })
     closing.push(outside.stop)
     const sealer = createSealer(secret_key)
     for (const world of Object.values(worlds) as World[]) {

@@ -31,12 +31,12 @@ export async function attempt(
     stop: AbortSignal
   },
 ): Promise<Answer> {
-  const url = new URL(request.url)
   const late = AbortSignal.timeout(request.timeout_ms)
   const answer = { status: null, headers: null, body: null } as {
     -readonly [Key in 'status' | 'headers' | 'body']: Answer[Key]
   }
   try {
+    const url = new URL(request.url)
     const { statusCode, headers, body } = await agent.request({
       origin: url.origin,
       path: url.pathname + url.search,

@@ -2,7 +2,6 @@ import { Resolver } from 'node:dns/promises'
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { Agent, type buildConnector } from 'undici'
-import { isAllowedAddress } from './address.ts'
 
 /**
  * The way out. Every connection is made here, and the address it really goes to is judged three times: as a literal,
@@ -21,14 +20,15 @@ const KEEP_ALIVE_MS = 4000
 
 export function openOutside(options: {
   resolve: Resolve
-  allow_private: boolean
+  /** Whether a connection may go to this address. */
+  allows: (address: string) => boolean
   connect_ms: number
 }): Outside {
-  const { resolve, allow_private, connect_ms } = options
+  const { resolve, allows, connect_ms } = options
 
   async function addressesOf(host: string): Promise<string[]> {
     const addresses = isIP(host) ? [host] : await resolve(host)
-    const wrong = addresses.find((address) => !isAllowedAddress(address, allow_private))
+    const wrong = addresses.find((address) => !allows(address))
     if (wrong !== undefined) throw new Forbidden(`${host} is not a public address`)
     if (addresses.length === 0) throw new Error(`${host} has no address`)
     return addresses
@@ -45,8 +45,8 @@ export function openOutside(options: {
       socket.once('error', reject)
       socket.once('connect', () => {
         socket.setTimeout(0)
-        socket.off('error', reject)
-        if (isAllowedAddress(socket.remoteAddress ?? '%', allow_private)) return resolve(socket)
+        socket.on('error', () => {}).off('error', reject)
+        if (allows(socket.remoteAddress ?? '%')) return resolve(socket)
         socket.destroy()
         reject(new Forbidden('connected to an address that is not public'))
       })
@@ -61,7 +61,7 @@ export function openOutside(options: {
       secure.once('error', reject)
       secure.once('secureConnect', () => {
         secure.setTimeout(0)
-        secure.off('error', reject)
+        secure.on('error', () => {}).off('error', reject)
         resolve(secure)
       })
     })
