@@ -22,8 +22,8 @@ import {
  * a new one; whoever dies in between leaves a lease that ends, and another one posts again. Any number of processes may
  * do this at once.
  *
- * Every endpoint has lanes of its own: more while it answers, one while it fails. So a receiver that is dead, slow or
- * endless keeps nobody waiting but itself.
+ * Every endpoint has lanes of its own: more while it answers, one while it keeps us waiting. So a receiver that is dead,
+ * slow or endless is in nobody's way but its own.
  */
 export type Courier = {
   /** There is something new: fresh events, or deliveries of these endpoints. */
@@ -133,8 +133,8 @@ export function openCourier(world: World, options: CourierOptions): Courier {
       const claimed = post.queue.shift()!
       post.under_way++
       const job = deliver(claimed)
-        .then((delivered) => {
-          post.lanes = delivered ? Math.min(post.lanes + 1, LANES_MAX) : Math.max(1, post.lanes >> 1)
+        .then((verdict) => {
+          post.lanes = lanesAfter(post.lanes, verdict)
         })
         .catch((error: unknown) => log.error({ err: error, endpoint_id: id }, 'webhooks: not tried'))
         .finally(() => {
@@ -148,7 +148,7 @@ export function openCourier(world: World, options: CourierOptions): Courier {
     }
   }
 
-  async function deliver(claimed: Claimed): Promise<boolean> {
+  async function deliver(claimed: Claimed): Promise<Verdict> {
     const body = eventText(claimed, world.environment)
     const started_at = new Date(world.clock.now())
     const headers = {
@@ -168,9 +168,9 @@ export function openCourier(world: World, options: CourierOptions): Courier {
     // Cut off by our own stop: nobody's fault, and nothing is known.
     if (cut.signal.aborted && answer.error !== null) {
       await releaseClaims(world.db, [claimed])
-      return false
+      return 'failed'
     }
-    crashPoint('after_delivery')
+    if (isDelivered(answer)) crashPoint('after_delivery')
     const outcome: Outcome = {
       event_id: claimed.id,
       endpoint_id: claimed.endpoint_id,
@@ -194,7 +194,8 @@ export function openCourier(world: World, options: CourierOptions): Courier {
       gone: answer.status === 410,
       was_failing: claimed.failing_since !== null,
     })
-    return outcome.delivered
+    if (outcome.delivered) return 'delivered'
+    return outcome.duration_ms >= options.timeout_ms / 2 ? 'held_up' : 'failed'
   }
 
   function verdictOf({ tries }: Claimed, answer: Answer): Pick<Outcome, 'delivered' | 'retry_ms'> {
@@ -263,7 +264,15 @@ export function openCourier(world: World, options: CourierOptions): Courier {
 }
 
 const newPost = (): Post => ({ lanes: LANES_FIRST, under_way: 0, queue: [] })
-/** Down to one lane: its last attempts failed. */
+type Verdict = 'delivered' | 'failed' | 'held_up'
+
+/** Who answers gets more lanes. Who refuses is asked a little less; who keeps us waiting is soon left with one. */
+function lanesAfter(lanes: number, verdict: Verdict): number {
+  if (verdict === 'delivered') return Math.min(lanes + 1, LANES_MAX)
+  return verdict === 'failed' ? Math.max(2, lanes - 1) : Math.max(1, lanes >> 1)
+}
+
+/** Down to one lane: its last attempts kept us waiting. */
 const isFailing = ({ lanes }: Post): boolean => lanes === 1
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
