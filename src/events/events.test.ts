@@ -7,7 +7,7 @@ import { expectIntact } from '../../test/support/intact.ts'
 import { startNode } from '../../test/support/node.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { until } from '../../test/support/wait.ts'
-import { forgetDeliveries } from '../webhooks/store.ts'
+import { dispatchFresh, forgetDeliveries } from '../webhooks/store.ts'
 import { forgetEvents } from './store.ts'
 
 let service: TestService
@@ -116,6 +116,29 @@ describe('the log', () => {
     await slow.end()
     await until(async () => (await log(api, { after: page.next_cursor })).data.length === 1, 5000)
     expect((await log(api, { after: page.next_cursor })).data[0].data.object.id).toBe('cus_slow')
+  })
+
+  test('never lets a later position be seen before an earlier one', async () => {
+    const { api, partner_id } = await settledPartner()
+    const start = (await log(api, { after: 'start' })).next_cursor
+    // Another process is giving positions, and stands still before its COMMIT.
+    const other = new pg.Client({ connectionString: service.database.url, options: '-c search_path=sandbox' })
+    await other.connect()
+    await other.query('BEGIN')
+    await other.query(
+      `INSERT INTO events (id, partner_id, type, object_id, sequence, data, created_at)
+       VALUES ('evt_00000000000000000000000002', $1, 'customer.created', 'cus_first', 1, '{"id":"cus_first"}', now())`,
+      [partner_id],
+    )
+    expect(await dispatchFresh(other, 10)).toMatchObject({ placed: 1 })
+    const second = await addCustomer(api)
+    await sleep(1000)
+    expect((await log(api, { after: start })).data).toEqual([])
+    await other.query('COMMIT')
+    await other.end()
+    await until(async () => (await log(api, { after: start })).data.length === 2, 5000)
+    const { data } = await log(api, { after: start })
+    expect(data.map(({ data }: any) => data.object.id)).toEqual(['cus_first', second])
   })
 
   test('gives one order to readers on two nodes while both write', async () => {
