@@ -28,10 +28,16 @@ export async function attempt(
     headers: Record<string, string>
     body: string
     timeout_ms: number
-    stop: AbortSignal
+    /** Ends it before its time. */
+    cutter: AbortController
   },
 ): Promise<Answer> {
-  const late = AbortSignal.timeout(request.timeout_ms)
+  const { timeout_ms, cutter } = request
+  let late = false
+  const timer = setTimeout(() => {
+    late = true
+    cutter.abort()
+  }, timeout_ms)
   const answer = { status: null, headers: null, body: null } as {
     -readonly [Key in 'status' | 'headers' | 'body']: Answer[Key]
   }
@@ -43,7 +49,7 @@ export async function attempt(
       method: 'POST',
       headers: request.headers,
       body: request.body,
-      signal: AbortSignal.any([late, request.stop]),
+      signal: cutter.signal,
     })
     answer.status = statusCode
     answer.headers = shownHeaders(headers)
@@ -56,7 +62,9 @@ export async function attempt(
     }
     return { ...answer, error: null }
   } catch (error) {
-    return { ...answer, error: late.aborted ? `no answer within ${request.timeout_ms} ms` : reasonOf(error) }
+    return { ...answer, error: late ? `no answer within ${timeout_ms} ms` : reasonOf(error) }
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -53,12 +53,13 @@ const GATHER_MS = 5
 const LANES_FIRST = 4
 const LANES_MAX = 16
 /** Over all endpoints; those in trouble may take half of it. */
-const AT_ONCE_MAX = 512
+const AT_ONCE_MAX = 256
 /** What is under way at a stop may take this long to end by itself. */
 const STOP_MS = 1500
 
 /** What this process has of one endpoint. */
-type Post = { lanes: number; under_way: number; readonly queue: Claimed[] }
+type Post = { lanes: number; under_way: number; queue: Waiting[] }
+type Waiting = Claimed & { readonly claimed_at: number }
 
 export function openCourier(world: World, options: CourierOptions): Courier {
   const { log, outside } = options
@@ -68,11 +69,13 @@ export function openCourier(world: World, options: CourierOptions): Courier {
   const hungry = new Set<string>()
   const running = new Set<Promise<void>>()
   const recorder: Recorder = openRecorder(world.db, log)
-  const cut = new AbortController()
+  /** Of what is under way. */
+  const cutters = new Set<AbortController>()
+  let cut = false
   let stopped = false
 
-  const dispatching = openLoop(dispatch, POLL_MS)
-  const claiming = openLoop(claim, POLL_MS)
+  const dispatching = openLoop(dispatch)
+  const claiming = openLoop(claim)
 
   async function dispatch(): Promise<void> {
     for (let placed = DISPATCH_BATCH; placed === DISPATCH_BATCH && !stopped; ) {
@@ -87,15 +90,22 @@ export function openCourier(world: World, options: CourierOptions): Courier {
     if (endpoints.length > 0) claiming.wake()
   }
 
-  async function claim(woken: boolean): Promise<void> {
-    if (!woken) for (const id of await endpointsWithDue(world.db)) hungry.add(id)
+  let looked_at = Number.NEGATIVE_INFINITY
+
+  async function claim(): Promise<void> {
+    // Also when others keep waking us: what was to be tried again is told by nobody.
+    if (performance.now() - looked_at > POLL_MS / 2) {
+      looked_at = performance.now()
+      for (const id of await endpointsWithDue(world.db)) hungry.add(id)
+    }
     for (let rooms = roomsOf(); rooms.size > 0 && !stopped; rooms = roomsOf()) {
+      const claimed_at = performance.now()
       const claimed = await claimDue(world.db, rooms, lease_ms)
       for (const [id, room] of rooms) {
         const own = claimed.filter(({ endpoint_id }) => endpoint_id === id)
         if (own.length < room) hungry.delete(id)
         if (own.length === 0) continue
-        postOf(id).queue.push(...own)
+        postOf(id).queue.push(...own.map((one) => ({ ...one, claimed_at })))
         pump(id)
       }
     }
@@ -146,6 +156,18 @@ export function openCourier(world: World, options: CourierOptions): Courier {
         })
       running.add(job)
     }
+    if (!stopped) giveBack(id, post)
+  }
+
+  /** What waits behind an endpoint in trouble would lose its lease here: whoever has time may take it. */
+  function giveBack(id: string, post: Post): void {
+    const overdue = performance.now() - world.lease_ms / 2
+    const kept = post.queue.filter(({ claimed_at }) => claimed_at > overdue && !isFailing(post))
+    const returned = post.queue.filter((one) => !kept.includes(one))
+    if (returned.length === 0) return
+    post.queue = kept
+    hungry.add(id)
+    releaseClaims(world.db, returned).catch((error: unknown) => log.warn({ err: error }, 'webhooks'))
   }
 
   async function deliver(claimed: Claimed): Promise<Verdict> {
@@ -158,15 +180,13 @@ export function openCourier(world: World, options: CourierOptions): Courier {
     }
     const { url } = claimed
     const begun = performance.now()
-    const answer = await attempt(outside.agent, {
-      url,
-      headers,
-      body,
-      timeout_ms: options.timeout_ms,
-      stop: cut.signal,
-    })
+    const cutter = new AbortController()
+    cutters.add(cutter)
+    const { timeout_ms } = options
+    const answer = await attempt(outside.agent, { url, headers, body, timeout_ms, cutter })
+    cutters.delete(cutter)
     // Cut off by our own stop: nobody's fault, and nothing is known.
-    if (cut.signal.aborted && answer.error !== null) {
+    if (cut && answer.error !== null) {
       await releaseClaims(world.db, [claimed])
       return 'failed'
     }
@@ -216,18 +236,17 @@ export function openCourier(world: World, options: CourierOptions): Courier {
   }
 
   /** Runs when woken, and after a while anyway; never twice at once. */
-  function openLoop(work: (woken: boolean) => Promise<void>, poll_ms: number) {
+  function openLoop(work: () => Promise<void>) {
     let woken = false
     let rouse: () => void = () => {}
     const ended = (async () => {
       while (!stopped) {
-        const told = woken
         woken = false
-        await work(told).catch((error: unknown) => log.warn({ err: error }, 'webhooks'))
+        await work().catch((error: unknown) => log.warn({ err: error }, 'webhooks'))
         if (woken) await sleep(GATHER_MS)
         else
           await new Promise<void>((resolve) => {
-            const timer = setTimeout(resolve, poll_ms)
+            const timer = setTimeout(resolve, POLL_MS)
             rouse = () => {
               clearTimeout(timer)
               resolve()
@@ -253,7 +272,10 @@ export function openCourier(world: World, options: CourierOptions): Courier {
       stopped = true
       for (const loop of [dispatching, claiming]) loop.wake()
       await Promise.all([dispatching.ended, claiming.ended])
-      const timer = setTimeout(() => cut.abort(), STOP_MS)
+      const timer = setTimeout(() => {
+        cut = true
+        for (const cutter of cutters) cutter.abort()
+      }, STOP_MS)
       await Promise.all(running)
       clearTimeout(timer)
       const untried = [...posts.values()].flatMap(({ queue }) => queue)

@@ -155,6 +155,29 @@ describe('an event is delivered', () => {
     await until(async () => !('failing_since' in (await read(api, id))), 2000)
   })
 
+  test('when it is due again, also while others keep the couriers busy', async () => {
+    const { api } = await service.partner()
+    const other = await service.partner()
+    const busy = await receiver()
+    await create(other.api, busy.url)
+    let left = 2
+    const target = await receiver((_, response) => void response.writeHead(left-- > 0 ? 500 : 200).end())
+    const { id } = await create(api, target.url)
+    let done = false
+    const stream = Array.from({ length: 4 }, async () => {
+      while (!done) await sample(other.api)
+    })
+    const event = await sample(api)
+    await ended(api, id, event.id)
+    const busy_at_the_end = busy.received.length
+    await sample(other.api)
+    await until(() => busy.received.length > busy_at_the_end, 2000)
+    done = true
+    await Promise.all(stream)
+    expect(target.received).toHaveLength(3)
+    expect(target.received[2]!.at - target.received[0]!.at).toBeLessThan(2000)
+  })
+
   test('to nobody but its own partner, and its own environment', async () => {
     const one = await service.partner()
     const other = await service.partner()

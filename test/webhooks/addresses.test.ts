@@ -162,9 +162,8 @@ test('a name that changes its mind between two questions never leads inside', as
   const resolve = dnsResolver({ servers: [rebinding.address], allow_private: false })
   const allows = (address: string) => address === '127.0.0.2'
   const outside = openOutside({ resolve, allows, connect_ms: 1000 })
-  const never = new AbortController().signal
   const post = (url: string) =>
-    attempt(outside.agent, { url, headers: {}, body: '{}', timeout_ms: 2000, stop: never })
+    attempt(outside.agent, { url, headers: {}, body: '{}', timeout_ms: 2000, cutter: new AbortController() })
   try {
     // A name of its own each time, so that no connection is used again.
     const answers = await crowd(Array.from({ length: DELIVERIES }), 5, (_, i) =>
