@@ -17,7 +17,7 @@ export const worldGrants: Record<string, string> = {
   transfers: 'SELECT, INSERT, UPDATE',
   events: 'SELECT, INSERT',
   event_positions: 'SELECT, INSERT',
-  fresh_events: 'SELECT, INSERT, DELETE',
+  fresh_events: 'SELECT, DELETE',
   webhook_endpoints: 'SELECT, INSERT, UPDATE',
   webhook_deliveries: 'SELECT, INSERT, UPDATE',
   webhook_attempts: 'SELECT, INSERT',

@@ -31,18 +31,6 @@ export const eventFields = (table: string) =>
     .concat(`${table}.data::text AS data`)
     .join(', ')
 
-/**
- * Gives committed events their places in the log: a part of a statement that calls them `placed`. It must run under
- * `placingLock`, so that positions rise with the commits that give them.
- */
-export const placeFresh = (most: number) => `
-  taken AS (DELETE FROM fresh_events WHERE n IN (SELECT n FROM fresh_events ORDER BY n LIMIT ${most}) RETURNING *),
-  placed AS (INSERT INTO event_positions (event_id, partner_id, type)
-    SELECT event_id, partner_id, type FROM taken ORDER BY n RETURNING event_id, partner_id, type)`
-
-/** Held to the end of the transaction, by one process at a time in each world. */
-export const placingLock = `SELECT pg_advisory_xact_lock(hashtextextended('place events ' || current_schema(), 0))`
-
 export async function eventById(
   db: Db,
   where: { id: string; partner_id: string },

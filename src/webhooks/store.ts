@@ -1,6 +1,6 @@
 import { type Db, type Pool, transaction } from '../db/pool.ts'
 import { TEST_TYPE } from '../events/events.ts'
-import { eventFields, placeFresh, placingLock, type StoredEvent } from '../events/store.ts'
+import { eventFields, type StoredEvent } from '../events/store.ts'
 import type { Check } from '../ledger/audit.ts'
 
 export type WebhookEndpoint = {
@@ -150,20 +150,14 @@ export type Dispatched = {
   readonly endpoints: readonly string[]
 }
 
-/**
- * Gives committed events their places in the log, and one delivery to every endpoint that wants them, in one transaction
- * and one round trip. The lock comes in a statement of its own: what is read after it was committed before.
- */
+/** Gives committed events their places in the log, and a delivery to every endpoint that wants them, in one transaction. */
 export async function dispatchFresh(db: Db, most: number): Promise<Dispatched> {
-  const answers = await db.query(`${placingLock};
-    WITH ${placeFresh(most)},
-    addressed AS (
-      INSERT INTO webhook_deliveries (event_id, endpoint_id, next_attempt_at, created_at)
-      SELECT placed.event_id, w.id, clock_timestamp(), clock_timestamp() FROM placed
-      JOIN webhook_endpoints w ON w.partner_id = placed.partner_id AND w.status = 'enabled' AND ${wants('w', 'placed.type')}
-      ON CONFLICT DO NOTHING RETURNING endpoint_id)
-    SELECT (SELECT count(*)::integer FROM taken) AS placed, ARRAY(SELECT DISTINCT endpoint_id FROM addressed) AS endpoints`)
-  return (answers as unknown as { rows: Dispatched[] }[])[1]!.rows[0]!
+  const { rows } = await db.query({
+    name: 'dispatch fresh events',
+    text: 'SELECT placed, endpoints FROM dispatch_fresh_events($1)',
+    values: [most],
+  })
+  return rows[0]
 }
 
 const beginAnew = `ON CONFLICT (event_id, endpoint_id) DO UPDATE

@@ -1,5 +1,9 @@
 -- The log of events and what leaves it. No foreign keys here either: an event must not wait for anything.
 
+-- Functions below that run with the rights of the owner do so in this schema, whoever calls them. Temporary tables come
+-- last for them, so that nobody can put one in the place of a real one.
+SELECT set_config('search_path', current_schema() || ', pg_temp', true);
+
 -- Events that have no position yet. Whatever inserts an event, by whatever way, also leaves its id here; `n` keeps the
 -- events of one object in their own order, for the next one is written only after the one before it was committed.
 CREATE TABLE fresh_events (
@@ -9,7 +13,8 @@ CREATE TABLE fresh_events (
   n bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY
 );
 
-CREATE FUNCTION note_fresh_events() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION note_fresh_events() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
   INSERT INTO fresh_events (event_id, partner_id, type) SELECT id, partner_id, type FROM added;
   RETURN NULL;
@@ -89,10 +94,29 @@ CREATE TABLE webhook_attempts (
   CHECK (status IS NOT NULL OR error IS NOT NULL)
 );
 
--- History is only ever forgotten through these two, which run with the rights of the owner and keep what is still owed:
--- the service itself may not remove an event, a delivery or an attempt. Temporary tables come last for them, so that
--- nobody can put one in the place of a real one.
-SELECT set_config('search_path', current_schema() || ', pg_temp', true);
+-- Takes committed events, up to `most`, gives them their positions, and adds one delivery for every endpoint that wants
+-- them. One at a time in each world, to the end of its transaction: so positions are seen in their own order. A function,
+-- so that the lock and what is read after it are one round trip, and its plans are kept.
+CREATE FUNCTION dispatch_fresh_events(most integer, OUT placed integer, OUT endpoints text[]) LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('place events ' || current_schema(), 0));
+  WITH taken AS (
+    DELETE FROM fresh_events WHERE n IN (SELECT n FROM fresh_events ORDER BY n LIMIT most) RETURNING *
+  ), positioned AS (
+    INSERT INTO event_positions (event_id, partner_id, type)
+    SELECT t.event_id, t.partner_id, t.type FROM taken t ORDER BY t.n RETURNING event_id, partner_id, type
+  ), addressed AS (
+    INSERT INTO webhook_deliveries (event_id, endpoint_id, next_attempt_at, created_at)
+    SELECT p.event_id, w.id, clock_timestamp(), clock_timestamp() FROM positioned p
+    JOIN webhook_endpoints w ON w.partner_id = p.partner_id AND w.status = 'enabled'
+      AND (p.type = ANY(w.events) OR '*' = ANY(w.events)) AND p.type <> 'webhook_endpoint.test'
+    ON CONFLICT DO NOTHING RETURNING endpoint_id
+  )
+  SELECT (SELECT count(*) FROM taken), ARRAY(SELECT DISTINCT endpoint_id FROM addressed) INTO placed, endpoints;
+END $$;
+
+-- History is only ever forgotten through these two, which keep what is still owed:
+-- the service itself may not remove an event, a delivery or an attempt.
 
 -- Ended deliveries, and whatever was meant for an endpoint that is no more. Returns how many went.
 CREATE FUNCTION forget_deliveries(older_than timestamptz, most integer) RETURNS integer
