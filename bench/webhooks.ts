@@ -128,9 +128,7 @@ try {
     for (let round = 0; round < Number(values.rounds); round++) {
       await report.measure(nameOf(endpoints), stage, () => flood(partners, events))
     }
-    await report.measure(`lag, ${nameOf(endpoints)}`, stage, () =>
-      trickle(partners, Number(values.seconds)),
-    )
+    await report.measure(`lag, ${nameOf(endpoints)}`, stage, () => trickle(partners, Number(values.seconds)))
     for (const { key, endpoints } of partners) {
       for (const id of endpoints) {
         const headers = { authorization: `Bearer ${key}` }
