@@ -1,6 +1,7 @@
 import { Refusal } from './core/errors.ts'
 import { customersRoutes } from './customers/routes.ts'
 import { depositsRoutes } from './deposits/routes.ts'
+import { eventsRoutes } from './events/routes.ts'
 import type { Caller, Endpoint, Handler } from './http/endpoint.ts'
 import { type Cidr, clientAddress, normalizeAddress } from './http/ip.ts'
 import type { Gate } from './http/server.ts'
@@ -13,6 +14,9 @@ import { transfersRoutes } from './onchain/routes.ts'
 import { partnersRoutes } from './partners/routes.ts'
 import { pixRoutes, type Senders } from './pix/routes.ts'
 import { quotesRoutes, type Treasuries } from './quotes/routes.ts'
+import { sampleOf } from './samples.ts'
+import type { Webhooks } from './webhooks/endpoints.ts'
+import { webhooksRoutes } from './webhooks/routes.ts'
 
 const ADDRESSES_KEPT = 10_000
 
@@ -21,6 +25,7 @@ export function createHandlers(parts: {
   limiter: Limiter
   senders: Senders
   treasuries: Treasuries
+  webhooks: Webhooks
 }): Handler[] {
   return [
     ...customersRoutes,
@@ -29,6 +34,11 @@ export function createHandlers(parts: {
     ...quotesRoutes(parts?.treasuries),
     ...partnersRoutes,
     ...depositsRoutes,
+    ...eventsRoutes,
+    ...webhooksRoutes(
+      parts?.webhooks,
+      sampleOf(() => endpoints),
+    ),
     ...limitsRoutes(parts?.limiter, () => endpoints),
   ]
 }

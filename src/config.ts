@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { type Cidr, parseCidr } from './http/ip.ts'
 import type { Quoting } from './world.ts'
@@ -109,6 +110,40 @@ const settings = {
     fallback: undefined,
     parse: text,
   }),
+  WEBHOOK_ALLOW_PRIVATE: setting({
+    about:
+      'true: webhooks may go to loopback and private addresses, for development; link-local and metadata addresses never',
+    fallback: 'false',
+    parse: yesOrNo,
+  }),
+  WEBHOOK_TIMEOUT_MS: setting({
+    about: 'How long a webhook’s receiver may take to answer, in milliseconds',
+    fallback: '10000',
+    parse: integer(100, 30_000),
+  }),
+  WEBHOOK_RETRY_MS: setting({
+    about:
+      'When a webhook that failed is tried again, in milliseconds after each failure, separated by commas',
+    fallback: '5000,300000,1800000,7200000,18000000,36000000,50400000,72000000,86400000',
+    parse: integers(1, 604_800_000),
+  }),
+  WEBHOOK_DNS: setting({
+    about:
+      'Name servers to ask for the hosts of webhooks, separated by commas; those of the machine when absent',
+    example: '192.0.2.53, 192.0.2.54:5353',
+    fallback: '',
+    parse: nameServers,
+  }),
+  EVENT_RETENTION_DAYS: setting({
+    about: 'How long events stay in the log; those with a delivery that is kept stay with it',
+    fallback: '365',
+    parse: integer(1, 36_500),
+  }),
+  DELIVERY_RETENTION_DAYS: setting({
+    about: 'How long deliveries of webhooks are kept after their end, with what was sent and answered',
+    fallback: '30',
+    parse: integer(1, 36_500),
+  }),
   TRUST_PROXY: setting({
     about: 'Proxies whose X-Forwarded-For is believed: addresses and CIDR ranges, separated by commas',
     example: '10.0.0.0/8, 192.0.2.7',
@@ -164,6 +199,14 @@ export type Config = {
     readonly broadcast_ms: number
     readonly confirm_ms: number
     readonly journal: string | undefined
+  }
+  readonly webhooks: {
+    readonly allow_private: boolean
+    readonly timeout_ms: number
+    readonly retry_ms: readonly number[]
+    readonly dns: readonly string[]
+    readonly event_days: number
+    readonly delivery_days: number
   }
   readonly trusted_proxies: readonly Cidr[]
   readonly log_level: string
@@ -228,6 +271,14 @@ export function readConfig(env: Environment): Config {
       confirm_ms: parsed.SANDBOX_CONFIRM_MS,
       journal: parsed.SANDBOX_JOURNAL,
     },
+    webhooks: {
+      allow_private: parsed.WEBHOOK_ALLOW_PRIVATE,
+      timeout_ms: parsed.WEBHOOK_TIMEOUT_MS,
+      retry_ms: parsed.WEBHOOK_RETRY_MS,
+      dns: parsed.WEBHOOK_DNS,
+      event_days: parsed.EVENT_RETENTION_DAYS,
+      delivery_days: parsed.DELIVERY_RETENTION_DAYS,
+    },
     trusted_proxies: parsed.TRUST_PROXY,
     log_level: parsed.LOG_LEVEL,
     metrics_token: parsed.METRICS_TOKEN,
@@ -291,6 +342,26 @@ function integer(min: number, max: number) {
   }
 }
 
+/** Parts between commas; none when there is nothing. */
+const partsOf = (value: string): string[] =>
+  value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+
+function integers(min: number, max: number) {
+  return (value: string): number[] => partsOf(value).map(integer(min, max))
+}
+
+function nameServers(value: string): string[] {
+  const parts = partsOf(value)
+  for (const part of parts) {
+    const host = part.replace(/:[0-9]{1,5}$/, '').replace(/^\[|\]$/g, '')
+    if (isIP(host) === 0 && isIP(part) === 0) throw new Error(`has "${part}", which is not an address`)
+  }
+  return parts
+}
+
 function oneOf<const T extends string>(...allowed: readonly T[]) {
   return (value: string): T => {
     if (!allowed.includes(value as T)) throw new Error(`must be one of ${allowed.join(', ')}, not "${value}"`)
@@ -325,13 +396,9 @@ function hexKey(value: string): Buffer {
 }
 
 function cidrs(value: string): Cidr[] {
-  return value
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '')
-    .map((part) => {
-      const cidr = parseCidr(part)
-      if (!cidr) throw new Error(`has "${part}", which is neither an address nor a CIDR range`)
-      return cidr
-    })
+  return partsOf(value).map((part) => {
+    const cidr = parseCidr(part)
+    if (!cidr) throw new Error(`has "${part}", which is neither an address nor a CIDR range`)
+    return cidr
+  })
 }

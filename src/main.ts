@@ -4,6 +4,8 @@ import { type Logger, pino } from 'pino'
 import { createGate, createHandlers, endpoints } from './api.ts'
 import type { Config } from './config.ts'
 import { type Clock, systemClock } from './core/clock.ts'
+import type { Environment } from './core/environment.ts'
+import { createSealer } from './core/seal.ts'
 import { openHints } from './db/hints.ts'
 import { migrate } from './db/migrate.ts'
 import { ensureSecretKey, startDatabase } from './db/open.ts'
@@ -11,6 +13,7 @@ import { openPool, type Pool } from './db/pool.ts'
 import { createDemo, renderDemo } from './demo.ts'
 import { buildOpenApi } from './docs/openapi.ts'
 import { registerPages } from './docs/pages.ts'
+import { forgetEvents } from './events/store.ts'
 import { registerHealth, registerMetrics, startMetricsServer } from './health.ts'
 import { buildServer } from './http/server.ts'
 import { openKeyring } from './keys/keyring.ts'
@@ -22,6 +25,11 @@ import { openShared } from './partners/partners.ts'
 import { openSender } from './pix/sender.ts'
 import { openTreasury } from './treasury/treasury.ts'
 import { version } from './version.ts'
+import { isAllowedAddress } from './webhooks/address.ts'
+import { type Courier, openCourier } from './webhooks/courier.ts'
+import { dnsResolver, openOutside } from './webhooks/outside.ts'
+import { forgetDeliveries, queueState } from './webhooks/store.ts'
+import type { World } from './world.ts'
 import { openWorlds } from './worlds.ts'
 
 /**
@@ -40,6 +48,8 @@ export type StartOptions = {
 
 const CLOCK_MS = 30_000
 const FORGET_COMMITS_MS = 600_000
+const FORGET_HISTORY_MS = 3_600_000
+const A_DAY_MS = 24 * 3_600_000
 const CLOCK_SKEW_WARNING_MS = 500
 const DRAIN_MS = 10_000
 
@@ -67,12 +77,13 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
       log.warn(`CRASH_AT is set: this process will kill itself at ${process.env.CRASH_AT}`)
     const database = await startDatabase(config, (line) => log.debug({ postgres: line }), onFatal)
     closing.push(database.stop)
-    if (database.embedded && !config.secret_key) await ensureSecretKey(config.data_dir)
+    const secret_key = config.secret_key ?? (await ensureSecretKey(config.data_dir))
     const applied = await migrate(database.url)
     if (applied.length > 0) log.info({ applied }, 'database migrated')
 
     const metrics = createMetrics()
     const clock = systemClock()
+    const couriers: Partial<Record<Environment, Courier>> = {}
     const sharedSeat = { url: database.url, schema: 'shared', application_name: 'trilho' } as const
     const sharedDb = openPool({ ...sharedSeat, max: 2 })
     closing.push(() => sharedDb.end())
@@ -82,12 +93,17 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
       log,
       config,
       pool: config.database_pool,
-      onBatch: metrics.committed,
+      onBatch(environment, batch) {
+        metrics.committed(environment, batch)
+        couriers[environment]?.wake()
+      },
     })
     closing.push(stopWorlds)
     await setClock(clock, sharedDb, log)
     every(CLOCK_MS, () => setClock(clock, sharedDb, log))
     every(FORGET_COMMITS_MS, () => Promise.all(Object.values(worlds).map(({ db }) => forgetOldCommits(db))))
+
+    every(FORGET_HISTORY_MS, () => Promise.all(Object.values(worlds).map(forgetHistory)))
 
     const hints = openHints(sharedSeat, log)
     closing.push(hints.stop)
@@ -112,11 +128,27 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
     ]
     closing.push(() => Promise.all(workers.map((worker) => worker.stop())))
 
+    const { allow_private, timeout_ms, retry_ms, dns } = config.webhooks
+    const resolve = dnsResolver({ servers: dns, allow_private })
+    const allows = (address: string) => isAllowedAddress(address, allow_private)
+    const outside = openOutside({ resolve, allows, connect_ms: timeout_ms })
+    closing.push(outside.stop)
+    const sealer = createSealer(secret_key)
+    for (const world of Object.values(worlds) as World[]) {
+      const { environment, db } = world
+      const onAttempt = metrics.attempted.bind(undefined, environment)
+      const courier = openCourier(world, { outside, sealer, log, timeout_ms, retry_ms, onAttempt })
+      couriers[environment] = courier
+      closing.push(courier.stop)
+      metrics.watchWebhooks(environment, () => queueState(db))
+    }
+    const webhooks = { sealer, allow_private, couriers: couriers as Record<Environment, Courier> }
+
     let serving = false
     const gate = createGate({ keyring, limiter, trusted_proxies: config.trusted_proxies })
     const server = { url: config.public_url ?? '' }
     const app = buildServer({
-      handlers: createHandlers({ limiter, senders, treasuries }),
+      handlers: createHandlers({ limiter, senders, treasuries, webhooks }),
       gate,
       public_url: () => server.url,
       log,
@@ -149,6 +181,13 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
     })
     print(`Trilho is ready at ${local}  (reference: ${local}/docs)\n`)
     return local
+  }
+
+  /** What is old and owed to nobody. */
+  async function forgetHistory({ db, clock }: World): Promise<void> {
+    const daysAgo = (days: number) => new Date(clock.now() - days * A_DAY_MS)
+    await forgetDeliveries(db, daysAgo(config.webhooks.delivery_days))
+    await forgetEvents(db, daysAgo(config.webhooks.event_days))
   }
 
   function every(ms: number, work: () => Promise<unknown>): void {

@@ -4,6 +4,7 @@ import type { Clock } from './core/clock.ts'
 import type { Environment } from './core/environment.ts'
 import { openPool, type SchemaName } from './db/pool.ts'
 import { depositChecks } from './deposits/store.ts'
+import { eventChecks } from './events/store.ts'
 import type { Check } from './ledger/audit.ts'
 import { type DoorOptions, openDoor } from './ledger/commit.ts'
 import { transferChecks } from './onchain/store.ts'
@@ -17,6 +18,7 @@ import { unavailablePix } from './rails/pix/unavailable.ts'
 import { filePrices, noPrices } from './rails/prices/file.ts'
 import { simulatedPrices } from './rails/prices/simulated.ts'
 import { treasuryChecks } from './treasury/store.ts'
+import { webhookChecks } from './webhooks/store.ts'
 import { createWorld, type World, type Worlds } from './world.ts'
 
 /** Builds the two worlds from one database. Nothing made for the one can be handed to the other. */
@@ -29,6 +31,8 @@ export const sliceChecks: readonly Check[] = [
   ...transferChecks,
   ...tradeChecks,
   ...treasuryChecks,
+  ...eventChecks,
+  ...webhookChecks,
 ]
 
 export type OpenWorlds = { readonly worlds: Worlds; stop(): Promise<void> }

@@ -150,7 +150,7 @@ test('every setting that is named is in .env.example', () => {
     [...example.matchAll(/\b[A-Z][A-Z0-9_]*(?==)|\w+_FILE(?=\.)/g)].map(([name]) => name),
   )
   // Read by single commands or by tests, or set by the reader for the examples.
-  const others = new Set(['OPERATOR_PASSWORD', 'CRASH_AT', 'KEY', 'CUSTOMER', 'BODY'])
+  const others = new Set(['OPERATOR_PASSWORD', 'TRILHO_KEY', 'CRASH_AT', 'KEY', 'CUSTOMER', 'BODY'])
   const guides = documents.filter((document) => !nameOf(document).startsWith('test/'))
   const named = guides.flatMap((document) => {
     const underscored = [...document.text.matchAll(/(?<![\w-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?!\w)/g)]

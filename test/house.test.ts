@@ -9,7 +9,7 @@ const ranks: readonly (readonly string[])[] = [
   ['db', 'rails'],
   ['world.ts', 'ledger', 'http'],
   ['customers', 'events', 'keys', 'limits', 'partners', 'treasury'],
-  ['deposits', 'pix', 'onchain', 'quotes'],
+  ['deposits', 'pix', 'onchain', 'quotes', 'webhooks'],
   ['operator'],
   [
     'docs',
@@ -18,6 +18,7 @@ const ranks: readonly (readonly string[])[] = [
     'demo.ts',
     'health.ts',
     'metrics.ts',
+    'samples.ts',
     'main.ts',
     'cli',
     'config.ts',

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openApi } from '../../test/support/api.ts'
-import { nobodyOn, type Ran, runCli, tempDataDir } from '../../test/support/cli.ts'
+import { nobodyOn, type Ran, runCli, startCli, tempDataDir } from '../../test/support/cli.ts'
 import { asAdmin, createDatabase } from '../../test/support/database.ts'
 import { startNode } from '../../test/support/node.ts'
+import { openReceiver, verifies } from '../../test/support/receiver.ts'
 import { someCpf, spawnServer } from '../../test/support/service.ts'
 import { until } from '../../test/support/wait.ts'
 import { type ConfigError, describeConfig, readConfig } from '../config.ts'
@@ -578,6 +579,77 @@ describe('where no server runs', () => {
     expect(again).toMatchObject({ code: 0, out: 'Nothing to do.\n' })
     expect(list).toMatchObject({ code: 0, out: '(none)\n' })
     await database.drop()
+  })
+})
+
+describe('events', () => {
+  let key: string
+  beforeAll(async () => {
+    const made = await json('keys', 'create', '--partner', demo.partner_id)
+    await json('keys', 'set-limits', made.id, '--per-minute', '1000000', '--per-day', '1000000')
+    key = made.key
+  })
+  const as = (...args: string[]) =>
+    run([...args, '--url', server.url], { DATA_DIR: place.data_dir, TRILHO_KEY: key })
+
+  test('samples are made, forwarded with a signature that holds, and sent again', async () => {
+    const triggered = await as('trigger', 'pix.payout.failed', '--json')
+    expect(triggered.json).toMatchObject({ type: 'pix.payout.failed', environment: 'sandbox' })
+    const { id } = triggered.json
+    const target = await openReceiver()
+    onTestFinished(target.stop)
+    await until(async () => {
+      const { json } = await openApi(server.url, key).get('/v1/events?type=pix.payout.failed')
+      return json.data.length === 1
+    }, 5000)
+    const listened = await as('listen', '--forward-to', target.url, '--after', 'start', '--once')
+    expect(listened.err).toBe('')
+    const [, secret] = /secret (whsec_\S+)/.exec(listened.out)!
+    expect(target.received.length).toBeGreaterThan(3)
+    for (const request of target.received) expect(verifies(secret!, request)).toBe(true)
+    expect(target.received.map(({ json }) => json.id)).toContain(id)
+    expect(listened.out).toMatch(new RegExp(`${id}  pix\\.payout\\.failed  po_\\w+  → 200 \\(`))
+    expect(listened.out.trim().split('\n')).toHaveLength(target.received.length + 1)
+
+    const before = target.received.length
+    const only = ['--events', 'pix.payout.failed', '--secret', secret!]
+    const again = await as('listen', '--forward-to', target.url, '--after', 'start', '--once', ...only)
+    expect(again.code).toBe(0)
+    expect(target.received.slice(before).map(({ json }) => json.id)).toEqual([id])
+    expect(verifies(secret!, target.received.at(-1)!)).toBe(true)
+
+    expect((await as('events', 'resend', id)).out).toBe('Sending 0 again.\n')
+    const made = await openApi(server.url, key).post('/v1/webhook_endpoints', {
+      url: 'https://nobody.invalid/',
+      events: ['pix.payout.failed'],
+    })
+    expect((await as('events', 'resend', id, '--json')).json).toEqual({ redelivered: 1 })
+    const range = ['--from', '2020-01-01T00:00:00Z', '--endpoint', made.json.id]
+    expect((await as('events', 'resend', ...range, '--json')).json).toEqual({ redelivered: 1 })
+  })
+
+  test('what is wrong is said in a sentence', async () => {
+    isMistake(await run(['trigger', 'pix.payout.failed'], {}), /TRILHO_KEY is not set/)
+    isMistake(await as('trigger', 'no.such.kind'), /KIND must be one of/)
+    isMistake(await as('events', 'resend', 'evt_none'), /No such event in this environment/)
+    isMistake(await as('listen', '--forward-to', 'nonsense'), /must be a URL/)
+    const nowhere = ['--url', 'http://127.0.0.1:1']
+    isMistake(
+      await run(['trigger', 'deposit.completed', ...nowhere], { TRILHO_KEY: 'x' }),
+      /cannot be reached/,
+    )
+  })
+
+  test('listen goes on until it is told to stop, whatever the receiver does', async () => {
+    const target = await openReceiver((_, response) => void response.writeHead(500).end())
+    onTestFinished(target.stop)
+    const env = { DATA_DIR: place.data_dir, TRILHO_KEY: key }
+    const started = await startCli(['listen', '--url', server.url, '--forward-to', target.url], env)
+    await until(() => started.out().includes('Forwarding'), 10_000)
+    await as('trigger', 'customer.created')
+    await until(() => started.out().includes('→ 500'), 10_000)
+    started.process.kill('SIGTERM')
+    expect((await started.ended).signal).toBe('SIGTERM')
   })
 })
 

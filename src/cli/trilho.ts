@@ -12,9 +12,11 @@ import { version } from '../version.ts'
 import { openWorlds } from '../worlds.ts'
 import { type CliCommand, type Input, type Output, type ParseOptions, UsageError } from './command.ts'
 import { customerCommands } from './customers.ts'
+import { eventCommands } from './events.ts'
 import { keyCommands } from './keys.ts'
 import { operatorCommands } from './operator.ts'
 import { partnerCommands } from './partners.ts'
+import { RemoteRefusal } from './remote.ts'
 import { serviceCommands } from './service.ts'
 import { treasuryCommands } from './treasury.ts'
 
@@ -25,6 +27,7 @@ const commands: readonly CliCommand[] = [
   ...customerCommands,
   ...operatorCommands,
   ...treasuryCommands,
+  ...eventCommands,
 ]
 
 async function main(argv: readonly string[]): Promise<number> {
@@ -104,7 +107,7 @@ const NOT_SET_UP = 'The database is not set up yet. Run: trilho migrate\n'
 /** What a person at a terminal reads: the mistake and the way out, no stack, unless nobody foresaw it. */
 function explain(error: unknown, command: CliCommand): string {
   if (error instanceof UsageError) return `${error.message}\n\n${usageOf(command)}`
-  if (error instanceof Refusal) return `${error.message}\n`
+  if (error instanceof Refusal || error instanceof RemoteRefusal) return `${error.message}\n`
   if (error instanceof ConfigError || error instanceof DataDirBusy || error instanceof MigrationBlocked)
     return `${error.message}\n`
   const { code, message, stack } = error as Error & { code?: string }

@@ -13,6 +13,7 @@ export const crashPoints = [
   'after_sign',
   'before_broadcast',
   'after_broadcast',
+  'after_delivery',
 ] as const
 
 export type CrashPoint = (typeof crashPoints)[number]

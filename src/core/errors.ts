@@ -139,6 +139,16 @@ export const errors = {
     message: 'This one has come to its end already; a final state never changes.',
     page: 'A payout or transfer that is completed, confirmed or failed can no longer be moved.',
   },
+  webhook_endpoint_disabled: {
+    ...conflict,
+    message: 'This webhook endpoint is disabled. Enable it first: PATCH it with {"status": "enabled"}.',
+    page: 'Nothing is sent to a disabled endpoint. `disabled_reason` of the endpoint says why it is disabled: by_request, gone (it answered 410) or failing (nothing but failures for five days).',
+  },
+  too_many_webhook_endpoints: {
+    ...conflict,
+    message: 'There are 20 webhook endpoints already. Delete one, or let one listen to more kinds of events.',
+    page: 'A partner may have 20 webhook endpoints in each environment. One endpoint can hear of every kind of event.',
+  },
   customer_exists: {
     ...conflict,
     message: 'A customer with this document or external_id exists already.',

@@ -13,6 +13,7 @@ export const idPrefixes = {
   trade: 'td',
   fee_payout: 'fp',
   event: 'evt',
+  webhook_endpoint: 'whe',
   request: 'req',
   batch: 'bat',
   proposal: 'prp',

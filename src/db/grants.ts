@@ -1,6 +1,6 @@
 /**
  * What each role may do, table by table. History is only ever added to: no role of the application can change or remove
- * an entry, an event, a deposit.
+ * an entry, an event, a deposit. Events and deliveries that are old and owed to nobody go through functions of the owner.
  */
 export const worldGrants: Record<string, string> = {
   api_keys: 'SELECT, INSERT, UPDATE',
@@ -23,6 +23,11 @@ export const worldGrants: Record<string, string> = {
   fee_payouts: 'SELECT, INSERT',
   sandbox_prices: 'SELECT, INSERT, UPDATE',
   events: 'SELECT, INSERT',
+  event_positions: 'SELECT, INSERT',
+  fresh_events: 'SELECT, DELETE',
+  webhook_endpoints: 'SELECT, INSERT, UPDATE',
+  webhook_deliveries: 'SELECT, INSERT, UPDATE',
+  webhook_attempts: 'SELECT, INSERT',
 }
 
 /** What a world may see of the tenants. */

@@ -22,9 +22,12 @@ export const eventTypes = [
 ] as const
 export type EventType = (typeof eventTypes)[number]
 
+/** Told to one webhook endpoint alone, when its owner asks for it; nobody can choose it. */
+export const TEST_TYPE = 'webhook_endpoint.test'
+
 export type NewEvent = {
   readonly partner_id: string
-  readonly type: EventType
+  readonly type: EventType | typeof TEST_TYPE
   readonly object: { readonly id: string } & Readonly<Record<string, unknown>>
   /** Rises per object, so that a receiver can drop what comes late. */
   readonly sequence: number
@@ -35,13 +38,14 @@ export function eventWrite(world: World, event: NewEvent, now: Date): Write {
   return { target: insertEvents, row: rowOf(world, event, now) }
 }
 
-/** An event beside a change that moves no money, in the same transaction. */
-export async function recordEvent(tx: Db, world: World, event: NewEvent): Promise<void> {
+/** An event beside a change that moves no money, in the same transaction. Returns its id. */
+export async function recordEvent(tx: Db, world: World, event: NewEvent): Promise<string> {
   const row = rowOf(world, event, new Date(world.clock.now()))
   await tx.query(
     insertEvents.sql,
     insertEvents.columns.map((column) => [row[column]]),
   )
+  return row.id as string
 }
 
 function rowOf(

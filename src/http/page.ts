@@ -17,6 +17,7 @@ export function encodeCursor(position: Record<string, string>): string {
 export function decodeCursor<Key extends string>(
   cursor: string | undefined,
   parts: Readonly<Record<Key, RegExp>>,
+  param = 'cursor',
 ): Partial<Record<Key, string>> | undefined {
   if (cursor === undefined) return undefined
   try {
@@ -26,13 +27,13 @@ export function decodeCursor<Key extends string>(
       Object.hasOwn(parts, key) && typeof value === 'string' && parts[key as Key].test(value)
     if (entries.length > 0 && entries.every(fits)) return Object.fromEntries(entries) as Record<Key, string>
   } catch {}
-  return refuseCursor()
+  return refuseCursor(param)
 }
 
-function refuseCursor(): never {
+function refuseCursor(param = 'cursor'): never {
   refuse('invalid_request', {
-    param: 'cursor',
-    message: 'cursor must be the next_cursor of an earlier page of this list.',
+    param,
+    message: `${param} must be the next_cursor of an earlier page of this list.`,
   })
 }
 
@@ -66,7 +67,7 @@ function isStorable(time: Date): boolean {
   return year >= 1970 && year <= 9999
 }
 
-function parseTime(text: string, param: string): Date {
+export function parseTime(text: string, param: string): Date {
   const time = new Date(text)
   if (!isStorable(time)) {
     refuse('invalid_request', { param, message: `${param} must be a time such as 2026-11-15T12:00:00.000Z.` })

@@ -25,6 +25,14 @@ export type HeaderCase = {
   readonly code: string | null
 }
 
+export type UrlCase = {
+  readonly name: string
+  readonly url: string
+  readonly refused: 'at creation' | 'at delivery'
+  /** What the host resolves to. */
+  readonly dns?: readonly string[]
+}
+
 const read = (file: string) =>
   JSON.parse(readFileSync(new URL(`../corpora/${file}`, import.meta.url), 'utf8'))
 
@@ -32,6 +40,7 @@ export const amounts: readonly AmountCase[] = read('amounts.json')
 export const bodies: readonly BodyCase[] = read('json-bodies.json')
 export const texts: readonly TextCase[] = read('text.json')
 export const headers: readonly HeaderCase[] = read('headers.json')
+export const webhookUrls: readonly UrlCase[] = read('webhook-urls.json')
 
 /** The bytes of a body, with the customer put in. */
 export function bytesOf({ body, body_base64 }: BodyCase, customer_id: string): Buffer {

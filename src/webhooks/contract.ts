@@ -1,0 +1,359 @@
+import { Type as T } from 'typebox'
+import type { Environment } from '../core/environment.ts'
+import { EventObject, eventText } from '../events/contract.ts'
+import { eventTypes } from '../events/events.ts'
+import { endpoint } from '../http/endpoint.ts'
+import { Fields, Id, Page, pageQuery, Text, Timestamp } from '../http/schema.ts'
+import type { Attempted, Delivery, WebhookEndpoint } from './store.ts'
+import { URL_MAX } from './url.ts'
+
+const Url = T.String({
+  minLength: 1,
+  maxLength: URL_MAX,
+  description: 'Where to POST: https (in the sandbox also http), a public address',
+  examples: ['https://example.com/webhooks/trilho'],
+})
+
+const Kinds = T.Array(T.Enum([...eventTypes, '*']), {
+  minItems: 1,
+  maxItems: 50,
+  description: 'Kinds of events; * is every kind, also those to come',
+  examples: [['pix.payout.completed', 'pix.payout.failed']],
+})
+
+const Description = Text(200, 'For yourself', { examples: ['Payouts'] })
+
+const endpointFields = {
+  id: Id('webhook_endpoint'),
+  url: Url,
+  events: Kinds,
+  description: T.Optional(Description),
+  status: T.Enum(['enabled', 'disabled']),
+  disabled_reason: T.Optional(
+    T.Enum(['by_request', 'gone', 'failing'], {
+      description: 'gone: it answered 410; failing: nothing but failures for five days',
+    }),
+  ),
+  disabled_at: T.Optional(Timestamp),
+  failing_since: T.Optional({ ...Timestamp, description: 'Nothing was taken since then' }),
+  previous_secret_until: T.Optional({
+    ...Timestamp,
+    description: 'Until then every request is signed with the secret before the last rotation too',
+  }),
+  created_at: Timestamp,
+}
+
+const exampleEndpoint = {
+  id: 'whe_01kc3v4x9zq8rj5m2t7w6y0ahb',
+  url: 'https://example.com/webhooks/trilho',
+  events: ['pix.payout.completed', 'pix.payout.failed'],
+  description: 'Payouts',
+  status: 'enabled',
+  created_at: '2026-11-15T12:00:00.000Z',
+}
+
+export const WebhookEndpointObject = T.Object(endpointFields, {
+  $id: 'WebhookEndpoint',
+  examples: [exampleEndpoint],
+})
+
+/** The only two answers that show a secret. */
+const WithSecret = T.Object(
+  {
+    ...endpointFields,
+    secret: T.String({
+      pattern: '^whsec_[A-Za-z0-9+/]+=*$',
+      description: 'Signs what is sent; shown this once',
+    }),
+  },
+  {
+    $id: 'WebhookEndpointWithSecret',
+    examples: [{ ...exampleEndpoint, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' }],
+  },
+)
+
+export const renderEndpoint = (webhook: WebhookEndpoint) => ({
+  id: webhook.id,
+  url: webhook.url,
+  events: webhook.events as never,
+  ...(webhook.description === null ? {} : { description: webhook.description }),
+  status: webhook.status as 'enabled' | 'disabled',
+  ...(webhook.disabled_reason === null ? {} : { disabled_reason: webhook.disabled_reason as 'failing' }),
+  ...(webhook.disabled_at === null ? {} : { disabled_at: webhook.disabled_at.toISOString() }),
+  ...(webhook.failing_since === null ? {} : { failing_since: webhook.failing_since.toISOString() }),
+  ...(webhook.previous_secret_until === null || webhook.previous_secret_until.getTime() < Date.now()
+    ? {}
+    : { previous_secret_until: webhook.previous_secret_until.toISOString() }),
+  created_at: webhook.created_at.toISOString(),
+})
+
+const params = T.Object({ endpoint_id: Id('webhook_endpoint') })
+const bodyErrors = ['invalid_json', 'body_too_large', 'unsupported_media_type'] as const
+
+export const createWebhookEndpoint = endpoint({
+  name: 'webhook_endpoints.create',
+  route: 'POST /v1/webhook_endpoints',
+  summary: 'Create a webhook endpoint',
+  description:
+    'From now on every event of these kinds is sent there, signed as Standard Webhooks 1.0. The answer holds the `secret` to verify it with, this once.',
+  scope: 'webhooks',
+  body: Fields({ url: Url, events: Kinds, description: T.Optional(Description) }),
+  reply: { status: 201, schema: WithSecret },
+  errors: [...bodyErrors, 'insufficient_scope', 'too_many_webhook_endpoints'],
+  example: {
+    url: 'https://example.com/webhooks/trilho',
+    events: ['pix.payout.completed', 'pix.payout.failed'],
+    description: 'Payouts',
+  },
+})
+
+export const listWebhookEndpoints = endpoint({
+  name: 'webhook_endpoints.list',
+  route: 'GET /v1/webhook_endpoints',
+  summary: 'List webhook endpoints, newest first',
+  scope: 'read',
+  query: Fields(pageQuery),
+  reply: { status: 200, schema: Page(WebhookEndpointObject) },
+  errors: ['insufficient_scope'],
+})
+
+export const getWebhookEndpoint = endpoint({
+  name: 'webhook_endpoints.get',
+  route: 'GET /v1/webhook_endpoints/{endpoint_id}',
+  summary: 'Read a webhook endpoint',
+  scope: 'read',
+  params,
+  reply: { status: 200, schema: WebhookEndpointObject },
+  errors: ['insufficient_scope', 'webhook_endpoint_not_found'],
+})
+
+export const updateWebhookEndpoint = endpoint({
+  name: 'webhook_endpoints.update',
+  route: 'PATCH /v1/webhook_endpoints/{endpoint_id}',
+  summary: 'Change, enable or disable a webhook endpoint',
+  description:
+    'Only the fields that are sent change; `description: null` removes it. While an endpoint is disabled nothing is sent to it: what was on its way waits, and what happens meanwhile can be redelivered by time range.',
+  scope: 'webhooks',
+  params,
+  body: Fields(
+    {
+      url: T.Optional(Url),
+      events: T.Optional(Kinds),
+      description: T.Optional(T.Union([Description, T.Null()])),
+      status: T.Optional(T.Enum(['enabled', 'disabled'])),
+    },
+    { minProperties: 1 },
+  ),
+  reply: { status: 200, schema: WebhookEndpointObject },
+  errors: [...bodyErrors, 'insufficient_scope', 'webhook_endpoint_not_found'],
+  example: { events: ['*'] },
+})
+
+export const deleteWebhookEndpoint = endpoint({
+  name: 'webhook_endpoints.delete',
+  route: 'DELETE /v1/webhook_endpoints/{endpoint_id}',
+  summary: 'Delete a webhook endpoint',
+  description: 'Nothing is sent there any more, also not what was on its way.',
+  scope: 'webhooks',
+  params,
+  reply: { status: 204 },
+  errors: ['insufficient_scope', 'webhook_endpoint_not_found'],
+})
+
+export const rotateWebhookSecret = endpoint({
+  name: 'webhook_endpoints.rotate_secret',
+  route: 'POST /v1/webhook_endpoints/{endpoint_id}/rotate_secret',
+  summary: 'Give a webhook endpoint a new secret',
+  description:
+    'Until the grace ends requests carry two signatures, under the new secret and the one before it, so nothing is refused while you change over.',
+  scope: 'webhooks',
+  params,
+  query: Fields({
+    grace_hours: T.Optional(
+      T.String({
+        pattern: '^([0-9]|[1-9][0-9]|1[0-5][0-9]|16[0-8])$',
+        description: 'How long both are valid, 0 to 168; 24 when absent',
+        examples: ['24'],
+      }),
+    ),
+  }),
+  reply: { status: 200, schema: WithSecret },
+  errors: ['insufficient_scope', 'webhook_endpoint_not_found'],
+})
+
+const AttemptObject = T.Object({
+  attempt: T.Integer(),
+  started_at: Timestamp,
+  duration_ms: T.Integer(),
+  request: T.Object({ url: T.String(), headers: T.Record(T.String(), T.String()) }),
+  answer: T.Optional(
+    T.Object({
+      status: T.Integer(),
+      headers: T.Record(T.String(), T.String()),
+      body: T.String({
+        description: 'Its beginning: of a success 1 KiB, of a failure 64 KiB; in lists 1,024 characters',
+      }),
+      body_cut: T.Optional(T.Literal(true, { description: 'There is more of it in the single delivery' })),
+    }),
+  ),
+  error: T.Optional(T.String({ description: 'Why there was no answer, or not to its end' })),
+})
+
+const exampleDelivery = {
+  event_id: 'evt_01kc3v4x9zq8rj5m2t7w6y0ahb',
+  endpoint_id: 'whe_01kc3v4x9zq8rj5m2t7w6y0ahb',
+  type: 'pix.payout.completed',
+  status: 'delivered',
+  created_at: '2026-11-15T12:00:00.000Z',
+  ended_at: '2026-11-15T12:00:00.120Z',
+  body: '{"id":"evt_01kc3v4x9zq8rj5m2t7w6y0ahb","type":"pix.payout.completed","created_at":"2026-11-15T12:00:00.000Z","environment":"sandbox","sequence":3,"data":{"object":{"id":"po_01kc3v4x9zq8rj5m2t7w6y0ahb"}}}',
+  attempts: [
+    {
+      attempt: 1,
+      started_at: '2026-11-15T12:00:00.020Z',
+      duration_ms: 96,
+      request: {
+        url: 'https://example.com/webhooks/trilho',
+        headers: {
+          'webhook-id': 'evt_01kc3v4x9zq8rj5m2t7w6y0ahb',
+          'webhook-timestamp': '1794744000',
+          'webhook-signature': 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+        },
+      },
+      answer: { status: 200, headers: { 'content-type': 'text/plain' }, body: 'ok' },
+    },
+  ],
+}
+
+export const DeliveryObject = T.Object(
+  {
+    event_id: Id('event'),
+    endpoint_id: Id('webhook_endpoint'),
+    type: T.String(),
+    status: T.Enum(['pending', 'delivered', 'exhausted'], {
+      description: 'exhausted: every attempt of the schedule failed; it can be redelivered',
+    }),
+    created_at: Timestamp,
+    next_attempt_at: T.Optional({ ...Timestamp, description: 'While it is pending' }),
+    ended_at: T.Optional(Timestamp),
+    body: T.String({ description: 'What is sent, to the byte, the same in every attempt' }),
+    attempts: T.Array(AttemptObject, { description: 'The last 20' }),
+  },
+  { $id: 'WebhookDelivery', examples: [exampleDelivery] },
+)
+
+export const renderDelivery = (delivery: Delivery, environment: Environment) => ({
+  event_id: delivery.id,
+  endpoint_id: delivery.endpoint_id,
+  type: delivery.type,
+  status: delivery.status,
+  created_at: delivery.delivery_created_at.toISOString(),
+  ...(delivery.status === 'pending' ? { next_attempt_at: delivery.next_attempt_at.toISOString() } : {}),
+  ...(delivery.ended_at === null ? {} : { ended_at: delivery.ended_at.toISOString() }),
+  body: eventText(delivery, environment),
+  attempts: delivery.attempts.map(renderAttempt),
+})
+
+const renderAttempt = (made: Attempted) => ({
+  attempt: made.attempt,
+  started_at: new Date(made.started_at).toISOString(),
+  duration_ms: made.duration_ms,
+  request: { url: made.url, headers: made.headers },
+  ...(made.status === null
+    ? {}
+    : {
+        answer: {
+          status: made.status,
+          headers: made.answer_headers ?? {},
+          body: made.answer_body ?? '',
+          ...(made.cut ? { body_cut: true as const } : {}),
+        },
+      }),
+  ...(made.error === null ? {} : { error: made.error }),
+})
+
+export const listDeliveries = endpoint({
+  name: 'webhook_endpoints.deliveries',
+  route: 'GET /v1/webhook_endpoints/{endpoint_id}/deliveries',
+  summary: 'What was sent to a webhook endpoint, and what it answered, newest first',
+  scope: 'read',
+  params,
+  query: Fields({ ...pageQuery, status: T.Optional(T.Enum(['pending', 'delivered', 'exhausted'])) }),
+  reply: { status: 200, schema: Page(DeliveryObject) },
+  errors: ['insufficient_scope', 'webhook_endpoint_not_found'],
+})
+
+export const getDelivery = endpoint({
+  name: 'webhook_endpoints.delivery',
+  route: 'GET /v1/webhook_endpoints/{endpoint_id}/deliveries/{event_id}',
+  summary: 'One delivery, with all that is kept of the answers',
+  scope: 'read',
+  params: T.Object({ endpoint_id: Id('webhook_endpoint'), event_id: Id('event') }),
+  reply: { status: 200, schema: DeliveryObject },
+  errors: ['insufficient_scope', 'webhook_endpoint_not_found', 'event_not_found'],
+})
+
+export const testWebhookEndpoint = endpoint({
+  name: 'webhook_endpoints.test',
+  route: 'POST /v1/webhook_endpoints/{endpoint_id}/test',
+  summary: 'Send a test event to a webhook endpoint',
+  description:
+    'An event of the kind `webhook_endpoint.test`, to this endpoint alone. The delivery is answered as it begins; read it again to see how it went.',
+  scope: 'webhooks',
+  params,
+  reply: { status: 201, schema: DeliveryObject },
+  errors: ['insufficient_scope', 'webhook_endpoint_not_found', 'webhook_endpoint_disabled'],
+})
+
+const Redelivered = T.Object({
+  redelivered: T.Integer({ description: 'How many deliveries begin anew' }),
+  next_from: T.Optional({
+    ...Timestamp,
+    description: 'The range holds more than one call takes: call again with this as from',
+  }),
+})
+
+export const redeliverRangeOfEvents = endpoint({
+  name: 'webhook_endpoints.redeliver',
+  route: 'POST /v1/webhook_endpoints/{endpoint_id}/redeliver',
+  summary: 'Send everything of a time range again',
+  description:
+    'Every event from `from` (inclusive) to `to` (exclusive) of the kinds that the endpoint listens to, whether or not it was delivered before. `webhook-id` stays the same, so a receiver that has it drops it.',
+  scope: 'webhooks',
+  params,
+  body: Fields({
+    from: T.String({ format: 'date-time', examples: ['2026-11-15T12:00:00.000Z'] }),
+    to: T.String({ format: 'date-time', examples: ['2026-11-15T13:00:00.000Z'] }),
+  }),
+  reply: { status: 200, schema: Redelivered },
+  errors: [...bodyErrors, 'insufficient_scope', 'webhook_endpoint_not_found', 'webhook_endpoint_disabled'],
+  example: { from: '2026-11-15T12:00:00.000Z', to: '2026-11-15T13:00:00.000Z' },
+})
+
+export const redeliverOneEvent = endpoint({
+  name: 'events.redeliver',
+  route: 'POST /v1/events/{event_id}/redeliver',
+  summary: 'Send an event again',
+  description: 'To every enabled endpoint that listens to its kind, whether or not it was delivered before.',
+  scope: 'webhooks',
+  params: T.Object({ event_id: Id('event') }),
+  reply: {
+    status: 200,
+    schema: T.Object({ redelivered: T.Integer({ description: 'To how many endpoints' }) }),
+  },
+  errors: ['insufficient_scope', 'event_not_found'],
+})
+
+/** Contract §14. */
+export const createSampleEvent = endpoint({
+  name: 'sandbox.events.create',
+  route: 'POST /v1/sandbox/events/{kind}',
+  summary: 'Make a sample event',
+  description:
+    'An event of any kind, with a made-up object that cannot be read elsewhere. It goes into the log and to your endpoints like every other.',
+  scope: 'webhooks',
+  sandbox_only: true,
+  params: T.Object({ kind: T.Enum(eventTypes, { examples: ['pix.payout.completed'] }) }),
+  reply: { status: 201, schema: EventObject },
+  errors: ['insufficient_scope', 'sandbox_only'],
+})

@@ -1,0 +1,170 @@
+import { refuse } from '../core/errors.ts'
+import { isId } from '../core/ids.ts'
+import type { Sealer } from '../core/seal.ts'
+import { transaction } from '../db/pool.ts'
+import { type EventType, recordEvent, TEST_TYPE } from '../events/events.ts'
+import { findEvent } from '../events/log.ts'
+import type { World } from '../world.ts'
+import { renderEndpoint } from './contract.ts'
+import { type Courier, sealedFor } from './courier.ts'
+import { newSecret, showSecret } from './signature.ts'
+import {
+  addDelivery,
+  changeEndpoint,
+  countTest,
+  type Delivery,
+  deleteEndpoint,
+  type EndpointChange,
+  insertEndpoint,
+  redeliverEvent,
+  redeliverRange,
+  replaceSecret,
+  selectDeliveries,
+  selectEndpoint,
+  type WebhookEndpoint,
+} from './store.ts'
+import { refusalOfUrl } from './url.ts'
+
+/**
+ * Webhook endpoints (contract §12). The clear secret exists in the answers of create and rotate, and for the moment of
+ * signing; the database has it sealed.
+ */
+export type Webhooks = {
+  readonly sealer: Sealer
+  readonly couriers: { readonly [E in World['environment']]: Courier }
+  readonly allow_private: boolean
+}
+
+type Where = { readonly id: string; readonly partner_id: string }
+
+const ENDPOINTS_MAX = 20
+const RANGE_PART = 1000
+const RANGE_PARTS_MAX = 50
+
+export type NewEndpoint = {
+  readonly partner_id: string
+  readonly url: string
+  readonly events: readonly string[]
+  readonly description: string | null
+}
+
+export type ShownEndpoint = { readonly endpoint: WebhookEndpoint; readonly secret: string }
+
+export async function createEndpoint(
+  world: World,
+  webhooks: Webhooks,
+  wanted: NewEndpoint,
+): Promise<ShownEndpoint> {
+  checkUrl(world, webhooks, wanted.url)
+  const id = world.newId('webhook_endpoint')
+  const secret = newSecret()
+  const sealed = webhooks.sealer.seal(secret, sealedFor(world, id))
+  const events = [...new Set(wanted.events)]
+  const endpoint = await insertEndpoint(world.db, { ...wanted, id, events, secret: sealed }, ENDPOINTS_MAX)
+  return { endpoint: endpoint ?? refuse('too_many_webhook_endpoints'), secret: showSecret(secret) }
+}
+
+function checkUrl(world: World, { allow_private }: Webhooks, url: string): void {
+  const reason = refusalOfUrl(url, { allow_http: world.environment === 'sandbox', allow_private })
+  if (reason !== undefined) refuse('invalid_request', { param: 'url', message: `url ${reason}` })
+}
+
+const missing = () => refuse('webhook_endpoint_not_found', { param: 'endpoint_id' })
+
+export async function findEndpoint(world: World, where: Where): Promise<WebhookEndpoint> {
+  const found = isId('webhook_endpoint', where.id) ? await selectEndpoint(world.db, where) : undefined
+  return found ?? missing()
+}
+
+async function enabledEndpoint(world: World, where: Where): Promise<WebhookEndpoint> {
+  const endpoint = await findEndpoint(world, where)
+  if (endpoint.status !== 'enabled') refuse('webhook_endpoint_disabled')
+  return endpoint
+}
+
+export async function editEndpoint(
+  world: World,
+  webhooks: Webhooks,
+  where: Where,
+  change: EndpointChange,
+): Promise<WebhookEndpoint> {
+  if (change.url !== undefined) checkUrl(world, webhooks, change.url)
+  const unique = change.events ? { events: [...new Set(change.events)] } : {}
+  const known = isId('webhook_endpoint', where.id)
+  const endpoint = known ? await changeEndpoint(world.db, where, { ...change, ...unique }) : undefined
+  return endpoint ?? missing()
+}
+
+export async function removeEndpoint(world: World, where: Where): Promise<void> {
+  if (!isId('webhook_endpoint', where.id) || !(await deleteEndpoint(world.db, where))) missing()
+}
+
+export async function rotateSecret(
+  world: World,
+  { sealer }: Webhooks,
+  where: Where,
+  grace_hours: number,
+): Promise<ShownEndpoint> {
+  const secret = newSecret()
+  const sealed = sealer.seal(secret, sealedFor(world, where.id))
+  const known = isId('webhook_endpoint', where.id)
+  const endpoint = known ? await replaceSecret(world.db, where, sealed, grace_hours * 3600) : undefined
+  return { endpoint: endpoint ?? missing(), secret: showSecret(secret) }
+}
+
+/** An event for this endpoint alone: it is in the log like every other, but nobody else is told. */
+export async function sendTest(world: World, { couriers }: Webhooks, where: Where): Promise<Delivery> {
+  const { id } = await enabledEndpoint(world, where)
+  const event_id = await transaction(world.db, async (tx) => {
+    const endpoint = (await countTest(tx, where)) ?? missing()
+    const event_id = await recordEvent(tx, world, {
+      partner_id: endpoint.partner_id,
+      type: TEST_TYPE,
+      object: renderEndpoint(endpoint),
+      sequence: endpoint.tests,
+    })
+    await addDelivery(tx, event_id, id)
+    return event_id
+  })
+  const [delivery] = await selectDeliveries(world.db, { endpoint_id: id, event_id, limit: 1, shown: 0 })
+  couriers[world.environment].wake([id])
+  return delivery!
+}
+
+/** A made-up event, in the sandbox. */
+export async function addSample(
+  world: World,
+  { couriers }: Webhooks,
+  sample: { partner_id: string; type: EventType; object: { id: string } },
+) {
+  const id = await transaction(world.db, (tx) => recordEvent(tx, world, { ...sample, sequence: 1 }))
+  couriers[world.environment].wake()
+  return findEvent(world, { id, partner_id: sample.partner_id })
+}
+
+export async function sendAgain(world: World, { couriers }: Webhooks, where: Where): Promise<number> {
+  const endpoints = await redeliverEvent(world.db, await findEvent(world, where))
+  couriers[world.environment].wake(endpoints)
+  return endpoints.length
+}
+
+export async function sendRangeAgain(
+  world: World,
+  { couriers }: Webhooks,
+  where: Where,
+  range: { from: Date; to: Date },
+): Promise<{ redelivered: number; next_from: Date | undefined }> {
+  if (!(range.from < range.to))
+    refuse('invalid_request', { param: 'to', message: 'to must be later than from.' })
+  const endpoint = await enabledEndpoint(world, where)
+  let redelivered = 0
+  let after: { at: Date; id: string } | null = null
+  for (let part = 0; part < RANGE_PARTS_MAX; part++) {
+    const done = await redeliverRange(world.db, endpoint, { ...range, after, most: RANGE_PART })
+    redelivered += done.redelivered
+    after = done.last
+    couriers[world.environment].wake([endpoint.id])
+    if (done.looked_at < RANGE_PART) return { redelivered, next_from: undefined }
+  }
+  return { redelivered, next_from: after?.at }
+}
