@@ -365,6 +365,9 @@ describe('an endpoint', () => {
     expect(changed.json).toMatchObject({ events: ['*'], status: 'disabled', disabled_reason: 'by_request' })
     expect(changed.json).not.toHaveProperty('description')
     await addCustomer(api)
+    // In the log before the endpoint is enabled again: what is placed while it is disabled is not for it.
+    const logged = async () => (await api.get('/v1/events?type=customer.created')).json.data.length
+    await until(async () => (await logged()) === 1, 5000)
     expect((await api.post(`${path}/test`)).json.error.code).toBe('webhook_endpoint_disabled')
     expect((await api.patch(path, { status: 'enabled' })).json.status).toBe('enabled')
     expect((await api.patch(path, {})).json.error.code).toBe('invalid_request')
