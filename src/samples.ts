@@ -39,7 +39,8 @@ export function sampleOf(endpoints: () => readonly Endpoint[]): SampleOf {
     const state = type.slice(at + 1)
     const object = exampleFor(subject, endpoints())
     const now = new Date(world.clock.now()).toISOString()
-    const moves = 'direction' in object
+    // Whatever can fail has a status that tells of it.
+    const moves = 'failure' in object
     return {
       ...object,
       id: world.newId(subject.id),
