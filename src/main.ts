@@ -28,7 +28,7 @@ import { version } from './version.ts'
 import { isAllowedAddress } from './webhooks/address.ts'
 import { type Courier, openCourier } from './webhooks/courier.ts'
 import { dnsResolver, openOutside } from './webhooks/outside.ts'
-import { forgetDeliveries, queueState } from './webhooks/store.ts'
+import { forgetDeliveries, queueState } from './webhooks/queue.ts'
 import type { World } from './world.ts'
 import { openWorlds } from './worlds.ts'
 

@@ -7,7 +7,7 @@ import { expectIntact } from '../../test/support/intact.ts'
 import { startNode } from '../../test/support/node.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { until } from '../../test/support/wait.ts'
-import { dispatchFresh, forgetDeliveries } from '../webhooks/store.ts'
+import { dispatchFresh, forgetDeliveries } from '../webhooks/queue.ts'
 import { forgetEvents } from './store.ts'
 
 let service: TestService

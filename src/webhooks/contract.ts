@@ -4,7 +4,8 @@ import { EventObject, eventText } from '../events/contract.ts'
 import { eventTypes } from '../events/events.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { Fields, Id, Page, pageQuery, Text, Timestamp } from '../http/schema.ts'
-import type { Attempted, Delivery, WebhookEndpoint } from './store.ts'
+import type { Attempted, Delivery } from './queue.ts'
+import type { WebhookEndpoint } from './store.ts'
 import { URL_MAX } from './url.ts'
 
 const Url = T.String({

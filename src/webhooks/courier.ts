@@ -5,9 +5,6 @@ import { eventText } from '../events/contract.ts'
 import type { World } from '../world.ts'
 import { type Answer, attempt, isDelivered } from './attempt.ts'
 import type { Outside } from './outside.ts'
-import { openRecorder, type Recorder } from './recorder.ts'
-import { retryDelay } from './schedule.ts'
-import { signatureHeaders } from './signature.ts'
 import {
   type Claimed,
   claimDue,
@@ -15,7 +12,10 @@ import {
   endpointsWithDue,
   type Outcome,
   releaseClaims,
-} from './store.ts'
+} from './queue.ts'
+import { openRecorder, type Recorder } from './recorder.ts'
+import { retryDelay } from './schedule.ts'
+import { signatureHeaders } from './signature.ts'
 
 /**
  * Brings events to their receivers, at least once. Claimed with a lease, posted outside of any transaction, recorded in
@@ -286,6 +286,7 @@ export function openCourier(world: World, options: CourierOptions): Courier {
 }
 
 const newPost = (): Post => ({ lanes: LANES_FIRST, under_way: 0, queue: [] })
+
 type Verdict = 'delivered' | 'failed' | 'held_up'
 
 /** Who answers gets more lanes. Who refuses is asked a little less; who keeps us waiting is soon left with one. */

@@ -7,19 +7,15 @@ import { findEvent } from '../events/log.ts'
 import type { World } from '../world.ts'
 import { renderEndpoint } from './contract.ts'
 import { type Courier, sealedFor } from './courier.ts'
+import { addDelivery, type Delivery, redeliverEvent, redeliverRange, selectDeliveries } from './queue.ts'
 import { newSecret, showSecret } from './signature.ts'
 import {
-  addDelivery,
   changeEndpoint,
   countTest,
-  type Delivery,
   deleteEndpoint,
   type EndpointChange,
   insertEndpoint,
-  redeliverEvent,
-  redeliverRange,
   replaceSecret,
-  selectDeliveries,
   selectEndpoint,
   type WebhookEndpoint,
 } from './store.ts'

@@ -16,7 +16,8 @@ export type Resolve = (name: string) => Promise<string[]>
 /** The address is not one that may be reached. The message is shown to the partner. */
 export class Forbidden extends Error {}
 
-const KEEP_ALIVE_MS = 4000
+/** Shorter than what servers commonly allow: a request must not meet a connection that is just being closed. */
+const KEEP_ALIVE_MS = 2000
 
 export function openOutside(options: {
   resolve: Resolve

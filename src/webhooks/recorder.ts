@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Pool } from '../db/pool.ts'
-import { type EndpointNews, noteEndpoints, type Outcome, recordOutcomes } from './store.ts'
+import { type Outcome, recordOutcomes } from './queue.ts'
+import { type EndpointNews, noteEndpoints } from './store.ts'
 
 /**
  * Writes down what came of attempts. Whatever ends while one statement is running goes into the next, so that a flood

@@ -18,7 +18,8 @@ import {
   sendTest,
   type Webhooks,
 } from './endpoints.ts'
-import { selectDeliveries, selectEndpoints } from './store.ts'
+import { selectDeliveries } from './queue.ts'
+import { selectEndpoints } from './store.ts'
 
 const { renderDelivery, renderEndpoint } = contract
 

@@ -465,7 +465,7 @@ test('a sample of every kind can be had, and looks like the real thing', async (
     const event = await sample(api, kind)
     expect(event).toMatchObject({ type: kind, sequence: 1, environment: 'sandbox' })
     const state = kind.split('.').at(-1)!
-    if (/payout|transfer/.test(kind))
+    if (/payout|transfer|trade/.test(kind))
       expect(event.data.object.status).toBe(state === 'created' ? 'pending' : state)
   }
   await until(() => target.received.length === kinds.length, 5000)

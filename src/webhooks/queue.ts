@@ -1,0 +1,291 @@
+import type { Db } from '../db/pool.ts'
+import { TEST_TYPE } from '../events/events.ts'
+import { eventFields, type StoredEvent } from '../events/store.ts'
+import type { WebhookEndpoint } from './store.ts'
+
+/** Whether an endpoint wants to hear of a kind. */
+const wants = (endpoint: string, type: string) =>
+  `(${type} = ANY(${endpoint}.events) OR '*' = ANY(${endpoint}.events)) AND ${type} <> '${TEST_TYPE}'`
+
+export type Dispatched = {
+  readonly placed: number
+  /** Endpoints that have something new to get. */
+  readonly endpoints: readonly string[]
+}
+
+/** Gives committed events their places in the log, and a delivery to every endpoint that wants them, in one transaction. */
+export async function dispatchFresh(db: Db, most: number): Promise<Dispatched> {
+  const { rows } = await db.query({
+    name: 'dispatch fresh events',
+    text: 'SELECT placed, endpoints FROM dispatch_fresh_events($1)',
+    values: [most],
+  })
+  return rows[0]
+}
+
+const beginAnew = `ON CONFLICT (event_id, endpoint_id) DO UPDATE
+  SET status = 'pending', tries = 0, next_attempt_at = excluded.next_attempt_at, ended_at = NULL`
+
+/** To one endpoint, whether or not it would want to hear of it. */
+export async function addDelivery(db: Db, event_id: string, endpoint_id: string): Promise<void> {
+  await db.query(
+    `INSERT INTO webhook_deliveries (event_id, endpoint_id, next_attempt_at, created_at)
+     VALUES ($1, $2, clock_timestamp(), clock_timestamp()) ${beginAnew}`,
+    [event_id, endpoint_id],
+  )
+}
+
+/** To every enabled endpoint that wants to hear of it; returns them. */
+export async function redeliverEvent(db: Db, event: StoredEvent): Promise<string[]> {
+  const { rows } = await db.query(
+    `INSERT INTO webhook_deliveries (event_id, endpoint_id, next_attempt_at, created_at)
+     SELECT $1, w.id, clock_timestamp(), clock_timestamp() FROM webhook_endpoints w
+     WHERE w.partner_id = $2 AND w.status = 'enabled' AND ${wants('w', '$3')} ${beginAnew} RETURNING endpoint_id`,
+    [event.id, event.partner_id, event.type],
+  )
+  return rows.map(({ endpoint_id }) => endpoint_id)
+}
+
+export type RangePart = {
+  readonly redelivered: number
+  readonly looked_at: number
+  readonly last: { readonly at: Date; readonly id: string } | null
+}
+
+/** A part of a range of time: the first `most` events behind `after`. */
+export async function redeliverRange(
+  db: Db,
+  endpoint: WebhookEndpoint,
+  range: { from: Date; to: Date; after: { at: Date; id: string } | null; most: number },
+): Promise<RangePart> {
+  const { rows } = await db.query({
+    name: 'redeliver range',
+    text: `WITH looked_at AS (SELECT id, type, created_at FROM events
+        WHERE partner_id = $2 AND created_at >= $3 AND created_at < $4 AND (created_at, id) > ($5, $6)
+        ORDER BY created_at, id LIMIT $7),
+      again AS (INSERT INTO webhook_deliveries (event_id, endpoint_id, next_attempt_at, created_at)
+        SELECT looked_at.id, w.id, clock_timestamp(), clock_timestamp() FROM looked_at
+        JOIN webhook_endpoints w ON w.id = $1 AND w.status = 'enabled' AND ${wants('w', 'looked_at.type')}
+        ${beginAnew} RETURNING 1)
+      SELECT (SELECT count(*)::integer FROM again) AS redelivered, (SELECT count(*)::integer FROM looked_at) AS looked_at,
+        last.id, last.created_at FROM (SELECT 1) AS one
+        LEFT JOIN (SELECT id, created_at FROM looked_at ORDER BY created_at DESC, id DESC LIMIT 1) AS last ON true`,
+    values: [
+      endpoint.id,
+      endpoint.partner_id,
+      range.from,
+      range.to,
+      range.after?.at ?? range.from,
+      range.after?.id ?? '',
+      range.most,
+    ],
+  })
+  const { redelivered, looked_at, id, created_at } = rows[0]
+  return { redelivered, looked_at, last: id === null ? null : { at: created_at, id } }
+}
+
+/**
+ * Endpoints with something due. Steps from one endpoint to the next through the index, so a long queue of one of them
+ * costs no more than a short one.
+ */
+export async function endpointsWithDue(db: Db): Promise<string[]> {
+  const { rows } = await db.query({
+    name: 'endpoints with due deliveries',
+    text: `WITH RECURSIVE waiting AS (
+        (SELECT endpoint_id, next_attempt_at FROM webhook_deliveries WHERE status = 'pending'
+          ORDER BY endpoint_id, next_attempt_at LIMIT 1)
+        UNION ALL
+        SELECT next.* FROM waiting, LATERAL (SELECT endpoint_id, next_attempt_at FROM webhook_deliveries
+          WHERE status = 'pending' AND endpoint_id > waiting.endpoint_id ORDER BY endpoint_id, next_attempt_at LIMIT 1) AS next)
+      SELECT endpoint_id FROM waiting WHERE next_attempt_at <= now()`,
+  })
+  return rows.map(({ endpoint_id }) => endpoint_id)
+}
+
+/** A delivery that this process has for itself until the lease ends. */
+export type Claimed = StoredEvent &
+  Pick<WebhookEndpoint, 'url' | 'secret' | 'previous_secret' | 'previous_secret_until' | 'failing_since'> & {
+    readonly endpoint_id: string
+    /** All attempts, with this one, and those of this round. */
+    readonly attempts: number
+    readonly tries: number
+    readonly delivery_created_at: Date
+  }
+
+/** For each endpoint the deliveries that have been due the longest, as many as there is room for. */
+export async function claimDue(
+  db: Db,
+  rooms: ReadonlyMap<string, number>,
+  lease_ms: number,
+): Promise<Claimed[]> {
+  const { rows } = await db.query({
+    name: 'claim due deliveries',
+    text: `WITH due AS (
+        SELECT d.event_id, d.endpoint_id FROM unnest($1::text[], $2::integer[]) AS wanted (endpoint_id, room)
+        JOIN webhook_endpoints w ON w.id = wanted.endpoint_id AND w.status = 'enabled'
+        CROSS JOIN LATERAL (SELECT event_id, endpoint_id FROM webhook_deliveries
+          WHERE endpoint_id = w.id AND status = 'pending' AND next_attempt_at <= now()
+          ORDER BY next_attempt_at LIMIT wanted.room FOR UPDATE SKIP LOCKED) AS d),
+      claimed AS (
+        UPDATE webhook_deliveries d SET attempts = attempts + 1, tries = tries + 1,
+          next_attempt_at = now() + make_interval(secs => $3::float8 / 1000)
+        FROM due WHERE (d.event_id, d.endpoint_id) = (due.event_id, due.endpoint_id)
+        RETURNING d.event_id, d.endpoint_id, d.attempts, d.tries, d.created_at)
+      SELECT ${eventFields('e')}, c.endpoint_id, c.attempts, c.tries, c.created_at AS delivery_created_at,
+        w.url, w.secret, w.previous_secret, w.previous_secret_until, w.failing_since
+      FROM claimed c JOIN webhook_endpoints w ON w.id = c.endpoint_id JOIN events e ON e.id = c.event_id`,
+    values: [[...rooms.keys()], [...rooms.values()], lease_ms],
+  })
+  return rows
+}
+
+/** Gives back what was claimed and not tried: it is due at once, and no try was used up. */
+export async function releaseClaims(db: Db, claims: readonly Claimed[]): Promise<void> {
+  await db.query(
+    `UPDATE webhook_deliveries d SET next_attempt_at = now(), tries = tries - 1
+     FROM unnest($1::text[], $2::text[], $3::integer[]) AS c (event_id, endpoint_id, attempts)
+     WHERE (d.event_id, d.endpoint_id, d.attempts) = (c.event_id, c.endpoint_id, c.attempts) AND d.status = 'pending'`,
+    [claims.map(({ id }) => id), claims.map((c) => c.endpoint_id), claims.map(({ attempts }) => attempts)],
+  )
+}
+
+export type Outcome = {
+  readonly event_id: string
+  readonly endpoint_id: string
+  readonly attempt: number
+  readonly url: string
+  readonly headers: string
+  readonly status: number | null
+  readonly answer_headers: string | null
+  readonly answer_body: string | null
+  readonly error: string | null
+  readonly started_at: Date
+  readonly duration_ms: number
+  readonly delivered: boolean
+  /** When to try again; null when it was delivered, or the schedule is used up. */
+  readonly retry_ms: number | null
+}
+
+const outcomeColumns = {
+  event_id: 'text',
+  endpoint_id: 'text',
+  attempt: 'integer',
+  url: 'text',
+  headers: 'json',
+  status: 'smallint',
+  answer_headers: 'json',
+  answer_body: 'text',
+  error: 'text',
+  started_at: 'timestamptz',
+  duration_ms: 'integer',
+  delivered: 'boolean',
+  retry_ms: 'float8',
+} as const satisfies Record<keyof Outcome, string>
+
+const noted = Object.keys(outcomeColumns).filter((name) => !['delivered', 'retry_ms'].includes(name))
+
+/**
+ * What came of some attempts. Whoever lost its lease meanwhile may still say that it was delivered, and nothing else: the
+ * rest is up to whoever has it now.
+ */
+export async function recordOutcomes(db: Db, outcomes: readonly Outcome[]): Promise<void> {
+  const names = Object.keys(outcomeColumns) as (keyof Outcome)[]
+  const arrays = Object.values(outcomeColumns).map((type, i) => `$${i + 1}::${type}[]`)
+  await db.query({
+    name: 'record webhook attempts',
+    text: `WITH done AS MATERIALIZED (SELECT * FROM unnest(${arrays.join(', ')}) AS o (${names.join(', ')})),
+      noted AS (INSERT INTO webhook_attempts (${noted.join(', ')}) SELECT ${noted.join(', ')} FROM done ON CONFLICT DO NOTHING)
+      UPDATE webhook_deliveries d SET
+        status = CASE WHEN done.delivered THEN 'delivered' WHEN done.retry_ms IS NULL THEN 'exhausted' ELSE 'pending' END,
+        ended_at = CASE WHEN done.delivered OR done.retry_ms IS NULL THEN clock_timestamp() END,
+        next_attempt_at = coalesce(clock_timestamp() + make_interval(secs => done.retry_ms / 1000), d.next_attempt_at)
+      FROM done WHERE (d.event_id, d.endpoint_id) = (done.event_id, done.endpoint_id) AND d.status = 'pending'
+        AND (done.delivered OR d.attempts = done.attempt)`,
+    values: names.map((name) => outcomes.map((outcome) => outcome[name])),
+  })
+}
+
+export type Delivery = StoredEvent & {
+  readonly endpoint_id: string
+  readonly status: 'pending' | 'delivered' | 'exhausted'
+  readonly next_attempt_at: Date
+  readonly delivery_created_at: Date
+  readonly ended_at: Date | null
+  readonly attempts: readonly Attempted[]
+}
+
+export type Attempted = Omit<
+  Outcome,
+  'event_id' | 'endpoint_id' | 'headers' | 'answer_headers' | 'started_at' | 'delivered' | 'retry_ms'
+> & {
+  readonly headers: Readonly<Record<string, string>>
+  readonly answer_headers: Readonly<Record<string, string>> | null
+  /** ISO 8601: it comes as JSON. */
+  readonly started_at: string
+  readonly cut: boolean
+}
+
+const ATTEMPTS_SHOWN = 20
+
+export type DeliveryFilter = {
+  readonly endpoint_id: string
+  readonly event_id?: string | undefined
+  readonly status?: string | undefined
+  readonly position?: { readonly at: Date; readonly id: string } | undefined
+  readonly limit: number
+  /** Of each answer this many characters. */
+  readonly shown: number
+}
+
+/** Newest first, each with its last attempts in the order in which they were made. */
+export async function selectDeliveries(db: Db, filter: DeliveryFilter): Promise<Delivery[]> {
+  const values: unknown[] = []
+  const param = (value: unknown) => `$${values.push(value)}`
+  const conditions = [`d.endpoint_id = ${param(filter.endpoint_id)}`]
+  if (filter.event_id !== undefined) conditions.push(`d.event_id = ${param(filter.event_id)}`)
+  if (filter.status !== undefined) conditions.push(`d.status = ${param(filter.status)}`)
+  if (filter.position)
+    conditions.push(
+      `(d.created_at, d.event_id) < (${param(filter.position.at)}, ${param(filter.position.id)})`,
+    )
+  const shown = param(filter.shown)
+  const { rows } = await db.query(
+    `SELECT ${eventFields('e')}, d.endpoint_id, d.status, d.next_attempt_at, d.created_at AS delivery_created_at, d.ended_at,
+       coalesce(a.attempts, '[]') AS attempts
+     FROM (SELECT * FROM webhook_deliveries d WHERE ${conditions.join(' AND ')}
+       ORDER BY d.created_at DESC, d.event_id DESC LIMIT ${param(filter.limit)}) d
+     JOIN events e ON e.id = d.event_id
+     LEFT JOIN LATERAL (SELECT json_agg(json_build_object('attempt', attempt, 'url', url, 'headers', headers, 'status', status,
+         'answer_headers', answer_headers, 'answer_body', left(answer_body, ${shown}), 'cut', length(answer_body) > ${shown},
+         'error', error, 'started_at', started_at, 'duration_ms', duration_ms) ORDER BY attempt) AS attempts
+       FROM (SELECT * FROM webhook_attempts WHERE (event_id, endpoint_id) = (d.event_id, d.endpoint_id)
+         ORDER BY attempt DESC LIMIT ${ATTEMPTS_SHOWN}) AS last) AS a ON true
+     ORDER BY d.created_at DESC, d.event_id DESC`,
+    values,
+  )
+  return rows
+}
+
+/** For the metrics: how much waits, counted up to a point, and for how long the oldest has been due. */
+export async function queueState(
+  db: Db,
+): Promise<{ fresh: number; pending: number; oldest_due_seconds: number }> {
+  const { rows } = await db.query({
+    name: 'webhook queue',
+    text: `SELECT (SELECT count(*)::integer FROM (SELECT FROM fresh_events LIMIT 100000) AS f) AS fresh,
+      (SELECT count(*)::integer FROM (SELECT FROM webhook_deliveries WHERE status = 'pending' LIMIT 100000) AS p) AS pending,
+      coalesce((SELECT extract(epoch FROM now() - min(oldest.next_attempt_at))::float8 FROM webhook_endpoints w,
+        LATERAL (SELECT next_attempt_at FROM webhook_deliveries WHERE endpoint_id = w.id AND status = 'pending'
+          AND next_attempt_at <= now() ORDER BY next_attempt_at LIMIT 1) AS oldest
+        WHERE w.status = 'enabled'), 0) AS oldest_due_seconds`,
+  })
+  return rows[0]
+}
+
+/** Forgets deliveries that came to their end before that time, as many as there are. */
+export async function forgetDeliveries(db: Db, older_than: Date): Promise<void> {
+  for (;;) {
+    const { rows } = await db.query('SELECT forget_deliveries($1, 1000) AS gone', [older_than])
+    if (rows[0].gone === 0) return
+  }
+}
