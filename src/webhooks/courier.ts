@@ -49,7 +49,7 @@ const DISPATCH_BATCH = 500
 /** How often to look without being told. */
 const POLL_MS = 250
 /** Between two looks while events pour in, so that they are taken together. */
-const GATHER_MS = 5
+const GATHER_MS = 20
 const LANES_FIRST = 4
 const LANES_MAX = 16
 /** Over all endpoints; those in trouble may take half of it. */
