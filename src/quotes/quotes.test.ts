@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Api } from '../../test/support/api.ts'
 import { asAdmin } from '../../test/support/database.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
+import { roomInMinute } from '../../test/support/wait.ts'
 import { editPartner } from '../partners/partners.ts'
 
 let service: TestService
@@ -176,6 +177,7 @@ describe('interface §4.3: a quote', () => {
   test('30 a minute, as the interface says', async () => {
     const limited = await service.partner({ limited: true })
     const id = await customer(limited.api)
+    await roomInMinute(10)
     const statuses: number[] = []
     for (let i = 0; i < 31; i++) statuses.push((await limited.api.post('/v1/quotes', order(id))).status)
     expect(statuses.filter((status) => status === 201)).toHaveLength(30)
