@@ -48,8 +48,9 @@ export type CourierOptions = {
 const DISPATCH_BATCH = 500
 /** How often to look without being told. */
 const POLL_MS = 250
-/** Between two looks while events pour in, so that they are taken together. */
-const GATHER_MS = 20
+/** Between two looks while events pour in, so that they are placed together; and while deliveries do. */
+const GATHER_EVENTS_MS = 20
+const GATHER_DELIVERIES_MS = 5
 const LANES_FIRST = 4
 const LANES_MAX = 16
 /** Over all endpoints; those in trouble may take half of it. */
@@ -74,8 +75,8 @@ export function openCourier(world: World, options: CourierOptions): Courier {
   let cut = false
   let stopped = false
 
-  const dispatching = openLoop(dispatch)
-  const claiming = openLoop(claim)
+  const dispatching = openLoop(dispatch, GATHER_EVENTS_MS)
+  const claiming = openLoop(claim, GATHER_DELIVERIES_MS)
 
   async function dispatch(): Promise<void> {
     for (let placed = DISPATCH_BATCH; placed === DISPATCH_BATCH && !stopped; ) {
@@ -236,14 +237,14 @@ export function openCourier(world: World, options: CourierOptions): Courier {
   }
 
   /** Runs when woken, and after a while anyway; never twice at once. */
-  function openLoop(work: () => Promise<void>) {
+  function openLoop(work: () => Promise<void>, gather_ms: number) {
     let woken = false
     let rouse: () => void = () => {}
     const ended = (async () => {
       while (!stopped) {
         woken = false
         await work().catch((error: unknown) => log.warn({ err: error }, 'webhooks'))
-        if (woken) await sleep(GATHER_MS)
+        if (woken) await sleep(gather_ms)
         else
           await new Promise<void>((resolve) => {
             const timer = setTimeout(resolve, POLL_MS)
