@@ -204,9 +204,14 @@ describe('with the embedded database', () => {
     await expect(fetch(`${server.url}/healthz`)).rejects.toThrow()
   })
 
-  test('the second start prints no secret, and SIGINT ends it as well', async () => {
-    server = await serve(env())
-    expect(server.out()).toMatch(/^Trilho is ready at \S+ +\(reference: \S+\/docs\)\n$/)
+  test('the second start prints no secret and complains of nothing, and SIGINT ends it as well', async () => {
+    server = await serve(env({ LOG_LEVEL: 'warn' }))
+    const lines = server.out().split('\n').filter(Boolean)
+    const logged = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line).msg)
+    // What a busy machine or an old runtime is told is no fault of the start.
+    expect(logged.filter((message) => !/out of support|clock differs/.test(message))).toEqual([])
+    const printed = lines.filter((line) => !line.startsWith('{'))
+    expect(printed).toEqual([expect.stringMatching(/^Trilho is ready at \S+ +\(reference: \S+\/docs\)$/)])
     const replies = await Promise.all(
       Array.from({ length: 20 }, () => openApi(server.url, key).get('/v1/usage')),
     )

@@ -71,9 +71,10 @@ export function feeRates(agreed: {
   service_fee_bps: number
   partner_fee_share_pct: number
 }): { partner_bps: number; service_bps: number } {
-  const share_bps = Math.ceil((agreed.partner_fee_bps * agreed.partner_fee_share_pct) / 100)
+  const { partner_fee_bps, partner_fee_share_pct } = agreed
+  const share_bps = Number(mulDiv(BigInt(partner_fee_bps), BigInt(partner_fee_share_pct), 100n, 'up'))
   return {
-    partner_bps: agreed.partner_fee_bps - share_bps,
+    partner_bps: partner_fee_bps - share_bps,
     service_bps: agreed.service_fee_bps + share_bps,
   }
 }

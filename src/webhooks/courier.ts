@@ -74,6 +74,8 @@ export function openCourier(world: World, options: CourierOptions): Courier {
   const cutters = new Set<AbortController>()
   let cut = false
   let stopped = false
+  /** When endpoints with something due were last looked for. */
+  let looked_at = Number.NEGATIVE_INFINITY
 
   const dispatching = openLoop(dispatch, GATHER_EVENTS_MS)
   const claiming = openLoop(claim, GATHER_DELIVERIES_MS)
@@ -90,8 +92,6 @@ export function openCourier(world: World, options: CourierOptions): Courier {
     for (const id of endpoints) hungry.add(id)
     if (endpoints.length > 0) claiming.wake()
   }
-
-  let looked_at = Number.NEGATIVE_INFINITY
 
   async function claim(): Promise<void> {
     // Also when others keep waking us: what was to be tried again is told by nobody.
