@@ -48,5 +48,6 @@ test('what an error means is judged by its SQLSTATE, in whatever language the se
     expect(verdicts(code), code).toEqual([false, true, true])
   expect(isAnswer(error('25P03'))).toBe(false)
   expect(isUnreachable(new Error('Connection terminated unexpectedly'))).toBe(true)
+  expect(isUnreachable(new Error('Client was closed and is not queryable'))).toBe(true)
   expect(isUnreachable(new TypeError('x is not a function'))).toBe(false)
 })

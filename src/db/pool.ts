@@ -172,13 +172,17 @@ export function isServerTrouble(error: unknown): boolean {
 export function isUnreachable(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return !isAnswer(error) || isServerTrouble(error)
   const { code, message } = error as NodeJS.ErrnoException
-  return (
-    ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH'].includes(code ?? '') ||
-    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|timeout expired|Query read timeout)/.test(
-      message ?? '',
-    )
-  )
+  return NO_CONNECTION_CODES.has(code ?? '') || NO_CONNECTION.test(message ?? '')
 }
+
+const NO_CONNECTION_CODES = new Set(
+  'ECONNREFUSED ECONNRESET ECONNABORTED EPIPE ETIMEDOUT ENOTFOUND EAI_AGAIN EHOSTUNREACH EHOSTDOWN ENETUNREACH ENETDOWN ERR_STREAM_DESTROYED ERR_STREAM_WRITE_AFTER_END'.split(
+    ' ',
+  ),
+)
+/** The driver tells of its own connections in words only. */
+const NO_CONNECTION =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|timeout expired|Query read timeout)/
 
 export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined
