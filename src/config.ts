@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
+import { parseAddress } from './db/address.ts'
 import { type Cidr, parseCidr } from './http/ip.ts'
 import type { Quoting } from './world.ts'
 
@@ -38,8 +39,9 @@ const settings = {
     parse: (dir) => resolve(dir),
   }),
   DATABASE_URL: setting({
-    about: 'A PostgreSQL 15 or newer to use instead of the embedded one',
-    example: 'postgresql://trilho:password@db.example.com:5432/trilho',
+    about:
+      'A PostgreSQL 15 or newer to use instead of the embedded one. With several hosts between commas the primary among them is used',
+    example: 'postgresql://trilho:password@db1.example.com:5432,db2.example.com:5432/trilho',
     fallback: undefined,
     secret: true,
     parse: databaseUrl,
@@ -48,6 +50,18 @@ const settings = {
     about: 'Connections for reading, per environment',
     fallback: '8',
     parse: integer(1, 200),
+  }),
+  DATABASE_WAIT_MS: setting({
+    about:
+      'How long a request waits for the database during a switch-over before it is answered with 503, in milliseconds',
+    fallback: '6000',
+    parse: integer(0, 8000),
+  }),
+  START_WAIT_MS: setting({
+    about:
+      'How long a start waits for a database that is not there yet, in milliseconds; 0: until it is told to stop',
+    fallback: '0',
+    parse: integer(0, 86_400_000),
   }),
   LANES: setting({
     about: 'Money transactions that may run at once, per environment and node',
@@ -189,6 +203,8 @@ export type Config = {
   readonly data_dir: string
   readonly database_url: string | undefined
   readonly database_pool: number
+  readonly database_wait_ms: number
+  readonly start_wait_ms: number
   readonly lanes: number
   readonly secret_key: Buffer | undefined
   readonly pix_wait_ms: number
@@ -256,6 +272,8 @@ export function readConfig(env: Environment): Config {
     data_dir: parsed.DATA_DIR,
     database_url: parsed.DATABASE_URL,
     database_pool: parsed.DATABASE_POOL,
+    database_wait_ms: parsed.DATABASE_WAIT_MS,
+    start_wait_ms: parsed.START_WAIT_MS,
     lanes: parsed.LANES,
     secret_key: parsed.SECRET_KEY,
     pix_wait_ms: parsed.PIX_WAIT_MS,
@@ -383,10 +401,11 @@ function url(value: string): string {
 }
 
 function databaseUrl(value: string): string {
-  const parsed = URL.canParse(value) ? new URL(value) : undefined
-  if (!parsed || !/^postgres(ql)?:$/.test(parsed.protocol) || parsed.pathname.length < 2) {
-    throw new Error('must look like postgresql://user:password@host:5432/database')
-  }
+  parseAddress(value)
+  if (!/^[a-z]+:\/\/[^/?#]*\/[^?#]/.test(value))
+    throw new Error(
+      'must end with the name of the database, as in postgresql://user:password@host:5432/database',
+    )
   return value
 }
 

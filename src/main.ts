@@ -6,10 +6,13 @@ import type { Config } from './config.ts'
 import { type Clock, systemClock } from './core/clock.ts'
 import type { Environment } from './core/environment.ts'
 import { createSealer } from './core/seal.ts'
+import { awaitPrimary } from './db/await-primary.ts'
+import { measureOffset } from './db/clock.ts'
 import { openHints } from './db/hints.ts'
 import { migrate } from './db/migrate.ts'
 import { ensureSecretKey, startDatabase } from './db/open.ts'
 import { openPool, type Pool } from './db/pool.ts'
+import { primaryOf } from './db/primary.ts'
 import { createDemo, renderDemo } from './demo.ts'
 import { buildOpenApi } from './docs/openapi.ts'
 import { registerPages } from './docs/pages.ts'
@@ -44,6 +47,8 @@ export type StartOptions = {
   readonly print: (text: string) => void
   /** Told when the service cannot go on by itself. */
   readonly onFatal: (error: Error) => void
+  /** Ends a start that waits for something. What was opened is closed, and the start fails with the signal's reason. */
+  readonly signal?: AbortSignal
 }
 
 const CLOCK_MS = 30_000
@@ -52,11 +57,14 @@ const FORGET_HISTORY_MS = 3_600_000
 const A_DAY_MS = 24 * 3_600_000
 const CLOCK_SKEW_WARNING_MS = 500
 const DRAIN_MS = 10_000
+/** No request is left open for longer, whatever becomes of the database. */
+const ANSWER_MS = 9500
+const ANSWER_AFTER_WAIT_MS = 5000
 
 export const createLog = (level: string): Logger =>
   pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime })
 
-export async function startService({ config, print, onFatal }: StartOptions): Promise<Service> {
+export async function startService({ config, print, onFatal, signal }: StartOptions): Promise<Service> {
   const log = createLog(config.log_level)
   const closing: (() => Promise<unknown>)[] = []
   const stop = async () => {
@@ -78,14 +86,20 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
     const database = await startDatabase(config, (line) => log.debug({ postgres: line }), onFatal)
     closing.push(database.stop)
     const secret_key = config.secret_key ?? (await ensureSecretKey(config.data_dir))
-    const applied = await migrate(database.url)
+    const primary = primaryOf(database.url)
+    const unlisten = primary.onEpoch((news) => log.warn(news, 'connections to the database are renewed'))
+    closing.push(async () => unlisten())
+    await awaitPrimary(database.url, { log, signal, give_up_ms: config.start_wait_ms })
+    const applied = await migrate(database.url, signal)
+    signal?.throwIfAborted()
     if (applied.length > 0) log.info({ applied }, 'database migrated')
 
     const metrics = createMetrics()
     const clock = systemClock()
     const couriers: Partial<Record<Environment, Courier>> = {}
     const sharedSeat = { url: database.url, schema: 'shared', application_name: 'trilho' } as const
-    const sharedDb = openPool({ ...sharedSeat, max: 2 })
+    const wait_ms = config.database_wait_ms
+    const sharedDb = openPool({ ...sharedSeat, max: 2, wait_ms })
     closing.push(() => sharedDb.end())
     const { worlds, stop: stopWorlds } = openWorlds({
       url: database.url,
@@ -109,7 +123,14 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
     closing.push(hints.stop)
     const keyring = openKeyring({ worlds, hints, log })
     closing.push(keyring.stop)
-    const limiter = await openLimiter({ seat: sharedSeat, clock, hints, log })
+    const limiter = await openLimiter({
+      seat: sharedSeat,
+      clock,
+      hints,
+      log,
+      wait_ms,
+      ...(signal ? { signal } : {}),
+    })
     closing.push(limiter.stop)
 
     const senders = {
@@ -153,8 +174,13 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
       public_url: () => server.url,
       log,
       onAnswer: metrics.answered,
+      answer_ms: Math.max(ANSWER_MS, config.pix_wait_ms + ANSWER_AFTER_WAIT_MS),
     })
-    registerHealth(app, { db: sharedDb, readiness: { ready: () => serving } })
+    registerHealth(app, {
+      db: sharedDb,
+      readiness: { ready: () => serving },
+      primary: () => primary.state(),
+    })
     registerPages(app, { openapi: () => buildOpenApi({ endpoints, public_url: server.url, version }) })
     if (config.metrics_port === undefined) registerMetrics(app, { metrics, token: config.metrics_token })
     else {
@@ -224,14 +250,11 @@ function closerOf(app: FastifyInstance): () => Promise<void> {
   }
 }
 
-/** How far this machine's clock is from the database's. Half of the round trip is the best guess of when it looked. */
 async function setClock(clock: Clock, db: Pool, log: Logger): Promise<void> {
-  const asked = Date.now()
-  const { rows } = await db.query('SELECT clock_timestamp() AS now')
-  const offset = rows[0].now.getTime() - (asked + Date.now()) / 2
-  clock.adjust(Math.round(offset))
-  if (Math.abs(offset) > CLOCK_SKEW_WARNING_MS)
-    log.warn({ offset_ms: Math.round(offset) }, 'this clock differs from the database’s')
+  const { offset_ms } = await measureOffset(db)
+  clock.adjust(offset_ms)
+  if (Math.abs(offset_ms) > CLOCK_SKEW_WARNING_MS)
+    log.warn({ offset_ms }, 'this clock differs from the database’s')
 }
 
 function warnOfOldRuntime(log: Logger): void {

@@ -41,7 +41,10 @@ export function openWorlds(options: {
   url: string
   clock: Clock
   log: Logger
-  config: Pick<Config, 'pix_wait_ms' | 'lease_ms' | 'sandbox' | 'lanes' | 'quoting' | 'prices_file'>
+  config: Pick<
+    Config,
+    'pix_wait_ms' | 'lease_ms' | 'sandbox' | 'lanes' | 'quoting' | 'prices_file' | 'database_wait_ms'
+  >
   pool: number
   onBatch?: (environment: Environment, batch: Parameters<NonNullable<DoorOptions['onBatch']>>[0]) => void
 }): OpenWorlds {
@@ -52,8 +55,8 @@ export function openWorlds(options: {
     rails: Pick<World<E>, 'pix' | 'chain' | 'prices' | 'quoting'>,
   ): World<E> {
     const seat = { url: options.url, schema: schemas[environment], application_name: `trilho ${environment}` }
-    const db = openPool({ ...seat, max: options.pool })
     const { onBatch, clock, config } = options
+    const db = openPool({ ...seat, max: options.pool, wait_ms: config.database_wait_ms })
     const door = openDoor({
       seat,
       lanes: config.lanes,
