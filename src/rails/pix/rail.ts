@@ -41,7 +41,7 @@ export interface PixRail<E extends Environment = Environment> {
   ready(): Promise<void>
   /** Asks the directory. Undefined: no such key. Throws `rail_unavailable` when the directory does not answer. */
   holder(pix_key: string, asking: Holder | undefined): Promise<Holder | undefined>
-  /** Idempotent by send_id. */
-  send(order: PixOrder): Promise<PixOutcome>
-  status(order: PixOrder): Promise<PixStatus>
+  /** Idempotent by send_id. Once the signal is aborted nothing may be handed to the network any more. */
+  send(order: PixOrder, signal?: AbortSignal): Promise<PixOutcome>
+  status(order: PixOrder, signal?: AbortSignal): Promise<PixStatus>
 }
