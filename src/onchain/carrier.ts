@@ -2,8 +2,8 @@ import type { Logger } from 'pino'
 import { crashPoint } from '../core/crash-point.ts'
 import { retryAfter, takeDue } from '../db/due.ts'
 import { openWorker, type Worker } from '../db/worker.ts'
-import type { ChainOrder, SignedTransaction } from '../rails/chain/rail.ts'
 import type { World } from '../world.ts'
+import { orderOf, signedOf } from './order.ts'
 import { type Step, stepTransfer } from './settle.ts'
 import type { Transfer } from './store.ts'
 
@@ -37,8 +37,7 @@ export function openCarrier(world: World, log: Logger): Worker {
     const prepared = await world.chain.prepare(orderOf(transfer))
     if (prepared.kind === 'later')
       return later(transfer, Math.max(0, prepared.at.getTime() - world.clock.now()))
-    if (prepared.kind === 'refused')
-      return void (await step(transfer, { kind: 'failed', rail_code: prepared.rail_code }))
+    if (prepared.kind === 'refused') return void (await step(transfer, prepared))
     crashPoint('after_sign')
     const signed = await step(transfer, prepared)
     // Meanwhile another node may have brought it further, or to its end.
@@ -70,24 +69,3 @@ export function openCarrier(world: World, log: Logger): Worker {
     work: carry,
   })
 }
-
-const orderOf = ({
-  id,
-  asset,
-  network,
-  destination_address,
-  amount_net,
-  created_at,
-}: Transfer): ChainOrder => ({
-  id,
-  asset,
-  network,
-  destination_address,
-  amount: amount_net,
-  created_at,
-})
-
-const signedOf = ({ tx_hash, signed_transaction }: Transfer): SignedTransaction => ({
-  tx_hash: tx_hash!,
-  signed: signed_transaction!,
-})

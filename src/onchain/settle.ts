@@ -11,8 +11,11 @@ import { OPERATION } from './transfers.ts'
 /** A step of a transfer's life. Each is taken once; telling it again changes nothing. */
 export type Step =
   | ({ readonly kind: 'signed' } & SignedTransaction)
+  /** Before anything was signed: nothing can have left. Of no weight once there is a signature, whoever says it. */
+  | { readonly kind: 'refused'; readonly rail_code: string }
   | { readonly kind: 'broadcast' }
   | { readonly kind: 'confirmed' }
+  /** The chain's own word about what was broadcast. */
   | { readonly kind: 'failed'; readonly rail_code: string }
 
 export type Stepped = { readonly transfer: Transfer; readonly changed: boolean }
@@ -25,7 +28,7 @@ export function stepTransfer(world: World, transfer: Transfer, step: Step): Comm
     key: transfer.idempotency_key,
     fingerprint: '',
   }
-  const ends = step.kind === 'confirmed' || step.kind === 'failed'
+  const ends = step.kind === 'confirmed' || step.kind === 'failed' || step.kind === 'refused'
   return {
     partner_id,
     locks: {
@@ -73,26 +76,31 @@ function afterStep(before: Transfer, step: Step, now: Date): Transfer | undefine
         ? { ...before, tx_hash: step.tx_hash, signed_transaction: step.signed }
         : undefined
     case 'broadcast':
-      return before.status === 'pending'
+      return before.status === 'pending' && before.tx_hash !== null
         ? { ...before, status: 'processing', sequence: before.sequence + 1 }
         : undefined
     case 'confirmed':
       return before.status === 'processing'
         ? { ...before, status: 'confirmed', sequence: before.sequence + 1, completed_at: now }
         : undefined
-    case 'failed': {
-      const failure_code: FailureCode = Object.hasOwn(failureMessages, step.rail_code)
-        ? (step.rail_code as FailureCode)
-        : 'reverted'
-      return {
-        ...before,
-        status: 'failed',
-        failure_code,
-        rail_code: step.rail_code,
-        sequence: before.sequence + 1,
-        completed_at: now,
-      }
-    }
+    case 'refused':
+      return before.tx_hash === null
+        ? failedWith(before, step.rail_code, 'refused_before_broadcast', now)
+        : undefined
+    case 'failed':
+      return before.status === 'processing' ? failedWith(before, step.rail_code, 'reverted', now) : undefined
+  }
+}
+
+function failedWith(before: Transfer, rail_code: string, otherwise: FailureCode, now: Date): Transfer {
+  const known = Object.hasOwn(failureMessages, rail_code)
+  return {
+    ...before,
+    status: 'failed',
+    failure_code: known ? (rail_code as FailureCode) : otherwise,
+    rail_code,
+    sequence: before.sequence + 1,
+    completed_at: now,
   }
 }
 

@@ -1,12 +1,9 @@
 import { type Asset, money } from '../core/money.ts'
 import { operatorCredit } from '../deposits/deposits.ts'
-import { stepTransfer } from '../onchain/settle.ts'
-import { transferById } from '../onchain/store.ts'
-import { settlePayout } from '../pix/settle.ts'
-import { payoutById } from '../pix/store.ts'
 import { payFees } from '../treasury/fee-payouts.ts'
 import { foldTrades } from '../treasury/treasury.ts'
 import type { World } from '../world.ts'
+import { resolvePayout, resolveTransfer } from './resolve.ts'
 
 /** What an operator may do to money: credit a customer, pay a partner its fees, and settle what the rails leave open, with evidence. */
 export type Action =
@@ -50,7 +47,7 @@ export type Action =
 export type ActionName = Action['name']
 export type Done = { readonly id: string; readonly text: string }
 
-type DetailsOf<Name extends ActionName> = Extract<Action, { name: Name }>['details']
+export type DetailsOf<Name extends ActionName> = Extract<Action, { name: Name }>['details']
 
 export function perform(world: World, action: Action): Promise<Done> {
   switch (action.name) {
@@ -82,43 +79,4 @@ async function payPartnerFees(
     payFees(world, { ...order, money: money(asset, BigInt(amount)) }),
   )
   return { id, text: replayed ? 'had been paid before under this reference' : 'paid' }
-}
-
-async function resolvePayout(
-  world: World,
-  { payout_id, outcome, end_to_end_id }: DetailsOf<'resolve_payout'>,
-): Promise<Done> {
-  const payout = await payoutById(world.db, payout_id)
-  if (!payout) throw new Error(`No payout ${payout_id} in ${world.environment}.`)
-  const settled = await world.commit(
-    settlePayout(
-      world,
-      payout,
-      outcome === 'completed'
-        ? { kind: 'settled', end_to_end_id: end_to_end_id! }
-        : { kind: 'refused', rail_code: 'resolved_by_operator' },
-    ),
-  )
-  if (settled.payout.status !== outcome)
-    throw new Error(`${payout_id} is ${settled.payout.status} already; a final state never changes.`)
-  return { id: payout_id, text: `is ${outcome}` }
-}
-
-async function resolveTransfer(
-  world: World,
-  { transfer_id, outcome }: DetailsOf<'resolve_transfer'>,
-): Promise<Done> {
-  const transfer = await transferById(world.db, transfer_id)
-  if (!transfer) throw new Error(`No transfer ${transfer_id} in ${world.environment}.`)
-  if (outcome === 'confirmed' && transfer.tx_hash === null)
-    throw new Error(`${transfer_id} was never signed, so it cannot have been confirmed.`)
-  if (outcome === 'confirmed') await world.commit(stepTransfer(world, transfer, { kind: 'broadcast' }))
-  const step =
-    outcome === 'confirmed'
-      ? ({ kind: 'confirmed' } as const)
-      : ({ kind: 'failed', rail_code: 'resolved_by_operator' } as const)
-  const stepped = await world.commit(stepTransfer(world, transfer, step))
-  if (stepped.transfer.status !== outcome)
-    throw new Error(`${transfer_id} is ${stepped.transfer.status} already; a final state never changes.`)
-  return { id: transfer_id, text: `is ${outcome}` }
 }
