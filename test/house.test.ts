@@ -8,7 +8,7 @@ const ranks: readonly (readonly string[])[] = [
   ['core'],
   ['db', 'rails'],
   ['world.ts', 'ledger', 'http'],
-  ['customers', 'events', 'keys', 'limits', 'partners', 'treasury'],
+  ['customers', 'events', 'exceptions', 'keys', 'limits', 'partners', 'treasury'],
   ['deposits', 'pix', 'onchain', 'quotes', 'webhooks'],
   ['operator'],
   [

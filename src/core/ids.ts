@@ -17,6 +17,8 @@ export const idPrefixes = {
   request: 'req',
   batch: 'bat',
   proposal: 'prp',
+  exception: 'exc',
+  adjustment: 'adj',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

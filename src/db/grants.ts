@@ -13,6 +13,7 @@ export const worldGrants: Record<string, string> = {
   claims: 'SELECT, INSERT, UPDATE, DELETE',
   deposits: 'SELECT, INSERT',
   proposals: 'SELECT, INSERT, UPDATE',
+  exceptions: 'SELECT, INSERT, UPDATE',
   payouts: 'SELECT, INSERT, UPDATE',
   transfers: 'SELECT, INSERT, UPDATE',
   quotes: 'SELECT, INSERT, UPDATE',

@@ -69,6 +69,8 @@ export type Held = {
 export type Decision<Result> = {
   readonly movements?: readonly Movement[]
   readonly writes?: readonly Write[]
+  /** Held rows as the next commands of the same batch must see them, beyond what `writes` change. Not written anywhere. */
+  readonly keeps?: readonly { readonly source: RowSource; readonly row: { readonly id: string } }[]
   /** What the command's claim stands for from now on. A claim that was never made good is given up again. */
   readonly claims?: Claimed
   readonly result: Result

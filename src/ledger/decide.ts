@@ -3,7 +3,7 @@ import { Refusal } from '../core/errors.ts'
 import { UNITS_MAX } from '../core/money.ts'
 import { accountColumns, type Movement } from './accounts.ts'
 import type { Claimed, Command, Decision, Held, HeldAccount, RowSource, Write } from './command.ts'
-import { accountKey, claimKey, type State } from './state.ts'
+import { accountKey, claimKey, type Row, type State } from './state.ts'
 
 /** Between the round trips: the commands of a batch, one after the other, each on what the accepted ones before it left. */
 export type Outcome = { readonly result: unknown } | { readonly refusal: Refusal } | { readonly bug: unknown }
@@ -48,14 +48,15 @@ export function decide(state: State, commands: readonly Command<unknown>[]): Dec
     try {
       const decision = command.decide(held)
       const booked = book(state, command, decision.movements ?? [])
-      // From here on nothing can refuse: the decision becomes part of what the next command sees.
+      const keep = keeper(state, command, decision)
+      // From here on nothing can refuse or throw: the decision becomes part of what the next command sees.
       for (const [key, account] of booked.accounts) {
         if (!changed.has(key)) changed.set(key, state.accounts.get(key)!.seq)
         state.accounts.set(key, account)
       }
       entries.push(...booked.entries)
       writes.push(...(decision.writes ?? []))
-      keepWrites(state, command, decision)
+      keep()
       return { result: decision.result }
     } catch (error) {
       return error instanceof Refusal ? { refusal: error } : { bug: error }
@@ -64,19 +65,28 @@ export function decide(state: State, commands: readonly Command<unknown>[]): Dec
   return { outcomes, state, entries, writes, changed }
 }
 
-function keepWrites(state: State, command: Command<unknown>, decision: Decision<unknown>): void {
-  for (const { target, row } of decision.writes ?? []) {
-    if (!target.updates) continue
+/** Checks that everything the decision changes is held, and only then returns what changes it: never a half. */
+function keeper(state: State, command: Command<unknown>, decision: Decision<unknown>): () => void {
+  const updates = (decision.writes ?? []).flatMap(({ target, row }) => {
+    if (!target.updates) return []
     const rows = state.rows.get(target.updates.name)
-    const before = rows?.get(String(row.id))
-    assert(rows && before, `${target.name}: the row is not held`)
-    rows.set(before.id, { ...before, ...row })
-  }
-  if (decision.claims) {
-    const claim = command.locks.claim && state.claims.get(claimKey(command.locks.claim))
-    assert(claim && command.locks.claim, 'a claim must be held to be used')
-    claim.claimed = decision.claims
-    claim.changed = true
+    const id = String(row.id)
+    assert(rows, `${target.name}: the row is not held`)
+    assert(rows.has(id), `${target.name}: the row is not held`)
+    return [{ rows, id, row }]
+  })
+  const claim = decision.claims && command.locks.claim && state.claims.get(claimKey(command.locks.claim))
+  assert(claim || !decision.claims, 'a claim must be held to be used')
+  return () => {
+    for (const { rows, id, row } of updates) rows.set(id, { ...rows.get(id)!, ...row, id })
+    for (const { source, row } of decision.keeps ?? []) {
+      const rows = state.rows.get(source.name) ?? new Map<string, Row>()
+      state.rows.set(source.name, rows.set(row.id, { ...rows.get(row.id), ...row }))
+    }
+    if (claim && decision.claims) {
+      claim.claimed = decision.claims
+      claim.changed = true
+    }
   }
 }
 

@@ -1,0 +1,106 @@
+import { newId } from '../core/ids.ts'
+import type { Db } from '../db/pool.ts'
+import type { Write, WriteTarget } from '../ledger/command.ts'
+import type { World } from '../world.ts'
+
+/**
+ * What may be wrong with money and needs a person: a row that stays open until somebody has looked at it, not a line in a
+ * log. While it is open it is written once, however often the same thing is seen.
+ */
+export type ExceptionKind =
+  /** The rail tells another end than the one that was booked. */
+  | 'contradiction'
+  /** The rail paid what had been returned: money went out twice, or is about to be missed. */
+  | 'late_success'
+  /** On its way for longer than it should be. */
+  | 'stuck'
+  /** The audit found what must not exist. */
+  | 'audit'
+
+export type NewException = {
+  readonly kind: ExceptionKind
+  /** pix, a network, or empty. */
+  readonly rail: string
+  readonly object_id: string
+  readonly partner_id: string | null
+  readonly details: Readonly<Record<string, unknown>>
+}
+
+export type Exception = NewException & {
+  readonly id: string
+  readonly opened_at: Date
+  readonly closed_at: Date | null
+  readonly closed_by: string | null
+  readonly closed_reason: string | null
+}
+
+const COLUMNS =
+  'id, kind, rail, object_id, partner_id, details, opened_at, closed_at, closed_by, closed_reason'
+
+const insertExceptions: WriteTarget = {
+  name: 'insert exceptions',
+  sql: `INSERT INTO exceptions (id, kind, rail, object_id, partner_id, details, opened_at)
+    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::json[], $7::timestamptz[])
+    ON CONFLICT (kind, object_id) WHERE closed_at IS NULL DO NOTHING`,
+  columns: ['id', 'kind', 'rail', 'object_id', 'partner_id', 'details', 'opened_at'],
+}
+
+/** As part of a money command. */
+export function exceptionWrite(world: Pick<World, 'newId'>, exception: NewException, now: Date): Write {
+  return { target: insertExceptions, row: rowOf(world.newId('exception'), exception, now) }
+}
+
+/** On its own, or beside a change that moves no money. */
+export async function recordException(db: Db, clock: World['clock'], exception: NewException): Promise<void> {
+  const now = clock.now()
+  const row = rowOf(newId('exception', now), exception, new Date(now))
+  await db.query(
+    insertExceptions.sql,
+    insertExceptions.columns.map((column) => [row[column]]),
+  )
+}
+
+function rowOf(id: string, exception: NewException, now: Date): Record<string, unknown> {
+  return {
+    ...exception,
+    id,
+    details: JSON.stringify(exception.details, (_, value) =>
+      typeof value === 'bigint' ? value.toString() : value,
+    ),
+    opened_at: now.toISOString(),
+  }
+}
+
+export async function openExceptions(db: Db, limit: number): Promise<Exception[]> {
+  const { rows } = await db.query(
+    `SELECT ${COLUMNS} FROM exceptions WHERE closed_at IS NULL ORDER BY opened_at DESC, id DESC LIMIT $1`,
+    [limit],
+  )
+  return rows
+}
+
+export async function newestExceptions(db: Db, limit: number): Promise<Exception[]> {
+  const { rows } = await db.query(
+    `SELECT ${COLUMNS} FROM exceptions ORDER BY opened_at DESC, id DESC LIMIT $1`,
+    [limit],
+  )
+  return rows
+}
+
+export async function exceptionById(db: Db, id: string): Promise<Exception | undefined> {
+  const { rows } = await db.query(`SELECT ${COLUMNS} FROM exceptions WHERE id = $1`, [id])
+  return rows[0]
+}
+
+/** Undefined: there is no such exception, or it was closed before. */
+export async function closeException(
+  db: Db,
+  closing: { id: string; closed_by: string; closed_reason: string },
+): Promise<Exception | undefined> {
+  const { rows } = await db.query(
+    `UPDATE exceptions SET closed_at = clock_timestamp(), closed_by = $2, closed_reason = $3
+     WHERE id = $1 AND closed_at IS NULL RETURNING ${COLUMNS}`,
+    [closing.id, closing.closed_by, closing.closed_reason],
+  )
+  return rows[0]
+}
