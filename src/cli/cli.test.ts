@@ -353,7 +353,7 @@ test('what stays open on a rail is listed, and settled by hand with evidence', a
   const evidence = ['--evidence', 'Statement of today']
   const failed = ['--outcome', 'failed', ...evidence]
   const of_payout = await json('payouts', 'resolve', payout.json.id, ...failed)
-  expect(of_payout).toMatchObject({ id: payout.json.id, status: 'completed' })
+  expect(of_payout).toMatchObject({ id: payout.json.id, status: 'failed' })
   // Once it is signed, only the chain can fail a transfer.
   await until(
     async () => (await api.get(`/v1/onchain/transfers/${transfer.json.id}`)).json.status === 'processing',
@@ -364,7 +364,7 @@ test('what stays open on a rail is listed, and settled by hand with evidence', a
     await json('transfers', 'resolve', transfer.json.id, '--outcome', 'confirmed', ...evidence),
   ]
   expect(signed).toMatchObject({ code: 1, err: expect.stringContaining('was signed') })
-  expect(of_transfer).toMatchObject({ id: transfer.json.id, status: 'completed' })
+  expect(of_transfer).toMatchObject({ id: transfer.json.id, status: 'confirmed' })
   expect((await api.get(`/v1/pix/payouts/${payout.json.id}`)).json.status).toBe('failed')
   expect((await api.get(`/v1/onchain/transfers/${transfer.json.id}`)).json.status).toBe('confirmed')
   expect(await balance('sandbox', demo.customer_id, 'USDT')).toBe(2_000_000_000 - 2_009_003)

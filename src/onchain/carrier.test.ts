@@ -64,7 +64,7 @@ test('the database itself lets nothing that was signed fail before it was out', 
   bench = await openBench({ chain: chainThat() })
   const transfer = await bench.transfer(await bench.customer({ USDT: BALANCE }))
   const signed = { kind: 'signed', tx_hash: 'hash', signed: 'bytes' } as const
-  await bench.world.commit(stepTransfer(bench.world, transfer, signed))
+  await bench.world.commit(stepTransfer(bench.world, transfer, signed, { by: 'rail' }))
   const fail = `UPDATE transfers SET status = 'failed', failure_code = 'reverted', completed_at = now() WHERE id = '${transfer.id}'`
   await expect(bench.admin(fail)).rejects.toThrow(/was signed/)
 })
@@ -75,7 +75,8 @@ test('what was signed fails by the chain’s word alone, whatever an operator sa
   const { world } = bench
   const customer = await bench.customer({ USDT: BALANCE })
   const transfer = await bench.transfer(customer)
-  await world.commit(stepTransfer(world, transfer, { kind: 'signed', tx_hash: 'hash', signed: 'bytes' }))
+  const signed = { kind: 'signed', tx_hash: 'hash', signed: 'bytes' } as const
+  await world.commit(stepTransfer(world, transfer, signed, { by: 'rail' }))
   const resolve = () =>
     perform(world, {
       name: 'resolve_transfer',

@@ -11,7 +11,7 @@ import type { World } from '../world.ts'
 import { networkNames, networks } from './address.ts'
 import * as contract from './contract.ts'
 import { type Step, stepTransfer } from './settle.ts'
-import { selectTransfer, type Transfer } from './store.ts'
+import { isFinal, selectTransfer, type Transfer } from './store.ts'
 import {
   acceptTransfer,
   currentFee,
@@ -119,8 +119,10 @@ async function findTransfer(world: World, caller: Caller, id: string): Promise<T
 /** In the sandbox the caller may play the network: whatever steps are missing are taken, up to the end. */
 async function force(world: World, transfer: Transfer, steps: readonly Step[]): Promise<Transfer> {
   for (const step of steps) {
-    const { transfer: after, changed } = await world.commit(stepTransfer(world, transfer, step))
-    if (changed && (after.status === 'confirmed' || after.status === 'failed')) return after
+    const { transfer: after, changed } = await world.commit(
+      stepTransfer(world, transfer, step, { by: 'caller' }),
+    )
+    if (changed && isFinal(after)) return after
   }
   return refuse('already_final')
 }

@@ -3,7 +3,7 @@ import { operatorCredit } from '../deposits/deposits.ts'
 import { payFees } from '../treasury/fee-payouts.ts'
 import { foldTrades } from '../treasury/treasury.ts'
 import type { World } from '../world.ts'
-import { resolvePayout, resolveTransfer } from './resolve.ts'
+import { type Actor, resolvePayout, resolveTransfer } from './resolve.ts'
 
 /** What an operator may do to money: credit a customer, pay a partner its fees, and settle what the rails leave open, with evidence. */
 export type Action =
@@ -45,18 +45,26 @@ export type Action =
     }
 
 export type ActionName = Action['name']
-export type Done = { readonly id: string; readonly text: string }
+export type Done = {
+  readonly id: string
+  readonly text: string
+  /** What became of it; completed where nothing else is said. */
+  readonly status?: string
+}
+
+/** From a shell beside the sandbox, where nobody signs in and nothing is proposed. */
+const fromShell: Actor = { operator: 'shell', proposal_id: null }
 
 export type DetailsOf<Name extends ActionName> = Extract<Action, { name: Name }>['details']
 
-export function perform(world: World, action: Action): Promise<Done> {
+export function perform(world: World, action: Action, actor: Actor = fromShell): Promise<Done> {
   switch (action.name) {
     case 'credit':
       return credit(world, action.details)
     case 'resolve_payout':
-      return resolvePayout(world, action.details)
+      return resolvePayout(world, action.details, actor)
     case 'resolve_transfer':
-      return resolveTransfer(world, action.details)
+      return resolveTransfer(world, action.details, actor)
     case 'pay_fees':
       return payPartnerFees(world, action.details)
   }

@@ -30,7 +30,8 @@ export type PixOrder = {
 export type PixOutcome =
   | { readonly kind: 'settled'; readonly end_to_end_id: string }
   | { readonly kind: 'refused'; readonly rail_code: string }
-  | { readonly kind: 'unknown' }
+  /** `ask_at`: when the rail expects to know, where it says so. */
+  | { readonly kind: 'unknown'; readonly ask_at?: Date }
 
 /** `absent`: the rail is sure that it never got this id. Then, and only then, the same order is sent again. */
 export type PixStatus = PixOutcome | { readonly kind: 'absent' }
