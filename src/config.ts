@@ -20,6 +20,9 @@ type Setting<T> = {
 
 const setting = <T>(declared: Setting<T>): Setting<T> => declared
 
+const LEASE_OVER_TIMEOUT = 3
+const RAIL_TIMEOUT_MS = 5000
+
 const settings = {
   PORT: setting({
     about: 'Port to listen on; 0 takes a free one',
@@ -86,6 +89,19 @@ const settings = {
       'How long a node may be at work on a payout or transfer before another one looks after it, in milliseconds',
     fallback: '15000',
     parse: integer(500, 600_000),
+  }),
+  RAIL_TIMEOUT_MS: setting({
+    about:
+      'How long a payment network or chain may take to answer one call, in milliseconds; at most a third of LEASE_MS. Default: 5000, or that third when it is less',
+    example: '5000',
+    fallback: undefined,
+    parse: integer(50, 200_000),
+  }),
+  STUCK_AFTER_MS: setting({
+    about:
+      'A payout that is on its way for longer than this becomes an exception that somebody must look at, in milliseconds; transfers get what their network needs on top',
+    fallback: '900000',
+    parse: integer(1000, 86_400_000),
   }),
   PRICES_FILE: setting({
     about:
@@ -209,6 +225,8 @@ export type Config = {
   readonly secret_key: Buffer | undefined
   readonly pix_wait_ms: number
   readonly lease_ms: number
+  readonly rail_timeout_ms: number
+  readonly stuck_after_ms: number
   readonly prices_file: string | undefined
   readonly quoting: Quoting
   readonly sandbox: {
@@ -264,6 +282,11 @@ export function readConfig(env: Environment): Config {
       'SECRET_KEY is needed with DATABASE_URL, and must be the same on every node (openssl rand -hex 32)',
     )
   }
+  // Somebody who asks and then sends needs time for both, and some to spare, before the lease ends.
+  const rail_timeout_max = Math.floor(parsed.LEASE_MS / LEASE_OVER_TIMEOUT)
+  if (parsed.RAIL_TIMEOUT_MS !== undefined && parsed.RAIL_TIMEOUT_MS > rail_timeout_max) {
+    mistakes.push(`RAIL_TIMEOUT_MS must be at most a third of LEASE_MS (${rail_timeout_max})`)
+  }
   if (mistakes.length > 0) throw new ConfigError(mistakes)
   return {
     port: parsed.PORT,
@@ -278,6 +301,8 @@ export function readConfig(env: Environment): Config {
     secret_key: parsed.SECRET_KEY,
     pix_wait_ms: parsed.PIX_WAIT_MS,
     lease_ms: parsed.LEASE_MS,
+    rail_timeout_ms: parsed.RAIL_TIMEOUT_MS ?? Math.min(RAIL_TIMEOUT_MS, rail_timeout_max),
+    stuck_after_ms: parsed.STUCK_AFTER_MS,
     prices_file: parsed.PRICES_FILE,
     quoting: {
       spread_bps: parsed.SPREAD_BPS,

@@ -24,6 +24,7 @@ import { forgetOldCommits } from './ledger/commit.ts'
 import { openLimiter } from './limits/limiter.ts'
 import { createMetrics } from './metrics.ts'
 import { openCarrier } from './onchain/carrier.ts'
+import { noteStuck } from './operator/stuck.ts'
 import { openShared } from './partners/partners.ts'
 import { openSender } from './pix/sender.ts'
 import { openTreasury } from './treasury/treasury.ts'
@@ -55,6 +56,7 @@ const CLOCK_MS = 30_000
 const FORGET_COMMITS_MS = 600_000
 const FORGET_HISTORY_MS = 3_600_000
 const A_DAY_MS = 24 * 3_600_000
+const STUCK_MS = 30_000
 const CLOCK_SKEW_WARNING_MS = 500
 const DRAIN_MS = 10_000
 /** No request is left open for longer, whatever becomes of the database. */
@@ -117,6 +119,7 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
     every(CLOCK_MS, () => setClock(clock, sharedDb, log))
     every(FORGET_COMMITS_MS, () => Promise.all(Object.values(worlds).map(({ db }) => forgetOldCommits(db))))
 
+    every(STUCK_MS, () => Promise.all(Object.values(worlds).map((world) => noteStuck(world))))
     every(FORGET_HISTORY_MS, () => Promise.all(Object.values(worlds).map(forgetHistory)))
 
     const hints = openHints(sharedSeat, log)

@@ -43,7 +43,15 @@ export function openWorlds(options: {
   log: Logger
   config: Pick<
     Config,
-    'pix_wait_ms' | 'lease_ms' | 'sandbox' | 'lanes' | 'quoting' | 'prices_file' | 'database_wait_ms'
+    | 'pix_wait_ms'
+    | 'lease_ms'
+    | 'rail_timeout_ms'
+    | 'stuck_after_ms'
+    | 'sandbox'
+    | 'lanes'
+    | 'quoting'
+    | 'prices_file'
+    | 'database_wait_ms'
   >
   pool: number
   onBatch?: (environment: Environment, batch: Parameters<NonNullable<DoorOptions['onBatch']>>[0]) => void
@@ -64,8 +72,9 @@ export function openWorlds(options: {
       ...(onBatch ? { onBatch: (batch) => onBatch(environment, batch) } : {}),
     })
     closing.push(door.stop, () => db.end())
-    const { pix_wait_ms, lease_ms } = config
-    return createWorld({ environment, db, clock, commit: door.commit, ...rails, pix_wait_ms, lease_ms })
+    const { pix_wait_ms, lease_ms, rail_timeout_ms, stuck_after_ms } = config
+    const times = { pix_wait_ms, lease_ms, rail_timeout_ms, stuck_after_ms }
+    return createWorld({ environment, db, clock, commit: door.commit, ...rails, ...times })
   }
 
   const { clock, config, log } = options
