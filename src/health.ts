@@ -14,12 +14,17 @@ export type Readiness = { ready(): boolean }
 export function registerHealth(app: FastifyInstance, options: { db: Pool; readiness: Readiness }): void {
   app.get('/healthz', async (_, reply) => reply.type('application/json').send('{"status":"ok"}'))
   app.get('/readyz', async (_, reply) => {
-    if (!options.readiness.ready())
-      throw new Refusal('service_unavailable', { message: 'The server is starting or stopping.' })
-    await options.db.query({ text: 'SELECT 1', query_timeout: READY_MS } as QueryConfig).catch(() => {
-      throw new Refusal('service_unavailable', { message: 'The database does not answer.' })
-    })
+    await assertReady(options)
     return reply.type('application/json').send('{"status":"ready"}')
+  })
+}
+
+/** Throws why this node should get no traffic. */
+export async function assertReady({ db, readiness }: { db: Pool; readiness: Readiness }): Promise<void> {
+  if (!readiness.ready())
+    throw new Refusal('service_unavailable', { message: 'The server is starting or stopping.' })
+  await db.query({ text: 'SELECT 1', query_timeout: READY_MS } as QueryConfig).catch(() => {
+    throw new Refusal('service_unavailable', { message: 'The database does not answer.' })
   })
 }
 

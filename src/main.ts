@@ -9,15 +9,15 @@ import { createSealer } from './core/seal.ts'
 import { openHints } from './db/hints.ts'
 import { migrate } from './db/migrate.ts'
 import { ensureSecretKey, startDatabase } from './db/open.ts'
-import { openPool, type Pool } from './db/pool.ts'
+import { type Db, openPool } from './db/pool.ts'
 import { createDemo, renderDemo } from './demo.ts'
 import { buildOpenApi } from './docs/openapi.ts'
 import { registerPages } from './docs/pages.ts'
-import { forgetEvents } from './events/store.ts'
-import { registerHealth, registerMetrics, startMetricsServer } from './health.ts'
+import { questionsOf, questionsOfNode } from './figures.ts'
+import { assertReady, registerHealth, registerMetrics, startMetricsServer } from './health.ts'
+import { openHousekeeping } from './housekeeping.ts'
 import { buildServer } from './http/server.ts'
 import { openKeyring } from './keys/keyring.ts'
-import { forgetOldCommits } from './ledger/commit.ts'
 import { openLimiter } from './limits/limiter.ts'
 import { createMetrics } from './metrics.ts'
 import { openCarrier } from './onchain/carrier.ts'
@@ -28,7 +28,6 @@ import { version } from './version.ts'
 import { isAllowedAddress } from './webhooks/address.ts'
 import { type Courier, openCourier } from './webhooks/courier.ts'
 import { dnsResolver, openOutside } from './webhooks/outside.ts'
-import { forgetDeliveries, queueState } from './webhooks/queue.ts'
 import type { World } from './world.ts'
 import { openWorlds } from './worlds.ts'
 
@@ -46,10 +45,6 @@ export type StartOptions = {
   readonly onFatal: (error: Error) => void
 }
 
-const CLOCK_MS = 30_000
-const FORGET_COMMITS_MS = 600_000
-const FORGET_HISTORY_MS = 3_600_000
-const A_DAY_MS = 24 * 3_600_000
 const CLOCK_SKEW_WARNING_MS = 500
 const DRAIN_MS = 10_000
 
@@ -100,10 +95,15 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
     })
     closing.push(stopWorlds)
     await setClock(clock, sharedDb, log)
-    every(CLOCK_MS, () => setClock(clock, sharedDb, log))
-    every(FORGET_COMMITS_MS, () => Promise.all(Object.values(worlds).map(({ db }) => forgetOldCommits(db))))
-
-    every(FORGET_HISTORY_MS, () => Promise.all(Object.values(worlds).map(forgetHistory)))
+    const housekeeping = openHousekeeping({
+      worlds,
+      shared: sharedDb,
+      retention: config.retention,
+      setClock: (db) => setClock(clock, db, log),
+      log,
+      onRun: metrics.kept,
+    })
+    closing.push(housekeeping.stop)
 
     const hints = openHints(sharedSeat, log)
     closing.push(hints.stop)
@@ -135,12 +135,13 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
     closing.push(outside.stop)
     const sealer = createSealer(secret_key)
     for (const world of Object.values(worlds) as World[]) {
-      const { environment, db } = world
+      const { environment } = world
       const onAttempt = metrics.attempted.bind(undefined, environment)
-      const courier = openCourier(world, { outside, sealer, log, timeout_ms, retry_ms, onAttempt })
+      const onLost = metrics.unrecorded.bind(undefined, environment)
+      const courier = openCourier(world, { outside, sealer, log, timeout_ms, retry_ms, onAttempt, onLost })
       couriers[environment] = courier
       closing.push(courier.stop)
-      metrics.watchWebhooks(environment, () => queueState(db))
+      for (const question of questionsOf(world)) metrics.watch(question)
     }
     const webhooks = { sealer, allow_private, couriers: couriers as Record<Environment, Courier> }
 
@@ -154,7 +155,15 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
       log,
       onAnswer: metrics.answered,
     })
-    registerHealth(app, { db: sharedDb, readiness: { ready: () => serving } })
+    const health = { db: sharedDb, readiness: { ready: () => serving } }
+    registerHealth(app, health)
+    const ready = () =>
+      assertReady(health).then(
+        () => true,
+        () => false,
+      )
+    const pools = { shared: sharedDb, production: worlds.production.db, sandbox: worlds.sandbox.db }
+    for (const question of questionsOfNode({ ready, pools })) metrics.watch(question)
     registerPages(app, { openapi: () => buildOpenApi({ endpoints, public_url: server.url, version }) })
     if (config.metrics_port === undefined) registerMetrics(app, { metrics, token: config.metrics_token })
     else {
@@ -181,22 +190,6 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
     })
     print(`Trilho is ready at ${local}  (reference: ${local}/docs)\n`)
     return local
-  }
-
-  /** What is old and owed to nobody. */
-  async function forgetHistory({ db, clock }: World): Promise<void> {
-    const daysAgo = (days: number) => new Date(clock.now() - days * A_DAY_MS)
-    await forgetDeliveries(db, daysAgo(config.webhooks.delivery_days))
-    await forgetEvents(db, daysAgo(config.webhooks.event_days))
-  }
-
-  function every(ms: number, work: () => Promise<unknown>): void {
-    const timer = setInterval(
-      () => work().catch((error: unknown) => log.warn({ err: error }, 'in the background')),
-      ms,
-    )
-    timer.unref()
-    closing.push(async () => clearInterval(timer))
   }
 }
 
@@ -225,7 +218,7 @@ function closerOf(app: FastifyInstance): () => Promise<void> {
 }
 
 /** How far this machine's clock is from the database's. Half of the round trip is the best guess of when it looked. */
-async function setClock(clock: Clock, db: Pool, log: Logger): Promise<void> {
+async function setClock(clock: Clock, db: Db, log: Logger): Promise<void> {
   const asked = Date.now()
   const { rows } = await db.query('SELECT clock_timestamp() AS now')
   const offset = rows[0].now.getTime() - (asked + Date.now()) / 2

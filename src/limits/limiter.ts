@@ -5,15 +5,7 @@ import { Refusal } from '../core/errors.ts'
 import { type Channel, type Hints, sendHint } from '../db/hints.ts'
 import { type Client, openClient, openPool, type Seat, sqlState } from '../db/pool.ts'
 import type { WindowState } from '../http/headers.ts'
-import {
-  ALONE_LOCK,
-  countersOf,
-  dropClosedWindows,
-  lockCounters,
-  openCounters,
-  saveCounters,
-  writeCounters,
-} from './store.ts'
+import { ALONE_LOCK, countersOf, lockCounters, openCounters, saveCounters, writeCounters } from './store.ts'
 import {
   type Counter,
   counterKey,
@@ -44,7 +36,6 @@ export type Limiter = {
 const SHARED: Channel = 'windows_shared'
 const SAVE_MS = 1000
 const TRY_ALONE_MS = 10_000
-const CLEAN_MS = 600_000
 /** Long enough for a lone node that lost its lock to save what it counted. */
 const REJOIN_MS = 300
 const LOCK_NOT_AVAILABLE = '55P03'
@@ -201,7 +192,6 @@ export async function openLimiter(options: {
   timers.push(
     setInterval(() => void (mode === 'shared' && change(async () => void (await tryAlone()))), try_alone_ms),
   )
-  timers.push(setInterval(() => void dropClosedWindows(pool).catch(() => {}), CLEAN_MS))
   timers.push(setInterval(() => forgetClosed(counters, clock.now()), 60_000))
   for (const timer of timers) timer.unref()
 
