@@ -48,6 +48,7 @@ export function connectionConfig(
     role: roleOf(url, schema),
     search_path: schema,
     timezone: 'UTC',
+    default_transaction_isolation: 'read committed',
     statement_timeout: '5s',
     lock_timeout: '500ms',
     idle_in_transaction_session_timeout: '2s',
@@ -142,22 +143,46 @@ export async function transaction<T>(pool: Pool, work: (tx: Db) => Promise<T>): 
   }
 }
 
+/**
+ * SQLSTATEs after which the server closes the connection. Severities would tell the same, but they come in the language of
+ * the server: 57P is a shutdown, 08 a broken connection, 25P03 and 25P04 a session that took too long.
+ */
+const ENDS_CONNECTION = /^(08|57P|25P03|25P04|28|3D000|53300)/
+
 /** The server refused a statement and goes on; anything else is a connection that broke or is about to. */
 export function isAnswer(error: unknown): error is pg.DatabaseError {
-  return error instanceof pg.DatabaseError && error.severity === 'ERROR'
+  return error instanceof pg.DatabaseError && !ENDS_CONNECTION.test(error.code ?? '')
+}
+
+const QUERY_CANCELED = '57014'
+const READ_ONLY = '25006'
+
+/**
+ * The server as a whole cannot do its work: disk full, shutting down, a standby that takes no writes. Nothing is wrong
+ * with the statement, and the next one on the same connection would fare no better.
+ */
+export function isServerTrouble(error: unknown): boolean {
+  const state = sqlState(error)
+  return (
+    state !== undefined && state !== QUERY_CANCELED && (/^(08|53|57|58)/.test(state) || state === READ_ONLY)
+  )
 }
 
 /** No connection to be had, or one that broke: the database may be restarting. Worth a retry by the caller. */
 export function isUnreachable(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return error.severity !== 'ERROR'
+  if (error instanceof pg.DatabaseError) return !isAnswer(error) || isServerTrouble(error)
   const { code, message } = error as NodeJS.ErrnoException
-  return (
-    ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH'].includes(code ?? '') ||
-    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|timeout expired|Query read timeout)/.test(
-      message ?? '',
-    )
-  )
+  return NO_CONNECTION_CODES.has(code ?? '') || NO_CONNECTION.test(message ?? '')
 }
+
+const NO_CONNECTION_CODES = new Set(
+  'ECONNREFUSED ECONNRESET ECONNABORTED EPIPE ETIMEDOUT ENOTFOUND EAI_AGAIN EHOSTUNREACH EHOSTDOWN ENETUNREACH ENETDOWN ERR_STREAM_DESTROYED ERR_STREAM_WRITE_AFTER_END'.split(
+    ' ',
+  ),
+)
+/** The driver tells of its own connections in words only. */
+const NO_CONNECTION =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|timeout expired|Query read timeout)/
 
 export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined

@@ -1,17 +1,28 @@
 import assert from 'node:assert/strict'
 import { type Client, openClient, type Seat } from '../db/pool.ts'
 
-/** The one connection of a runner, opened when it is needed and again when it broke. */
+/** The one connection of a runner, opened when it is needed, and again when it broke or has served long enough. */
 export type Connection = {
   get(): Promise<Client>
   drop(client: Client): void
   close(): Promise<void>
 }
 
+/** A backend's memory only ever grows: one that has served for this long makes room for a fresh one between two batches. */
+const SERVES_MS = 30 * 60_000
+
 export function openConnection(seat: Seat, name: string): Connection {
   let current: Client | undefined
+  let opened_at = 0
+
+  function drop(client: Client): void {
+    if (current === client) current = undefined
+    client.end().catch(() => {})
+  }
+
   return {
     async get() {
+      if (current && performance.now() - opened_at > SERVES_MS) drop(current)
       if (current) return current
       const client = await openClient(
         { ...seat, application_name: `${seat.application_name} ${name}` },
@@ -20,14 +31,15 @@ export function openConnection(seat: Seat, name: string): Connection {
       client.once('end', () => {
         if (current === client) current = undefined
       })
-      await assertDurable(client)
+      await assertDurable(client).catch((error: unknown) => {
+        drop(client)
+        throw error
+      })
       current = client
+      opened_at = performance.now()
       return client
     },
-    drop(client) {
-      if (current === client) current = undefined
-      client.end().catch(() => {})
-    },
+    drop,
     async close() {
       await current?.end().catch(() => {})
     },

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { isAnswer, type Pool, sqlState } from '../db/pool.ts'
+import { isAnswer, isServerTrouble, type Pool } from '../db/pool.ts'
 import { type Outcome, recordOutcomes } from './queue.ts'
 import { type EndpointNews, noteEndpoints } from './store.ts'
 
@@ -114,13 +114,8 @@ export function openRecorder(
   }
 }
 
-/**
- * Whether the rows themselves, or somebody else's hold on one of them, are the reason: data that cannot be stored,
- * constraints, locks. Anything else (a lost connection, a full disk) would meet each half just the same.
- */
-function isAboutRows(error: unknown): boolean {
-  return isAnswer(error) && /^(21|22|23|40|54|55|P0)/.test(sqlState(error) ?? '')
-}
+/** The rows themselves, or somebody else's hold on one of them, are the reason; a full disk would meet each half just the same. */
+const isAboutRows = (error: unknown): boolean => isAnswer(error) && !isServerTrouble(error)
 
 /** Without what came from outside. */
 const bareOf = (outcome: Outcome): Outcome => ({
