@@ -174,6 +174,16 @@ const settings = {
     fallback: '30',
     parse: integer(1, 36_500),
   }),
+  QUOTE_RETENTION_DAYS: setting({
+    about: 'How long quotes are kept after their end when they were never executed; executed ones stay',
+    fallback: '30',
+    parse: integer(1, 36_500),
+  }),
+  HOUSEKEEPING_MS: setting({
+    about: 'How often a node looks for what is old and owed to nobody, and forgets it; in milliseconds',
+    fallback: '600000',
+    parse: integer(100, 86_400_000),
+  }),
   TRUST_PROXY: setting({
     about: 'Proxies whose X-Forwarded-For is believed: addresses and CIDR ranges, separated by commas',
     example: '10.0.0.0/8, 192.0.2.7',
@@ -239,8 +249,12 @@ export type Config = {
     readonly timeout_ms: number
     readonly retry_ms: readonly number[]
     readonly dns: readonly string[]
+  }
+  readonly retention: {
+    readonly every_ms: number
     readonly event_days: number
     readonly delivery_days: number
+    readonly quote_days: number
   }
   readonly trusted_proxies: readonly Cidr[]
   readonly log_level: string
@@ -319,8 +333,12 @@ export function readConfig(env: Environment): Config {
       timeout_ms: parsed.WEBHOOK_TIMEOUT_MS,
       retry_ms: parsed.WEBHOOK_RETRY_MS,
       dns: parsed.WEBHOOK_DNS,
+    },
+    retention: {
+      every_ms: parsed.HOUSEKEEPING_MS,
       event_days: parsed.EVENT_RETENTION_DAYS,
       delivery_days: parsed.DELIVERY_RETENTION_DAYS,
+      quote_days: parsed.QUOTE_RETENTION_DAYS,
     },
     trusted_proxies: parsed.TRUST_PROXY,
     log_level: parsed.LOG_LEVEL,

@@ -14,23 +14,34 @@ const WRITTEN_MS = 3000
 /** What operators and their machines ask: alive, ready, and how it is doing. None of it needs an API key. */
 export type Readiness = { ready(): boolean }
 
-export type HealthOptions = {
+/** Throws why this node should get no traffic. */
+export type AssertReady = () => Promise<void>
+
+export function openReadiness(options: {
   readonly db: Pool
   readonly readiness: Readiness
   /** What the heartbeat says of the database. */
   readonly primary: () => PrimaryState
+}): AssertReady {
+  const canWrite = openWriteCheck(options)
+  return async () => {
+    if (!options.readiness.ready())
+      throw new Refusal('service_unavailable', { message: 'The server is starting or stopping.' })
+    if (!(await canWrite()))
+      throw new Refusal('service_unavailable', { message: 'The database does not take writes.' })
+  }
+}
+
+export type HealthOptions = {
+  readonly assertReady: AssertReady
   /** More about the state of things, for whoever looks. Whether the node is ready never depends on it. */
   readonly details?: () => Promise<Record<string, unknown>>
 }
 
 export function registerHealth(app: FastifyInstance, options: HealthOptions): void {
-  const canWrite = openWriteCheck(options)
   app.get('/healthz', async (_, reply) => reply.type('application/json').send('{"status":"ok"}'))
   app.get('/readyz', async (_, reply) => {
-    if (!options.readiness.ready())
-      throw new Refusal('service_unavailable', { message: 'The server is starting or stopping.' })
-    if (!(await canWrite()))
-      throw new Refusal('service_unavailable', { message: 'The database does not take writes.' })
+    await options.assertReady()
     const details = await detailsOf(options)
     return reply
       .type('application/json')
@@ -47,7 +58,7 @@ async function detailsOf({ details }: HealthOptions): Promise<Record<string, unk
  * Whether money could move right now: the server is a primary, takes a write, and whoever must confirm it, such as a
  * synchronous standby, does. Reading would prove nothing, for a standby reads as well.
  */
-function openWriteCheck({ db, primary }: HealthOptions): () => Promise<boolean> {
+function openWriteCheck({ db, primary }: { db: Pool; primary: () => PrimaryState }): () => Promise<boolean> {
   let written: { readonly at: number; readonly epoch: number } | undefined
   let running: Promise<boolean> | undefined
 

@@ -5,15 +5,7 @@ import type { Logger } from 'pino'
 import { crashPoint } from '../core/crash-point.ts'
 import { Refusal } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
-import {
-  type Client,
-  type Db,
-  isAnswer,
-  isServerTrouble,
-  isUnreachable,
-  type Seat,
-  sqlState,
-} from '../db/pool.ts'
+import { type Client, isAnswer, isServerTrouble, isUnreachable, type Seat, sqlState } from '../db/pool.ts'
 import type { Command } from './command.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { decide, type Outcome } from './decide.ts'
@@ -314,9 +306,4 @@ function isContention(error: unknown): boolean {
     state === SERIALIZATION_FAILURE ||
     state === QUERY_CANCELED
   )
-}
-
-/** A batch's id is asked for within seconds, if at all. */
-export async function forgetOldCommits(db: Db): Promise<void> {
-  await db.query(`DELETE FROM commits WHERE committed_at < clock_timestamp() - interval '1 hour'`)
 }

@@ -19,7 +19,6 @@ import {
   ALONE_LOCK,
   type Backend,
   countersOf,
-  dropClosedWindows,
   endBackend,
   lockCounters,
   openCounters,
@@ -56,7 +55,6 @@ export type Limiter = {
 const SHARED: Channel = 'windows_shared'
 const SAVE_MS = 1000
 const TRY_ALONE_MS = 10_000
-const CLEAN_MS = 600_000
 /** Long enough for a lone node that lost its lock to save what it counted. */
 const REJOIN_MS = 300
 const LOCK_NOT_AVAILABLE = '55P03'
@@ -285,7 +283,6 @@ export async function openLimiter(options: {
   timers.push(
     setInterval(() => void (mode === 'shared' && change(async () => void (await tryAlone()))), try_alone_ms),
   )
-  timers.push(setInterval(() => void dropClosedWindows(pool).catch(() => {}), CLEAN_MS))
   timers.push(setInterval(() => forgetClosed(counters, clock.now()), 60_000))
   for (const timer of timers) timer.unref()
 

@@ -1,3 +1,4 @@
+import type { GoOn } from '../db/chore.ts'
 import type { Db } from '../db/pool.ts'
 import type { Counter } from './windows.ts'
 
@@ -110,6 +111,16 @@ export async function countersOf(db: Db, subject: string): Promise<Counter[]> {
   return rows.map(counterOf)
 }
 
-export async function dropClosedWindows(db: Db): Promise<void> {
-  await db.query(`DELETE FROM windows WHERE ends_at < clock_timestamp() - interval '1 day'`)
+const STEP = 1000
+
+/** Nobody counts in a window that has ended. An hour more, for clocks that differ. */
+export async function forgetWindows(db: Db, goOn: GoOn = () => true): Promise<void> {
+  for (let gone = STEP; gone === STEP && goOn(); ) {
+    const answer = await db.query(
+      `DELETE FROM windows WHERE (subject, name, starts_at) IN (SELECT subject, name, starts_at FROM windows
+         WHERE ends_at < clock_timestamp() - interval '1 hour' ORDER BY ends_at LIMIT $1 FOR UPDATE SKIP LOCKED)`,
+      [STEP],
+    )
+    gone = answer.rowCount ?? 0
+  }
 }
