@@ -9,7 +9,7 @@ const ranks: readonly (readonly string[])[] = [
   ['db', 'rails'],
   ['world.ts', 'ledger', 'http'],
   ['customers', 'events', 'exceptions', 'keys', 'limits', 'partners', 'treasury'],
-  ['deposits', 'pix', 'onchain', 'quotes', 'webhooks'],
+  ['adjustments', 'deposits', 'pix', 'onchain', 'quotes', 'webhooks'],
   ['operator'],
   [
     'docs',

@@ -12,6 +12,7 @@ export const worldGrants: Record<string, string> = {
   entries: 'SELECT, INSERT',
   claims: 'SELECT, INSERT, UPDATE, DELETE',
   deposits: 'SELECT, INSERT',
+  adjustments: 'SELECT, INSERT',
   proposals: 'SELECT, INSERT, UPDATE',
   exceptions: 'SELECT, INSERT, UPDATE',
   payouts: 'SELECT, INSERT, UPDATE',

@@ -1,5 +1,7 @@
+import { debit, reverseCredit } from '../adjustments/adjustments.ts'
 import { type Asset, money } from '../core/money.ts'
 import { operatorCredit } from '../deposits/deposits.ts'
+import { depositById } from '../deposits/store.ts'
 import { stepTransfer } from '../onchain/settle.ts'
 import { transferById } from '../onchain/store.ts'
 import { settlePayout } from '../pix/settle.ts'
@@ -8,18 +10,16 @@ import { payFees } from '../treasury/fee-payouts.ts'
 import { foldTrades } from '../treasury/treasury.ts'
 import type { World } from '../world.ts'
 
-/** What an operator may do to money: credit a customer, pay a partner its fees, and settle what the rails leave open, with evidence. */
+/**
+ * What an operator may do to money: credit a customer, correct what was booked, pay a partner its fees, and settle what the
+ * rails leave open, with evidence.
+ */
 export type Action =
+  | { readonly name: 'credit'; readonly details: BookingDetails }
+  | { readonly name: 'debit'; readonly details: BookingDetails }
   | {
-      readonly name: 'credit'
-      readonly details: {
-        partner_id: string
-        customer_id: string
-        asset: Asset
-        amount: string
-        reason: string
-        reference: string
-      }
+      readonly name: 'reverse_credit'
+      readonly details: { deposit_id: string; reason: string; reference: string }
     }
   | {
       readonly name: 'resolve_payout'
@@ -47,6 +47,15 @@ export type Action =
       }
     }
 
+type BookingDetails = {
+  partner_id: string
+  customer_id: string
+  asset: Asset
+  amount: string
+  reason: string
+  reference: string
+}
+
 export type ActionName = Action['name']
 export type Done = { readonly id: string; readonly text: string }
 
@@ -56,6 +65,10 @@ export function perform(world: World, action: Action): Promise<Done> {
   switch (action.name) {
     case 'credit':
       return credit(world, action.details)
+    case 'debit':
+      return debitCustomer(world, action.details)
+    case 'reverse_credit':
+      return reverse(world, action.details)
     case 'resolve_payout':
       return resolvePayout(world, action.details)
     case 'resolve_transfer':
@@ -70,6 +83,24 @@ async function credit(world: World, { asset, amount, ...order }: DetailsOf<'cred
     operatorCredit(world, { ...order, money: money(asset, BigInt(amount)) }),
   )
   return { id, text: replayed ? 'had been credited before under this reference' : 'credited' }
+}
+
+async function debitCustomer(world: World, { asset, amount, ...order }: DetailsOf<'debit'>): Promise<Done> {
+  const { id, replayed } = await world.commit(debit(world, { ...order, money: money(asset, BigInt(amount)) }))
+  return { id, text: replayed ? 'had been debited before under this reference' : 'debited' }
+}
+
+async function reverse(
+  world: World,
+  { deposit_id, reason, reference }: DetailsOf<'reverse_credit'>,
+): Promise<Done> {
+  const deposit = await depositById(world.db, deposit_id)
+  if (!deposit) throw new Error(`No deposit ${deposit_id} in ${world.environment}.`)
+  const { id, replayed } = await world.commit(reverseCredit(world, { deposit, reason, reference }))
+  return {
+    id,
+    text: replayed ? 'had been booked before under this reference' : `reverses ${deposit_id}`,
+  }
 }
 
 async function payPartnerFees(
