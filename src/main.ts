@@ -21,6 +21,7 @@ import { forgetOldCommits } from './ledger/commit.ts'
 import { openLimiter } from './limits/limiter.ts'
 import { createMetrics } from './metrics.ts'
 import { openCarrier } from './onchain/carrier.ts'
+import { expireProposals } from './operator/proposals.ts'
 import { openShared } from './partners/partners.ts'
 import { openSender } from './pix/sender.ts'
 import { openTreasury } from './treasury/treasury.ts'
@@ -48,6 +49,7 @@ export type StartOptions = {
 
 const CLOCK_MS = 30_000
 const FORGET_COMMITS_MS = 600_000
+const EXPIRE_PROPOSALS_MS = 60_000
 const FORGET_HISTORY_MS = 3_600_000
 const A_DAY_MS = 24 * 3_600_000
 const CLOCK_SKEW_WARNING_MS = 500
@@ -103,6 +105,7 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
     every(CLOCK_MS, () => setClock(clock, sharedDb, log))
     every(FORGET_COMMITS_MS, () => Promise.all(Object.values(worlds).map(({ db }) => forgetOldCommits(db))))
 
+    every(EXPIRE_PROPOSALS_MS, () => Promise.all(Object.values(worlds).map(expireProposals)))
     every(FORGET_HISTORY_MS, () => Promise.all(Object.values(worlds).map(forgetHistory)))
 
     const hints = openHints(sharedSeat, log)

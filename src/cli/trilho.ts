@@ -16,6 +16,7 @@ import { eventCommands } from './events.ts'
 import { keyCommands } from './keys.ts'
 import { operatorCommands } from './operator.ts'
 import { partnerCommands } from './partners.ts'
+import { proposalCommands } from './proposals.ts'
 import { RemoteRefusal } from './remote.ts'
 import { serviceCommands } from './service.ts'
 import { treasuryCommands } from './treasury.ts'
@@ -26,6 +27,7 @@ const commands: readonly CliCommand[] = [
   ...keyCommands,
   ...customerCommands,
   ...operatorCommands,
+  ...proposalCommands,
   ...treasuryCommands,
   ...eventCommands,
 ]
