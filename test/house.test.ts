@@ -8,7 +8,7 @@ const ranks: readonly (readonly string[])[] = [
   ['core'],
   ['db', 'rails'],
   ['world.ts', 'ledger', 'http'],
-  ['customers', 'events', 'exceptions', 'keys', 'limits', 'partners', 'treasury'],
+  ['customers', 'events', 'exceptions', 'keys', 'limits', 'money-limits', 'partners', 'treasury'],
   ['adjustments', 'deposits', 'pix', 'onchain', 'quotes', 'webhooks'],
   ['operator'],
   [

@@ -14,6 +14,7 @@ export const worldGrants: Record<string, string> = {
   deposits: 'SELECT, INSERT',
   adjustments: 'SELECT, INSERT',
   proposals: 'SELECT, INSERT, UPDATE',
+  money_limits: 'SELECT, INSERT, UPDATE',
   exceptions: 'SELECT, INSERT, UPDATE',
   payouts: 'SELECT, INSERT, UPDATE',
   transfers: 'SELECT, INSERT, UPDATE',
