@@ -3,7 +3,7 @@ import { overdue } from '../db/due.ts'
 import { type Transfer, transferById } from '../onchain/store.ts'
 import { type Action, perform } from '../operator/actions.ts'
 import { propose } from '../operator/proposals.ts'
-import { identifyOperator, type Shared } from '../partners/partners.ts'
+import { assertTwoOperators, identifyOperator, type Shared } from '../partners/partners.ts'
 import { type Payout, payoutById } from '../pix/store.ts'
 import type { World } from '../world.ts'
 import {
@@ -36,6 +36,7 @@ export async function actOrPropose(
     const { id, text } = await perform(world, action)
     return { json: { id, status: 'completed' }, text: `${id} ${text}.\n` }
   }
+  await assertTwoOperators(shared)
   const { email } = await whoIsThere(shared, input)
   const proposal = await propose(world, action, email)
   return {
