@@ -62,7 +62,12 @@ async function confirm(input: Input, world: World, proposal: Proposal): Promise<
   )
   if (input.options.yes === true || !isTerminal()) return true
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
-  const answer = await terminal.question('Approve it? Type yes: ').finally(() => terminal.close())
+  // Whoever closes the terminal instead of answering has not said yes.
+  const answer = await Promise.race([
+    terminal.question('Approve it? Type yes: ').catch(() => ''),
+    new Promise<string>((resolve) => terminal.once('close', () => resolve(''))),
+  ])
+  terminal.close()
   return answer.trim().toLowerCase() === 'yes'
 }
 

@@ -133,7 +133,9 @@ function alreadyEnded(
   const message =
     ended === 'rejected' || ended === 'withdrawn'
       ? `${id} was ${ended} by ${ended_by}${because}.`
-      : `${id} was approved by ${approved_by}, and has happened${resource_id ? `: ${resource_id}` : ''}.`
+      : resource_id
+        ? `${id} was approved by ${approved_by}, and has happened: ${resource_id}.`
+        : `${id} was approved by ${approved_by}. Approving it again completes it.`
   return refuse('already_final', { message })
 }
 
