@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
+import { until } from '../../test/support/wait.ts'
 import { addCustomer } from '../customers/customers.ts'
 import { overdue } from '../db/due.ts'
 import type { Payout } from '../pix/store.ts'
 import { perform } from './actions.ts'
-import { approve, listProposals, propose } from './proposals.ts'
+import { approve, listProposals, propose, reject, withdraw } from './proposals.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -89,4 +90,52 @@ test('in production one proposes and another approves; approving again changes n
     [customer.id],
   )
   expect(rows[0].balance).toBe(700n)
+})
+
+test('a resolution happens in the moment of its approval, or not at all', async () => {
+  const { sandbox } = service.worlds
+  const [ana, bea] = ['a@example.com', 'b@example.com']
+  const ended = async (end: 'approve' | 'reject') => {
+    const { api, payout_id } = await openPayout()
+    const details = { payout_id, outcome: 'failed', evidence: 'statement' } as const
+    const { id } = await propose(sandbox, { name: 'resolve_payout', details }, ana)
+    if (end === 'reject') await reject(sandbox, id, bea, 'it was paid')
+    const approved = approve(sandbox, id, bea)
+    if (end === 'approve') expect(await approved).toMatchObject({ ended: 'done', resource_id: payout_id })
+    else await expect(approved).rejects.toThrow(/was rejected by b@example\.com/)
+    return (await api.get(`/v1/pix/payouts/${payout_id}`)).json.status
+  }
+  expect([await ended('approve'), await ended('reject')]).toEqual(['failed', 'processing'])
+})
+
+test('a transfer that comes to another end meanwhile leaves its proposal open, to be withdrawn', async () => {
+  const { sandbox } = service.worlds
+  const { api, customer_id } = await openPayout()
+  await api.post('/v1/sandbox/deposits', { customer_id, asset: 'USDT', amount: '9000000' })
+  const { id: transfer_id } = (
+    await api.post('/v1/onchain/transfers', {
+      customer_id,
+      asset: 'USDT',
+      network: 'polygon',
+      amount: '1009003',
+      destination_address: '0x52908400098527886e0f7030069857d2e4169ee7',
+      idempotency_key: 'stays',
+    })
+  ).json
+  const status = async () => (await api.get(`/v1/onchain/transfers/${transfer_id}`)).json.status
+  await until(async () => (await status()) === 'processing', 20_000)
+  const [confirmed, failed] = await Promise.all(
+    (['confirmed', 'failed'] as const).map((outcome) =>
+      propose(
+        sandbox,
+        { name: 'resolve_transfer', details: { transfer_id, outcome, evidence: 'explorer' } },
+        'a@example.com',
+      ),
+    ),
+  )
+  expect(await approve(sandbox, confirmed!.id, 'b@example.com')).toMatchObject({ resource_id: transfer_id })
+  expect(await status()).toBe('confirmed')
+  await expect(approve(sandbox, failed!.id, 'b@example.com')).rejects.toThrow()
+  expect(await withdraw(sandbox, failed!.id, 'a@example.com', null)).toMatchObject({ ended: 'withdrawn' })
+  expect(await status()).toBe('confirmed')
 })
