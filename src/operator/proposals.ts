@@ -108,7 +108,11 @@ async function endBefore(world: World, id: string, ending: Ending): Promise<Prop
  * transaction. Undefined: somebody else was faster, and it is not for this one to end it.
  */
 function endProposal(world: World, id: string, ending: Ending): Promise<Proposal | undefined> {
-  return transaction(world.db, (tx) => markEnded(tx, id, ending))
+  return transaction(world.db, async (tx) => {
+    // Whoever is approving it at this moment holds the row for as long as its money takes.
+    await tx.query("SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '15s'")
+    return markEnded(tx, id, ending)
+  })
 }
 
 /** With whatever time has brought about meanwhile. */
