@@ -71,7 +71,7 @@ async function newCustomer(like?: { api: Api; key: string; partner_id: string })
 }
 
 test('payouts at once over two nodes: exactly as many pass as the day has room for', async () => {
-  const [count, room] = [size(500, 50), 10]
+  const [count, room] = [size(200, 50), 10]
   const customer = await newCustomer()
   await limit(customer.customer_id, { payout_day: 1000n })
   const second = openApi(other.url, customer.key)
