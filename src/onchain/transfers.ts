@@ -58,16 +58,10 @@ export function acceptTransfer(
   const id = world.newId('transfer')
   const account = { customer_id, asset }
   const gross = amount_net + fee
+  const reads = [customerRows, usageRows].map((source) => ({ source, id: customer_id }))
   return onBehalfOf(caller, {
     partner_id,
-    locks: {
-      claim,
-      accounts: [account],
-      reads: [
-        { source: customerRows, id: customer_id },
-        { source: usageRows, id: customer_id },
-      ],
-    },
+    locks: { claim, accounts: [account], reads },
     decide: (held) =>
       once(held, claim, bodyOf, () => {
         activeCustomer(held, { partner_id, id: customer_id })

@@ -70,16 +70,10 @@ export function acceptPayout(
   const { claim, counterparty, bodyOf } = parts
   const id = world.newId('payout')
   const account = { customer_id, asset: 'BRL' } as const
+  const reads = [customerRows, usageRows].map((source) => ({ source, id: customer_id }))
   return onBehalfOf(caller, {
     partner_id,
-    locks: {
-      claim,
-      accounts: [account],
-      reads: [
-        { source: customerRows, id: customer_id },
-        { source: usageRows, id: customer_id },
-      ],
-    },
+    locks: { claim, accounts: [account], reads },
     decide: (held) =>
       once(held, claim, bodyOf, () => {
         const customer = activeCustomer(held, { partner_id, id: customer_id })
