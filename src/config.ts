@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
+import { parseAddress } from './db/address.ts'
 import { type Cidr, parseCidr } from './http/ip.ts'
 import type { Quoting } from './world.ts'
 
@@ -41,8 +42,9 @@ const settings = {
     parse: (dir) => resolve(dir),
   }),
   DATABASE_URL: setting({
-    about: 'A PostgreSQL 15 or newer to use instead of the embedded one',
-    example: 'postgresql://trilho:password@db.example.com:5432/trilho',
+    about:
+      'A PostgreSQL 15 or newer to use instead of the embedded one. With several hosts between commas the primary among them is used',
+    example: 'postgresql://trilho:password@db1.example.com:5432,db2.example.com:5432/trilho',
     fallback: undefined,
     secret: true,
     parse: databaseUrl,
@@ -51,6 +53,18 @@ const settings = {
     about: 'Connections for reading, per environment',
     fallback: '8',
     parse: integer(1, 200),
+  }),
+  DATABASE_WAIT_MS: setting({
+    about:
+      'How long a request waits for the database during a switch-over before it is answered with 503, in milliseconds',
+    fallback: '6000',
+    parse: integer(0, 8000),
+  }),
+  START_WAIT_MS: setting({
+    about:
+      'How long a start waits for a database that is not there yet, in milliseconds; 0: until it is told to stop',
+    fallback: '0',
+    parse: integer(0, 86_400_000),
   }),
   LANES: setting({
     about: 'Money transactions that may run at once, per environment and node',
@@ -160,6 +174,16 @@ const settings = {
     fallback: '30',
     parse: integer(1, 36_500),
   }),
+  QUOTE_RETENTION_DAYS: setting({
+    about: 'How long quotes are kept after their end when they were never executed; executed ones stay',
+    fallback: '30',
+    parse: integer(1, 36_500),
+  }),
+  HOUSEKEEPING_MS: setting({
+    about: 'How often a node looks for what is old and owed to nobody, and forgets it; in milliseconds',
+    fallback: '600000',
+    parse: integer(100, 86_400_000),
+  }),
   TRUST_PROXY: setting({
     about: 'Proxies whose X-Forwarded-For is believed: addresses and CIDR ranges, separated by commas',
     example: '10.0.0.0/8, 192.0.2.7',
@@ -205,6 +229,8 @@ export type Config = {
   readonly data_dir: string
   readonly database_url: string | undefined
   readonly database_pool: number
+  readonly database_wait_ms: number
+  readonly start_wait_ms: number
   readonly lanes: number
   readonly secret_key: Buffer | undefined
   readonly pix_wait_ms: number
@@ -223,8 +249,12 @@ export type Config = {
     readonly timeout_ms: number
     readonly retry_ms: readonly number[]
     readonly dns: readonly string[]
+  }
+  readonly retention: {
+    readonly every_ms: number
     readonly event_days: number
     readonly delivery_days: number
+    readonly quote_days: number
   }
   readonly trusted_proxies: readonly Cidr[]
   readonly log_level: string
@@ -279,6 +309,8 @@ export function readConfig(env: Environment): Config {
     data_dir: parsed.DATA_DIR,
     database_url: parsed.DATABASE_URL,
     database_pool: parsed.DATABASE_POOL,
+    database_wait_ms: parsed.DATABASE_WAIT_MS,
+    start_wait_ms: parsed.START_WAIT_MS,
     lanes: parsed.LANES,
     secret_key: parsed.SECRET_KEY,
     pix_wait_ms: parsed.PIX_WAIT_MS,
@@ -301,8 +333,12 @@ export function readConfig(env: Environment): Config {
       timeout_ms: parsed.WEBHOOK_TIMEOUT_MS,
       retry_ms: parsed.WEBHOOK_RETRY_MS,
       dns: parsed.WEBHOOK_DNS,
+    },
+    retention: {
+      every_ms: parsed.HOUSEKEEPING_MS,
       event_days: parsed.EVENT_RETENTION_DAYS,
       delivery_days: parsed.DELIVERY_RETENTION_DAYS,
+      quote_days: parsed.QUOTE_RETENTION_DAYS,
     },
     trusted_proxies: parsed.TRUST_PROXY,
     log_level: parsed.LOG_LEVEL,
@@ -408,10 +444,11 @@ function url(value: string): string {
 }
 
 function databaseUrl(value: string): string {
-  const parsed = URL.canParse(value) ? new URL(value) : undefined
-  if (!parsed || !/^postgres(ql)?:$/.test(parsed.protocol) || parsed.pathname.length < 2) {
-    throw new Error('must look like postgresql://user:password@host:5432/database')
-  }
+  parseAddress(value)
+  if (!/^[a-z]+:\/\/[^/?#]*\/[^?#]/.test(value))
+    throw new Error(
+      'must end with the name of the database, as in postgresql://user:password@host:5432/database',
+    )
   return value
 }
 

@@ -6,22 +6,24 @@ import type { Config } from './config.ts'
 import { type Clock, systemClock } from './core/clock.ts'
 import type { Environment } from './core/environment.ts'
 import { createSealer } from './core/seal.ts'
+import { awaitPrimary } from './db/await-primary.ts'
+import { measureOffset } from './db/clock.ts'
 import { openHints } from './db/hints.ts'
 import { migrate } from './db/migrate.ts'
 import { ensureSecretKey, startDatabase } from './db/open.ts'
-import { openPool, type Pool } from './db/pool.ts'
+import { type Db, openPool } from './db/pool.ts'
+import { primaryOf } from './db/primary.ts'
 import { createDemo, renderDemo } from './demo.ts'
 import { buildOpenApi } from './docs/openapi.ts'
 import { registerPages } from './docs/pages.ts'
-import { forgetEvents } from './events/store.ts'
-import { registerHealth, registerMetrics, startMetricsServer } from './health.ts'
+import { questionsOf, questionsOfNode } from './figures.ts'
+import { openReadiness, registerHealth, registerMetrics, startMetricsServer } from './health.ts'
+import { openHousekeeping } from './housekeeping.ts'
 import { buildServer } from './http/server.ts'
 import { openKeyring } from './keys/keyring.ts'
-import { forgetOldCommits } from './ledger/commit.ts'
 import { openLimiter } from './limits/limiter.ts'
 import { createMetrics } from './metrics.ts'
 import { openCarrier } from './onchain/carrier.ts'
-import { noteStuck } from './operator/stuck.ts'
 import { openShared } from './partners/partners.ts'
 import { openSender } from './pix/sender.ts'
 import { openTreasury } from './treasury/treasury.ts'
@@ -29,7 +31,6 @@ import { version } from './version.ts'
 import { isAllowedAddress } from './webhooks/address.ts'
 import { type Courier, openCourier } from './webhooks/courier.ts'
 import { dnsResolver, openOutside } from './webhooks/outside.ts'
-import { forgetDeliveries, queueState } from './webhooks/queue.ts'
 import type { World } from './world.ts'
 import { openWorlds } from './worlds.ts'
 
@@ -45,20 +46,20 @@ export type StartOptions = {
   readonly print: (text: string) => void
   /** Told when the service cannot go on by itself. */
   readonly onFatal: (error: Error) => void
+  /** Ends a start that waits for something. What was opened is closed, and the start fails with the signal's reason. */
+  readonly signal?: AbortSignal
 }
 
-const CLOCK_MS = 30_000
-const FORGET_COMMITS_MS = 600_000
-const FORGET_HISTORY_MS = 3_600_000
-const A_DAY_MS = 24 * 3_600_000
-const STUCK_MS = 30_000
 const CLOCK_SKEW_WARNING_MS = 500
 const DRAIN_MS = 10_000
+/** No request is left open for longer, whatever becomes of the database. */
+const ANSWER_MS = 9500
+const ANSWER_AFTER_WAIT_MS = 5000
 
 export const createLog = (level: string): Logger =>
   pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime })
 
-export async function startService({ config, print, onFatal }: StartOptions): Promise<Service> {
+export async function startService({ config, print, onFatal, signal }: StartOptions): Promise<Service> {
   const log = createLog(config.log_level)
   const closing: (() => Promise<unknown>)[] = []
   const stop = async () => {
@@ -80,14 +81,20 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
     const database = await startDatabase(config, (line) => log.debug({ postgres: line }), onFatal)
     closing.push(database.stop)
     const secret_key = config.secret_key ?? (await ensureSecretKey(config.data_dir))
-    const applied = await migrate(database.url)
+    const primary = primaryOf(database.url)
+    const unlisten = primary.onEpoch((news) => log.warn(news, 'connections to the database are renewed'))
+    closing.push(async () => unlisten())
+    await awaitPrimary(database.url, { log, signal, give_up_ms: config.start_wait_ms })
+    const applied = await migrate(database.url, signal)
+    signal?.throwIfAborted()
     if (applied.length > 0) log.info({ applied }, 'database migrated')
 
     const metrics = createMetrics()
     const clock = systemClock()
     const couriers: Partial<Record<Environment, Courier>> = {}
     const sharedSeat = { url: database.url, schema: 'shared', application_name: 'trilho' } as const
-    const sharedDb = openPool({ ...sharedSeat, max: 2 })
+    const wait_ms = config.database_wait_ms
+    const sharedDb = openPool({ ...sharedSeat, max: 2, wait_ms })
     closing.push(() => sharedDb.end())
     const { worlds, stop: stopWorlds } = openWorlds({
       url: database.url,
@@ -102,17 +109,28 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
     })
     closing.push(stopWorlds)
     await setClock(clock, sharedDb, log)
-    every(CLOCK_MS, () => setClock(clock, sharedDb, log))
-    every(FORGET_COMMITS_MS, () => Promise.all(Object.values(worlds).map(({ db }) => forgetOldCommits(db))))
-
-    every(STUCK_MS, () => Promise.all(Object.values(worlds).map((world) => noteStuck(world))))
-    every(FORGET_HISTORY_MS, () => Promise.all(Object.values(worlds).map(forgetHistory)))
+    const housekeeping = openHousekeeping({
+      worlds,
+      shared: sharedDb,
+      retention: config.retention,
+      setClock: (db) => setClock(clock, db, log),
+      log,
+      onRun: metrics.kept,
+    })
+    closing.push(housekeeping.stop)
 
     const hints = openHints(sharedSeat, log)
     closing.push(hints.stop)
     const keyring = openKeyring({ worlds, hints, log })
     closing.push(keyring.stop)
-    const limiter = await openLimiter({ seat: sharedSeat, clock, hints, log })
+    const limiter = await openLimiter({
+      seat: sharedSeat,
+      clock,
+      hints,
+      log,
+      wait_ms,
+      ...(signal ? { signal } : {}),
+    })
     closing.push(limiter.stop)
 
     const senders = {
@@ -138,12 +156,13 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
     closing.push(outside.stop)
     const sealer = createSealer(secret_key)
     for (const world of Object.values(worlds) as World[]) {
-      const { environment, db } = world
+      const { environment } = world
       const onAttempt = metrics.attempted.bind(undefined, environment)
-      const courier = openCourier(world, { outside, sealer, log, timeout_ms, retry_ms, onAttempt })
+      const onLost = metrics.unrecorded.bind(undefined, environment)
+      const courier = openCourier(world, { outside, sealer, log, timeout_ms, retry_ms, onAttempt, onLost })
       couriers[environment] = courier
       closing.push(courier.stop)
-      metrics.watchWebhooks(environment, () => queueState(db))
+      for (const question of questionsOf(world)) metrics.watch(question)
     }
     const webhooks = { sealer, allow_private, couriers: couriers as Record<Environment, Courier> }
 
@@ -156,8 +175,21 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
       public_url: () => server.url,
       log,
       onAnswer: metrics.answered,
+      answer_ms: Math.max(ANSWER_MS, config.pix_wait_ms + ANSWER_AFTER_WAIT_MS),
     })
-    registerHealth(app, { db: sharedDb, readiness: { ready: () => serving } })
+    const assertReady = openReadiness({
+      db: sharedDb,
+      readiness: { ready: () => serving },
+      primary: () => primary.state(),
+    })
+    registerHealth(app, { assertReady })
+    const ready = () =>
+      assertReady().then(
+        () => true,
+        () => false,
+      )
+    const pools = { shared: sharedDb, production: worlds.production.db, sandbox: worlds.sandbox.db }
+    for (const question of questionsOfNode({ ready, pools })) metrics.watch(question)
     registerPages(app, { openapi: () => buildOpenApi({ endpoints, public_url: server.url, version }) })
     if (config.metrics_port === undefined) registerMetrics(app, { metrics, token: config.metrics_token })
     else {
@@ -185,22 +217,6 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
     print(`Trilho is ready at ${local}  (reference: ${local}/docs)\n`)
     return local
   }
-
-  /** What is old and owed to nobody. */
-  async function forgetHistory({ db, clock }: World): Promise<void> {
-    const daysAgo = (days: number) => new Date(clock.now() - days * A_DAY_MS)
-    await forgetDeliveries(db, daysAgo(config.webhooks.delivery_days))
-    await forgetEvents(db, daysAgo(config.webhooks.event_days))
-  }
-
-  function every(ms: number, work: () => Promise<unknown>): void {
-    const timer = setInterval(
-      () => work().catch((error: unknown) => log.warn({ err: error }, 'in the background')),
-      ms,
-    )
-    timer.unref()
-    closing.push(async () => clearInterval(timer))
-  }
 }
 
 /**
@@ -227,14 +243,11 @@ function closerOf(app: FastifyInstance): () => Promise<void> {
   }
 }
 
-/** How far this machine's clock is from the database's. Half of the round trip is the best guess of when it looked. */
-async function setClock(clock: Clock, db: Pool, log: Logger): Promise<void> {
-  const asked = Date.now()
-  const { rows } = await db.query('SELECT clock_timestamp() AS now')
-  const offset = rows[0].now.getTime() - (asked + Date.now()) / 2
-  clock.adjust(Math.round(offset))
-  if (Math.abs(offset) > CLOCK_SKEW_WARNING_MS)
-    log.warn({ offset_ms: Math.round(offset) }, 'this clock differs from the database’s')
+async function setClock(clock: Clock, db: Db, log: Logger): Promise<void> {
+  const { offset_ms } = await measureOffset(db)
+  clock.adjust(offset_ms)
+  if (Math.abs(offset_ms) > CLOCK_SKEW_WARNING_MS)
+    log.warn({ offset_ms }, 'this clock differs from the database’s')
 }
 
 function warnOfOldRuntime(log: Logger): void {

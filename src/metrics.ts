@@ -1,5 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Environment } from './core/environment.ts'
+import type { ChoreOutcome } from './db/chore.ts'
+import { openQuestions, type Question } from './gauges.ts'
+import { version } from './version.ts'
 
 export type Metrics = {
   readonly registry: Registry
@@ -7,14 +10,12 @@ export type Metrics = {
   committed(environment: Environment, batch: { commands: number; seconds: number }): void
   /** An attempt to deliver a webhook; `lag_seconds` from the event to its first attempt. */
   attempted(environment: Environment, attempt: { outcome: string; lag_seconds: number | null }): void
-  /** Asks, whenever the metrics are read, how much waits to be delivered. */
-  watchWebhooks(environment: Environment, ask: () => Promise<WebhookQueue>): void
-}
-
-export type WebhookQueue = {
-  readonly fresh: number
-  readonly pending: number
-  readonly oldest_due_seconds: number
+  /** What came of an attempt was lost, or kept without what the receiver said. */
+  unrecorded(environment: Environment, loss: { kept: boolean }): void
+  /** A chore had its turn. The environment is that of a world, or shared. */
+  kept(environment: string, chore: string, outcome: ChoreOutcome): void
+  /** Asks, whenever the metrics are read. */
+  watch(question: Question): void
 }
 
 export function createMetrics(): Metrics {
@@ -53,42 +54,33 @@ export function createMetrics(): Metrics {
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300],
     registers: [registry],
   })
-  const queues = new Map<Environment, () => Promise<WebhookQueue>>()
-  const gauge = (name: string, help: string) =>
-    new Gauge({ name, help, labelNames: ['environment'], registers: [registry], collect: () => look() })
-  const gauges: Readonly<Record<keyof WebhookQueue, Gauge>> = {
-    fresh: gauge('trilho_events_fresh', 'Events that have no place in the log yet'),
-    pending: gauge('trilho_webhook_pending', 'Webhooks that wait to be delivered, now or later'),
-    oldest_due_seconds: gauge(
-      'trilho_webhook_oldest_due_seconds',
-      'For how long the oldest webhook has been due',
-    ),
-  }
-  let looking: Promise<void> | undefined
-  /** All gauges are read at once: one look serves them all. */
-  function look(): Promise<void> {
-    looking ??= fill().finally(() => {
-      looking = undefined
-    })
-    return looking
-  }
-  async function fill(): Promise<void> {
-    for (const [environment, ask] of queues) {
-      // A database that is away must not take the other figures with it.
-      const queue = await ask().catch(() => undefined)
-      for (const [field, own] of Object.entries(gauges) as [keyof WebhookQueue, Gauge][]) {
-        if (queue) own.set({ environment }, queue[field])
-        else own.remove({ environment })
-      }
-    }
-  }
+  const chores = new Counter({
+    name: 'trilho_housekeeping_runs_total',
+    help: 'Times that something was forgotten or set right in the background, by outcome',
+    labelNames: ['environment', 'chore', 'outcome'],
+    registers: [registry],
+  })
+  const unrecorded = new Counter({
+    name: 'trilho_webhook_unrecorded_total',
+    help: 'Attempts to deliver a webhook that could not be written down, or not whole',
+    labelNames: ['environment', 'kept'],
+    registers: [registry],
+  })
+  new Gauge({
+    name: 'trilho_build_info',
+    help: 'Always 1; the labels say what is running',
+    labelNames: ['version', 'node'],
+    registers: [registry],
+  }).set({ version, node: process.versions.node }, 1)
   return {
     registry,
     attempted(environment, { outcome, lag_seconds }) {
       attempts.inc({ environment, outcome })
       if (lag_seconds !== null) lag.observe({ environment }, Math.max(0, lag_seconds))
     },
-    watchWebhooks: (environment, ask) => void queues.set(environment, ask),
+    unrecorded: (environment, { kept }) => unrecorded.inc({ environment, kept: kept ? 'in part' : 'no' }),
+    kept: (environment, chore, outcome) => chores.inc({ environment, chore, outcome }),
+    watch: openQuestions(registry),
     answered: ({ method, route, status, seconds }) => requests.observe({ method, route, status }, seconds),
     committed(environment, batch) {
       commands.inc({ environment }, batch.commands)

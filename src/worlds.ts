@@ -51,6 +51,7 @@ export function openWorlds(options: {
     | 'lanes'
     | 'quoting'
     | 'prices_file'
+    | 'database_wait_ms'
   >
   pool: number
   onBatch?: (environment: Environment, batch: Parameters<NonNullable<DoorOptions['onBatch']>>[0]) => void
@@ -62,8 +63,8 @@ export function openWorlds(options: {
     rails: Pick<World<E>, 'pix' | 'chain' | 'prices' | 'quoting'>,
   ): World<E> {
     const seat = { url: options.url, schema: schemas[environment], application_name: `trilho ${environment}` }
-    const db = openPool({ ...seat, max: options.pool })
     const { onBatch, clock, config } = options
+    const db = openPool({ ...seat, max: options.pool, wait_ms: config.database_wait_ms })
     const door = openDoor({
       seat,
       lanes: config.lanes,

@@ -242,7 +242,7 @@ describe('with the embedded database', () => {
     await checkJournal(place.data_dir, customer_id, clients.journal)
   })
 
-  test('when its database is killed under load, it says 503 for a moment and recovers by itself', async () => {
+  test('when its database is killed under load, answers are slow for a moment, 503 at the worst, and it recovers by itself', async () => {
     const customer_id = await newCustomer()
     const clients = load({ url: () => server.url, key, customer_id })
     await until(() => clients.journal.acknowledged.size > 300, 20_000)
@@ -252,7 +252,7 @@ describe('with the embedded database', () => {
     await until(async () => (await fetch(`${server.url}/readyz`)).status === 200, 15_000)
     await until(() => clients.journal.acknowledged.size > before + 300, 15_000)
     await clients.stop()
-    expect([...clients.journal.statuses].sort()).toEqual([201, 503])
+    expect([...clients.journal.statuses].filter((status) => status !== 201 && status !== 503)).toEqual([])
     await checkJournal(place.data_dir, customer_id, clients.journal)
     expect(await server.end('SIGTERM')).toMatchObject({ code: 0, err: '' })
     await nobodyOn(place.data_dir)

@@ -4,10 +4,43 @@ import { cpus, tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Runs the suites about exactly-once at their full size, and writes down what was done and what came of it. */
+/**
+ * Runs the proofs at their full size, and writes down what was done and what came of it: `npm run prove` all of them,
+ * `npm run prove -- audit` one.
+ */
+type Proof = {
+  readonly name: string
+  readonly title: string
+  readonly suites: readonly string[]
+  /** What a reader might believe, and must not. */
+  readonly not_shown: string
+}
+
+const proofs: readonly Proof[] = [
+  {
+    name: 'exactly-once',
+    title: 'Exactly once',
+    suites: ['test/chaos', 'test/webhooks/addresses.test.ts', 'src/ledger'],
+    not_shown: `The rails are the simulated ones of the sandbox: they take orders, forget, delay and refuse them, but no bank and no
+blockchain stands behind them. Processes and connections were cut; the power was not.`,
+  },
+  {
+    name: 'audit',
+    title: 'An audit that names every corruption',
+    suites: ['test/audit'],
+    not_shown: `Whoever owns the database can also change a resource, all its entries, events and balances together into another
+history that might have been: no sum can tell the two apart.`,
+  },
+  {
+    name: 'fail-over',
+    title: 'Fail-over',
+    suites: ['test/cluster'],
+    not_shown: `All servers ran on one machine, and the test itself promoted the standby. What Patroni, a cloud or a human decides,
+and how long that takes, is theirs.`,
+  },
+]
+
 const root = fileURLToPath(new URL('..', import.meta.url))
-const suites = ['test/chaos', 'test/webhooks/addresses.test.ts', 'src/ledger/commit.test.ts']
-const report = 'docs/proof/exactly-once.md'
 
 /** The part of vitest's JSON report that is read here. */
 type Results = {
@@ -28,39 +61,55 @@ type Result = {
   readonly duration?: number
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'trilho-proof-'))
-const facts_file = join(folder, 'facts')
-const results_file = join(folder, 'results.json')
-writeFileSync(facts_file, '')
-const started = performance.now()
-const { status } = spawnSync(
-  process.execPath,
-  [
-    join(root, 'node_modules/vitest/vitest.mjs'),
-    'run',
-    ...suites,
-    '--reporter=default',
-    '--reporter=json',
-    `--outputFile.json=${results_file}`,
-  ],
-  { cwd: root, stdio: 'inherit', env: { ...process.env, PROVE: '1', PROOF_FILE: facts_file } },
-)
-const seconds = (performance.now() - started) / 1000
-const results: Results = JSON.parse(readFileSync(results_file, 'utf8'))
-const facts = readFileSync(facts_file, 'utf8').split('\n').filter(Boolean)
-rmSync(folder, { recursive: true })
+type Ran = { readonly results: Results; readonly facts: readonly string[]; readonly seconds: number }
 
+const wanted = process.argv.slice(2)
+const unknown = wanted.filter((name) => !proofs.some((proof) => proof.name === name))
+if (unknown.length > 0) {
+  console.error(`No proof ${unknown.join(', ')}. There are: ${proofs.map(({ name }) => name).join(', ')}.`)
+  process.exit(2)
+}
 mkdirSync(join(root, 'docs/proof'), { recursive: true })
-writeFileSync(join(root, report), render())
-console.log(`Wrote ${report}.`)
-process.exitCode = status ?? 1
+for (const proof of proofs) {
+  if (wanted.length > 0 && !wanted.includes(proof.name)) continue
+  const ran = run(proof)
+  const report = `docs/proof/${proof.name}.md`
+  writeFileSync(join(root, report), render(proof, ran))
+  console.log(`Wrote ${report}.`)
+  if (!ran.results.success) process.exitCode = 1
+}
 
-function render(): string {
+function run({ suites }: Proof): Ran {
+  const folder = mkdtempSync(join(tmpdir(), 'trilho-proof-'))
+  const facts_file = join(folder, 'facts')
+  const results_file = join(folder, 'results.json')
+  writeFileSync(facts_file, '')
+  const started = performance.now()
+  spawnSync(
+    process.execPath,
+    [
+      join(root, 'node_modules/vitest/vitest.mjs'),
+      'run',
+      ...suites,
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${results_file}`,
+    ],
+    { cwd: root, stdio: 'inherit', env: { ...process.env, PROVE: '1', PROOF_FILE: facts_file } },
+  )
+  const seconds = (performance.now() - started) / 1000
+  const results: Results = JSON.parse(readFileSync(results_file, 'utf8'))
+  const facts = readFileSync(facts_file, 'utf8').split('\n').filter(Boolean)
+  rmSync(folder, { recursive: true })
+  return { results, facts, seconds }
+}
+
+function render({ title, not_shown }: Proof, { results, facts, seconds }: Ran): string {
   const { numPassedTests, numTotalTests } = results
   const files = results.testResults
     .map(({ name, assertionResults }) => ({ path: relative(root, name), tests: assertionResults }))
     .sort((a, b) => (a.path < b.path ? -1 : 1))
-  return `# Exactly once: what was tried, and what came of it
+  return `# ${title}: what was tried, and what came of it
 
 Written by [tools/prove.ts](../../tools/prove.ts), which runs the suites below at their full size. \`npm test\` runs the
 same suites in a small size. Every number was counted by the tests while they ran.
@@ -75,9 +124,7 @@ ${facts.map((fact) => `- ${fact}.`).join('\n')}
 
 ## What this does not show
 
-The rails are the simulated ones of the sandbox: they take orders, forget, delay and refuse them, but no bank and no
-blockchain stands behind them. Processes and connections were cut; the power was not, and PostgreSQL itself was neither
-killed nor replaced by a standby.
+${not_shown}
 
 ## The tests
 

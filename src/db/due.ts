@@ -80,6 +80,27 @@ export async function retryAfter(
   await retriers[table](db, { id: taken.id, attempts: taken.attempts, delay_ms: Math.max(0, delay_ms) })
 }
 
+export type OpenCount = {
+  readonly rail: string
+  readonly status: string
+  readonly count: number
+  readonly oldest_seconds: number
+}
+
+const COUNTED = 100_000
+
+/** For the metrics: how many are open in each state, counted up to a point, and since when. `rail` is SQL. */
+export async function countOpen(db: Db, table: DueTable, rail: string): Promise<OpenCount[]> {
+  const { rows } = await db.query({
+    name: `count open ${table}`,
+    text: `SELECT rail, status, count(*)::integer AS count,
+        greatest(0, extract(epoch FROM clock_timestamp() - min(created_at)))::float8 AS oldest_seconds
+      FROM (SELECT ${rail} AS rail, status, created_at FROM ${table} WHERE ${OPEN} ORDER BY next_attempt_at LIMIT ${COUNTED}) AS open
+      GROUP BY rail, status`,
+  })
+  return rows
+}
+
 /** On their way for longer than they should be: the operator's desk. */
 export async function overdue<Row>(db: Db, table: DueTable, older_than_ms: number): Promise<Row[]> {
   const { rows } = await db.query(

@@ -1,6 +1,6 @@
 /**
  * What each role may do, table by table. History is only ever added to: no role of the application can change or remove
- * an entry, an event, a deposit. Events and deliveries that are old and owed to nobody go through functions of the owner.
+ * an entry, an event, a deposit. What is old and owed to nobody goes through functions of the owner.
  */
 export const worldGrants: Record<string, string> = {
   api_keys: 'SELECT, INSERT, UPDATE',
@@ -27,6 +27,7 @@ export const worldGrants: Record<string, string> = {
   treasury_limits: 'SELECT, INSERT, UPDATE, DELETE',
   fee_payouts: 'SELECT, INSERT',
   sandbox_prices: 'SELECT, INSERT, UPDATE',
+  forgotten: 'SELECT',
   events: 'SELECT, INSERT',
   event_positions: 'SELECT, INSERT',
   fresh_events: 'SELECT, DELETE',

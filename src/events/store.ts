@@ -1,3 +1,4 @@
+import type { GoOn } from '../db/chore.ts'
 import type { Db } from '../db/pool.ts'
 import type { Check } from '../ledger/audit.ts'
 import { insertInto } from '../ledger/command.ts'
@@ -77,9 +78,9 @@ export async function selectEvents(db: Db, filter: LogFilter): Promise<PlacedEve
 }
 
 /** Forgets events that nobody waits for, as many as there are. */
-export async function forgetEvents(db: Db, older_than: Date): Promise<void> {
+export async function forgetEvents(db: Db, older_than: Date, goOn: GoOn = () => true): Promise<void> {
   let after: bigint | null = 0n
-  while (after !== null) {
+  while (after !== null && goOn()) {
     const answer: { rows: { seen: bigint | null }[] } = await db.query(
       'SELECT forget_events($1, $2, 1000) AS seen',
       [older_than, after],

@@ -79,6 +79,25 @@ export async function openExceptions(db: Db, limit: number): Promise<Exception[]
   return rows
 }
 
+export type OpenExceptions = {
+  readonly rail: string
+  readonly kind: string
+  readonly count: number
+  readonly oldest_seconds: number
+}
+
+/** For the metrics; counted up to a point. */
+export async function countOpenExceptions(db: Db): Promise<OpenExceptions[]> {
+  const { rows } = await db.query({
+    name: 'count open exceptions',
+    text: `SELECT rail, kind, count(*)::integer AS count,
+        greatest(0, extract(epoch FROM clock_timestamp() - min(opened_at)))::float8 AS oldest_seconds
+      FROM (SELECT rail, kind, opened_at FROM exceptions WHERE closed_at IS NULL ORDER BY kind, object_id LIMIT 100000) AS open
+      GROUP BY rail, kind`,
+  })
+  return rows
+}
+
 export async function newestExceptions(db: Db, limit: number): Promise<Exception[]> {
   const { rows } = await db.query(
     `SELECT ${COLUMNS} FROM exceptions ORDER BY opened_at DESC, id DESC LIMIT $1`,

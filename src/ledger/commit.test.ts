@@ -10,8 +10,7 @@ import { newId } from '../core/ids.ts'
 import type { Asset } from '../core/money.ts'
 import { openPool, type Pool } from '../db/pool.ts'
 import { audit } from './audit.ts'
-import type { Claim, Command } from './command.ts'
-import { insertInto } from './command.ts'
+import { type Claim, type Command, insertInto, rowSource, type WriteTarget } from './command.ts'
 import { type Door, openDoor } from './commit.ts'
 
 /** The engine alone, on a real PostgreSQL, with commands of the simplest kind: money in, money out, money across. */
@@ -304,6 +303,193 @@ describe('the one door for money', () => {
     await node.commit(move({ to: id, units: 1n }))
     expect(await balanceOf(id)).toBe(2n)
     await proxy.down()
+  })
+
+  test('a server that takes no writes for a moment shows as a slow answer, not as an error', async () => {
+    const node = open()
+    const id = await account(0n)
+    await node.commit(move({ to: id, units: 1n }))
+    const name = new URL(database.url).pathname.slice(1)
+    const set = (value: string) =>
+      asAdmin(database.url, [
+        'SET default_transaction_read_only = off',
+        `ALTER DATABASE ${name} ${value} default_transaction_read_only${value === 'SET' ? ' = on' : ''}`,
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`,
+      ])
+    await set('SET')
+    const outcomes = Promise.all(
+      Array.from({ length: 40 }, () => outcomeOf(node.commit(move({ to: id, units: 1n })))),
+    )
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    await set('RESET')
+    expect(new Set(await outcomes)).toEqual(new Set(['ok']))
+    expect(await balanceOf(id)).toBe(41n)
+  })
+
+  test('a claim that is removed while it is wanted is no mistake of the command, and nothing of it is half done', async () => {
+    const node = open()
+    const id = await account(100n)
+    const claim: Claim = { scope: 's', operation: 'o', key: 'removed', fingerprint: 'f' }
+    const kept = { fingerprint: 'f', expires_at: null, final: true, answer: null }
+    const once = (): Command<string> => {
+      const made = move({ from: id, units: 1n })
+      return {
+        ...made,
+        locks: { ...made.locks, claim },
+        decide(held) {
+          const before = held.claimed(claim)
+          if (before?.resource_id) return { result: before.resource_id }
+          const decision = made.decide(held)
+          return { ...decision, claims: { ...kept, resource_id: decision.result } }
+        },
+      }
+    }
+    const first = await node.commit(once())
+    const cleaner = new pg.Client({ connectionString: database.url })
+    await cleaner.connect()
+    await cleaner.query('BEGIN')
+    await cleaner.query(`DELETE FROM sandbox.claims WHERE key = 'removed'`)
+    const second = node.commit(once())
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    await cleaner.query('COMMIT')
+    await cleaner.end()
+    expect(await second).not.toBe(first)
+    expect(await balanceOf(id)).toBe(98n)
+    expect(await node.commit(once())).toBe(await second)
+    expect(await balanceOf(id)).toBe(98n)
+  })
+
+  test('a command that claims what it does not hold leaves nothing behind, and its caller is told of a bug', async () => {
+    const node = open()
+    const id = await account(0n)
+    const before = await snapshot()
+    const made = move({ to: id, units: 5n })
+    const wrong: Command<string> = {
+      ...made,
+      decide: (held) => ({
+        ...made.decide(held),
+        claims: { fingerprint: '', resource_id: 'x', expires_at: null, final: true, answer: null },
+      }),
+    }
+    const unheld: Command<string> = {
+      ...made,
+      decide: (held) => ({
+        ...made.decide(held),
+        writes: [
+          { target: { ...insertInto('deposits', { id: 'text' }), updates: rowSource('x', '') }, row: { id } },
+        ],
+      }),
+    }
+    expect(await outcomeOf(node.commit(wrong))).toMatch(/must be held/)
+    expect(await outcomeOf(node.commit(unheld))).toMatch(/not held/)
+    expect(await snapshot()).toBe(before)
+  })
+
+  test('what one command locks another one of the same batch may only read', async () => {
+    const node = open()
+    const id = await account(5n)
+    const source = rowSource<{ id: string; balance: bigint }>(
+      'accounts of a test',
+      `SELECT customer_id || ' ' || asset AS id, balance FROM balances WHERE customer_id || ' ' || asset = ANY($1::text[])`,
+    )
+    const row = (name: string, how: 'rows' | 'reads'): Command<bigint | undefined> => ({
+      partner_id,
+      locks: { [how]: [{ source, id: name }] },
+      decide: (held) => ({ result: held.row(source, name)?.balance }),
+    })
+    await expect(
+      Promise.all([node.commit(row(`${id} BRL`, 'rows')), node.commit(row(`${id} USDT`, 'reads'))]),
+    ).resolves.toEqual([5n, 0n])
+  })
+
+  test('a listener that fails neither undoes a batch nor stops the lane', async () => {
+    const seat = { url: database.url, schema: 'sandbox', application_name: 'test' } as const
+    const node = openDoor({
+      seat,
+      lanes: 1,
+      log: pino({ level: 'silent' }),
+      onBatch() {
+        throw new Error('listener')
+      },
+    })
+    doors.push(node)
+    const id = await account(0n)
+    for (let i = 0; i < 3; i++) expect(await outcomeOf(node.commit(move({ to: id, units: 1n })))).toBe('ok')
+    expect(await balanceOf(id)).toBe(3n)
+  })
+
+  test('a batch that cannot even be put together costs its neighbours nothing, and leaves no transaction open', async () => {
+    const node = open()
+    const id = await account(0n)
+    const hostile = {
+      toString() {
+        throw new Error('cannot be written')
+      },
+    }
+    const made = move({ to: id, units: 1n })
+    const bad: Command<string> = {
+      ...made,
+      decide: (held) => ({
+        ...made.decide(held),
+        writes: [{ target: insertInto('deposits', { id: 'text' }), row: { id: hostile } }],
+      }),
+    }
+    const outcomes = await Promise.all([
+      outcomeOf(node.commit(move({ to: id, units: 2n }))),
+      outcomeOf(node.commit(bad)),
+      outcomeOf(node.commit(move({ to: id, units: 3n }))),
+    ])
+    expect(outcomes).toEqual(['ok', 'Error: cannot be written', 'ok'])
+    expect(await balanceOf(id)).toBe(5n)
+  })
+
+  test('a money transaction is READ COMMITTED, whatever the database prefers', async () => {
+    const name = new URL(database.url).pathname.slice(1)
+    await asAdmin(database.url, [
+      `ALTER ROLE ${name}_sandbox SET default_transaction_isolation = 'serializable'`,
+    ])
+    await asAdmin(database.url, [`ALTER DATABASE ${name} SET default_transaction_isolation = 'serializable'`])
+    const source = rowSource<{ id: string; level: string }>(
+      'isolation of a test',
+      `SELECT id, current_setting('transaction_isolation') AS level FROM unnest($1::text[]) AS id`,
+    )
+    const level = await open().commit({
+      partner_id,
+      locks: { reads: [{ source, id: 'x' }] },
+      decide: (held) => ({ result: held.row(source, 'x')?.level }),
+    })
+    await asAdmin(database.url, [`ALTER DATABASE ${name} RESET default_transaction_isolation`])
+    expect(level).toBe('read committed')
+  })
+
+  test('however the kinds of commands mix, a backend keeps few statements', async () => {
+    const node = open()
+    const targets = Array.from({ length: 12 }, (_, i) => ({
+      ...insertInto('commits', { id: 'text' }),
+      name: `target ${i}`,
+    }))
+    const source = rowSource<{ id: string; kept: bigint }>(
+      'statements of a test',
+      `SELECT id, (SELECT count(*) FROM pg_prepared_statements) AS kept FROM unnest($1::text[]) AS id`,
+    )
+    const command = (chosen: readonly WriteTarget[]): Command<undefined> => ({
+      partner_id,
+      locks: {},
+      decide: () => ({
+        writes: chosen.map((target) => ({ target, row: { id: newId('batch', Date.now()) } })),
+        result: undefined,
+      }),
+    })
+    for (let round = 0; round < 300; round++) {
+      const chosen = targets.filter(() => randomInt(2) === 1)
+      await node.commit(command(randomInt(2) ? chosen : chosen.reverse()))
+    }
+    const kept = await node.commit({
+      partner_id,
+      locks: { reads: [{ source, id: 'x' }] },
+      decide: (held) => ({ result: held.row(source, 'x')?.kept }),
+    })
+    expect(kept).toBeLessThan(80n)
   })
 
   test('a claim is won once by 50 on two nodes; the others see what the winner made of it', async () => {

@@ -1,14 +1,17 @@
+import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import type { Logger } from 'pino'
 import { crashPoint } from '../core/crash-point.ts'
 import { Refusal } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
-import { type Client, type Db, isAnswer, type Seat, sqlState } from '../db/pool.ts'
+import { type Client, isAnswer, isServerTrouble, isUnreachable, type Seat, sqlState } from '../db/pool.ts'
 import type { Command } from './command.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { decide, type Outcome } from './decide.ts'
-import { lock } from './lock.ts'
+import { ClaimGone, lock } from './lock.ts'
 import { openQueue, type Pending } from './queue.ts'
-import { CommitUnknown, movesNothing, write } from './write.ts'
+import { CommitUnknown, movesNothing, type Statement, statementFor, withWarnings, write } from './write.ts'
 
 /**
  * The one door for money. Every change of a balance, and every change of state that belongs with it, is a command that
@@ -25,21 +28,35 @@ export type DoorOptions = {
   readonly seat: Seat
   readonly lanes: number
   readonly log: Logger
+  /** How long a caller waits at the most, for its turn and for a database that is away. */
+  readonly wait_ms?: number
   /** Told after each committed batch, for the metrics. */
   readonly onBatch?: (batch: { commands: number; seconds: number }) => void
 }
 
 const BATCH_MAX = 512
 const QUEUE_MAX = 20_000
-const CONNECT_TRIES = 3
-const ASIDE_TRIES = 6
+/**
+ * Nobody waits longer than this. A command that is still in the queue by three quarters of it is not begun any more; one
+ * that was begun may yet come to an end after its caller was told that nobody knows.
+ */
+const WAIT_MS = 8000
+const SWEEP_MS = 250
+/** For as long as this it is asked what became of a COMMIT without an answer. A lost session holds its rows for 2 s. */
+const ASK_MS = 6000
+const PAUSE_MS = { first: 20, longest: 300 }
 
 export function openDoor(options: DoorOptions): Door {
   const lanes = Array.from({ length: options.lanes }, () => openLane(options))
   return {
     commit: (command) =>
       new Promise((resolve, reject) =>
-        lanes[laneOf(command.partner_id, lanes.length)]!.submit({ command, resolve, reject }),
+        lanes[laneOf(command.partner_id, lanes.length)]!.submit({
+          command,
+          resolve,
+          reject,
+          since: performance.now(),
+        }),
       ),
     async stop() {
       await Promise.all(lanes.map((lane) => lane.stop()))
@@ -71,7 +88,9 @@ function openLane(options: DoorOptions): Lane {
 function openRunner(options: DoorOptions, name: string, aside?: (pending: Pending) => void): Lane {
   const queue = openQueue()
   const connection = openConnection(options.seat, name)
+  const { wait_ms = WAIT_MS } = options
   let running: Promise<void> | undefined
+  let current: readonly Pending[] = []
   let stopped = false
 
   function submit(pending: Pending): void {
@@ -81,32 +100,63 @@ function openRunner(options: DoorOptions, name: string, aside?: (pending: Pendin
   }
 
   async function drain(): Promise<void> {
-    while (queue.size() > 0) await run(queue.take(BATCH_MAX))
+    const sweep = setInterval(() => refuseOlder(current, wait_ms), SWEEP_MS)
+    while (queue.size() > 0) {
+      const batch = inTime(queue.take(BATCH_MAX))
+      current = batch
+      // A bug of our own must leave nobody waiting, and the lane in service.
+      await run(batch).catch((error: unknown) => {
+        options.log.error({ err: error, commands: batch.length }, 'a batch ended in a bug')
+        for (const { reject } of batch) reject(error)
+      })
+    }
+    clearInterval(sweep)
+    current = []
     running = undefined
   }
 
-  /** Ends with every command of the batch answered, or handed to the side. Never throws. */
+  /** Those that somebody still waits for; the others are told that it took too long, and nothing of them happens. */
+  const inTime = (batch: readonly Pending[]) => refuseOlder(batch, 0.75 * wait_ms)
+
+  /** Ends with every command of the batch answered, or back in a queue. */
   async function run(batch: readonly Pending[]): Promise<void> {
-    for (let tries = 1; ; tries++) {
-      const attempt = await attemptBatch(connection, batch, options)
-      if (attempt.kind === 'done') return deliver(batch, attempt.outcomes)
-      if (attempt.kind === 'never_committed' && tries < CONNECT_TRIES) continue
-      if (attempt.kind !== 'failed') {
-        options.log.error({ err: attempt.error, commands: batch.length }, 'no answer from the database')
-        for (const { reject } of batch) reject(new Refusal('service_unavailable'))
-        return
+    if (batch.length === 0) return
+    let waiting = batch
+    for (let pause = PAUSE_MS.first; ; pause = Math.min(2 * pause, PAUSE_MS.longest)) {
+      const attempt = await attemptBatch(connection, waiting, options)
+      if (attempt.kind === 'done') return deliver(waiting, attempt.outcomes)
+      if (attempt.kind === 'failed') return divide(waiting, attempt.error)
+      if (attempt.kind === 'unknown') {
+        options.log.error(
+          { err: attempt.error, commands: waiting.length },
+          'nobody knows what became of a batch',
+        )
+        return refuseAll(waiting)
       }
-      // The whole batch was rolled back because of one of its commands. Halving finds it in few steps.
-      if (batch.length > 1) {
-        options.log.warn({ err: attempt.error, commands: batch.length }, 'batch failed, splitting it')
-        const middle = batch.length >> 1
-        await run(batch.slice(0, middle))
-        return run(batch.slice(middle))
-      }
-      if (!isContention(attempt.error)) return batch[0]!.reject(attempt.error)
-      if (aside) return aside(batch[0]!)
-      if (tries >= ASIDE_TRIES) return batch[0]!.reject(new Refusal('service_unavailable'))
+      // A database that is away for a moment shows as a slow answer, not as an error.
+      waiting = inTime(waiting)
+      if (waiting.length === 0)
+        return options.log.error(
+          { err: attempt.error, commands: batch.length },
+          'no answer from the database',
+        )
+      await sleep(pause)
     }
+  }
+
+  /** The whole batch was rolled back because of one of its commands. Halving finds it in few steps. */
+  async function divide(batch: readonly Pending[], error: unknown): Promise<void> {
+    if (batch.length > 1) {
+      options.log.warn({ err: error, commands: batch.length }, 'batch failed, splitting it')
+      const middle = batch.length >> 1
+      await run(batch.slice(0, middle))
+      return run(batch.slice(middle))
+    }
+    const [pending] = batch as readonly [Pending]
+    if (!isContention(error)) return pending.reject(error)
+    if (aside) return aside(pending)
+    // Others of the side come first; it has its turn again for as long as somebody waits for it.
+    if (inTime([pending]).length > 0) queue.add(pending)
   }
 
   return {
@@ -117,6 +167,17 @@ function openRunner(options: DoorOptions, name: string, aside?: (pending: Pendin
       await connection.close()
     },
   }
+}
+
+/** Tells those that have waited for longer to come again; returns the others. */
+function refuseOlder(batch: readonly Pending[], ms: number): readonly Pending[] {
+  const since = performance.now() - ms
+  refuseAll(batch.filter((pending) => pending.since < since))
+  return batch.filter((pending) => pending.since >= since)
+}
+
+function refuseAll(batch: readonly Pending[]): void {
+  for (const { reject } of batch) reject(new Refusal('service_unavailable'))
 }
 
 function deliver(batch: readonly Pending[], outcomes: readonly Outcome[]): void {
@@ -131,8 +192,8 @@ type Attempt =
   | { readonly kind: 'done'; readonly outcomes: readonly Outcome[] }
   /** The database answered, and rolled everything back. */
   | { readonly kind: 'failed'; readonly error: unknown }
-  /** The connection is gone, and nothing of this attempt can ever commit. */
-  | { readonly kind: 'never_committed'; readonly error: unknown }
+  /** The server is away or in trouble, and nothing of this attempt can ever commit. */
+  | { readonly kind: 'not_committed'; readonly error: unknown }
   | { readonly kind: 'unknown'; readonly error: unknown }
 
 async function attemptBatch(
@@ -147,60 +208,87 @@ async function attemptBatch(
   try {
     client = await connection.get()
   } catch (error) {
-    return { kind: 'unknown', error }
+    return { kind: 'not_committed', error }
   }
+  let statement: Statement
+  let outcomes: readonly Outcome[]
   try {
     const state = await lock(client, commands)
     crashPoint('after_lock')
     const decided = decide(state, commands)
-    if (movesNothing(decided)) {
+    outcomes = decided.outcomes
+    // Behind a standby even a batch that only repeats what was made before writes its mark: what it repeats may have
+    // been recovered from a crash, and be known to this server alone. Once the mark is there, so is all before it.
+    if (movesNothing(decided) && !state.replicated) {
       await client.query('ROLLBACK')
-      return { kind: 'done', outcomes: decided.outcomes }
+      return { kind: 'done', outcomes }
     }
+    statement = statementFor(batch_id, decided)
     crashPoint('before_commit')
-    try {
-      await write(client, batch_id, decided)
-    } catch (error) {
-      if (!(error instanceof CommitUnknown)) return { kind: 'failed', error }
-      const committed = await askCommitted(connection, client, batch_id)
-      if (committed === undefined) return { kind: 'unknown', error }
-      if (!committed) return { kind: 'never_committed', error }
-    }
-    crashPoint('after_commit')
-    options.onBatch?.({ commands: commands.length, seconds: (performance.now() - started) / 1000 })
-    return { kind: 'done', outcomes: decided.outcomes }
   } catch (error) {
-    if (!isAnswer(error)) {
-      connection.drop(client)
-      return { kind: 'never_committed', error }
-    }
-    await client.query('ROLLBACK').catch(() => connection.drop(client))
-    return { kind: 'failed', error }
+    return rolledBack(connection, client, error)
   }
+  try {
+    await write(client, statement)
+  } catch (error) {
+    if (!(error instanceof CommitUnknown)) return rolledBack(connection, client, error)
+    connection.drop(client)
+    const committed = await askCommitted(connection, batch_id)
+    if (committed === undefined) return { kind: 'unknown', error }
+    if (!committed) return { kind: 'not_committed', error }
+  }
+  crashPoint('after_commit')
+  try {
+    options.onBatch?.({ commands: commands.length, seconds: (performance.now() - started) / 1000 })
+  } catch (error) {
+    options.log.error({ err: error }, 'a listener failed; what it was told of is committed all the same')
+  }
+  return { kind: 'done', outcomes }
 }
 
+/** COMMIT was never sent, or was answered with a certain no. Whatever cannot be trusted any more is let go of. */
+async function rolledBack(connection: Connection, client: Client, error: unknown): Promise<Attempt> {
+  if (!(error instanceof ClaimGone) && (!isAnswer(error) || isServerTrouble(error))) {
+    connection.drop(client)
+    const bug = !isUnreachable(error) && !(error instanceof pg.DatabaseError)
+    return { kind: bug ? 'failed' : 'not_committed', error }
+  }
+  await client.query('ROLLBACK').catch(() => connection.drop(client))
+  return { kind: 'failed', error }
+}
+
+// One statement that always writes a row of its own. A commit waits for its standby only when it wrote something, and a
+// standby that has this one has everything before it: so a yes outlives the server that gave it.
+const QUESTION = `WITH mark AS (INSERT INTO commits (id, asked_by) VALUES ($1, $2) ON CONFLICT DO NOTHING)
+  INSERT INTO commits (id, asked_by) VALUES ($2, $2)`
+
 /**
- * Inserts the id of the batch whose COMMIT went unanswered. If it is there, the batch committed; if ours goes in, the old
- * one never can. While the old transaction is still open the insert waits for it.
+ * What became of a batch whose COMMIT went unanswered. The asker puts a mark of its own where the batch would have put
+ * its: whoever was first stays. The batch's mark is there: it committed. An asker's, this one's or that of an earlier
+ * question whose answer was lost: it never can. While the old transaction is still open the question waits for it.
  */
-async function askCommitted(
-  connection: Connection,
-  lost: Client,
-  batch_id: string,
-): Promise<boolean | undefined> {
-  connection.drop(lost)
-  for (let tries = 1; tries <= CONNECT_TRIES; tries++) {
+async function askCommitted(connection: Connection, batch_id: string): Promise<boolean | undefined> {
+  const until = performance.now() + ASK_MS
+  for (let pause = PAUSE_MS.first; performance.now() < until; pause = Math.min(2 * pause, PAUSE_MS.longest)) {
+    let client: Client | undefined
     try {
-      const client = await connection.get()
-      const answer = await client.query('INSERT INTO commits (id) VALUES ($1) ON CONFLICT DO NOTHING', [
-        batch_id,
-      ])
-      return answer.rowCount === 0
+      client = await connection.get()
+      return await ask(client, batch_id)
     } catch {
-      await new Promise((resolve) => setTimeout(resolve, 250 * tries))
+      if (client) connection.drop(client)
+      await sleep(pause)
     }
   }
   return undefined
+}
+
+async function ask(client: Client, batch_id: string): Promise<boolean> {
+  const question = newId('batch', Date.now())
+  const { warning } = await withWarnings(client, () => client.query(QUESTION, [batch_id, question]))
+  if (warning) throw new CommitUnknown('asked with a warning', { cause: warning })
+  const { rows } = await client.query('SELECT asked_by FROM commits WHERE id = $1', [batch_id])
+  assert(rows.length === 1, `the mark of ${batch_id} is gone`)
+  return rows[0].asked_by === null
 }
 
 const LOCK_NOT_AVAILABLE = '55P03'
@@ -212,14 +300,10 @@ const QUERY_CANCELED = '57014'
 function isContention(error: unknown): boolean {
   const state = sqlState(error)
   return (
+    error instanceof ClaimGone ||
     state === LOCK_NOT_AVAILABLE ||
     state === DEADLOCK ||
     state === SERIALIZATION_FAILURE ||
     state === QUERY_CANCELED
   )
-}
-
-/** A batch's id is asked for within seconds, if at all. */
-export async function forgetOldCommits(db: Db): Promise<void> {
-  await db.query(`DELETE FROM commits WHERE committed_at < clock_timestamp() - interval '1 hour'`)
 }

@@ -4,7 +4,10 @@ import type { Claimed, Command, RowRef, RowSource } from './command.ts'
 import { accountKey, claimKey, type Row, type State } from './state.ts'
 
 /** The first round trip: everything that the commands of a batch need is locked and read at once. */
-const BEGIN = { name: 'begin', text: 'BEGIN' }
+const BEGIN = { name: 'begin', text: 'BEGIN ISOLATION LEVEL READ COMMITTED' }
+
+/** A claim was there when we wanted to make it, and gone when we wanted to lock it: the next try finds it free. */
+export class ClaimGone extends Error {}
 
 const CLAIM = {
   name: 'claim',
@@ -36,7 +39,11 @@ const LOCK_ACCOUNTS = {
     ORDER BY customer_id COLLATE "C", asset COLLATE "C" FOR NO KEY UPDATE OF balances`,
 }
 
-const CLOCK = { name: 'clock', text: 'SELECT clock_timestamp()::timestamptz(3) AS now' }
+// Also whether a standby must have a commit before it counts: then a reply needs a write of its own (commit.ts).
+const CLOCK = {
+  name: 'clock',
+  text: `SELECT clock_timestamp()::timestamptz(3) AS now, current_setting('synchronous_standby_names') <> '' AS replicated`,
+}
 
 /** Always in this order, and each part sorted, so that the batches of several nodes cannot lock each other out. */
 export async function lock(client: Client, commands: readonly Command<unknown>[]): Promise<State> {
@@ -52,7 +59,13 @@ export async function lock(client: Client, commands: readonly Command<unknown>[]
   const rows = bySource(commands.flatMap(({ locks }) => locks.rows ?? []))
   const reads = bySource(commands.flatMap(({ locks }) => locks.reads ?? []))
 
-  const state: State = { now: new Date(Number.NaN), accounts: new Map(), rows: new Map(), claims: new Map() }
+  const state: State = {
+    now: new Date(Number.NaN),
+    replicated: false,
+    accounts: new Map(),
+    rows: new Map(),
+    claims: new Map(),
+  }
   const sendTogether = gather(client)
   const answers: Promise<unknown>[] = [client.query(BEGIN)]
   const ask = (
@@ -60,8 +73,9 @@ export async function lock(client: Client, commands: readonly Command<unknown>[]
     values: unknown[],
     take: (answer: QueryResult) => void,
   ) => answers.push(client.query({ ...query, values }).then(take))
+  // What one command locks another one may only read: the rows of a source are kept together.
   const keepRows = ({ source }: { source: RowSource }) => {
-    const kept = new Map<string, Row>()
+    const kept = state.rows.get(source.name) ?? new Map<string, Row>()
     state.rows.set(source.name, kept)
     return (answer: QueryResult) => {
       for (const row of answer.rows) kept.set(row.id, row)
@@ -93,9 +107,11 @@ export async function lock(client: Client, commands: readonly Command<unknown>[]
     ask({ name: `read ${group.source.name}`, text: group.source.sql }, [group.ids], keepRows(group))
   ask(CLOCK, [], (answer) => {
     state.now = answer.rows[0].now
+    state.replicated = answer.rows[0].replicated
   })
   sendTogether()
   await allOf(answers)
+  if (state.claims.size < claims.length) throw new ClaimGone('a claim was removed while it was wanted')
   return state
 }
 

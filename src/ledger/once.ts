@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
+import type { Clock } from '../core/clock.ts'
 import { Refusal, refuse } from '../core/errors.ts'
 import { batched } from '../db/batched.ts'
 import type { Db } from '../db/pool.ts'
 import type { Answer, Claim, Claimed, Command, Decision, Held } from './command.ts'
+import type { Door } from './commit.ts'
 import { isOver } from './decide.ts'
 import { claimedOf } from './lock.ts'
 import { claimKey } from './state.ts'
@@ -47,11 +49,25 @@ export const readClaimed = batched<Claim, Claimed>(async (db, claims) => {
   return claims.map((claim) => found.get(claimKey(claim)))
 })
 
+/**
+ * Nothing, through the door. Behind a standby it is a write of its own, and once that is there so is everything that was
+ * seen before it: whoever repeats to a caller what it read somewhere else waits for this first.
+ */
+export const standing: Command<undefined> = {
+  partner_id: '',
+  locks: {},
+  decide: () => ({ result: undefined }),
+}
+
 /** A look before anything is asked of the outside. What counts is judged again under the lock. */
-export async function findClaimed(db: Db, claim: Claim, now: number): Promise<Claimed | undefined> {
-  const claimed = await readClaimed(db, claim)
-  if (!claimed || isOver(claimed, new Date(now))) return undefined
+export async function findClaimed(
+  world: { db: Db; clock: Clock; commit: Door['commit'] },
+  claim: Claim,
+): Promise<Claimed | undefined> {
+  const claimed = await readClaimed(world.db, claim)
+  if (!claimed || isOver(claimed, new Date(world.clock.now()))) return undefined
   assertSame(claimed, claim)
+  await world.commit(standing)
   return claimed
 }
 

@@ -5,6 +5,8 @@ export type Pending = {
   readonly command: Command<unknown>
   readonly resolve: (result: never) => void
   readonly reject: (error: unknown) => void
+  /** When it came, by the monotonic clock. */
+  readonly since: number
 }
 
 export type Queue = { add(pending: Pending): void; take(max: number): Pending[]; size(): number }

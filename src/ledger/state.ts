@@ -3,6 +3,8 @@ import type { AccountRef, Claim, Claimed, HeldAccount } from './command.ts'
 /** What a batch holds between its two round trips: filled by lock.ts, changed in memory by decide.ts, stored by write.ts. */
 export type State = {
   now: Date
+  /** Commits wait for a standby. */
+  replicated: boolean
   readonly accounts: Map<string, HeldAccount>
   readonly rows: Map<string, Map<string, Row>>
   readonly claims: Map<string, HeldClaim>

@@ -1,4 +1,4 @@
-import { type Client, gather, isAnswer } from '../db/pool.ts'
+import { type Client, gather, isAnswer, isServerTrouble } from '../db/pool.ts'
 import { insertInto, type Write, type WriteTarget } from './command.ts'
 import type { Decided } from './decide.ts'
 import type { HeldClaim } from './state.ts'
@@ -63,25 +63,57 @@ const commits = insertInto('commits', { id: 'text' })
 export const movesNothing = (decided: Decided): boolean =>
   decided.entries.length === 0 && decided.writes.length === 0 && keptOf(decided).length === 0
 
-/** The database never said whether it committed. */
+/** The database never said for certain whether it committed. */
 export class CommitUnknown extends Error {}
+
+/** What writes a batch, put together before anything is sent: what is wrong with it throws here, with the wire untouched. */
+export function statementFor(batch_id: string, decided: Decided): Statement {
+  return statementOf(groupsOf(batch_id, decided))
+}
 
 /**
  * Only the tag COMMIT means that it is done; the tag ROLLBACK, or an error that the server sent for COMMIT itself, that
- * it is not; anything else is unknown.
+ * it is not; anything else is unknown. So is a commit with a warning, for that is how the server tells that it did not
+ * wait for its standby, and an error of the server as a whole, for it may have struck after the commit was on disk.
  */
-export async function write(client: Client, batch_id: string, decided: Decided): Promise<void> {
-  const sendTogether = gather(client)
-  const written = client.query(statementOf(groupsOf(batch_id, decided)))
-  const committed = client.query({ name: 'commit', text: 'COMMIT' })
-  sendTogether()
-  const [failure, tag] = await Promise.all([
-    written.then(() => undefined).catch((error: unknown) => error),
-    committed.then((answer) => answer.command).catch((error: unknown) => error),
-  ])
-  if (tag === 'COMMIT') return
-  if (typeof tag === 'string' || isAnswer(tag)) throw failure ?? tag
+export async function write(client: Client, statement: Statement): Promise<void> {
+  const { result, warning } = await withWarnings(client, async () => {
+    const sendTogether = gather(client)
+    const written = client.query(statement)
+    const committed = client.query({ name: 'commit', text: 'COMMIT' })
+    sendTogether()
+    return Promise.all([
+      written.then(() => undefined).catch((error: unknown) => error),
+      committed.then((answer) => answer.command).catch((error: unknown) => error),
+    ])
+  })
+  const [failure, tag] = result
+  if (tag === 'COMMIT') {
+    if (warning) throw new CommitUnknown('committed with a warning', { cause: warning })
+    return
+  }
+  if (typeof tag === 'string' || (isAnswer(tag) && !isServerTrouble(tag))) throw failure ?? tag
   throw new CommitUnknown('no answer to COMMIT', { cause: tag })
+}
+
+/** Class 01 is a warning in any language; a shutdown in the middle of a commit is told as one too. */
+const WARNING = /^(01|57P)/
+
+/** Runs `work`, and hears what the server warns of meanwhile. */
+export async function withWarnings<T>(
+  client: Client,
+  work: () => Promise<T>,
+): Promise<{ result: T; warning: unknown }> {
+  let warning: unknown
+  const listen = (notice: { code?: string | undefined }) => {
+    if (WARNING.test(notice.code ?? '')) warning ??= notice
+  }
+  client.on('notice', listen)
+  try {
+    return { result: await work(), warning }
+  } finally {
+    client.off('notice', listen)
+  }
 }
 
 type Group = { readonly target: WriteTarget; readonly rows: readonly Write['row'][] }
@@ -116,27 +148,68 @@ const claimRow = ({ claim, claimed }: HeldClaim) => ({
   answer_body: claimed?.answer?.body,
 })
 
-const statements = new Map<string, { name: string; text: string }>()
+export type Statement = { readonly name: string; readonly text: string; readonly values: unknown[] }
 
-/** Batches of the same kind share a prepared statement, however many rows they bring. */
-function statementOf(groups: readonly Group[]): { name: string; text: string; values: unknown[] } {
-  const kind = groups.map(({ target }) => target.name).join('; ')
-  const known = statements.get(kind) ?? { name: `write ${statements.size}`, text: textOf(groups) }
-  statements.set(kind, known)
-  const columns = groups.flatMap(({ target, rows }) => target.columns.map((column) => columnOf(rows, column)))
-  const counts = groups.filter(({ target }) => target.counted).map(({ rows }) => rows.length)
-  return { ...known, values: [...columns, ...counts] }
+/**
+ * A backend keeps the plan of every statement that was prepared on it, and the targets that a mixed batch writes to come
+ * in very many combinations. So only the first few of them get a statement of their own; all others share one that has
+ * every target known so far, with nothing for most of them to write.
+ */
+const KINDS_MAX = 48
+
+type Prepared = { readonly name: string; readonly text: string; readonly targets: readonly WriteTarget[] }
+
+const kinds = new Map<string, Prepared>()
+const known = new Map<string, WriteTarget>()
+let whole: Prepared | undefined
+
+/** Batches of the same kind share a prepared statement, however many rows they bring, and in whatever order they came. */
+function statementOf(groups: readonly Group[]): Statement {
+  const rows = new Map(groups.map((group) => [group.target.name, group.rows]))
+  const { name, text, targets } = preparedFor(groups.map(({ target }) => target))
+  const given = targets.map((target) => ({ target, rows: rows.get(target.name) ?? [] }))
+  const columns = given.flatMap((group) => group.target.columns.map((column) => columnOf(group.rows, column)))
+  const counts = given.filter(({ target }) => target.counted).map((group) => group.rows.length)
+  return { name, text, values: [...columns, ...counts] }
+}
+
+function preparedFor(wanted: readonly WriteTarget[]): Prepared {
+  const kind = kindOf(wanted)
+  const own = kinds.get(kind)
+  if (own) return own
+  for (const target of wanted) {
+    if (!known.has(target.name)) whole = undefined
+    known.set(target.name, target)
+  }
+  if (kinds.size < KINDS_MAX) {
+    const prepared = prepare(`write ${kinds.size}`, wanted)
+    kinds.set(kind, prepared)
+    return prepared
+  }
+  whole ??= prepare(`write all ${known.size}`, [...known.values()])
+  return whole
+}
+
+const kindOf = (targets: readonly WriteTarget[]): string =>
+  targets
+    .map(({ name }) => name)
+    .sort()
+    .join('; ')
+
+function prepare(name: string, wanted: readonly WriteTarget[]): Prepared {
+  const targets = [...wanted].sort((a, b) => (a.name < b.name ? -1 : 1))
+  return { name, text: textOf(targets), targets }
 }
 
 /** COMMIT is on the wire behind it, so the statement itself must object when it finds fewer rows than it was given. */
-function textOf(groups: readonly Group[]): string {
+function textOf(targets: readonly WriteTarget[]): string {
   let params = 0
-  const parts = groups.map(({ target }, i) => {
+  const parts = targets.map((target, i) => {
     const sql = target.sql.replaceAll(/\$(\d+)/g, (_, n) => `$${params + Number(n)}`)
     params += target.columns.length
     return `w${i} AS (${sql})`
   })
-  const checks = groups.flatMap(({ target }, i) =>
+  const checks = targets.flatMap((target, i) =>
     target.counted ? [`expect_rows('${target.name}', (SELECT count(*) FROM w${i}), $${++params})`] : [],
   )
   return `WITH ${parts.join(',\n')}\nSELECT ${checks.join(', ') || '1'}`

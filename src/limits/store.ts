@@ -1,3 +1,4 @@
+import type { GoOn } from '../db/chore.ts'
 import type { Db } from '../db/pool.ts'
 import type { Counter } from './windows.ts'
 
@@ -71,6 +72,18 @@ export async function lockCounters(db: Db, places: readonly Place[]): Promise<Co
   return undefined
 }
 
+/** The server's end of a connection. */
+export type Backend = { readonly pid: number; readonly application_name: string }
+
+/** Ends it, and with it the locks that it holds. It may be gone already, and its number somebody else's. */
+export async function endBackend(owner: Db, { pid, application_name }: Backend): Promise<void> {
+  await owner.query(
+    `SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity
+     WHERE pid = $1 AND application_name = $2 AND datname = current_database()`,
+    [pid, application_name],
+  )
+}
+
 export async function writeCounters(db: Db, counters: readonly Counter[]): Promise<void> {
   await Promise.all([
     db.query({ ...ADD, values: [...columns(counters), counters.map((c) => c.count)] }),
@@ -98,6 +111,16 @@ export async function countersOf(db: Db, subject: string): Promise<Counter[]> {
   return rows.map(counterOf)
 }
 
-export async function dropClosedWindows(db: Db): Promise<void> {
-  await db.query(`DELETE FROM windows WHERE ends_at < clock_timestamp() - interval '1 day'`)
+const STEP = 1000
+
+/** Nobody counts in a window that has ended. An hour more, for clocks that differ. */
+export async function forgetWindows(db: Db, goOn: GoOn = () => true): Promise<void> {
+  for (let gone = STEP; gone === STEP && goOn(); ) {
+    const answer = await db.query(
+      `DELETE FROM windows WHERE (subject, name, starts_at) IN (SELECT subject, name, starts_at FROM windows
+         WHERE ends_at < clock_timestamp() - interval '1 hour' ORDER BY ends_at LIMIT $1 FOR UPDATE SKIP LOCKED)`,
+      [STEP],
+    )
+    gone = answer.rowCount ?? 0
+  }
 }

@@ -1,6 +1,6 @@
 import { refuse } from '../core/errors.ts'
 import type { Answer, Command, Decision } from '../ledger/command.ts'
-import { readClaimed } from '../ledger/once.ts'
+import { readClaimed, standing } from '../ledger/once.ts'
 import type { World } from '../world.ts'
 import { answerWith, claimedBy, claimOfPayout, type Settled } from './settle.ts'
 import { type Payout, payoutRows } from './store.ts'
@@ -53,7 +53,10 @@ export async function awaitAnswer(world: World, payout: Payout, watch: Watch): P
         ends = performance.now() + fixed.left_ms
       } else {
         const claimed = await readClaimed(world.db, claimOfPayout(payout))
-        if (claimed?.answer && claimed.resource_id === payout.id) return claimed.answer
+        if (claimed?.answer && claimed.resource_id === payout.id) {
+          await world.commit(standing)
+          return claimed.answer
+        }
       }
     }
   } finally {

@@ -1,5 +1,6 @@
 import type { Asset } from '../core/money.ts'
 import { rowsById } from '../db/batched.ts'
+import type { GoOn } from '../db/chore.ts'
 import type { Db } from '../db/pool.ts'
 import type { Check } from '../ledger/audit.ts'
 import { insertInto, rowSource, updateOf } from '../ledger/command.ts'
@@ -110,6 +111,16 @@ export async function savePrice(db: Db, { id, price, observed_at }: SetPrice): P
      ON CONFLICT (id) DO UPDATE SET price = excluded.price, observed_at = excluded.observed_at`,
     [id, price, observed_at],
   )
+}
+
+const STEP = 1000
+
+/** Forgets quotes that ended before that time and were never executed. */
+export async function forgetQuotes(db: Db, older_than: Date, goOn: GoOn = () => true): Promise<void> {
+  for (let judged = STEP; judged === STEP && goOn(); ) {
+    const { rows } = await db.query('SELECT forget_quotes($1, $2) AS judged', [older_than, STEP])
+    judged = rows[0].judged
+  }
 }
 
 export const tradeChecks: readonly Check[] = [

@@ -59,6 +59,16 @@ export async function takeUnfolded(db: Db, limit: number): Promise<UnfoldedTrade
   return rows
 }
 
+/** For the metrics: since when the oldest trade waits to be taken; 0 when none does. */
+export async function oldestUnfolded(db: Db): Promise<number> {
+  const { rows } = await db.query({
+    name: 'oldest unfolded trade',
+    text: `SELECT greatest(0, extract(epoch FROM clock_timestamp() - created_at))::float8 AS seconds
+      FROM (SELECT trade_id FROM unfolded ORDER BY trade_id LIMIT 1) AS oldest JOIN trades ON trades.id = oldest.trade_id`,
+  })
+  return rows[0]?.seconds ?? 0
+}
+
 export async function lockPositions(db: Db, ids: readonly string[]): Promise<Position[]> {
   const { rows } = await db.query(positionRows.sql, [ids])
   return rows

@@ -43,6 +43,8 @@ export type CourierOptions = {
     outcome: 'delivered' | 'failed' | 'exhausted'
     lag_seconds: number | null
   }) => void
+  /** Told when what came of an attempt could not be written down; `kept`: that it was made is known all the same. */
+  readonly onLost?: (loss: { kept: boolean }) => void
 }
 
 const DISPATCH_BATCH = 500
@@ -69,7 +71,10 @@ export function openCourier(world: World, options: CourierOptions): Courier {
   /** Endpoints that may have more to give than was taken. */
   const hungry = new Set<string>()
   const running = new Set<Promise<void>>()
-  const recorder: Recorder = openRecorder(world.db, log)
+  const recorder: Recorder = openRecorder(world.db, {
+    log,
+    ...(options.onLost ? { onLost: options.onLost } : {}),
+  })
   /** Of what is under way. */
   const cutters = new Set<AbortController>()
   let cut = false

@@ -1,3 +1,4 @@
+import type { GoOn } from '../db/chore.ts'
 import type { Db } from '../db/pool.ts'
 import { TEST_TYPE } from '../events/events.ts'
 import { eventFields, type StoredEvent } from '../events/store.ts'
@@ -267,12 +268,17 @@ export async function selectDeliveries(db: Db, filter: DeliveryFilter): Promise<
 }
 
 /** For the metrics: how much waits, counted up to a point, and for how long the oldest has been due. */
-export async function queueState(
-  db: Db,
-): Promise<{ fresh: number; pending: number; oldest_due_seconds: number }> {
+export async function queueState(db: Db): Promise<{
+  fresh: number
+  oldest_fresh_seconds: number
+  pending: number
+  oldest_due_seconds: number
+}> {
   const { rows } = await db.query({
     name: 'webhook queue',
     text: `SELECT (SELECT count(*)::integer FROM (SELECT FROM fresh_events LIMIT 100000) AS f) AS fresh,
+      coalesce((SELECT greatest(0, extract(epoch FROM clock_timestamp() - e.created_at))::float8
+        FROM (SELECT event_id FROM fresh_events ORDER BY n LIMIT 1) AS f JOIN events e ON e.id = f.event_id), 0) AS oldest_fresh_seconds,
       (SELECT count(*)::integer FROM (SELECT FROM webhook_deliveries WHERE status = 'pending' LIMIT 100000) AS p) AS pending,
       coalesce((SELECT extract(epoch FROM now() - min(oldest.next_attempt_at))::float8 FROM webhook_endpoints w,
         LATERAL (SELECT next_attempt_at FROM webhook_deliveries WHERE endpoint_id = w.id AND status = 'pending'
@@ -283,8 +289,8 @@ export async function queueState(
 }
 
 /** Forgets deliveries that came to their end before that time, as many as there are. */
-export async function forgetDeliveries(db: Db, older_than: Date): Promise<void> {
-  for (;;) {
+export async function forgetDeliveries(db: Db, older_than: Date, goOn: GoOn = () => true): Promise<void> {
+  while (goOn()) {
     const { rows } = await db.query('SELECT forget_deliveries($1, 1000) AS gone', [older_than])
     if (rows[0].gone === 0) return
   }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Pool } from '../db/pool.ts'
+import { isAnswer, isServerTrouble, type Pool } from '../db/pool.ts'
 import { type Outcome, recordOutcomes } from './queue.ts'
 import { type EndpointNews, noteEndpoints } from './store.ts'
 
@@ -24,7 +24,11 @@ type Waiting = {
   done(): void
 }
 
-export function openRecorder(db: Pool, log: Logger): Recorder {
+export function openRecorder(
+  db: Pool,
+  options: { readonly log: Logger; readonly onLost?: (loss: { kept: boolean }) => void },
+): Recorder {
+  const { log, onLost } = options
   let waiting: Waiting[] = []
   let writing: Promise<void> | undefined
 
@@ -32,21 +36,70 @@ export function openRecorder(db: Pool, log: Logger): Recorder {
     while (waiting.length > 0) {
       const batch = waiting.slice(0, BATCH_MAX)
       waiting = waiting.slice(BATCH_MAX)
-      try {
-        await recordOutcomes(
-          db,
-          batch.map(({ outcome }) => outcome),
-        )
-        const news = newsOf(batch)
-        const disabled = news.length > 0 ? await noteEndpoints(db, news, DISABLE_AFTER_MS) : []
-        for (const { id, disabled_reason } of disabled)
-          log.warn({ endpoint_id: id, reason: disabled_reason }, 'webhooks: endpoint disabled')
-      } catch (error) {
-        log.warn({ err: error, attempts: batch.length }, 'webhooks: outcome not recorded, will be sent again')
-      }
+      await keepOutcomes(batch)
       for (const { done } of batch) done()
     }
     writing = undefined
+  }
+
+  /** One that the database does not take must cost its neighbours nothing: halving finds it in few steps. Never throws. */
+  async function keepOutcomes(batch: readonly Waiting[]): Promise<void> {
+    try {
+      await recordOutcomes(
+        db,
+        batch.map(({ outcome }) => outcome),
+      )
+    } catch (error) {
+      if (!isAboutRows(error)) return lose(batch, error)
+      if (batch.length === 1) return keepBare(batch[0]!, error)
+      const middle = batch.length >> 1
+      await keepOutcomes(batch.slice(0, middle))
+      return keepOutcomes(batch.slice(middle))
+    }
+    await noteNews(batch)
+  }
+
+  /**
+   * What the receiver said cannot be stored. That the attempt was made, and how it ended, can: otherwise the same event
+   * would be sent again and again, for as long as it is answered like that.
+   */
+  async function keepBare(one: Waiting, reason: unknown): Promise<void> {
+    const { event_id, endpoint_id, attempt } = one.outcome
+    try {
+      await recordOutcomes(db, [bareOf(one.outcome)])
+    } catch (error) {
+      return lose([one], error)
+    }
+    onLost?.({ kept: true })
+    log.error(
+      { err: reason, event_id, endpoint_id, attempt },
+      'webhooks: the answer cannot be stored, left out',
+    )
+    await noteNews([one])
+  }
+
+  function lose(batch: readonly Waiting[], error: unknown): void {
+    for (const { outcome } of batch) {
+      onLost?.({ kept: false })
+      const { event_id, endpoint_id, attempt } = outcome
+      log.debug({ event_id, endpoint_id, attempt }, 'webhooks: outcome not recorded')
+    }
+    const [first] = batch.map(({ outcome }) => outcome)
+    log.warn(
+      { err: error, attempts: batch.length, event_id: first?.event_id, endpoint_id: first?.endpoint_id },
+      'webhooks: outcome not recorded, will be sent again',
+    )
+  }
+
+  async function noteNews(batch: readonly Waiting[]): Promise<void> {
+    const news = newsOf(batch)
+    if (news.length === 0) return
+    try {
+      for (const { id, disabled_reason } of await noteEndpoints(db, news, DISABLE_AFTER_MS))
+        log.warn({ endpoint_id: id, reason: disabled_reason }, 'webhooks: endpoint disabled')
+    } catch (error) {
+      log.warn({ err: error, endpoints: news.length }, 'webhooks: state of endpoints not noted')
+    }
   }
 
   return {
@@ -60,6 +113,18 @@ export function openRecorder(db: Pool, log: Logger): Recorder {
     },
   }
 }
+
+/** The rows themselves, or somebody else's hold on one of them, are the reason; a full disk would meet each half just the same. */
+const isAboutRows = (error: unknown): boolean => isAnswer(error) && !isServerTrouble(error)
+
+/** Without what came from outside. */
+const bareOf = (outcome: Outcome): Outcome => ({
+  ...outcome,
+  headers: '{}',
+  answer_headers: null,
+  answer_body: null,
+  error: outcome.error === null ? null : 'cannot be stored',
+})
 
 /** Only what changes something: failures, and a success of an endpoint that was failing. */
 function newsOf(batch: readonly Waiting[]): EndpointNews[] {

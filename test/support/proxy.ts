@@ -2,21 +2,34 @@ import type { AddressInfo } from 'node:net'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
 /** A wire to the database that can be cut at the worst moments: as COMMIT is sent, and as its answer comes back. */
-export type Proxy = {
+export type Wire = {
   readonly url: string
   /** Cuts the next `times` writes that carry a batch's id, before they reach the database or after it did its work. */
-  cut(when: 'before' | 'after', times: number): void
+  cut(when: When, times: number): void
+  /** Cuts one after the other, each at its own place: the next one counts once the one before it has happened. */
+  cutInRow(cuts: readonly Cut[]): void
   cuts(): number
+  /** Of the cuts that were planned, those that have not happened. */
+  left(): number
   down(): Promise<void>
   up(): Promise<void>
 }
 
-const MARK = Buffer.from('commit\0')
+export type When = 'before' | 'after'
+/** A batch's COMMIT; the question what became of it; the look at whose mark is there; whatever is sent next. */
+export type Place = 'commit' | 'question' | 'look'
+export type Cut = { readonly at: Place; readonly when: When }
 
-export async function openProxy(database_url: string): Promise<Proxy> {
+const MARKS: Readonly<Record<Place, Buffer>> = {
+  commit: Buffer.from('commit\0'),
+  question: Buffer.from('INSERT INTO commits (id, asked_by)'),
+  look: Buffer.from('SELECT asked_by FROM commits'),
+}
+
+export async function openProxy(database_url: string): Promise<Wire> {
   const target = new URL(database_url)
   const sockets = new Set<Socket>()
-  let pending: ('before' | 'after')[] = []
+  let pending: Cut[] = []
   let done = 0
   const server: Server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname)
@@ -35,7 +48,8 @@ export async function openProxy(database_url: string): Promise<Proxy> {
       })
     }
     client.on('data', (chunk) => {
-      const cut = pending.length > 0 && chunk.includes(MARK) ? pending.shift() : undefined
+      const next = pending[0]
+      const cut = next && chunk.includes(MARKS[next.at]) ? pending.shift()?.when : undefined
       if (cut) done++
       if (cut === 'before') return end()
       if (cut === 'after') silent = true
@@ -55,9 +69,13 @@ export async function openProxy(database_url: string): Promise<Proxy> {
   return {
     url: url.href,
     cut(when, times) {
-      pending = [...pending, ...Array<'before' | 'after'>(times).fill(when)]
+      pending = [...pending, ...Array<Cut>(times).fill({ at: 'commit', when })]
+    },
+    cutInRow(cuts) {
+      pending = [...pending, ...cuts]
     },
     cuts: () => done,
+    left: () => pending.length,
     async down() {
       for (const socket of sockets) socket.destroy()
       await new Promise((resolve) => server.close(resolve))

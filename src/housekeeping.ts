@@ -1,0 +1,82 @@
+import type { Logger } from 'pino'
+import type { Config } from './config.ts'
+import { type Chore, type ChoreOutcome, openChore } from './db/chore.ts'
+import type { Db, Pool } from './db/pool.ts'
+import { forgetEvents } from './events/store.ts'
+import { forgetClaims, forgetCommits } from './ledger/retention.ts'
+import { forgetWindows } from './limits/store.ts'
+import { noteStuck } from './operator/stuck.ts'
+import { forgetQuotes } from './quotes/store.ts'
+import { forgetDeliveries } from './webhooks/queue.ts'
+import type { World, Worlds } from './world.ts'
+
+/**
+ * Everything that a node does now and then without being asked, and how often. What it forgets is old and owed to nobody;
+ * how long each table keeps its rows is told in docs/guides/operations.md, "What is kept, and for how long".
+ *
+ * What runs all the time is elsewhere, each beside what it serves: payouts (pix/sender.ts), transfers
+ * (onchain/carrier.ts), the treasury's sums (treasury/treasury.ts), events and webhooks (webhooks/courier.ts), last uses
+ * of keys (keys/keyring.ts), counts of the limits (limits/limiter.ts).
+ */
+const CLOCK_MS = 30_000
+const STUCK_MS = 30_000
+const A_DAY_MS = 24 * 3_600_000
+
+type Parts = {
+  readonly worlds: Worlds
+  readonly shared: Pool
+  readonly retention: Config['retention']
+  readonly setClock: (db: Db) => Promise<void>
+}
+
+type Placed = Chore & { readonly environment: string }
+
+function choresOf({ worlds, shared, retention, setClock }: Parts): Placed[] {
+  const { every_ms, event_days, delivery_days, quote_days } = retention
+  const inShared = { environment: 'shared', pool: shared }
+  return [
+    { name: 'set the clock', every_ms: CLOCK_MS, on_every_node: true, work: setClock, ...inShared },
+    { name: 'forget windows', every_ms, work: forgetWindows, ...inShared },
+    ...Object.values(worlds).flatMap((world: World): Placed[] => {
+      const { environment, clock } = world
+      const daysAgo = (days: number) => new Date(clock.now() - days * A_DAY_MS)
+      const inWorld = { environment, pool: world.db, every_ms }
+      return [
+        { name: 'note what is stuck', work: () => noteStuck(world), ...inWorld, every_ms: STUCK_MS },
+        { name: 'forget commits', work: forgetCommits, ...inWorld },
+        { name: 'forget claims', work: (db, goOn) => forgetClaims(db, clock.now(), goOn), ...inWorld },
+        {
+          name: 'forget quotes',
+          work: (db, goOn) => forgetQuotes(db, daysAgo(quote_days), goOn),
+          ...inWorld,
+        },
+        {
+          name: 'forget deliveries',
+          work: (db, goOn) => forgetDeliveries(db, daysAgo(delivery_days), goOn),
+          ...inWorld,
+        },
+        {
+          name: 'forget events',
+          work: (db, goOn) => forgetEvents(db, daysAgo(event_days), goOn),
+          ...inWorld,
+        },
+      ]
+    }),
+  ]
+}
+
+export function openHousekeeping(
+  parts: Parts & {
+    readonly log: Logger
+    readonly onRun: (environment: string, chore: string, outcome: ChoreOutcome) => void
+  },
+) {
+  const chores = choresOf(parts).map(({ environment, ...chore }) =>
+    openChore(chore, { log: parts.log, onRun: (outcome) => parts.onRun(environment, chore.name, outcome) }),
+  )
+  return {
+    async stop(): Promise<void> {
+      await Promise.all(chores.map((chore) => chore.stop()))
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import type { GoOn } from '../db/chore.ts'
+import type { Db } from '../db/pool.ts'
+
+/** A name that became free a moment ago may be in a request that is under way: nobody is in a hurry to forget it. */
+const KEPT_AFTER_MS = 48 * 3600 * 1000
+const STEP = 500
+
+/**
+ * Forgets the names that are free again. Those of operators are never free, and those of what is still on its way are
+ * not free yet: both stay.
+ */
+export async function forgetClaims(db: Db, now: number, goOn: GoOn = () => true): Promise<void> {
+  const older_than = new Date(now - KEPT_AFTER_MS)
+  for (let gone = STEP; gone === STEP && goOn(); ) {
+    const { rows } = await db.query('SELECT forget_claims($1, $2) AS gone', [older_than, STEP])
+    gone = rows[0].gone
+  }
+}
+
+/** A batch's id is asked for within seconds, if at all. */
+export async function forgetCommits(db: Db, goOn: GoOn = () => true): Promise<void> {
+  for (let gone = STEP; gone === STEP && goOn(); ) {
+    const answer = await db.query(
+      `DELETE FROM commits WHERE id IN (SELECT id FROM commits
+         WHERE committed_at < clock_timestamp() - interval '1 hour' ORDER BY committed_at LIMIT $1)`,
+      [STEP],
+    )
+    gone = answer.rowCount ?? 0
+  }
+}

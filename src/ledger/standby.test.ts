@@ -1,0 +1,128 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until } from '../../test/support/wait.ts'
+import { openTestWorld, type TestWorld } from '../../test/support/world.ts'
+import { Refusal } from '../core/errors.ts'
+import { startEmbedded } from '../db/embedded/start.ts'
+import { migrate } from '../db/migrate.ts'
+import { findClaimed, standing } from './once.ts'
+
+/**
+ * A server of its own, told to wait for a standby that has nothing yet. Whatever it keeps without that standby is lost
+ * with its disk, so nobody may be told of it: neither the first caller, nor one who asks again after a crash.
+ */
+let server: Awaited<ReturnType<typeof startEmbedded>>
+let data_dir: string
+let admin: pg.Client
+let stage: TestWorld
+
+beforeAll(async () => {
+  data_dir = await mkdtemp(join(tmpdir(), 'trilho-standby-'))
+  server = await startEmbedded({ data_dir, log: () => {}, onGiveUp: () => {} })
+  await migrate(server.url)
+  stage = await openTestWorld({ url: server.url, wait_ms: 4000 })
+  admin = await connectAdmin()
+})
+afterAll(async () => {
+  await standby('')
+  await stage.stop()
+  await admin.end()
+  await server.stop()
+  await rm(data_dir, { recursive: true, force: true })
+})
+
+async function connectAdmin(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: server.url })
+  client.on('error', () => {})
+  await client.connect()
+  return client
+}
+
+async function reconnect(): Promise<void> {
+  await until(async () => {
+    try {
+      admin = await connectAdmin()
+      return true
+    } catch {
+      return false
+    }
+  }, 30_000)
+}
+
+/** Whom commits wait for; empty: nobody. */
+async function standby(name: string): Promise<void> {
+  await admin.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
+  await admin.query('SELECT pg_reload_conf()')
+  await until(async () => {
+    const { rows } = await admin.query('SHOW synchronous_standby_names')
+    return rows[0].synchronous_standby_names === name
+  }, 10_000)
+}
+
+const outcomeOf = (work: Promise<unknown>) =>
+  work.then(() => 'ok').catch((error: unknown) => (error instanceof Refusal ? error.code : String(error)))
+
+async function waiter(): Promise<number> {
+  let pid: number | undefined
+  await until(async () => {
+    const { rows } = await admin.query(
+      `SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name = 'test world main'`,
+    )
+    pid = rows[0]?.pid
+    return pid !== undefined
+  }, 10_000)
+  return pid!
+}
+
+async function depositsOf(customer_id: string): Promise<number> {
+  const { rows } = await admin.query(
+    'SELECT count(*)::integer AS n FROM sandbox.deposits WHERE customer_id = $1',
+    [customer_id],
+  )
+  return rows[0].n
+}
+
+test('a commit that a crash brought back without its standby is not acknowledged', async () => {
+  const { id } = await stage.customer()
+  await standby('nobody')
+  const outcome = outcomeOf(stage.world.commit(stage.depositTo(id, 'BRL', 500n)))
+  process.kill(await waiter(), 'SIGKILL')
+  await reconnect()
+  expect(await outcome).toBe('service_unavailable')
+  // It is there, and nobody was told so.
+  expect(await depositsOf(id)).toBe(1)
+  await standby('')
+  await until(async () => (await outcomeOf(stage.world.commit(standing))) === 'ok', 30_000)
+})
+
+test('a commit whose wait for the standby was cancelled is not acknowledged', async () => {
+  const { id } = await stage.customer()
+  await standby('nobody')
+  const outcome = outcomeOf(stage.world.commit(stage.depositTo(id, 'BRL', 500n)))
+  await admin.query('SELECT pg_cancel_backend($1)', [await waiter()])
+  expect(await outcome).toBe('service_unavailable')
+  expect(await depositsOf(id)).toBe(1)
+  await standby('')
+  await until(async () => (await outcomeOf(stage.world.commit(standing))) === 'ok', 30_000)
+})
+
+test('what a crash brought back is not repeated to anybody either, until the standby has it', async () => {
+  const customer = await stage.customer({ BRL: 1000n })
+  const order = () => stage.payout(customer, 100n, 'repeated')
+  await standby('nobody')
+  const first = outcomeOf(stage.world.commit(order()))
+  process.kill(await waiter(), 'SIGKILL')
+  await reconnect()
+  expect(await first).toBe('service_unavailable')
+
+  const claim = order().locks.claim!
+  expect(await outcomeOf(stage.world.commit(order()))).toBe('service_unavailable')
+  expect(await outcomeOf(findClaimed(stage.world, claim))).toBe('service_unavailable')
+  await standby('')
+  await until(async () => (await outcomeOf(stage.world.commit(standing))) === 'ok', 30_000)
+  expect(await stage.world.commit(order())).toMatchObject({ kind: 'existing' })
+  expect(await findClaimed(stage.world, claim)).toMatchObject({ final: false })
+})
