@@ -276,11 +276,12 @@ describe.each(Object.keys(manners))('an operator who gives the money back %s', (
   const endless = 100
   const lease_ms = manner === 'at once' ? LONG_MS : LEASE_MS
 
-  test(
-    'at any moment of sending a payout again',
-    async () => {
+  test.each(['for the first time', 'again'])(
+    'at any moment of sending a payout %s',
+    async (time) => {
       for (let at = 1; at < endless; at += STEP) {
-        const payout = await oldPayout()
+        const since = performance.now()
+        const payout = time === 'again' ? await oldPayout() : await bench.payout(customer)
         /** The network: it has what it was handed, whatever became of the answer. */
         const paid = new Set<string>()
         const action: Action = {
@@ -306,15 +307,22 @@ describe.each(Object.keys(manners))('an operator who gives the money back %s', (
         }
         rails.slow = pixThat(pix) as Rails
         rails.swift = pixThat({ ...pix, status: (order) => status(order.send_id) }) as Rails
-        const taken = await due<Payout>('payouts', payout.id, lease_ms)
-        const { lookAfter } = payoutSteps(moments.watched(worlds.slow), silent, () => {})
-        await attempt(() => lookAfter(taken))
+        const { lookAfter, send } = payoutSteps(moments.watched(worlds.slow), silent, () => {})
+        if (time === 'again') {
+          const taken = await due<Payout>('payouts', payout.id, lease_ms)
+          await attempt(() => lookAfter(taken))
+        } else await attempt(() => moments.around(() => send(payout, since + LEASE_MS)))
         await operator.afterwards()
 
         // What is still open is looked after, until it has its end.
         const steps = payoutSteps(worlds.swift, silent, () => {})
         for (let turns = 0; turns < 5 && !isFinal(await bench.payoutNow(payout.id)); turns++) {
-          await bench.admin('DELETE FROM holds', `UPDATE sends SET sent_at = now() - interval '1 hour'`)
+          const an_hour_ago = `now() - interval '1 hour'`
+          await bench.admin(
+            'DELETE FROM holds',
+            `UPDATE sends SET sent_at = ${an_hour_ago}`,
+            `UPDATE payouts SET created_at = ${an_hour_ago} WHERE id = '${payout.id}'`,
+          )
           await steps.lookAfter(await due<Payout>('payouts', payout.id))
         }
         const after = await bench.payoutNow(payout.id)
