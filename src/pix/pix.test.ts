@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Api } from '../../test/support/api.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
+import { size } from '../../test/support/size.ts'
 import { editPartner } from '../partners/partners.ts'
 
 let service: TestService
@@ -117,13 +118,25 @@ describe('a payout', () => {
     const lost = await api.post('/v1/pix/payouts', order(id, 'lost@sandbox.test'))
     const timeout = await api.post('/v1/pix/payouts', order(id, 'timeout@sandbox.test'))
     const garbage = await api.post('/v1/pix/payouts', order(id, 'garbage@sandbox.test'))
-    expect([lost, timeout, garbage].map(({ json }) => json.status)).toEqual([
-      'processing',
-      'processing',
-      'processing',
-    ])
-    for (const { json } of [lost, garbage, timeout]) await until(json.id, 'completed')
-    expect(await brl(id)).toEqual({ available: '96850', in_transit: '0' })
+    const slow = await api.post('/v1/pix/payouts', order(id, 'slow@sandbox.test'))
+    expect([lost, timeout, garbage, slow].map(({ json }) => json.status)).toEqual(
+      Array.from({ length: 4 }, () => 'processing'),
+    )
+    for (const { json } of [lost, garbage, timeout, slow]) await until(json.id, 'completed')
+    expect(await brl(id)).toEqual({ available: '95800', in_transit: '0' })
+    // Give or take a second on a quiet machine.
+    const took = async ({ json }: typeof slow): Promise<number> => {
+      const { completed_at, created_at } = (await api.get(`/v1/pix/payouts/${json.id}`)).json
+      return Date.parse(completed_at) - Date.parse(created_at)
+    }
+    const tolerance = size(1000, 4000)
+    for (const [payout, ms] of [
+      [timeout, 10_000],
+      [slow, 15_000],
+    ] as const) {
+      expect(await took(payout)).toBeGreaterThanOrEqual(ms)
+      expect(await took(payout)).toBeLessThan(ms + tolerance)
+    }
   })
 
   test('§4.1 rule 2: only to the customer’s own document, unless arranged', async () => {
