@@ -502,4 +502,20 @@ describe('migrations', () => {
     expect(await migrate(database.url)).toEqual([])
     await database.drop()
   })
+
+  test('what a newer version has only added does not keep this one from starting, and keeps its rights', async () => {
+    const database = await createDatabase()
+    onTestFinished(database.drop)
+    const role = `${new URL(database.url).pathname.slice(1)}_sandbox`
+    await asAdmin(database.url, [
+      'CREATE TABLE sandbox.added_later (id text PRIMARY KEY)',
+      `GRANT SELECT, INSERT ON sandbox.added_later TO ${role}`,
+      `INSERT INTO sandbox.migrations (name, checksum, additive) VALUES ('9998-added-later.sql', 'x', true)`,
+    ])
+    await worksOn(database.url, async () => {})
+    const [right] = await asAdmin(database.url, [
+      `SELECT has_table_privilege('${role}', 'sandbox.added_later', 'INSERT') AS insert`,
+    ])
+    expect(right!.insert).toBe(true)
+  })
 })

@@ -1,3 +1,4 @@
+import { columnsOf } from './columns.ts'
 import type { Db } from './pool.ts'
 
 /**
@@ -13,7 +14,7 @@ export async function takeDue<Row>(db: Db, table: DueTable, lease_ms: number, li
     name: `take due ${table}`,
     text: `UPDATE ${table} SET attempts = attempts + 1, next_attempt_at = clock_timestamp() + make_interval(secs => $1::float8 / 1000)
       WHERE id IN (SELECT id FROM ${table} WHERE ${OPEN} AND next_attempt_at <= clock_timestamp()
-        ORDER BY next_attempt_at LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING *`,
+        ORDER BY next_attempt_at LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING ${columnsOf(table)}`,
     values: [lease_ms, limit],
   })
   return rows
@@ -30,7 +31,7 @@ export async function retryAfter(db: Db, table: DueTable, id: string, delay_ms: 
 /** On their way for longer than they should be: the operator's desk. */
 export async function overdue<Row>(db: Db, table: DueTable, older_than_ms: number): Promise<Row[]> {
   const { rows } = await db.query(
-    `SELECT * FROM ${table} WHERE ${OPEN} AND created_at < clock_timestamp() - make_interval(secs => $1::float8 / 1000)
+    `SELECT ${columnsOf(table)} FROM ${table} WHERE ${OPEN} AND created_at < clock_timestamp() - make_interval(secs => $1::float8 / 1000)
      ORDER BY created_at LIMIT 100`,
     [older_than_ms],
   )

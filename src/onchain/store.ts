@@ -1,4 +1,5 @@
 import type { Asset } from '../core/money.ts'
+import { columnsOf } from '../db/columns.ts'
 import type { Db } from '../db/pool.ts'
 import type { Check } from '../ledger/audit.ts'
 import { insertInto, rowSource, updateOf } from '../ledger/command.ts'
@@ -49,7 +50,7 @@ export const insertTransfers = insertInto('transfers', {
 
 export const transferRows = rowSource<Transfer>(
   'transfers',
-  'SELECT * FROM transfers WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE',
+  `SELECT ${columnsOf('transfers')} FROM transfers WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE`,
 )
 
 export const updateTransfers = updateOf(transferRows, 'transfers', {
@@ -69,14 +70,14 @@ export async function selectTransfer(
 ): Promise<Transfer | undefined> {
   const { rows } = await db.query({
     name: 'select transfer',
-    text: 'SELECT * FROM transfers WHERE id = $1 AND partner_id = $2',
+    text: `SELECT ${columnsOf('transfers')} FROM transfers WHERE id = $1 AND partner_id = $2`,
     values: [where.id, where.partner_id],
   })
   return rows[0]
 }
 
 export async function transferById(db: Db, id: string): Promise<Transfer | undefined> {
-  const { rows } = await db.query('SELECT * FROM transfers WHERE id = $1', [id])
+  const { rows } = await db.query(`SELECT ${columnsOf('transfers')} FROM transfers WHERE id = $1`, [id])
   return rows[0]
 }
 

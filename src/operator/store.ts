@@ -1,3 +1,4 @@
+import { columnsOf } from '../db/columns.ts'
 import type { Db } from '../db/pool.ts'
 import type { Action, ActionName } from './actions.ts'
 
@@ -17,14 +18,14 @@ export async function insertProposal(
   proposal: Pick<Proposal, 'id' | 'action' | 'details' | 'proposed_by'>,
 ): Promise<Proposal> {
   const { rows } = await db.query(
-    'INSERT INTO proposals (id, action, details, proposed_by) VALUES ($1, $2, $3, $4) RETURNING *',
+    `INSERT INTO proposals (id, action, details, proposed_by) VALUES ($1, $2, $3, $4) RETURNING ${columnsOf('proposals')}`,
     [proposal.id, proposal.action, JSON.stringify(proposal.details), proposal.proposed_by],
   )
   return rows[0]
 }
 
 export async function proposalById(db: Db, id: string): Promise<Proposal | undefined> {
-  const { rows } = await db.query('SELECT * FROM proposals WHERE id = $1', [id])
+  const { rows } = await db.query(`SELECT ${columnsOf('proposals')} FROM proposals WHERE id = $1`, [id])
   return rows[0]
 }
 
@@ -37,14 +38,16 @@ export async function markApproved(db: Db, id: string, approved_by: string): Pro
 }
 
 export async function markDone(db: Db, id: string, resource_id: string): Promise<Proposal> {
-  const { rows } = await db.query('UPDATE proposals SET resource_id = $2 WHERE id = $1 RETURNING *', [
-    id,
-    resource_id,
-  ])
+  const { rows } = await db.query(
+    `UPDATE proposals SET resource_id = $2 WHERE id = $1 RETURNING ${columnsOf('proposals')}`,
+    [id, resource_id],
+  )
   return rows[0]
 }
 
 export async function newestProposals(db: Db): Promise<Proposal[]> {
-  const { rows } = await db.query('SELECT * FROM proposals ORDER BY proposed_at DESC, id DESC LIMIT 100')
+  const { rows } = await db.query(
+    `SELECT ${columnsOf('proposals')} FROM proposals ORDER BY proposed_at DESC, id DESC LIMIT 100`,
+  )
   return rows
 }

@@ -1,3 +1,4 @@
+import { columnsOf } from '../db/columns.ts'
 import type { Db } from '../db/pool.ts'
 import type { Check } from '../ledger/audit.ts'
 import { insertInto, rowSource, updateOf } from '../ledger/command.ts'
@@ -58,7 +59,7 @@ export const payoutRow = (payout: Payout) => ({
 
 export const payoutRows = rowSource<Payout>(
   'payouts',
-  'SELECT * FROM payouts WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE',
+  `SELECT ${columnsOf('payouts')} FROM payouts WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE`,
 )
 
 export const settlePayouts = updateOf(payoutRows, 'payouts', {
@@ -77,7 +78,7 @@ export async function selectPayout(
 ): Promise<Payout | undefined> {
   const { rows } = await db.query({
     name: 'select payout',
-    text: 'SELECT * FROM payouts WHERE id = $1 AND partner_id = $2',
+    text: `SELECT ${columnsOf('payouts')} FROM payouts WHERE id = $1 AND partner_id = $2`,
     values: [where.id, where.partner_id],
   })
   return rows[0]
@@ -86,7 +87,7 @@ export async function selectPayout(
 export async function payoutById(db: Db, id: string): Promise<Payout | undefined> {
   const { rows } = await db.query({
     name: 'payout by id',
-    text: 'SELECT * FROM payouts WHERE id = $1',
+    text: `SELECT ${columnsOf('payouts')} FROM payouts WHERE id = $1`,
     values: [id],
   })
   return rows[0]
