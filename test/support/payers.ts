@@ -39,6 +39,8 @@ export function openPayers(options: {
   pix_key: string
   payers: number
   pause_ms: number
+  /** Tells the keys of several crowds apart. */
+  prefix?: string
 }): Payers {
   const apis = options.nodes.map((url) => openApi(url, options.key))
   const asks: Ask[] = []
@@ -62,7 +64,7 @@ export function openPayers(options: {
         customer_id: options.customer_id,
         amount: '100',
         counterparty: { type: 'pix_key', pix_key: options.pix_key },
-        idempotency_key: `pay-${++made}`,
+        idempotency_key: `${options.prefix ?? 'pay'}-${++made}`,
       }
       for (let tries = payer; ; tries++) {
         const body = await ask(order, tries % apis.length)
