@@ -14,6 +14,7 @@ const NODES = 3
 /** Nobody waits longer for an answer; the small run shares its machine with other tests. */
 const OPEN_MS = size(10_000, 15_000)
 const PER_DAY = 300
+const REPLAYS = 30
 
 let cluster: Cluster
 let hands: ReturnType<typeof openHands>
@@ -142,8 +143,12 @@ test('everything acknowledged is there once, as it was acknowledged, and the boo
   for (const { id, idempotency_key } of rows as { id: string; idempotency_key: string }[])
     found.set(idempotency_key, [...(found.get(idempotency_key) ?? []), id])
   for (const { order, id } of acknowledged) expect(found.get(order.idempotency_key)).toEqual([id])
-  const again = await Promise.all(acknowledged.map(({ order }, i) => payers.replay(order, i % NODES)))
-  expect(again).toEqual(acknowledged.map(({ body }) => body))
+  // A few at a time: a crowd of thousands at once would be kept waiting, and told so.
+  for (let i = 0; i < acknowledged.length; i += REPLAYS) {
+    const some = acknowledged.slice(i, i + REPLAYS)
+    const again = await Promise.all(some.map(({ order }, j) => payers.replay(order, j % NODES)))
+    expect(again).toEqual(some.map(({ body }) => body))
+  }
   expect(accepted).toBeLessThanOrEqual(PER_DAY)
   for (const node of nodes) expect(node.process.exitCode).toBe(null)
   await until(async () => {

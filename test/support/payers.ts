@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openApi } from './api.ts'
-import { isCut } from './insist.ts'
+import { insist, isCut } from './insist.ts'
 
 /** One request and what came of it; 0 for one whose connection broke. */
 export type Ask = {
@@ -82,7 +82,8 @@ export function openPayers(options: {
   return {
     asks,
     acknowledged,
-    replay: async (order, node) => (await apis[node]!.post('/v1/pix/payouts', order)).text,
+    replay: async (order, node) =>
+      (await insist(() => apis[node]!.post('/v1/pix/payouts', order), { cut: 0, unavailable: 0 })).text,
     async stop() {
       stopped = true
       await Promise.all(running)
