@@ -1,4 +1,5 @@
 import { rowsById } from '../db/batched.ts'
+import { columnsOf } from '../db/columns.ts'
 import type { Db } from '../db/pool.ts'
 import { rowSource } from '../ledger/command.ts'
 
@@ -24,7 +25,7 @@ export async function insertCustomer(
   const { rows } = await db.query({
     name: 'insert customer',
     text: `INSERT INTO customers (id, partner_id, name, document, document_type, email, external_id, metadata, created_at)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp()) RETURNING *`,
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp()) RETURNING ${columnsOf('customers')}`,
     values: [
       customer.id,
       customer.partner_id,
@@ -54,7 +55,7 @@ export async function changeCustomer(
 ): Promise<Customer | undefined> {
   const { rows } = await db.query(
     `UPDATE customers SET name = coalesce($3, name), email = CASE WHEN $4 THEN $5 ELSE email END, metadata = coalesce($6, metadata)
-     WHERE id = $1 AND partner_id = $2 RETURNING *`,
+     WHERE id = $1 AND partner_id = $2 RETURNING ${columnsOf('customers')}`,
     [
       where.id,
       where.partner_id,
@@ -72,7 +73,10 @@ export async function setStatus(
   id: string,
   status: Customer['status'],
 ): Promise<Customer | undefined> {
-  const { rows } = await db.query('UPDATE customers SET status = $2 WHERE id = $1 RETURNING *', [id, status])
+  const { rows } = await db.query(
+    `UPDATE customers SET status = $2 WHERE id = $1 RETURNING ${columnsOf('customers')}`,
+    [id, status],
+  )
   return rows[0]
 }
 

@@ -1,4 +1,5 @@
 import type { Asset } from '../core/money.ts'
+import { columnsOf } from '../db/columns.ts'
 import type { Db } from '../db/pool.ts'
 import type { Check } from '../ledger/audit.ts'
 import { insertInto, rowSource, updateOf } from '../ledger/command.ts'
@@ -32,9 +33,7 @@ export type Transfer = {
 export const isFinal = ({ status }: Pick<Transfer, 'status'>): boolean =>
   status === 'confirmed' || status === 'failed'
 
-export const transferColumns = `id, partner_id, customer_id, api_key_id, idempotency_key, asset, network, amount_net, fee, status,
-  destination_address, tx_hash, signed_transaction, failure_code, rail_code, attempts, next_attempt_at, sequence, created_at,
-  completed_at`
+export const transferColumns = columnsOf('transfers')
 
 export const insertTransfers = insertInto('transfers', {
   id: 'text',

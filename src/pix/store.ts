@@ -1,3 +1,4 @@
+import { columnsOf } from '../db/columns.ts'
 import type { Db } from '../db/pool.ts'
 import type { Check } from '../ledger/audit.ts'
 import { insertInto, rowSource, updateOf } from '../ledger/command.ts'
@@ -36,8 +37,7 @@ export type Payout = {
 export const isFinal = ({ status }: Pick<Payout, 'status'>): boolean =>
   status === 'completed' || status === 'failed'
 
-export const payoutColumns = `id, partner_id, customer_id, api_key_id, idempotency_key, amount, fee, status, counterparty,
-  description, send_id, end_to_end_id, failure_code, rail_code, attempts, next_attempt_at, sequence, created_at, completed_at`
+export const payoutColumns = columnsOf('payouts')
 
 export const insertPayouts = insertInto('payouts', {
   id: 'text',

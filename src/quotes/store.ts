@@ -1,6 +1,7 @@
 import type { Asset } from '../core/money.ts'
 import { rowsById } from '../db/batched.ts'
 import type { GoOn } from '../db/chore.ts'
+import { columnsOf } from '../db/columns.ts'
 import type { Db } from '../db/pool.ts'
 import type { Check } from '../ledger/audit.ts'
 import { insertInto, rowSource, updateOf } from '../ledger/command.ts'
@@ -79,7 +80,7 @@ export const insertTrades = insertInto('trades', {
 
 export const quoteRows = rowSource<Quote>(
   'quotes',
-  'SELECT * FROM quotes WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE',
+  `SELECT ${columnsOf('quotes')} FROM quotes WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE`,
 )
 
 export const markExecuted = updateOf(quoteRows, 'quotes', { id: 'text', trade_id: 'text' })
@@ -96,7 +97,7 @@ export const setPriceId = (partner_id: string, pair: FedPair): string => `${part
 
 export const setPriceRows = rowSource<SetPrice>(
   'sandbox prices',
-  'SELECT * FROM sandbox_prices WHERE id = ANY($1::text[])',
+  `SELECT ${columnsOf('sandbox_prices')} FROM sandbox_prices WHERE id = ANY($1::text[])`,
 )
 
 export async function setPricesOf(db: Db, partner_id: string): Promise<Map<string, SetPrice>> {

@@ -1,4 +1,5 @@
 import type { Asset } from '../core/money.ts'
+import { columnsOf } from '../db/columns.ts'
 import type { Db } from '../db/pool.ts'
 import type { Check } from '../ledger/audit.ts'
 import { insertInto, rowSource, updateOf } from '../ledger/command.ts'
@@ -24,7 +25,7 @@ export const insertUnfolded = insertInto('unfolded', { trade_id: 'text' })
 
 export const positionRows = rowSource<Position>(
   'positions',
-  'SELECT * FROM positions WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE',
+  `SELECT ${columnsOf('positions')} FROM positions WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE`,
 )
 export const changePositions = updateOf(positionRows, 'positions', { id: 'text', amount: 'numeric' })
 
@@ -93,7 +94,9 @@ export async function savePositions(db: Db, positions: readonly Position[]): Pro
 }
 
 export async function treasuryPositions(db: Db): Promise<Position[]> {
-  const { rows } = await db.query(`SELECT * FROM positions WHERE account = 'treasury'`)
+  const { rows } = await db.query(
+    `SELECT ${columnsOf('positions')} FROM positions WHERE account = 'treasury'`,
+  )
   return rows
 }
 
@@ -118,7 +121,9 @@ export type TreasuryLimit = {
 }
 
 export async function treasuryLimits(db: Db): Promise<TreasuryLimit[]> {
-  const { rows } = await db.query('SELECT * FROM treasury_limits ORDER BY asset')
+  const { rows } = await db.query(
+    `SELECT ${columnsOf('treasury_limits')} FROM treasury_limits ORDER BY asset`,
+  )
   return rows
 }
 
