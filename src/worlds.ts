@@ -18,6 +18,7 @@ import { simulatedPix } from './rails/pix/simulated.ts'
 import { unavailablePix } from './rails/pix/unavailable.ts'
 import { filePrices, noPrices } from './rails/prices/file.ts'
 import { simulatedPrices } from './rails/prices/simulated.ts'
+import { replayCheck } from './treasury/replay.ts'
 import { feePayoutTemplate, treasuryChecks } from './treasury/store.ts'
 import { webhookChecks } from './webhooks/store.ts'
 import { createWorld, type World, type Worlds } from './world.ts'
@@ -44,6 +45,7 @@ export const sliceChecks: readonly Check[] = [
   ...transferChecks,
   ...tradeChecks,
   ...treasuryChecks,
+  replayCheck,
   ...eventChecks,
   ...webhookChecks,
 ]

@@ -135,4 +135,14 @@ export const eventChecks: readonly Check[] = [
       FULL JOIN event_positions p ON p.event_id = e.id FULL JOIN fresh_events f ON f.event_id = coalesce(e.id, p.event_id)
       WHERE e.id IS NULL OR (p.event_id IS NULL) = (f.event_id IS NULL) OR (p.partner_id, p.type) <> (e.partner_id, e.type)`,
   },
+  {
+    name: 'every event that is kept has its place in the log, or waits for one',
+    walk: 'causes',
+    pieces_only: true,
+    sql: (
+      within,
+    ) => `SELECT e.object_id, e.partner_id, e.id AS event_id, p.position, f.n AS waiting FROM events e
+      LEFT JOIN event_positions p ON p.event_id = e.id LEFT JOIN fresh_events f ON f.event_id = e.id
+      WHERE ${within('e.object_id')} AND ((p.event_id IS NULL) = (f.event_id IS NULL) OR (p.partner_id, p.type) <> (e.partner_id, e.type))`,
+  },
 ]

@@ -66,6 +66,7 @@ export const walks = {
     types: ['text'],
     places: [
       { table: 'entries', columns: ['cause_id'] },
+      { table: 'events', columns: ['object_id'] },
       ...idsOf('deposits', 'payouts', 'transfers', 'quotes', 'trades', 'fee_payouts'),
     ],
   },
