@@ -11,7 +11,15 @@ const READY_MS = 2000
 /** What operators and their machines ask: alive, ready, and how it is doing. None of it needs an API key. */
 export type Readiness = { ready(): boolean }
 
-export function registerHealth(app: FastifyInstance, options: { db: Pool; readiness: Readiness }): void {
+export function registerHealth(
+  app: FastifyInstance,
+  options: {
+    db: Pool
+    readiness: Readiness
+    /** What else is worth telling; it plays no part in the status. */
+    details?: () => Promise<Record<string, unknown>>
+  },
+): void {
   app.get('/healthz', async (_, reply) => reply.type('application/json').send('{"status":"ok"}'))
   app.get('/readyz', async (_, reply) => {
     if (!options.readiness.ready())
@@ -19,7 +27,8 @@ export function registerHealth(app: FastifyInstance, options: { db: Pool; readin
     await options.db.query({ text: 'SELECT 1', query_timeout: READY_MS } as QueryConfig).catch(() => {
       throw new Refusal('service_unavailable', { message: 'The database does not answer.' })
     })
-    return reply.type('application/json').send('{"status":"ready"}')
+    const details = await options.details?.().catch(() => undefined)
+    return reply.type('application/json').send(JSON.stringify({ status: 'ready', ...details }))
   })
 }
 

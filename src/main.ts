@@ -2,6 +2,8 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { type Logger, pino } from 'pino'
 import { createGate, createHandlers, endpoints } from './api.ts'
+import { openAuditor } from './audit/auditor.ts'
+import { auditDetails, registerAuditMetrics } from './audit/state.ts'
 import type { Config } from './config.ts'
 import { type Clock, systemClock } from './core/clock.ts'
 import type { Environment } from './core/environment.ts'
@@ -30,7 +32,7 @@ import { type Courier, openCourier } from './webhooks/courier.ts'
 import { dnsResolver, openOutside } from './webhooks/outside.ts'
 import { forgetDeliveries, queueState } from './webhooks/queue.ts'
 import type { World } from './world.ts'
-import { openWorlds } from './worlds.ts'
+import { openWorlds, sliceChecks } from './worlds.ts'
 
 /**
  * The composition root: config → database → two worlds → HTTP. Whatever is opened is noted with how to close it, and
@@ -127,6 +129,11 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
       openCarrier(worlds.sandbox, log),
     ]
     closing.push(() => Promise.all(workers.map((worker) => worker.stop())))
+    const auditors = Object.values<World>(worlds).map((world) =>
+      openAuditor(world, { checks: sliceChecks, log, ...config.audit }),
+    )
+    closing.push(() => Promise.all(auditors.map((auditor) => auditor.stop())))
+    registerAuditMetrics(metrics.registry, worlds)
 
     const { allow_private, timeout_ms, retry_ms, dns } = config.webhooks
     const resolve = dnsResolver({ servers: dns, allow_private })
@@ -154,7 +161,11 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
       log,
       onAnswer: metrics.answered,
     })
-    registerHealth(app, { db: sharedDb, readiness: { ready: () => serving } })
+    registerHealth(app, {
+      db: sharedDb,
+      readiness: { ready: () => serving },
+      details: () => auditDetails(worlds),
+    })
     registerPages(app, { openapi: () => buildOpenApi({ endpoints, public_url: server.url, version }) })
     if (config.metrics_port === undefined) registerMetrics(app, { metrics, token: config.metrics_token })
     else {

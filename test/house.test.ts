@@ -10,7 +10,7 @@ const ranks: readonly (readonly string[])[] = [
   ['world.ts', 'ledger', 'http'],
   ['customers', 'events', 'exceptions', 'keys', 'limits', 'partners', 'treasury'],
   ['deposits', 'pix', 'onchain', 'quotes', 'webhooks'],
-  ['operator'],
+  ['audit', 'operator'],
   [
     'docs',
     'api.ts',

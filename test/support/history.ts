@@ -94,7 +94,8 @@ export async function openHistory(env: Record<string, string> = {}) {
 
   async function quote({ key }: Partner, customer_id: string, n: number) {
     const [from_asset, to_asset, amount] = PAIRS[n % PAIRS.length]!
-    const more = n % 3 === 0 ? { amount_type: 'net' } : n % 3 === 1 ? { partner_fee_bps: 100 } : {}
+    const kinds = [{ amount_type: 'net' }, { partner_fee_bps: 100 }, {}]
+    const more = kinds[Math.floor(n / PAIRS.length) % kinds.length]
     return post(key, '/v1/quotes', { customer_id, from_asset, to_asset, amount, ...more })
   }
 
@@ -112,7 +113,7 @@ export async function openHistory(env: Record<string, string> = {}) {
     else if (kind === 9) await payout(partner, customer_id, 'ana@example.com', '99999999999999')
     else if (kind === 10) await transfer(partner, customer_id, n % 3 === 0 ? 'BTC' : 'USDT', '1000000')
     else if (kind === 11) await transfer(partner, customer_id, 'USDT', n % 40 === 11 ? '1009001' : '1009002')
-    else if (kind < 17) await trade(partner, customer_id, n)
+    else if (kind < 17) await trade(partner, customer_id, n + Math.floor(n / 20))
     else await post(partner.key, '/v1/sandbox/deposits', { customer_id, asset: 'BRL', amount: '5000' })
   }
 
@@ -160,6 +161,7 @@ export async function openHistory(env: Record<string, string> = {}) {
         await failedTrade(partner, customer_id)
         await credit(partner, customer_id, `credit-${i}-a`)
         await credit(partner, customer_id, `credit-${i}-b`)
+        await trade(partner, customer_id, PAIRS.length)
         await payFees(partner, customer_id, `fees-${i}-a`)
         await payFees(partner, null, `fees-${i}-b`)
         await transfer(partner, customer_id, 'USDT', '1009003')
