@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 /** Runs the suites about exactly-once at their full size, and writes down what was done and what came of it. */
 const root = fileURLToPath(new URL('..', import.meta.url))
-const suites = ['test/chaos', 'test/webhooks/addresses.test.ts', 'src/ledger/commit.test.ts']
+const suites = ['test/chaos', 'test/audit', 'test/webhooks/addresses.test.ts', 'src/ledger/commit.test.ts']
 const report = 'docs/proof/exactly-once.md'
 
 /** The part of vitest's JSON report that is read here. */

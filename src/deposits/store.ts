@@ -45,6 +45,7 @@ export const depositChecks: readonly Check[] = [
   {
     name: 'every deposit is of a known kind, to a customer of its partner',
     walk: 'causes',
+    prefix: 'dep',
     sql: (within) => `SELECT d.id AS object_id, d.partner_id, d.customer_id, d.rail FROM deposits d
       LEFT JOIN customers c ON c.id = d.customer_id
       WHERE ${within('d.id')} AND (c.partner_id IS DISTINCT FROM d.partner_id OR d.rail NOT IN ('sandbox', 'operator')
@@ -53,6 +54,7 @@ export const depositChecks: readonly Check[] = [
   {
     name: 'no reference credits twice',
     walk: 'causes',
+    prefix: 'dep',
     sql: (
       within,
     ) => `SELECT d.id AS object_id, d.partner_id, d.reference, other.id AS other_id FROM deposits d
@@ -61,6 +63,7 @@ export const depositChecks: readonly Check[] = [
   },
   ...referenceChecks({
     table: 'deposits',
+    prefix: 'dep',
     operation: 'credit',
     only: `r.rail = 'operator'`,
     names: ['r.customer_id', 'r.asset', 'r.amount', 'r.reason'],

@@ -110,6 +110,7 @@ export function toldCheck(options: {
   return {
     name,
     walk: 'causes',
+    prefix,
     sql: (
       within,
     ) => `SELECT coalesce(x.object_id, e.object_id) AS object_id, coalesce(x.partner_id, e.partner_id) AS partner_id,

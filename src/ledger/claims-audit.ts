@@ -9,6 +9,7 @@ const VALID = `interval '24 hours'`
 /** What happens once under a caller's idempotency key: resources with api_key_id, idempotency_key, status, created_at. */
 export function onceChecks(options: {
   readonly table: string
+  readonly prefix: string
   readonly operation: string
   /** Whether `r` is still on its way. */
   readonly open: string
@@ -18,7 +19,7 @@ export function onceChecks(options: {
   readonly statuses: readonly string[]
   readonly answered: 'at once' | 'later'
 }): RangeCheck[] {
-  const { table, operation, open, repeats, statuses, answered } = options
+  const { table, prefix, operation, open, repeats, statuses, answered } = options
   const statesIt = [...statuses.map((status) => `'${status}'`), 'r.status']
     .map((status) => `strpos(c.answer_body, '"status":"' || ${status} || '"') > 0`)
     .join(' OR ')
@@ -35,6 +36,7 @@ export function onceChecks(options: {
     {
       name: `every one of ${table} was made under its claim, and the claim tells of it`,
       walk: 'causes',
+      prefix,
       sql: (
         within,
       ) => `SELECT r.id AS object_id, r.partner_id, r.idempotency_key, r.status, c.resource_id, c.final, c.expires_at, c.answer_status
@@ -71,19 +73,21 @@ export function onceChecks(options: {
 /** What an operator does under a reference that works once, for ever. */
 export function referenceChecks(options: {
   readonly table: string
+  readonly prefix: string
   readonly operation: string
   /** Which rows `r` of the table have a claim; all when absent. */
   readonly only?: string
   /** What the claim's fingerprint is made of. */
   readonly names: readonly string[]
 }): RangeCheck[] {
-  const { table, operation, only = 'true', names } = options
+  const { table, prefix, operation, only = 'true', names } = options
   const parts = names.map((name) => `coalesce(to_json(${name}::text)::text, 'null')`)
   const fingerprint = `'[' || ${parts.join(` || ',' || `)} || ']'`
   return [
     {
       name: `every ${operation} was made under its reference, and every reference stands for one`,
       walk: 'causes',
+      prefix,
       sql: (within) => `SELECT r.id AS object_id, r.partner_id, r.reference, c.resource_id FROM ${table} r
         LEFT JOIN claims c ON c.scope = 'operator' AND c.operation = '${operation}' AND c.key = r.reference
         WHERE ${within('r.id')} AND ${only} AND (c.resource_id IS DISTINCT FROM r.id OR NOT c.final OR c.expires_at IS NOT NULL

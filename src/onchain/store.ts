@@ -110,6 +110,7 @@ export const transferChecks: readonly Check[] = [
   {
     name: 'every transfer is in a state that can be, over a network that carries it, of a customer and a key of its partner',
     walk: 'causes',
+    prefix: 'tr',
     sql: (
       within,
     ) => `SELECT t.id AS object_id, t.partner_id, t.customer_id, t.api_key_id, t.network, t.asset, t.status, t.sequence FROM transfers t
@@ -126,6 +127,7 @@ export const transferChecks: readonly Check[] = [
   {
     name: 'no two transfers are one transaction of their network',
     walk: 'causes',
+    prefix: 'tr',
     sql: (
       within,
     ) => `SELECT t.id AS object_id, t.partner_id, t.network, t.tx_hash, other.id AS other_id FROM transfers t
@@ -133,6 +135,7 @@ export const transferChecks: readonly Check[] = [
   },
   ...onceChecks({
     table: 'transfers',
+    prefix: 'tr',
     operation: 'onchain.transfer',
     open: `r.status IN ('pending', 'processing')`,
     repeats: ['amount_net', 'fee'],

@@ -131,6 +131,7 @@ export const payoutChecks: readonly Check[] = [
   {
     name: 'every payout is in a state that can be, of a customer and a key of its partner',
     walk: 'causes',
+    prefix: 'po',
     sql: (
       within,
     ) => `SELECT p.id AS object_id, p.partner_id, p.customer_id, p.api_key_id, p.status, p.sequence FROM payouts p
@@ -144,6 +145,7 @@ export const payoutChecks: readonly Check[] = [
   {
     name: 'no two payouts are one payment of the Pix network, or were sent under one id',
     walk: 'causes',
+    prefix: 'po',
     sql: (
       within,
     ) => `SELECT p.id AS object_id, p.partner_id, p.end_to_end_id, other.id AS other_id FROM payouts p
@@ -153,6 +155,7 @@ export const payoutChecks: readonly Check[] = [
   },
   ...onceChecks({
     table: 'payouts',
+    prefix: 'po',
     operation: 'pix.payout',
     open: `r.status IN ('pending', 'processing')`,
     repeats: ['amount', 'fee'],

@@ -179,6 +179,7 @@ export const tradeChecks: readonly Check[] = [
   {
     name: 'every trade comes to what its price and its fees make of it',
     walk: 'causes',
+    prefix: 'td',
     sql: (
       within,
     ) => `SELECT t.id AS object_id, t.partner_id, t.side, t.market_price, t.from_amount, t.to_amount, t.partner_fee, t.service_fee

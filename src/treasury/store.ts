@@ -169,6 +169,7 @@ export const treasuryChecks: readonly Check[] = [
   {
     name: 'every payment of fees is to a partner, or a customer of it',
     walk: 'causes',
+    prefix: 'fp',
     sql: (within) => `SELECT f.id AS object_id, f.partner_id, f.customer_id FROM fee_payouts f
       LEFT JOIN customers c ON c.id = f.customer_id LEFT JOIN shared.partners s ON s.id = f.partner_id
       WHERE ${within('f.id')} AND (s.id IS NULL OR (f.customer_id IS NOT NULL AND c.partner_id IS DISTINCT FROM f.partner_id))`,
@@ -176,6 +177,7 @@ export const treasuryChecks: readonly Check[] = [
   {
     name: 'no reference pays fees twice',
     walk: 'causes',
+    prefix: 'fp',
     sql: (
       within,
     ) => `SELECT f.id AS object_id, f.partner_id, f.reference, other.id AS other_id FROM fee_payouts f
@@ -183,6 +185,7 @@ export const treasuryChecks: readonly Check[] = [
   },
   ...referenceChecks({
     table: 'fee_payouts',
+    prefix: 'fp',
     operation: 'payment of fees',
     names: ['r.partner_id', 'r.customer_id', 'r.asset', 'r.amount', 'r.reason'],
   }),
