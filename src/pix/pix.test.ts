@@ -1,17 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Api } from '../../test/support/api.ts'
+import { moveIntoThePast } from '../../test/support/past.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { size } from '../../test/support/size.ts'
 import { editPartner } from '../partners/partners.ts'
 
 let service: TestService
 let api: Api
-let key_id: string
 let partner_id: string
 
 beforeAll(async () => {
   service = await startTestService({ PIX_WAIT_MS: '400' })
-  ;({ api, key_id, partner_id } = await service.partner())
+  ;({ api, partner_id } = await service.partner())
 })
 afterEach(async () => {
   expect((await service.audit()).sandbox.findings).toEqual([])
@@ -389,14 +389,19 @@ describe('idempotency (contract §7)', () => {
     const open = order(id, 'slow@sandbox.test')
     const first = await api.post('/v1/pix/payouts', done)
     const stuck = await api.post('/v1/pix/payouts', open)
-    await service.worlds.sandbox.db.query(
-      `UPDATE claims SET expires_at = clock_timestamp() - interval '1 ms' WHERE scope = $1`,
-      [key_id],
-    )
+    await moveIntoThePast(service.database.url, { table: 'payouts', id: first.json.id, by: '24 hours' })
+    // Of the open one the claim alone: the simulated network would bring a payout of yesterday to its end.
+    const move = (sign: '+' | '-') =>
+      service.worlds.sandbox.db.query(
+        `UPDATE claims SET expires_at = expires_at ${sign} interval '24 hours' WHERE resource_id = $1`,
+        [stuck.json.id],
+      )
+    await move('-')
     const fresh = await Promise.all(Array.from({ length: 20 }, () => api.post('/v1/pix/payouts', done)))
     expect(new Set(fresh.map(({ json }) => json.id)).size).toBe(1)
     expect(fresh[0]!.json.id).not.toBe(first.json.id)
     expect((await api.post('/v1/pix/payouts', open)).text).toBe(stuck.text)
+    await move('+')
   })
 
   test('a payout and a transfer may share a key', async () => {

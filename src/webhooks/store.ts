@@ -175,12 +175,12 @@ export async function noteEndpoints(
 export const webhookChecks: readonly Check[] = [
   {
     name: 'every delivery is of an event to an endpoint of the same partner',
-    sql: `SELECT d.event_id, d.endpoint_id FROM webhook_deliveries d LEFT JOIN events e ON e.id = d.event_id
+    sql: () => `SELECT d.event_id AS object_id, d.endpoint_id FROM webhook_deliveries d LEFT JOIN events e ON e.id = d.event_id
       LEFT JOIN webhook_endpoints w ON w.id = d.endpoint_id WHERE e.partner_id IS DISTINCT FROM w.partner_id OR w.id IS NULL`,
   },
   {
     name: 'what is called delivered was answered with 2xx',
-    sql: `SELECT d.event_id, d.endpoint_id FROM webhook_deliveries d WHERE d.status = 'delivered' AND NOT EXISTS (
+    sql: () => `SELECT d.event_id AS object_id, d.endpoint_id FROM webhook_deliveries d WHERE d.status = 'delivered' AND NOT EXISTS (
       SELECT FROM webhook_attempts a WHERE (a.event_id, a.endpoint_id) = (d.event_id, d.endpoint_id)
         AND a.status BETWEEN 200 AND 299 AND a.error IS NULL)`,
   },
