@@ -82,7 +82,11 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
     const sharedSeat = { url: database.url, schema: 'shared', application_name: 'trilho' } as const
     const sharedDb = openPool({ ...sharedSeat, max: 2 })
     closing.push(() => sharedDb.end())
-    const { worlds, stop: stopWorlds } = openWorlds({
+    const {
+      worlds,
+      doors,
+      stop: stopWorlds,
+    } = openWorlds({
       url: database.url,
       clock,
       log,
@@ -141,7 +145,6 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
       const courier = openCourier(world, { outside, sealer, log, timeout_ms, retry_ms, onAttempt, onLost })
       couriers[environment] = courier
       closing.push(courier.stop)
-      for (const question of questionsOf(world)) metrics.watch(question)
     }
     const webhooks = { sealer, allow_private, couriers: couriers as Record<Environment, Courier> }
 
@@ -163,7 +166,10 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
         () => false,
       )
     const pools = { shared: sharedDb, production: worlds.production.db, sandbox: worlds.sandbox.db }
-    for (const question of questionsOfNode({ ready, pools })) metrics.watch(question)
+    // First what the node itself knows: the questions to the database would show in it.
+    for (const question of questionsOfNode({ ready, pools, doors })) metrics.watch(question)
+    for (const world of Object.values(worlds) as World[])
+      for (const question of questionsOf(world)) metrics.watch(question)
     registerPages(app, { openapi: () => buildOpenApi({ endpoints, public_url: server.url, version }) })
     if (config.metrics_port === undefined) registerMetrics(app, { metrics, token: config.metrics_token })
     else {

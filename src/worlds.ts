@@ -6,7 +6,7 @@ import { openPool, type SchemaName } from './db/pool.ts'
 import { depositChecks } from './deposits/store.ts'
 import { eventChecks } from './events/store.ts'
 import type { Check } from './ledger/audit.ts'
-import { type DoorOptions, openDoor } from './ledger/commit.ts'
+import { type DoorFacts, type DoorOptions, openDoor } from './ledger/commit.ts'
 import { transferChecks } from './onchain/store.ts'
 import { payoutChecks } from './pix/store.ts'
 import { tradeChecks } from './quotes/store.ts'
@@ -35,7 +35,12 @@ export const sliceChecks: readonly Check[] = [
   ...webhookChecks,
 ]
 
-export type OpenWorlds = { readonly worlds: Worlds; stop(): Promise<void> }
+export type OpenWorlds = {
+  readonly worlds: Worlds
+  /** How the door of each world is doing. */
+  readonly doors: Readonly<Record<Environment, () => DoorFacts>>
+  stop(): Promise<void>
+}
 
 export function openWorlds(options: {
   url: string
@@ -46,6 +51,7 @@ export function openWorlds(options: {
   onBatch?: (environment: Environment, batch: Parameters<NonNullable<DoorOptions['onBatch']>>[0]) => void
 }): OpenWorlds {
   const closing: (() => Promise<void>)[] = []
+  const doors: Partial<Record<Environment, () => DoorFacts>> = {}
 
   function open<E extends Environment>(
     environment: E,
@@ -60,6 +66,7 @@ export function openWorlds(options: {
       log: options.log,
       ...(onBatch ? { onBatch: (batch) => onBatch(environment, batch) } : {}),
     })
+    doors[environment] = door.facts
     closing.push(door.stop, () => db.end())
     const { pix_wait_ms, lease_ms } = config
     return createWorld({ environment, db, clock, commit: door.commit, ...rails, pix_wait_ms, lease_ms })
@@ -84,6 +91,7 @@ export function openWorlds(options: {
         quoting: { ...quoting, spread_bps: 0 },
       }),
     },
+    doors: doors as OpenWorlds['doors'],
     async stop() {
       for (const close of closing) await close()
     },
