@@ -56,6 +56,13 @@ async function kindsOf(stage: Stage, api: Api): Promise<Kinds> {
   const world = stage.worlds.sandbox
   const { partner_id } = stage
   let turn = 0
+  let last: Promise<unknown> = Promise.resolve()
+  /** One after the other, as an operator does: beside the server there are few connections. */
+  const byHand = <T>(work: () => Promise<T>): Promise<T> => {
+    const next = last.then(work)
+    last = next.catch(() => {})
+    return next
+  }
   const customer = () => customers[turn++ % customers.length]!
   const pay = (pix_key: string) => api.post('/v1/pix/payouts', payoutOrder(customer(), pix_key))
   const send = (amount: string) => api.post('/v1/onchain/transfers', transferOrder(customer(), amount))
@@ -97,12 +104,12 @@ async function kindsOf(stage: Stage, api: Api): Promise<Kinds> {
       ),
     'fees paid': async () => {
       await trade('BRL', 'USDT')
-      await foldTrades(world.db)
+      await byHand(() => foldTrades(world.db))
       const paid = { money: money('BRL', 1n), reason: 'mixed load', reference: `fees-${turn++}` }
       // Another node may be at the sums: then there is nothing to pay yet.
       await world.commit(payFees(world, { partner_id, customer_id: customer(), ...paid })).catch(() => {})
     },
-    'key rotated': () => rotateKey(world, key_id, 60),
+    'key rotated': () => byHand(() => rotateKey(world, key_id, 60)),
   }
 }
 
