@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
+import { parseAddress } from './db/address.ts'
 import { type Cidr, parseCidr } from './http/ip.ts'
 import type { Quoting } from './world.ts'
 
@@ -18,6 +19,9 @@ type Setting<T> = {
 }
 
 const setting = <T>(declared: Setting<T>): Setting<T> => declared
+
+const LEASE_OVER_TIMEOUT = 3
+const RAIL_TIMEOUT_MS = 5000
 
 const settings = {
   PORT: setting({
@@ -38,8 +42,9 @@ const settings = {
     parse: (dir) => resolve(dir),
   }),
   DATABASE_URL: setting({
-    about: 'A PostgreSQL 15 or newer to use instead of the embedded one',
-    example: 'postgresql://trilho:password@db.example.com:5432/trilho',
+    about:
+      'A PostgreSQL 15 or newer to use instead of the embedded one. With several hosts between commas the primary among them is used',
+    example: 'postgresql://trilho:password@db1.example.com:5432,db2.example.com:5432/trilho',
     fallback: undefined,
     secret: true,
     parse: databaseUrl,
@@ -48,6 +53,18 @@ const settings = {
     about: 'Connections for reading, per environment',
     fallback: '8',
     parse: integer(1, 200),
+  }),
+  DATABASE_WAIT_MS: setting({
+    about:
+      'How long a request waits for the database during a switch-over before it is answered with 503, in milliseconds',
+    fallback: '6000',
+    parse: integer(0, 8000),
+  }),
+  START_WAIT_MS: setting({
+    about:
+      'How long a start waits for a database that is not there yet, in milliseconds; 0: until it is told to stop',
+    fallback: '0',
+    parse: integer(0, 86_400_000),
   }),
   LANES: setting({
     about: 'Money transactions that may run at once, per environment and node',
@@ -72,6 +89,19 @@ const settings = {
       'How long a node may be at work on a payout or transfer before another one looks after it, in milliseconds',
     fallback: '15000',
     parse: integer(500, 600_000),
+  }),
+  RAIL_TIMEOUT_MS: setting({
+    about:
+      'How long a payment network or chain may take to answer one call, in milliseconds; at most a third of LEASE_MS. Default: 5000, or that third when it is less',
+    example: '5000',
+    fallback: undefined,
+    parse: integer(50, 200_000),
+  }),
+  STUCK_AFTER_MS: setting({
+    about:
+      'A payout that is on its way for longer than this becomes an exception that somebody must look at, in milliseconds; transfers get what their network needs on top',
+    fallback: '900000',
+    parse: integer(1000, 86_400_000),
   }),
   PRICES_FILE: setting({
     about:
@@ -199,10 +229,14 @@ export type Config = {
   readonly data_dir: string
   readonly database_url: string | undefined
   readonly database_pool: number
+  readonly database_wait_ms: number
+  readonly start_wait_ms: number
   readonly lanes: number
   readonly secret_key: Buffer | undefined
   readonly pix_wait_ms: number
   readonly lease_ms: number
+  readonly rail_timeout_ms: number
+  readonly stuck_after_ms: number
   readonly prices_file: string | undefined
   readonly quoting: Quoting
   readonly sandbox: {
@@ -262,6 +296,11 @@ export function readConfig(env: Environment): Config {
       'SECRET_KEY is needed with DATABASE_URL, and must be the same on every node (openssl rand -hex 32)',
     )
   }
+  // Somebody who asks and then sends needs time for both, and some to spare, before the lease ends.
+  const rail_timeout_max = Math.floor(parsed.LEASE_MS / LEASE_OVER_TIMEOUT)
+  if (parsed.RAIL_TIMEOUT_MS !== undefined && parsed.RAIL_TIMEOUT_MS > rail_timeout_max) {
+    mistakes.push(`RAIL_TIMEOUT_MS must be at most a third of LEASE_MS (${rail_timeout_max})`)
+  }
   if (mistakes.length > 0) throw new ConfigError(mistakes)
   return {
     port: parsed.PORT,
@@ -270,10 +309,14 @@ export function readConfig(env: Environment): Config {
     data_dir: parsed.DATA_DIR,
     database_url: parsed.DATABASE_URL,
     database_pool: parsed.DATABASE_POOL,
+    database_wait_ms: parsed.DATABASE_WAIT_MS,
+    start_wait_ms: parsed.START_WAIT_MS,
     lanes: parsed.LANES,
     secret_key: parsed.SECRET_KEY,
     pix_wait_ms: parsed.PIX_WAIT_MS,
     lease_ms: parsed.LEASE_MS,
+    rail_timeout_ms: parsed.RAIL_TIMEOUT_MS ?? Math.min(RAIL_TIMEOUT_MS, rail_timeout_max),
+    stuck_after_ms: parsed.STUCK_AFTER_MS,
     prices_file: parsed.PRICES_FILE,
     quoting: {
       spread_bps: parsed.SPREAD_BPS,
@@ -401,10 +444,11 @@ function url(value: string): string {
 }
 
 function databaseUrl(value: string): string {
-  const parsed = URL.canParse(value) ? new URL(value) : undefined
-  if (!parsed || !/^postgres(ql)?:$/.test(parsed.protocol) || parsed.pathname.length < 2) {
-    throw new Error('must look like postgresql://user:password@host:5432/database')
-  }
+  parseAddress(value)
+  if (!/^[a-z]+:\/\/[^/?#]*\/[^?#]/.test(value))
+    throw new Error(
+      'must end with the name of the database, as in postgresql://user:password@host:5432/database',
+    )
   return value
 }
 

@@ -6,15 +6,18 @@ import type { Config } from './config.ts'
 import { type Clock, systemClock } from './core/clock.ts'
 import type { Environment } from './core/environment.ts'
 import { createSealer } from './core/seal.ts'
+import { awaitPrimary } from './db/await-primary.ts'
+import { measureOffset } from './db/clock.ts'
 import { openHints } from './db/hints.ts'
 import { migrate } from './db/migrate.ts'
 import { ensureSecretKey, startDatabase } from './db/open.ts'
 import { type Db, openPool } from './db/pool.ts'
+import { primaryOf } from './db/primary.ts'
 import { createDemo, renderDemo } from './demo.ts'
 import { buildOpenApi } from './docs/openapi.ts'
 import { registerPages } from './docs/pages.ts'
 import { questionsOf, questionsOfNode } from './figures.ts'
-import { assertReady, registerHealth, registerMetrics, startMetricsServer } from './health.ts'
+import { openReadiness, registerHealth, registerMetrics, startMetricsServer } from './health.ts'
 import { openHousekeeping } from './housekeeping.ts'
 import { buildServer } from './http/server.ts'
 import { openKeyring } from './keys/keyring.ts'
@@ -43,15 +46,20 @@ export type StartOptions = {
   readonly print: (text: string) => void
   /** Told when the service cannot go on by itself. */
   readonly onFatal: (error: Error) => void
+  /** Ends a start that waits for something. What was opened is closed, and the start fails with the signal's reason. */
+  readonly signal?: AbortSignal
 }
 
 const CLOCK_SKEW_WARNING_MS = 500
 const DRAIN_MS = 10_000
+/** No request is left open for longer, whatever becomes of the database. */
+const ANSWER_MS = 9500
+const ANSWER_AFTER_WAIT_MS = 5000
 
 export const createLog = (level: string): Logger =>
   pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime })
 
-export async function startService({ config, print, onFatal }: StartOptions): Promise<Service> {
+export async function startService({ config, print, onFatal, signal }: StartOptions): Promise<Service> {
   const log = createLog(config.log_level)
   const closing: (() => Promise<unknown>)[] = []
   const stop = async () => {
@@ -73,14 +81,20 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
     const database = await startDatabase(config, (line) => log.debug({ postgres: line }), onFatal)
     closing.push(database.stop)
     const secret_key = config.secret_key ?? (await ensureSecretKey(config.data_dir))
-    const applied = await migrate(database.url)
+    const primary = primaryOf(database.url)
+    const unlisten = primary.onEpoch((news) => log.warn(news, 'connections to the database are renewed'))
+    closing.push(async () => unlisten())
+    await awaitPrimary(database.url, { log, signal, give_up_ms: config.start_wait_ms })
+    const applied = await migrate(database.url, signal)
+    signal?.throwIfAborted()
     if (applied.length > 0) log.info({ applied }, 'database migrated')
 
     const metrics = createMetrics()
     const clock = systemClock()
     const couriers: Partial<Record<Environment, Courier>> = {}
     const sharedSeat = { url: database.url, schema: 'shared', application_name: 'trilho' } as const
-    const sharedDb = openPool({ ...sharedSeat, max: 2 })
+    const wait_ms = config.database_wait_ms
+    const sharedDb = openPool({ ...sharedSeat, max: 2, wait_ms })
     closing.push(() => sharedDb.end())
     const {
       worlds,
@@ -113,7 +127,14 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
     closing.push(hints.stop)
     const keyring = openKeyring({ worlds, hints, log })
     closing.push(keyring.stop)
-    const limiter = await openLimiter({ seat: sharedSeat, clock, hints, log })
+    const limiter = await openLimiter({
+      seat: sharedSeat,
+      clock,
+      hints,
+      log,
+      wait_ms,
+      ...(signal ? { signal } : {}),
+    })
     closing.push(limiter.stop)
 
     const senders = {
@@ -157,11 +178,16 @@ export async function startService({ config, print, onFatal }: StartOptions): Pr
       public_url: () => server.url,
       log,
       onAnswer: metrics.answered,
+      answer_ms: Math.max(ANSWER_MS, config.pix_wait_ms + ANSWER_AFTER_WAIT_MS),
     })
-    const health = { db: sharedDb, readiness: { ready: () => serving } }
-    registerHealth(app, health)
+    const assertReady = openReadiness({
+      db: sharedDb,
+      readiness: { ready: () => serving },
+      primary: () => primary.state(),
+    })
+    registerHealth(app, { assertReady })
     const ready = () =>
-      assertReady(health).then(
+      assertReady().then(
         () => true,
         () => false,
       )
@@ -223,14 +249,11 @@ function closerOf(app: FastifyInstance): () => Promise<void> {
   }
 }
 
-/** How far this machine's clock is from the database's. Half of the round trip is the best guess of when it looked. */
 async function setClock(clock: Clock, db: Db, log: Logger): Promise<void> {
-  const asked = Date.now()
-  const { rows } = await db.query('SELECT clock_timestamp() AS now')
-  const offset = rows[0].now.getTime() - (asked + Date.now()) / 2
-  clock.adjust(Math.round(offset))
-  if (Math.abs(offset) > CLOCK_SKEW_WARNING_MS)
-    log.warn({ offset_ms: Math.round(offset) }, 'this clock differs from the database’s')
+  const { offset_ms } = await measureOffset(db)
+  clock.adjust(offset_ms)
+  if (Math.abs(offset_ms) > CLOCK_SKEW_WARNING_MS)
+    log.warn({ offset_ms }, 'this clock differs from the database’s')
 }
 
 function warnOfOldRuntime(log: Logger): void {

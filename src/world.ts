@@ -4,6 +4,7 @@ import { type IdKind, newId } from './core/ids.ts'
 import type { Pool } from './db/pool.ts'
 import type { Door } from './ledger/commit.ts'
 import type { ChainRail } from './rails/chain/rail.ts'
+import { withChainDeadline, withDeadline } from './rails/deadline.ts'
 import type { PixRail } from './rails/pix/rail.ts'
 import type { PriceFeed } from './rails/prices/feed.ts'
 
@@ -26,6 +27,10 @@ export type World<E extends Environment = Environment> = {
   readonly pix_wait_ms: number
   /** How long whoever took a payout or transfer has it for itself. */
   readonly lease_ms: number
+  /** How long a rail may take to answer; well inside the lease. */
+  readonly rail_timeout_ms: number
+  /** How long a payout or transfer may be on its way before somebody is told. */
+  readonly stuck_after_ms: number
   newId(kind: IdKind): string
 }
 
@@ -41,5 +46,11 @@ export type Quoting = {
 export type Worlds = { readonly [E in Environment]: World<E> }
 
 export function createWorld<E extends Environment>(parts: Omit<World<E>, 'newId'>): World<E> {
-  return { ...parts, newId: (kind) => newId(kind, parts.clock.now()) }
+  const { rail_timeout_ms } = parts
+  return {
+    ...parts,
+    pix: withDeadline(parts.pix, rail_timeout_ms),
+    chain: withChainDeadline(parts.chain, rail_timeout_ms),
+    newId: (kind) => newId(kind, parts.clock.now()),
+  }
 }

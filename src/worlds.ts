@@ -46,7 +46,18 @@ export function openWorlds(options: {
   url: string
   clock: Clock
   log: Logger
-  config: Pick<Config, 'pix_wait_ms' | 'lease_ms' | 'sandbox' | 'lanes' | 'quoting' | 'prices_file'>
+  config: Pick<
+    Config,
+    | 'pix_wait_ms'
+    | 'lease_ms'
+    | 'rail_timeout_ms'
+    | 'stuck_after_ms'
+    | 'sandbox'
+    | 'lanes'
+    | 'quoting'
+    | 'prices_file'
+    | 'database_wait_ms'
+  >
   pool: number
   onBatch?: (environment: Environment, batch: Parameters<NonNullable<DoorOptions['onBatch']>>[0]) => void
 }): OpenWorlds {
@@ -58,8 +69,8 @@ export function openWorlds(options: {
     rails: Pick<World<E>, 'pix' | 'chain' | 'prices' | 'quoting'>,
   ): World<E> {
     const seat = { url: options.url, schema: schemas[environment], application_name: `trilho ${environment}` }
-    const db = openPool({ ...seat, max: options.pool })
     const { onBatch, clock, config } = options
+    const db = openPool({ ...seat, max: options.pool, wait_ms: config.database_wait_ms })
     const door = openDoor({
       seat,
       lanes: config.lanes,
@@ -68,8 +79,9 @@ export function openWorlds(options: {
     })
     doors[environment] = door.facts
     closing.push(door.stop, () => db.end())
-    const { pix_wait_ms, lease_ms } = config
-    return createWorld({ environment, db, clock, commit: door.commit, ...rails, pix_wait_ms, lease_ms })
+    const { pix_wait_ms, lease_ms, rail_timeout_ms, stuck_after_ms } = config
+    const times = { pix_wait_ms, lease_ms, rail_timeout_ms, stuck_after_ms }
+    return createWorld({ environment, db, clock, commit: door.commit, ...rails, ...times })
   }
 
   const { clock, config, log } = options

@@ -8,7 +8,7 @@ const ranks: readonly (readonly string[])[] = [
   ['core'],
   ['db', 'rails'],
   ['world.ts', 'ledger', 'http'],
-  ['customers', 'events', 'exceptions', 'keys', 'limits', 'partners', 'treasury'],
+  ['customers', 'desk', 'events', 'exceptions', 'keys', 'limits', 'partners', 'treasury'],
   ['deposits', 'pix', 'onchain', 'quotes', 'webhooks'],
   ['operator'],
   [

@@ -350,18 +350,24 @@ test('what stays open on a rail is listed, and settled by hand with evidence', a
   expect(ids(payouts)).toEqual([payout.json.id])
   expect(ids(transfers)).toEqual([transfer.json.id])
   isMistake(vague, /--outcome must be completed or failed/)
-  const failed = ['--outcome', 'failed', '--evidence', 'Statement of today']
-  const settled = await Promise.all([
-    json('payouts', 'resolve', payout.json.id, ...failed),
-    json('transfers', 'resolve', transfer.json.id, ...failed),
-  ])
-  expect(settled).toMatchObject([
-    { id: payout.json.id, status: 'completed' },
-    { id: transfer.json.id, status: 'completed' },
-  ])
+  const evidence = ['--evidence', 'Statement of today']
+  const failed = ['--outcome', 'failed', ...evidence]
+  const of_payout = await json('payouts', 'resolve', payout.json.id, ...failed)
+  expect(of_payout).toMatchObject({ id: payout.json.id, status: 'failed' })
+  // Once it is signed, only the chain can fail a transfer.
+  await until(
+    async () => (await api.get(`/v1/onchain/transfers/${transfer.json.id}`)).json.status === 'processing',
+    20_000,
+  )
+  const [signed, of_transfer] = [
+    await trilho('transfers', 'resolve', transfer.json.id, ...failed),
+    await json('transfers', 'resolve', transfer.json.id, '--outcome', 'confirmed', ...evidence),
+  ]
+  expect(signed).toMatchObject({ code: 1, err: expect.stringContaining('was signed') })
+  expect(of_transfer).toMatchObject({ id: transfer.json.id, status: 'confirmed' })
   expect((await api.get(`/v1/pix/payouts/${payout.json.id}`)).json.status).toBe('failed')
-  expect((await api.get(`/v1/onchain/transfers/${transfer.json.id}`)).json.status).toBe('failed')
-  expect(await balance('sandbox', demo.customer_id, 'USDT')).toBe(2_000_000_000)
+  expect((await api.get(`/v1/onchain/transfers/${transfer.json.id}`)).json.status).toBe('confirmed')
+  expect(await balance('sandbox', demo.customer_id, 'USDT')).toBe(2_000_000_000 - 2_009_003)
 })
 
 test('the treasury is shown and limited, and a partner is paid the fees it earned, once', async () => {

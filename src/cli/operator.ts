@@ -33,8 +33,8 @@ export async function actOrPropose(
   action: Action,
 ): Promise<Output> {
   if (world.environment === 'sandbox') {
-    const { id, text } = await perform(world, action)
-    return { json: { id, status: 'completed' }, text: `${id} ${text}.\n` }
+    const { id, text, status = 'completed' } = await perform(world, action)
+    return { json: { id, status }, text: `${id} ${text}.\n` }
   }
   const { email } = await whoIsThere(shared, input)
   const proposal = await propose(world, action, email)

@@ -26,8 +26,19 @@ export const serviceCommands: CliCommand[] = [
       })
       // Only this command needs the whole server; the others should not wait for it to load.
       const { startService } = await import('../main.ts')
-      const starting = startService({ config, print: (text) => void writeSync(1, text), onFatal: fail })
+      const told = new AbortController()
+      void stopping.then(() => told.abort())
+      const starting = startService({
+        config,
+        print: (text) => void writeSync(1, text),
+        onFatal: fail,
+        signal: told.signal,
+      }).catch((error: unknown) => {
+        // Told to stop while it waited for something: there is nothing to stop any more.
+        if (!told.signal.aborted) throw error
+      })
       const service = await Promise.race([starting, failed])
+      if (!service) return undefined
       await Promise.race([stopping, failed]).finally(async () => {
         // Whoever asks twice, or waits too long, gets an end without ceremony: everything acknowledged is on disk.
         const force = () => process.exit(1)

@@ -7,6 +7,7 @@ import { DataDirBusy } from '../db/embedded/folder.ts'
 import { MigrationBlocked, migrate } from '../db/migrate.ts'
 import { reachDatabase } from '../db/open.ts'
 import { isUnreachable, openPool } from '../db/pool.ts'
+import { PoolerInTheWay } from '../db/verdict.ts'
 import { openShared } from '../partners/partners.ts'
 import { version } from '../version.ts'
 import { openWorlds } from '../worlds.ts'
@@ -110,9 +111,10 @@ function explain(error: unknown, command: CliCommand): string {
   if (error instanceof Refusal || error instanceof RemoteRefusal) return `${error.message}\n`
   if (error instanceof ConfigError || error instanceof DataDirBusy || error instanceof MigrationBlocked)
     return `${error.message}\n`
+  if (error instanceof PoolerInTheWay) return `${error.message}\n`
   const { code, message, stack } = error as Error & { code?: string }
   // A connection enters its role with its first packet: without the role there is no connection.
-  if (code === '22023' && isUnreachable(error)) return NOT_SET_UP
+  if (code === '22023') return NOT_SET_UP
   if (isUnreachable(error)) return `The database cannot be reached: ${message || code}\n`
   if (code === 'EADDRINUSE')
     return `The port is taken by another program. Set PORT to a free one, or stop the other program.\n`

@@ -14,7 +14,7 @@ export type Hints = {
 
 export type Channel = 'api_key_changed' | 'windows_shared'
 
-const RECONNECT_MS = 500
+const RECONNECT_MS = 200
 
 export async function sendHint(pool: Pool, channel: Channel, payload: string): Promise<void> {
   await pool.query('SELECT pg_notify($1, $2)', [channel, payload])

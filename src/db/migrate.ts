@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { sharedGrants, worldGrants, worldGrantsOnShared } from './grants.ts'
-import { roleOf, type SchemaName } from './pool.ts'
+import { openOwner, roleOf, type SchemaName } from './pool.ts'
+import { cut } from './pulse.ts'
 
 const MIGRATION_LOCK = 7_415_301
 const OLDEST_POSTGRES = 15
@@ -19,16 +20,13 @@ const schemas = Object.keys(folders) as SchemaName[]
  * Brings the three schemas up to date. Forward only, one transaction per file; nodes that start together wait for each
  * other on an advisory lock. Returns what was applied.
  */
-export async function migrate(url: string): Promise<string[]> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'trilho migrate',
-    options: '-c timezone=UTC',
-  })
-  // A connection that breaks fails the statement it carries; without a listener it would end the process.
-  client.on('error', () => {})
-  await client.connect()
+export async function migrate(url: string, signal?: AbortSignal): Promise<string[]> {
+  const client = await openOwner(url, 'trilho migrate')
+  // Another node may be at it for long; whoever is told to stop does not wait for that.
+  const leave = () => cut(client, new Error('told to stop'))
+  signal?.addEventListener('abort', leave)
   try {
+    signal?.throwIfAborted()
     await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
     await checkServer(client)
     await prepare(client, url)
@@ -40,6 +38,7 @@ export async function migrate(url: string): Promise<string[]> {
     await grant(client, url)
     return applied
   } finally {
+    signal?.removeEventListener('abort', leave)
     await client.end()
   }
 }

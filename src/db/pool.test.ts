@@ -1,25 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { asAdmin, createDatabase } from '../../test/support/database.ts'
-import { isAnswer, isServerTrouble, isUnreachable, openPool, transaction } from './pool.ts'
+import {
+  isAnswer,
+  isPlainRead,
+  isServerTrouble,
+  isUnreachable,
+  openClient,
+  openPool,
+  transaction,
+} from './pool.ts'
 
-test('a connection that is cut between two statements of a transaction fails that transaction, and nothing else', async () => {
+test('a connection that is cut between two statements of a transaction: the work is done once more, and nobody else is hurt', async () => {
   const database = await createDatabase()
   const pool = openPool({ url: database.url, schema: 'shared', application_name: 'cut', max: 1 })
   const uncaught: unknown[] = []
   const note = (error: unknown) => uncaught.push(error)
   process.on('uncaughtException', note)
+  let runs = 0
   try {
     const cut = transaction(pool, async (tx) => {
+      runs++
       await tx.query('SELECT 1')
-      await asAdmin(database.url, [
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cut'`,
-      ])
+      if (runs === 1)
+        await asAdmin(database.url, [
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cut'`,
+        ])
       await sleep(100)
-      await tx.query('SELECT 2')
+      return (await tx.query('SELECT 2 AS n')).rows[0].n
     })
-    await expect(cut).rejects.toThrow()
+    expect(await cut).toBe(2)
+    expect(runs).toBe(2)
     expect(await transaction(pool, async (tx) => (await tx.query('SELECT 3 AS n')).rows[0].n)).toBe(3)
     expect(uncaught).toEqual([])
   } finally {
@@ -50,4 +62,40 @@ test('what an error means is judged by its SQLSTATE, in whatever language the se
   expect(isUnreachable(new Error('Connection terminated unexpectedly'))).toBe(true)
   expect(isUnreachable(new Error('Client was closed and is not queryable'))).toBe(true)
   expect(isUnreachable(new TypeError('x is not a function'))).toBe(false)
+})
+
+test('a plan that a migration has made stale is made anew', async () => {
+  const database = await createDatabase()
+  onTestFinished(database.drop)
+  const seat = { url: database.url, schema: 'shared', application_name: 'stale' } as const
+  const pool = openPool({ ...seat, max: 1 })
+  onTestFinished(() => pool.end())
+  const client = await openClient(seat, { pipeline: true })
+  onTestFinished(() => client.end())
+  await asAdmin(database.url, [
+    'CREATE TABLE shared.growing (id integer); GRANT SELECT ON shared.growing TO PUBLIC; INSERT INTO shared.growing VALUES (1)',
+  ])
+  const ask = { name: 'all of it', text: 'SELECT * FROM growing' }
+  await pool.query(ask)
+  await transaction(pool, (tx) => tx.query(ask))
+  await client.query(ask)
+  await asAdmin(database.url, ['ALTER TABLE shared.growing ADD COLUMN more text'])
+  expect((await transaction(pool, (tx) => tx.query(ask))).rows).toEqual([{ id: 1, more: null }])
+  expect((await pool.query(ask)).rows).toHaveLength(1)
+  // A connection of its own is told once, and then goes on.
+  await expect(client.query(ask)).rejects.toMatchObject({ code: '0A000' })
+  expect((await client.query(ask)).rows).toEqual([{ id: 1, more: null }])
+  expect((await client.query(ask)).rows).toEqual([{ id: 1, more: null }])
+})
+
+test.each([
+  ['SELECT id FROM payouts WHERE id = $1', true],
+  ['WITH a AS (SELECT 1) SELECT coalesce(updated_at, now()) FROM a JOIN unnest($1) ON true', true],
+  ['SELECT id FROM payouts WHERE id = $1 FOR UPDATE', false],
+  ['SELECT placed FROM dispatch_fresh_events($1)', false],
+  ['SELECT pg_advisory_xact_lock(1)', false],
+  ['WITH gone AS (DELETE FROM windows RETURNING 1) SELECT count(*) FROM gone', false],
+  ['INSERT INTO windows SELECT 1', false],
+])('what only reads may be asked twice, and nothing else: %s', (text, plain) => {
+  expect(isPlainRead(text)).toBe(plain)
 })

@@ -1,5 +1,9 @@
 import type { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { parseAddress } from './address.ts'
+import { PrimaryClient, type PrimaryConfig, primaryOf } from './primary.ts'
+import { NoPrimary } from './verdict.ts'
 
 export type Pool = pg.Pool
 export type Client = pg.Client
@@ -22,7 +26,7 @@ const types: pg.CustomTypesConfig = {
 }
 
 export function databaseName(url: string): string {
-  return decodeURIComponent(new URL(url).pathname.slice(1)) || decodeURIComponent(new URL(url).username)
+  return parseAddress(url).database
 }
 
 /** Each world enters its own role, which may touch only its own schema: a query cannot mix worlds even by mistake. */
@@ -36,6 +40,14 @@ export function roleOf(url: string, schema: SchemaName): string {
  */
 const byKey = { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' }
 
+/** The other way round: a node whose machine vanishes must not keep its locks for hours. */
+const vanishing = {
+  tcp_keepalives_idle: '5',
+  tcp_keepalives_interval: '2',
+  tcp_keepalives_count: '3',
+  tcp_user_timeout: '10s',
+}
+
 /**
  * Settings travel in the connection's first packet, so there is no moment at which a connection is open without them.
  * `synchronous_commit` is asserted again when the server starts.
@@ -43,9 +55,10 @@ const byKey = { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin:
 export function connectionConfig(
   { url, schema, application_name }: Seat,
   more: Record<string, string> = {},
-): pg.ClientConfig {
+): PrimaryConfig {
+  const role = roleOf(url, schema)
   const settings = {
-    role: roleOf(url, schema),
+    role,
     search_path: schema,
     timezone: 'UTC',
     default_transaction_isolation: 'read committed',
@@ -55,49 +68,145 @@ export function connectionConfig(
     plan_cache_mode: 'force_generic_plan',
     jit: 'off',
     ...byKey,
+    ...vanishing,
     ...more,
   }
-  const options = Object.entries(settings).map(
-    ([name, value]) => `-c ${name}=${value.replace(/[\\ ]/g, '\\$&')}`,
-  )
+  const primary = primaryOf(url)
   return {
-    connectionString: url,
+    primary,
+    role,
+    connectionString: primary.address.urlOf(primary.address.hosts[0]!),
     application_name,
-    options: options.join(' '),
-    connectionTimeoutMillis: 3000,
+    options: optionsOf(settings),
     keepAlive: true,
+    keepAliveInitialDelayMillis: 1000,
     types,
   }
 }
 
-/** A server that takes a question and never answers must not take the caller with it. */
-const QUERY_TIMEOUT_MS = 15_000
+const optionsOf = (settings: Record<string, string>) =>
+  Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value.replace(/[\\ ]/g, '\\$&')}`)
+    .join(' ')
 
-export function openPool(seat: Seat & { readonly max: number }): Pool {
-  const pool = new pg.Pool({
+/**
+ * A server that takes a question and never answers must not take the caller with it. Longer than any statement may run,
+ * shorter than a request may wait.
+ */
+const QUERY_TIMEOUT_MS = 7000
+
+/** How long a caller may be kept waiting for a primary, unless the configuration says otherwise. */
+export const WAIT_MS = 6000
+const PAUSE_MS = 100
+
+export function openPool(seat: Seat & { readonly max: number; readonly wait_ms?: number }): Pool {
+  const { max, wait_ms = WAIT_MS } = seat
+  const pool = new WaitingPool({
     ...connectionConfig(seat),
-    max: seat.max,
+    max,
     idleTimeoutMillis: 30_000,
+    connectionTimeoutMillis: wait_ms,
     query_timeout: QUERY_TIMEOUT_MS,
+    Client: PrimaryClient as unknown as new () => pg.ClientBase,
   })
-  // A connection that breaks is replaced at its next use; without listeners it would end the process. The pool itself
-  // listens only while a connection is idle: one that breaks between two statements of a transaction is nobody's.
+  // A connection that breaks is replaced at its next use; without a listener it would end the process.
   pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 
 export async function openClient(
   seat: Seat,
-  options: { pipeline?: boolean; settings?: Record<string, string> } = {},
+  options: { pipeline?: boolean; settings?: Record<string, string>; query_timeout_ms?: number } = {},
 ): Promise<Client> {
-  const client = new pg.Client({
+  const query_timeout = options.query_timeout_ms ?? (options.pipeline ? QUERY_TIMEOUT_MS : undefined)
+  const client = new PrimaryClient({
     ...connectionConfig(seat, options.settings),
-    ...(options.pipeline ? { pipeline: true, query_timeout: QUERY_TIMEOUT_MS } : {}),
-  } as pg.ClientConfig)
-  client.on('error', () => {})
+    watched: true,
+    ...(options.pipeline ? { pipeline: true } : {}),
+    ...(query_timeout ? { query_timeout } : {}),
+  } as PrimaryConfig)
   await client.connect()
   return client
+}
+
+/** As the user of the address itself, in no role: for migrations, and to see whether there is a database at all. */
+export async function openOwner(url: string, application_name: string): Promise<Client> {
+  const primary = primaryOf(url)
+  const client = new PrimaryClient({
+    primary,
+    connectionString: primary.address.urlOf(primary.address.hosts[0]!),
+    application_name,
+    options: optionsOf({ timezone: 'UTC', ...vanishing }),
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 1000,
+  })
+  await client.connect()
+  return client
+}
+
+/**
+ * Waits for a primary instead of failing at once, so that a switch-over shows as latency. Only what is safe to repeat is
+ * repeated: getting a connection, a statement that the server refused unexecuted, and a plain read.
+ */
+class WaitingPool extends pg.Pool {
+  readonly wait_ms: number
+
+  constructor(config: pg.PoolConfig & PrimaryConfig & { connectionTimeoutMillis: number }) {
+    super(config)
+    this.wait_ms = config.connectionTimeoutMillis
+  }
+
+  override connect(): Promise<pg.PoolClient>
+  override connect(callback: Connected): void
+  override connect(callback?: Connected): unknown {
+    const taking = patiently(this.wait_ms, () => super.connect(), isPassing)
+    if (!callback) return taking
+    taking.then(
+      (client) => callback(undefined, client, (broken) => client.release(broken as Error | undefined)),
+      (error: Error) => callback(error, undefined, () => {}),
+    )
+  }
+
+  // The driver has a dozen forms of this call; all of them are passed on.
+  override query(...asked: any[]): any {
+    if (typeof asked.at(-1) === 'function') return super.query(...(asked as [string]))
+    const text: string = typeof asked[0] === 'string' ? asked[0] : asked[0].text
+    const repeatable = (error: unknown) => isUnexecuted(error) || (isPassing(error) && isPlainRead(text))
+    return patiently(this.wait_ms, () => super.query(...(asked as [string])), repeatable)
+  }
+}
+
+type Connected = (
+  error: Error | undefined,
+  client: pg.PoolClient | undefined,
+  done: (release?: unknown) => void,
+) => void
+
+/** Tries again, as long as there is time and the failure is one that passes. */
+async function patiently<T>(
+  wait_ms: number,
+  work: () => Promise<T>,
+  passes: (error: unknown) => boolean,
+): Promise<T> {
+  const until = performance.now() + wait_ms
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!passes(error) || performance.now() + PAUSE_MS > until) throw error
+      await sleep(PAUSE_MS)
+    }
+  }
+}
+
+const WRITES = /\b(insert|update|delete|merge|share|call|truncate)\b/i
+const CALLS = /\b(?:select|from|join|lateral)\s+([a-z_]+)\s*\(/gi
+const HARMLESS = ['unnest', 'coalesce', 'count', 'sum', 'min', 'max', 'clock_timestamp', 'json_agg', 'exists']
+
+/** Reads rows and does nothing else. A function may write, so only those that are known not to may be called. */
+export function isPlainRead(text: string): boolean {
+  if (!/^\s*(select|with)\b/i.test(text) || WRITES.test(text)) return false
+  return [...text.matchAll(CALLS)].every(([, name]) => HARMLESS.includes(name!.toLowerCase()))
 }
 
 /**
@@ -124,23 +233,36 @@ export async function allOf(answers: readonly Promise<unknown>[]): Promise<void>
   if (failed) throw failed.reason
 }
 
-/** One transaction on a connection of the pool; a throw rolls it back. Not for money: that goes through ledger/commit.ts. */
+/**
+ * One transaction on a connection of the pool; a throw rolls it back. Not for money: that goes through ledger/commit.ts.
+ * When the server is lost before COMMIT was sent, nothing can have happened, and the work is done again: it must touch
+ * nothing but the database.
+ */
 export async function transaction<T>(pool: Pool, work: (tx: Db) => Promise<T>): Promise<T> {
-  const client = await pool.connect()
-  let broken: Error | undefined
-  try {
-    await client.query('BEGIN')
-    const result = await work(client)
-    await client.query('COMMIT')
-    return result
-  } catch (error) {
-    await client.query('ROLLBACK').catch((failure: Error) => {
-      broken = failure
-    })
-    throw error
-  } finally {
-    client.release(broken)
+  let committing = false
+  const attempt = async () => {
+    const client = await pool.connect()
+    let broken: Error | undefined
+    try {
+      await client.query('BEGIN')
+      const result = await work(client)
+      committing = true
+      await client.query('COMMIT')
+      return result
+    } catch (error) {
+      // A connection that does not answer is not asked to roll back.
+      if (isPassing(error)) broken = error as Error
+      else
+        await client.query('ROLLBACK').catch((failure: Error) => {
+          broken = failure
+        })
+      throw error
+    } finally {
+      client.release(broken)
+    }
   }
+  const { wait_ms = WAIT_MS } = pool as Partial<WaitingPool>
+  return patiently(wait_ms, attempt, (error) => !committing && (isPassing(error) || isUnexecuted(error)))
 }
 
 /**
@@ -172,7 +294,9 @@ export function isServerTrouble(error: unknown): boolean {
 export function isUnreachable(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return !isAnswer(error) || isServerTrouble(error)
   const { code, message } = error as NodeJS.ErrnoException
-  return NO_CONNECTION_CODES.has(code ?? '') || NO_CONNECTION.test(message ?? '')
+  return (
+    error instanceof NoPrimary || NO_CONNECTION_CODES.has(code ?? '') || NO_CONNECTION.test(message ?? '')
+  )
 }
 
 const NO_CONNECTION_CODES = new Set(
@@ -183,6 +307,19 @@ const NO_CONNECTION_CODES = new Set(
 /** The driver tells of its own connections in words only. */
 const NO_CONNECTION =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|timeout expired|Query read timeout)/
+
+/** Another server, or the same one a little later, would answer. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof pg.DatabaseError ? isServerTrouble(error) : isUnreachable(error)
+}
+
+const STALE_PLAN = '0A000'
+
+/** The server looked at the statement and did nothing of it: it may write nothing, or its plan has become stale. */
+function isUnexecuted(error: unknown): boolean {
+  const state = sqlState(error)
+  return state === READ_ONLY || state === STALE_PLAN
+}
 
 export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined

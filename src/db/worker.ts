@@ -2,7 +2,8 @@ import type { Logger } from 'pino'
 
 /**
  * Work that is rows of a table: taken with a lease, done, and taken again by anybody when the lease ends. Any number of
- * processes may run it. Looks at least once a second, and at once when it is woken.
+ * processes may run it. It looks at every `poll_ms`, at once when it is woken, and, while there is more than it has slots
+ * for, whenever a slot becomes free.
  */
 export type Worker = { wake(): void; stop(): Promise<void> }
 
@@ -10,37 +11,23 @@ export type WorkerOptions<Row> = {
   readonly name: string
   readonly log: Logger
   readonly poll_ms: number
+  /** How many may be under way at once: what hangs takes slots from its own kind of work only. */
+  readonly at_once: number
   /** Takes up to `limit` rows that are due. */
   readonly take: (limit: number) => Promise<Row[]>
   /** Does one of them. What it throws is logged; the lease brings the row back. */
   readonly work: (row: Row) => Promise<void>
+  /** A stop waits so long for what is under way, and no longer. */
+  readonly stop_ms: number
 }
 
-const AT_ONCE = 32
-
 export function openWorker<Row>(options: WorkerOptions<Row>): Worker {
-  const { name, log, poll_ms } = options
+  const { name, log, poll_ms, at_once, stop_ms } = options
   const running = new Set<Promise<void>>()
+  const bell = openBell()
   let stopped = false
-  let woken: () => void = () => {}
-  let asleep = false
-
-  async function loop(): Promise<void> {
-    while (!stopped) {
-      const free = AT_ONCE - running.size
-      const rows = free > 0 ? await options.take(free).catch(failed([])) : []
-      for (const row of rows) {
-        const job = options
-          .work(row)
-          .catch(failed(undefined))
-          .finally(() => running.delete(job))
-        running.add(job)
-      }
-      if (rows.length === free && free > 0) continue
-      await sleep()
-    }
-    await Promise.all(running)
-  }
+  /** There may be more than was taken the last time. */
+  let hungry = false
 
   const failed =
     <T>(instead: T) =>
@@ -49,28 +36,65 @@ export function openWorker<Row>(options: WorkerOptions<Row>): Worker {
       return instead
     }
 
-  function sleep(): Promise<void> {
-    return new Promise((resolve) => {
-      asleep = true
-      const timer = setTimeout(done, poll_ms)
-      function done() {
-        clearTimeout(timer)
-        asleep = false
-        resolve()
+  function begin(row: Row): void {
+    const job = options
+      .work(row)
+      .catch(failed(undefined))
+      .finally(() => {
+        running.delete(job)
+        if (hungry) bell.ring()
+      })
+    running.add(job)
+  }
+
+  async function loop(): Promise<void> {
+    while (!stopped) {
+      const free = at_once - running.size
+      if (free > 0) {
+        const rows = await options.take(free).catch(failed<Row[]>([]))
+        for (const row of rows) begin(row)
+        hungry = rows.length === free
       }
-      woken = done
-    })
+      if (stopped || (hungry && running.size < at_once)) continue
+      await bell.wait(poll_ms)
+    }
   }
 
   const ended = loop()
   return {
-    wake() {
-      if (asleep) woken()
-    },
+    wake: bell.ring,
     async stop() {
       stopped = true
-      if (asleep) woken()
-      await ended
+      bell.ring()
+      await Promise.race([ended.then(() => Promise.all(running)), sleep(stop_ms)])
     },
   }
 }
+
+/** What rings while nobody waits is heard by the next one who does. */
+function openBell() {
+  let rung = false
+  let heard: (() => void) | undefined
+  return {
+    ring(): void {
+      rung = true
+      heard?.()
+    },
+    async wait(ms: number): Promise<void> {
+      if (!rung) {
+        let timer: NodeJS.Timeout | undefined
+        await new Promise<void>((resolve) => {
+          heard = resolve
+          timer = setTimeout(resolve, ms)
+        })
+        clearTimeout(timer)
+        heard = undefined
+      }
+      rung = false
+      // Slots that become free in one go are filled with one question.
+      await new Promise((resolve) => setImmediate(resolve))
+    },
+  }
+}
+
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref())

@@ -9,7 +9,7 @@ import Fastify, {
 import type { Logger } from 'pino'
 import { type ErrorCode, Refusal } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
-import { isAnswer, isUnreachable } from '../db/pool.ts'
+import { isUnreachable, sqlState } from '../db/pool.ts'
 import type { World } from '../world.ts'
 import { Answered } from './answered.ts'
 import { type Caller, type Endpoint, type Handler, methodAndPath } from './endpoint.ts'
@@ -44,6 +44,8 @@ export type ServerOptions = {
   readonly public_url: () => string
   readonly log: Logger
   readonly onAnswer?: (answer: { method: string; route: string; status: number; seconds: number }) => void
+  /** Whoever has not been answered after this time gets a 503: nobody waits without bound. */
+  readonly answer_ms?: number
 }
 
 const PREFIX = '/v1'
@@ -53,11 +55,14 @@ const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 15_000
 const KEEP_ALIVE_MS = 30_000
 const LINGER_MS = 1000
+const ANSWER_MS = 9500
 
 type Admitted = Extract<Admission, { caller: Caller }>
 declare module 'fastify' {
   interface FastifyRequest {
     address: string
+    /** When it must be answered, by the clock of `performance`. */
+    answer_by: number
     admitted: Admitted | undefined
   }
   interface FastifyContextConfig {
@@ -115,17 +120,19 @@ export function buildServer(options: ServerOptions): FastifyInstance {
       request.socket.remoteAddress ?? '',
       request.headers['x-forwarded-for'] as string | undefined,
     )
+    request.answer_by = performance.now() + (options.answer_ms ?? ANSWER_MS)
     reply.headers(securityHeaders)
     reply.header('x-request-id', request.id)
     reply.headers(rateLimitHeaders(gate.look(request.address)))
   }
 
   async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const admission = await gate.admit({
+    const knocking = gate.admit({
       authorization: request.raw.headersDistinct.authorization?.join(', '),
       address: request.address,
       endpoint: request.routeOptions.config?.endpoint,
     })
+    const admission = await inTime(request, knocking)
     reply.headers(rateLimitHeaders(admission.window))
     if (admission.refusal) throw admission.refusal
     request.admitted = admission
@@ -145,6 +152,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   }
 
   app.decorateRequest('address', '')
+  app.decorateRequest('answer_by', 0)
   app.decorateRequest('admitted', undefined)
   app.addHook('onRequest', async (request, reply) => {
     prepare(request, reply)
@@ -218,7 +226,10 @@ function addRoute(app: FastifyInstance, { endpoint, run }: Handler, public_url: 
       if (!endpoint.body) refuseFields(body)
       const bodyOf = (refusal: Refusal) =>
         JSON.stringify(refusal.toBody({ public_url: public_url(), request_id: request.id }))
-      const answer = await run({ world, caller, request_id: request.id, bodyOf, params, query, body })
+      const answer = await inTime(
+        request,
+        run({ world, caller, request_id: request.id, bodyOf, params, query, body }),
+      )
       reply.type('application/json; charset=utf-8')
       if (answer instanceof Answered) {
         if (answer.replayed) reply.header('idempotent-replayed', 'true')
@@ -228,6 +239,19 @@ function addRoute(app: FastifyInstance, { endpoint, run }: Handler, public_url: 
       return endpoint.reply.status === 204 ? reply.send() : reply.send(JSON.stringify(answer))
     },
   })
+}
+
+/**
+ * What is under way goes on; only its caller is let go. For money that is the answer that says so: the outcome may be
+ * unknown, and the same idempotency key tells.
+ */
+async function inTime<T>(request: FastifyRequest, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    const left = Math.max(0, request.answer_by - performance.now())
+    timer = setTimeout(() => reject(new Refusal('service_unavailable')), left)
+  })
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
 
 /** An endpoint without a body takes none, or an empty one. Whoever sends fields expects something of them. */
@@ -242,6 +266,8 @@ function refuseFields(body: unknown): void {
 }
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i
+/** Judged before the pattern, whose time grows with the square of the length. */
+const TYPE_LENGTH_MAX = 100
 
 /** JSON in UTF-8, uncompressed, or nothing at all. An empty body counts as none, also when it is announced as JSON. */
 function acceptJsonOnly(app: FastifyInstance): void {
@@ -255,7 +281,8 @@ function acceptJsonOnly(app: FastifyInstance): void {
       'transfer-encoding': transfer,
     } = request.headers
     const compressed = encoding !== undefined || (transfer !== undefined && !/^chunked$/i.test(transfer))
-    if (compressed || !JSON_TYPE.test(type)) return done(new Refusal('unsupported_media_type'))
+    if (compressed || type.length > TYPE_LENGTH_MAX || !JSON_TYPE.test(type))
+      return done(new Refusal('unsupported_media_type'))
     const parsed = readJson(bytes)
     return parsed instanceof Refusal ? done(parsed) : done(null, parsed)
   })
@@ -296,6 +323,9 @@ const ofFastify: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_ASYNC_CONSTRAINT: 'route_not_found',
 }
 
+/** It took longer than any statement may. */
+const QUERY_CANCELED = '57014'
+
 /** The one place where an error becomes an answer. What nobody foresaw is a bare 500, logged with its request id. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error
@@ -305,8 +335,7 @@ export function toRefusal(error: unknown): Refusal {
   if (known) return new Refusal(known)
   // Fastify itself blames the request: a body that broke off, a header that a method needs.
   if (statusCode < 500) return new Refusal('invalid_request', { message: 'The request is not complete.' })
-  if (isUnreachable(error)) return new Refusal('service_unavailable')
-  if (isAnswer(error) && error.code === '57014') return new Refusal('service_unavailable')
+  if (isUnreachable(error) || sqlState(error) === QUERY_CANCELED) return new Refusal('service_unavailable')
   return new Refusal('internal_error')
 }
 

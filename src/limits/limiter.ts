@@ -3,9 +3,28 @@ import type { Logger } from 'pino'
 import type { Clock } from '../core/clock.ts'
 import { Refusal } from '../core/errors.ts'
 import { type Channel, type Hints, sendHint } from '../db/hints.ts'
-import { type Client, openClient, openPool, type Seat, sqlState } from '../db/pool.ts'
+import {
+  type Client,
+  isAnswer,
+  isPassing,
+  openClient,
+  openOwner,
+  openPool,
+  type Seat,
+  sqlState,
+  WAIT_MS,
+} from '../db/pool.ts'
 import type { WindowState } from '../http/headers.ts'
-import { ALONE_LOCK, countersOf, lockCounters, openCounters, saveCounters, writeCounters } from './store.ts'
+import {
+  ALONE_LOCK,
+  type Backend,
+  countersOf,
+  endBackend,
+  lockCounters,
+  openCounters,
+  saveCounters,
+  writeCounters,
+} from './store.ts'
 import {
   type Counter,
   counterKey,
@@ -39,6 +58,12 @@ const TRY_ALONE_MS = 10_000
 /** Long enough for a lone node that lost its lock to save what it counted. */
 const REJOIN_MS = 300
 const LOCK_NOT_AVAILABLE = '55P03'
+const QUERY_CANCELED = '57014'
+/** A node waits for the lone one to share, but not for one whose machine is gone: that one's lock ends with its connection. */
+const LOCK_WAIT = '3s'
+const MEMBER_QUERY_MS = 5000
+const STOP_MS = 3000
+const SETTLE_MS = 50
 
 export async function openLimiter(options: {
   seat: Seat
@@ -47,34 +72,63 @@ export async function openLimiter(options: {
   log: Logger
   /** How often a node that shares looks whether it is alone again. */
   try_alone_ms?: number
+  /** How long a request may wait while nobody can say who counts. */
+  wait_ms?: number
+  /** Ends the waiting at the start. */
+  signal?: AbortSignal
 }): Promise<Limiter> {
-  const { seat, clock, hints, log, try_alone_ms = TRY_ALONE_MS } = options
+  const { seat, clock, hints, log, try_alone_ms = TRY_ALONE_MS, wait_ms = WAIT_MS, signal } = options
   // A count may lose its last second in a crash; money never waits for it.
   const relaxed = {
     synchronous_commit: 'off',
-    statement_timeout: '0',
+    statement_timeout: LOCK_WAIT,
     lock_timeout: '0',
     idle_in_transaction_session_timeout: '5s',
   }
-  const pool = openPool({ ...seat, max: 2 })
+  const pool = openPool({ ...seat, max: 2, wait_ms })
   const counters = new Map<string, Counter>()
   /** Keys of the counters that the database does not know yet. */
   const dirty = new Set<string>()
   const timers: NodeJS.Timeout[] = []
   let member: Client | undefined
+  const ghosts = new Set<Backend>()
   const batcher = openBatcher(seat, relaxed, counters)
   let mode: 'alone' | 'shared' = 'shared'
   let changing: Promise<void> = Promise.resolve()
+  /** Changes that are under way. */
+  let changes = 0
+  /** Requests that are being counted in the database. */
+  let asked = 0
   let saving: Promise<void> = Promise.resolve()
   let rejoining: NodeJS.Timeout | undefined
   let stopped = false
 
   /** Changes of mode happen one after the other. */
   const change = (work: () => Promise<void>): Promise<void> => {
+    changes++
     changing = changing
       .then(work)
       .catch((error: unknown) => log.warn({ err: error }, 'limits: cannot change mode'))
+      .finally(() => changes--)
     return changing
+  }
+
+  /**
+   * Until no change is under way and this node knows who counts. Nobody waits here without bound: a database that is
+   * gone must not make requests pile up.
+   */
+  async function settled(until: number): Promise<void> {
+    while (changes > 0 || (mode === 'shared' && (dirty.size > 0 || !member))) {
+      const left = until - performance.now()
+      if (left <= 0) throw new Refusal('service_unavailable')
+      const timer = new AbortController()
+      const pause = changes > 0 ? left : Math.min(left, SETTLE_MS)
+      await Promise.race([
+        ...(changes > 0 ? [changing] : []),
+        sleep(pause, undefined, { signal: timer.signal }).catch(() => {}),
+      ])
+      timer.abort()
+    }
   }
 
   /** One after the other: whoever waits for a save knows that no earlier one is still on its way. */
@@ -96,14 +150,15 @@ export async function openLimiter(options: {
 
   /** For a connection that has just been lost: whoever counts next should find what was counted here. */
   async function saveSoon(): Promise<void> {
-    for (let left = 5; left > 0; left--) {
+    const until = performance.now() + wait_ms
+    for (;;) {
       try {
         return await save()
-      } catch {
+      } catch (error) {
+        if (stopped || performance.now() > until) throw error
         await sleep(20)
       }
     }
-    await save()
   }
 
   async function beAlone(client: Client): Promise<void> {
@@ -128,7 +183,8 @@ export async function openLimiter(options: {
       await client.query('SELECT pg_advisory_unlock($1)', [ALONE_LOCK])
     } catch (error) {
       // The lock is still held, unless the connection went with it: the next hint tries again.
-      if (member === client) mode = 'alone'
+      if (!isAnswer(error)) client.end().catch(() => {})
+      else if (member === client) mode = 'alone'
       throw error
     }
     log.info('limits: another node joined, counting in the database')
@@ -151,12 +207,30 @@ export async function openLimiter(options: {
     return true
   }
 
+  /** A connection that was lost without a word is still open at the server, and holds its lock there. */
+  async function releaseGhosts(): Promise<void> {
+    if (ghosts.size === 0) return
+    const owner = await openOwner(seat.url, 'trilho limits')
+    try {
+      for (const ghost of ghosts) {
+        await endBackend(owner, ghost)
+        ghosts.delete(ghost)
+      }
+    } finally {
+      owner.end().catch(() => {})
+    }
+  }
+
   /** Alone if nobody else is there; otherwise the lone node is told, and this one waits until it shares. */
   async function join(): Promise<void> {
     if (member) return
     await save()
-    const client = await openClient(seat, { settings: relaxed })
+    await releaseGhosts()
+    const client = await openClient(seat, { settings: relaxed, query_timeout_ms: MEMBER_QUERY_MS })
+    const { processID: pid } = client as Client & { processID: number }
+    const { application_name } = seat
     client.once('end', () => {
+      ghosts.add({ pid, application_name })
       if (stopped || member !== client) return
       member = undefined
       // Whoever lost the lock cannot know who counts now.
@@ -186,8 +260,25 @@ export async function openLimiter(options: {
     rejoining.unref()
   }
 
+  /** A start waits for the database, and for a lone node that does not share yet. */
+  async function joinFirst(): Promise<void> {
+    for (;;) {
+      try {
+        return await join()
+      } catch (error) {
+        signal?.throwIfAborted()
+        if (!isPassing(error) && sqlState(error) !== QUERY_CANCELED) throw error
+        log.warn({ err: error }, 'limits: cannot join the other nodes yet; trying again')
+        await sleep(REJOIN_MS)
+      }
+    }
+  }
+
   hints.on(SHARED, () => void change(share))
-  await join()
+  await joinFirst().catch(async (error: unknown) => {
+    await pool.end()
+    throw error
+  })
   timers.push(setInterval(() => void (mode === 'alone' && save().catch(() => {})), SAVE_MS))
   timers.push(
     setInterval(() => void (mode === 'shared' && change(async () => void (await tryAlone()))), try_alone_ms),
@@ -201,15 +292,33 @@ export async function openLimiter(options: {
     now: clock.now(),
   })
 
+  /** Counts in the database; undefined when this node is, or has become, alone. */
+  async function takeShared(subject: string, wants: readonly Want[]): Promise<Verdict | undefined> {
+    const until = performance.now() + wait_ms
+    for (let tries = 0; ; ) {
+      // Requests were counted here that the database could not be told of, or by a lone node that has lost its lock a
+      // moment ago: nobody must count on without them.
+      await settled(until)
+      if (mode !== 'shared') return undefined
+      if (tries++ === 2) throw new Refusal('service_unavailable')
+      try {
+        const verdict = await batcher.take(requestOf(subject, wants))
+        if (verdict) return verdict
+      } catch (error) {
+        // What was certainly not counted is counted again, as long as there is time.
+        if (!(error instanceof Uncounted)) throw error
+        if (performance.now() > until) throw new Refusal('service_unavailable')
+        tries = 0
+        await sleep(SETTLE_MS)
+      }
+    }
+  }
+
   return {
     async take(subject, wants) {
-      for (let tries = 0; mode === 'shared'; tries++) {
-        await changing
-        if (mode !== 'shared') break
-        // Requests were counted here that the database could not be told of, or by a lone node that has lost its lock a
-        // moment ago: nobody must count on without them.
-        if (dirty.size > 0 || !member || tries === 2) throw new Refusal('service_unavailable')
-        const verdict = await batcher.take(requestOf(subject, wants))
+      if (mode === 'shared') {
+        asked++
+        const verdict = await takeShared(subject, wants).finally(() => asked--)
         if (verdict) return verdict
       }
       const request = requestOf(subject, wants)
@@ -231,7 +340,9 @@ export async function openLimiter(options: {
       stopped = true
       clearTimeout(rejoining)
       for (const timer of timers) clearInterval(timer)
-      await changing
+      const until = performance.now() + STOP_MS
+      await Promise.race([changing, sleep(STOP_MS, undefined, { ref: false })])
+      while (asked > 0 && performance.now() < until) await sleep(5)
       // The lock goes last: whoever gets it finds everything that was counted here.
       await batcher.stop()
       await save().catch((error: unknown) =>
@@ -250,6 +361,9 @@ function forgetClosed(counters: Map<string, Counter>, now: number): void {
   for (const [key, { ends_at }] of counters) if (ends_at <= now) counters.delete(key)
 }
 
+/** The database could not be asked, and has counted nothing. */
+class Uncounted extends Error {}
+
 type Waiting = {
   readonly request: Request
   resolve(verdict: Verdict | undefined): void
@@ -261,12 +375,15 @@ function openBatcher(seat: Seat, settings: Record<string, string>, counters: Map
   let waiting: Waiting[] = []
   let running: Promise<void> | undefined
   let client: Client | undefined
+  /** Whether the running batch may have been stored. */
+  let writing = false
 
   async function connected(): Promise<Client> {
     if (client) return client
     const opened = await openClient(seat, {
       pipeline: true,
-      settings: { ...settings, lock_timeout: '2s', statement_timeout: '5s' },
+      // What several nodes count is on the standby's disk before a request is let in: a fail-over forgets none of it.
+      settings: { ...settings, synchronous_commit: 'on', lock_timeout: '2s', statement_timeout: '5s' },
     })
     opened.once('end', () => {
       if (client === opened) client = undefined
@@ -279,6 +396,7 @@ function openBatcher(seat: Seat, settings: Record<string, string>, counters: Map
     while (waiting.length > 0) {
       const batch = waiting
       waiting = []
+      writing = false
       try {
         const verdicts = await judge(
           await connected(),
@@ -288,11 +406,16 @@ function openBatcher(seat: Seat, settings: Record<string, string>, counters: Map
       } catch (error) {
         client?.end().catch(() => {})
         client = undefined
-        const refusal = sqlState(error) === LOCK_NOT_AVAILABLE ? new Refusal('service_unavailable') : error
-        for (const { reject } of batch) reject(refusal)
+        const failure = failureOf(error)
+        for (const { reject } of batch) reject(failure)
       }
     }
     running = undefined
+  }
+
+  function failureOf(error: unknown): unknown {
+    if (sqlState(error) === LOCK_NOT_AVAILABLE) return new Refusal('service_unavailable')
+    return !writing && isPassing(error) ? new Uncounted('nothing was counted', { cause: error }) : error
   }
 
   async function judge(db: Client, asked: readonly Request[]): Promise<Verdict[] | undefined> {
@@ -311,6 +434,7 @@ function openBatcher(seat: Seat, settings: Record<string, string>, counters: Map
     const locked = byKey(found)
     const before = new Map([...locked].map(([key, counter]) => [key, counter.count]))
     const verdicts = requests.map((request) => decide(locked, request))
+    writing = true
     await writeCounters(
       db,
       [...locked].filter(([key, { count }]) => before.get(key) !== count).map(([, counter]) => counter),

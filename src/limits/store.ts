@@ -72,6 +72,18 @@ export async function lockCounters(db: Db, places: readonly Place[]): Promise<Co
   return undefined
 }
 
+/** The server's end of a connection. */
+export type Backend = { readonly pid: number; readonly application_name: string }
+
+/** Ends it, and with it the locks that it holds. It may be gone already, and its number somebody else's. */
+export async function endBackend(owner: Db, { pid, application_name }: Backend): Promise<void> {
+  await owner.query(
+    `SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity
+     WHERE pid = $1 AND application_name = $2 AND datname = current_database()`,
+    [pid, application_name],
+  )
+}
+
 export async function writeCounters(db: Db, counters: readonly Counter[]): Promise<void> {
   await Promise.all([
     db.query({ ...ADD, values: [...columns(counters), counters.map((c) => c.count)] }),

@@ -1,32 +1,45 @@
 import type { Logger } from 'pino'
 import { crashPoint } from '../core/crash-point.ts'
-import { retryAfter, takeDue } from '../db/due.ts'
+import { type Due, retryAfter, takeDue } from '../db/due.ts'
 import { openWorker, type Worker } from '../db/worker.ts'
-import type { ChainOrder, SignedTransaction } from '../rails/chain/rail.ts'
+import { isHeld } from '../desk/holds.ts'
+import { endFollowUp, type FollowUp, takeFollowUps } from '../desk/resolutions.ts'
 import type { World } from '../world.ts'
+import { orderOf, signedOf } from './order.ts'
+import { lookAgainAfter } from './pace.ts'
 import { type Step, stepTransfer } from './settle.ts'
-import type { Transfer } from './store.ts'
+import { isFinal, type Transfer, transferById, transferColumns } from './store.ts'
 
 /**
  * Carries accepted transfers to their end: sign once, store the bytes, broadcast them, and again until the network knows
  * them, then wait for confirmations. After a crash anywhere the stored bytes say where to go on.
  */
 const POLL_MS = 250
-const LOOK_MS = 500
+const FOLLOW_UP_POLL_MS = 2000
 const RETRY_MS = 5000
+/** A rail that names a moment of the past is not asked without a pause. */
+const SOONEST_MS = 50
+const AT_ONCE = 32
+
+const transfers = { table: 'transfers', columns: transferColumns } as const
+/** Not out yet. */
+const fresh: Due = { ...transfers, name: 'transfers new', where: `status = 'pending'` }
+const followed: Due = { ...transfers, name: 'transfers followed', where: `status = 'processing'` }
 
 export function openCarrier(world: World, log: Logger): Worker {
-  const later = (transfer: Transfer, ms: number) => retryAfter(world.db, 'transfers', transfer.id, ms)
+  const later = (transfer: Transfer, ms: number) => retryAfter(world.db, 'transfers', transfer, ms)
+  const lookAgain = (transfer: Transfer) =>
+    later(transfer, lookAgainAfter(transfer.network, world.clock.now() - transfer.created_at.getTime()))
 
   async function step(transfer: Transfer, taken: Step): Promise<Transfer> {
-    return (await world.commit(stepTransfer(world, transfer, taken))).transfer
+    return (await world.commit(stepTransfer(world, transfer, taken, { by: 'rail' }))).transfer
   }
 
   async function carry(transfer: Transfer): Promise<void> {
     try {
-      if (transfer.tx_hash === null) return await sign(transfer)
-      if (transfer.status === 'pending') return await broadcast(transfer)
-      return await follow(transfer)
+      if (transfer.status === 'processing') return await follow(transfer)
+      if (await isHeld(world.db, transfer.id)) return await later(transfer, RETRY_MS)
+      return await (transfer.tx_hash === null ? sign(transfer) : broadcast(transfer))
     } catch (error) {
       log.warn({ err: error, transfer_id: transfer.id }, 'onchain: no answer that can be understood')
       await later(transfer, RETRY_MS)
@@ -36,13 +49,14 @@ export function openCarrier(world: World, log: Logger): Worker {
   async function sign(transfer: Transfer): Promise<void> {
     const prepared = await world.chain.prepare(orderOf(transfer))
     if (prepared.kind === 'later')
-      return later(transfer, Math.max(0, prepared.at.getTime() - world.clock.now()))
-    if (prepared.kind === 'refused')
-      return void (await step(transfer, { kind: 'failed', rail_code: prepared.rail_code }))
+      return later(transfer, Math.max(SOONEST_MS, prepared.at.getTime() - world.clock.now()))
+    if (prepared.kind === 'refused') return void (await step(transfer, prepared))
     crashPoint('after_sign')
     const signed = await step(transfer, prepared)
+    // Held since we looked: the signature is forgotten, and nobody outside has seen it.
+    if (signed.tx_hash === null && !isFinal(signed)) return later(transfer, RETRY_MS)
     // Meanwhile another node may have brought it further, or to its end.
-    if (signed.status === 'pending') await broadcast(signed)
+    if (signed.status === 'pending') await broadcast({ ...signed, attempts: transfer.attempts })
   }
 
   async function broadcast(transfer: Transfer): Promise<void> {
@@ -51,43 +65,54 @@ export function openCarrier(world: World, log: Logger): Worker {
     crashPoint('after_broadcast')
     if (kind === 'unknown') return later(transfer, RETRY_MS)
     await step(transfer, { kind: 'broadcast' })
-    await later(transfer, LOOK_MS)
+    await lookAgain(transfer)
   }
 
   async function follow(transfer: Transfer): Promise<void> {
     const status = await world.chain.status(orderOf(transfer), signedOf(transfer))
     if (status.kind === 'confirmed' || status.kind === 'failed') return void (await step(transfer, status))
     // Dropped, or taken back with its block: the same bytes once more, never others.
-    if (status.kind === 'absent') await world.chain.broadcast(orderOf(transfer), signedOf(transfer))
-    await later(transfer, LOOK_MS)
+    if (status.kind === 'absent' && !(await isHeld(world.db, transfer.id)))
+      await world.chain.broadcast(orderOf(transfer), signedOf(transfer))
+    await lookAgain(transfer)
   }
 
-  return openWorker({
-    name: 'transfers',
-    log,
-    poll_ms: POLL_MS,
-    take: (limit) => takeDue<Transfer>(world.db, 'transfers', world.lease_ms, limit),
-    work: carry,
-  })
+  /** Decided by an operator: whether the chain tells the same. */
+  async function compare({ resource_id }: FollowUp): Promise<void> {
+    const transfer = await transferById(world.db, resource_id)
+    if (!transfer || transfer.tx_hash === null) return
+    const status = await world.chain.status(orderOf(transfer), signedOf(transfer))
+    if (status.kind !== 'confirmed' && status.kind !== 'failed') return
+    await step(transfer, status)
+    await endFollowUp(world.db, resource_id)
+  }
+
+  const common = { log, at_once: AT_ONCE, stop_ms: world.rail_timeout_ms }
+  const carrying = (due: Due) =>
+    openWorker({
+      ...common,
+      name: due.name,
+      poll_ms: POLL_MS,
+      take: (limit) => takeDue<Transfer>(world.db, due, world.lease_ms, limit),
+      work: carry,
+    })
+  const workers = [
+    carrying(fresh),
+    carrying(followed),
+    openWorker({
+      ...common,
+      name: 'resolved transfers',
+      poll_ms: FOLLOW_UP_POLL_MS,
+      take: (limit) => takeFollowUps(world.db, 'transfer', limit),
+      work: compare,
+    }),
+  ]
+  return {
+    wake() {
+      for (const worker of workers) worker.wake()
+    },
+    async stop() {
+      await Promise.all(workers.map((worker) => worker.stop()))
+    },
+  }
 }
-
-const orderOf = ({
-  id,
-  asset,
-  network,
-  destination_address,
-  amount_net,
-  created_at,
-}: Transfer): ChainOrder => ({
-  id,
-  asset,
-  network,
-  destination_address,
-  amount: amount_net,
-  created_at,
-})
-
-const signedOf = ({ tx_hash, signed_transaction }: Transfer): SignedTransaction => ({
-  tx_hash: tx_hash!,
-  signed: signed_transaction!,
-})

@@ -11,7 +11,7 @@ import type { World } from '../world.ts'
 import { networkNames, networks } from './address.ts'
 import * as contract from './contract.ts'
 import { type Step, stepTransfer } from './settle.ts'
-import { selectTransfer, type Transfer } from './store.ts'
+import { isFinal, selectTransfer, type Transfer } from './store.ts'
 import {
   acceptTransfer,
   currentFee,
@@ -99,7 +99,13 @@ export const transfersRoutes: Handler[] = [
 
   handle(contract.failTransfer, async ({ world, caller, params }) => {
     const transfer = await findTransfer(world, caller, params.transfer_id)
-    return renderTransfer(await force(world, transfer, [{ kind: 'failed', rail_code: 'reverted' }]))
+    // Unsigned it is refused; signed it must be out before the network can fail it. Of the three, those that fit are taken.
+    const steps: Step[] = [
+      { kind: 'refused', rail_code: 'refused_before_broadcast' },
+      { kind: 'broadcast' },
+      { kind: 'failed', rail_code: 'reverted' },
+    ]
+    return renderTransfer(await force(world, transfer, steps))
   }),
 ]
 
@@ -110,9 +116,13 @@ async function findTransfer(world: World, caller: Caller, id: string): Promise<T
   return transfer ?? refuse('transfer_not_found', { param: 'transfer_id' })
 }
 
-/** In the sandbox the caller may play the network: whatever steps are missing are taken, the last one decides. */
+/** In the sandbox the caller may play the network: whatever steps are missing are taken, up to the end. */
 async function force(world: World, transfer: Transfer, steps: readonly Step[]): Promise<Transfer> {
-  let last = { transfer, changed: false }
-  for (const step of steps) last = await world.commit(stepTransfer(world, transfer, step))
-  return last.changed ? last.transfer : refuse('already_final')
+  for (const step of steps) {
+    const { transfer: after, changed } = await world.commit(
+      stepTransfer(world, transfer, step, { by: 'caller' }),
+    )
+    if (changed && isFinal(after)) return after
+  }
+  return refuse('already_final')
 }

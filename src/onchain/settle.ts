@@ -1,23 +1,35 @@
 import { refuse } from '../core/errors.ts'
+import { contradictionWrite } from '../desk/contradictions.ts'
+import { holdRows } from '../desk/holds.ts'
+import { type Resolution, resolutionWrites } from '../desk/resolutions.ts'
 import { eventWrite } from '../events/events.ts'
 import { customerAccount, externalAccount, inTransitAccount, networkFeesAccount } from '../ledger/accounts.ts'
-import type { Claim, Command, Decision } from '../ledger/command.ts'
+import type { Claim, Command, Decision, Write } from '../ledger/command.ts'
 import type { SignedTransaction } from '../rails/chain/rail.ts'
 import type { World } from '../world.ts'
 import { type FailureCode, failureMessages, renderTransfer } from './contract.ts'
-import { type Transfer, transferRows, updateTransfers } from './store.ts'
+import { isFinal, type Transfer, transferRows, updateTransfers } from './store.ts'
 import { OPERATION } from './transfers.ts'
 
 /** A step of a transfer's life. Each is taken once; telling it again changes nothing. */
 export type Step =
   | ({ readonly kind: 'signed' } & SignedTransaction)
+  /** Before anything was signed: nothing can have left. Of no weight once there is a signature, whoever says it. */
+  | { readonly kind: 'refused'; readonly rail_code: string }
   | { readonly kind: 'broadcast' }
   | { readonly kind: 'confirmed' }
+  /** The chain's own word about what was broadcast. */
   | { readonly kind: 'failed'; readonly rail_code: string }
+
+/** Who says so. In the sandbox the caller may play the network; an operator leaves the evidence behind. */
+export type Teller =
+  | { readonly by: 'rail' }
+  | { readonly by: 'caller' }
+  | { readonly by: 'operator'; readonly resolution: Resolution }
 
 export type Stepped = { readonly transfer: Transfer; readonly changed: boolean }
 
-export function stepTransfer(world: World, transfer: Transfer, step: Step): Command<Stepped> {
+export function stepTransfer(world: World, transfer: Transfer, step: Step, teller: Teller): Command<Stepped> {
   const { id, partner_id, customer_id, asset } = transfer
   const claim: Claim = {
     scope: transfer.api_key_id,
@@ -25,74 +37,99 @@ export function stepTransfer(world: World, transfer: Transfer, step: Step): Comm
     key: transfer.idempotency_key,
     fingerprint: '',
   }
-  const ends = step.kind === 'confirmed' || step.kind === 'failed'
+  const ends = step.kind === 'confirmed' || step.kind === 'failed' || step.kind === 'refused'
   return {
     partner_id,
     locks: {
       ...(ends ? { claim, accounts: [{ customer_id, asset }] } : {}),
       rows: [{ source: transferRows, id }],
+      ...(step.kind === 'signed' ? { reads: [{ source: holdRows, id }] } : {}),
     },
     decide(held): Decision<Stepped> {
       const before = held.row(transferRows, id) ?? refuse('service_unavailable')
-      const after = afterStep(before, step, held.now)
-      if (!after) return { result: { transfer: before, changed: false } }
+      // A signature that is not stored is never broadcast, so nothing has happened while an open proposal holds it.
+      const waits = step.kind === 'signed' && held.row(holdRows, id) !== undefined
+      const after = waits ? undefined : afterStep(before, step, held.now)
+      if (!after) {
+        const contradicts = teller.by === 'rail' && isContradiction(before, step)
+        return {
+          writes: contradicts ? [contradiction(world, before, step, held.now)] : [],
+          result: { transfer: before, changed: false },
+        }
+      }
       const claimed = ends ? held.claimed(claim) : undefined
-      const told = after.status === before.status ? undefined : after.status
       return {
         movements: ends ? [movementOf(after)] : [],
         writes: [
           { target: updateTransfers, row: after },
-          ...(told && told !== 'pending'
-            ? [
-                eventWrite(
-                  world,
-                  {
-                    partner_id,
-                    type: `onchain.transfer.${told}`,
-                    object: renderTransfer(after),
-                    sequence: after.sequence,
-                  },
-                  held.now,
-                ),
-              ]
-            : []),
+          ...eventOf(world, before, after, held.now),
+          ...(ends && teller.by === 'operator' ? resolved(after, teller.resolution, held.now) : []),
         ],
-        ...(claimed ? { claims: { ...claimed, final: true } } : {}),
+        // After its time the name may stand for another transfer.
+        ...(claimed?.resource_id === id ? { claims: { ...claimed, final: true } } : {}),
         result: { transfer: after, changed: true },
       }
     },
   }
 }
 
+function eventOf(world: World, before: Transfer, after: Transfer, now: Date): Write[] {
+  const { partner_id, status, sequence } = after
+  if (status === before.status || status === 'pending') return []
+  const object = renderTransfer(after)
+  return [eventWrite(world, { partner_id, type: `onchain.transfer.${status}`, object, sequence }, now)]
+}
+
+/** What was never signed nobody can be asked about. */
+const resolved = ({ id, tx_hash }: Transfer, resolution: Resolution, now: Date): Write[] =>
+  resolutionWrites({ kind: 'transfer', id, ask: tx_hash !== null }, resolution, now)
+
+/** The rail tells another end than the one that was booked, or refuses what it has signed. */
+function isContradiction(before: Transfer, { kind }: Step): boolean {
+  if (kind === 'refused') return before.tx_hash !== null
+  return isFinal(before) && (kind === 'confirmed' || kind === 'failed') && kind !== before.status
+}
+
+function contradiction(world: World, object: Transfer, step: Step, now: Date): Write {
+  const paid = step.kind === 'confirmed'
+  const said = { ...step, tx_hash: object.tx_hash }
+  return contradictionWrite(world, { rail: object.network, object, paid, said }, now)
+}
+
 /** The transfer after the step; undefined when it was taken before, or cannot be taken any more. */
 function afterStep(before: Transfer, step: Step, now: Date): Transfer | undefined {
-  if (before.status === 'confirmed' || before.status === 'failed') return undefined
+  if (isFinal(before)) return undefined
   switch (step.kind) {
     case 'signed':
       return before.tx_hash === null
         ? { ...before, tx_hash: step.tx_hash, signed_transaction: step.signed }
         : undefined
     case 'broadcast':
-      return before.status === 'pending'
+      return before.status === 'pending' && before.tx_hash !== null
         ? { ...before, status: 'processing', sequence: before.sequence + 1 }
         : undefined
     case 'confirmed':
       return before.status === 'processing'
         ? { ...before, status: 'confirmed', sequence: before.sequence + 1, completed_at: now }
         : undefined
-    case 'failed': {
-      const failure_code: FailureCode = Object.hasOwn(failureMessages, step.rail_code)
-        ? (step.rail_code as FailureCode)
-        : 'reverted'
-      return {
-        ...before,
-        status: 'failed',
-        failure_code,
-        rail_code: step.rail_code,
-        sequence: before.sequence + 1,
-        completed_at: now,
-      }
-    }
+    case 'refused':
+      return before.tx_hash === null
+        ? failedWith(before, step.rail_code, 'refused_before_broadcast', now)
+        : undefined
+    case 'failed':
+      return before.status === 'processing' ? failedWith(before, step.rail_code, 'reverted', now) : undefined
+  }
+}
+
+function failedWith(before: Transfer, rail_code: string, otherwise: FailureCode, now: Date): Transfer {
+  const known = Object.hasOwn(failureMessages, rail_code)
+  return {
+    ...before,
+    status: 'failed',
+    failure_code: known ? (rail_code as FailureCode) : otherwise,
+    rail_code,
+    sequence: before.sequence + 1,
+    completed_at: now,
   }
 }
 

@@ -29,6 +29,13 @@ export type Transfer = {
   readonly completed_at: Date | null
 }
 
+export const isFinal = ({ status }: Pick<Transfer, 'status'>): boolean =>
+  status === 'confirmed' || status === 'failed'
+
+export const transferColumns = `id, partner_id, customer_id, api_key_id, idempotency_key, asset, network, amount_net, fee, status,
+  destination_address, tx_hash, signed_transaction, failure_code, rail_code, attempts, next_attempt_at, sequence, created_at,
+  completed_at`
+
 export const insertTransfers = insertInto('transfers', {
   id: 'text',
   partner_id: 'text',
@@ -49,7 +56,7 @@ export const insertTransfers = insertInto('transfers', {
 
 export const transferRows = rowSource<Transfer>(
   'transfers',
-  'SELECT * FROM transfers WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE',
+  `SELECT ${transferColumns} FROM transfers WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE`,
 )
 
 export const updateTransfers = updateOf(transferRows, 'transfers', {
@@ -69,14 +76,14 @@ export async function selectTransfer(
 ): Promise<Transfer | undefined> {
   const { rows } = await db.query({
     name: 'select transfer',
-    text: 'SELECT * FROM transfers WHERE id = $1 AND partner_id = $2',
+    text: `SELECT ${transferColumns} FROM transfers WHERE id = $1 AND partner_id = $2`,
     values: [where.id, where.partner_id],
   })
   return rows[0]
 }
 
 export async function transferById(db: Db, id: string): Promise<Transfer | undefined> {
-  const { rows } = await db.query('SELECT * FROM transfers WHERE id = $1', [id])
+  const { rows } = await db.query(`SELECT ${transferColumns} FROM transfers WHERE id = $1`, [id])
   return rows[0]
 }
 

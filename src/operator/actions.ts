@@ -1,12 +1,9 @@
 import { type Asset, money } from '../core/money.ts'
 import { operatorCredit } from '../deposits/deposits.ts'
-import { stepTransfer } from '../onchain/settle.ts'
-import { transferById } from '../onchain/store.ts'
-import { settlePayout } from '../pix/settle.ts'
-import { payoutById } from '../pix/store.ts'
 import { payFees } from '../treasury/fee-payouts.ts'
 import { foldTrades } from '../treasury/treasury.ts'
 import type { World } from '../world.ts'
+import { type Actor, resolvePayout, resolveTransfer } from './resolve.ts'
 
 /** What an operator may do to money: credit a customer, pay a partner its fees, and settle what the rails leave open, with evidence. */
 export type Action =
@@ -48,18 +45,26 @@ export type Action =
     }
 
 export type ActionName = Action['name']
-export type Done = { readonly id: string; readonly text: string }
+export type Done = {
+  readonly id: string
+  readonly text: string
+  /** What became of it; completed where nothing else is said. */
+  readonly status?: string
+}
 
-type DetailsOf<Name extends ActionName> = Extract<Action, { name: Name }>['details']
+/** From a shell beside the sandbox, where nobody signs in and nothing is proposed. */
+const fromShell: Actor = { operator: 'shell', proposal_id: null }
 
-export function perform(world: World, action: Action): Promise<Done> {
+export type DetailsOf<Name extends ActionName> = Extract<Action, { name: Name }>['details']
+
+export function perform(world: World, action: Action, actor: Actor = fromShell): Promise<Done> {
   switch (action.name) {
     case 'credit':
       return credit(world, action.details)
     case 'resolve_payout':
-      return resolvePayout(world, action.details)
+      return resolvePayout(world, action.details, actor)
     case 'resolve_transfer':
-      return resolveTransfer(world, action.details)
+      return resolveTransfer(world, action.details, actor)
     case 'pay_fees':
       return payPartnerFees(world, action.details)
   }
@@ -82,43 +87,4 @@ async function payPartnerFees(
     payFees(world, { ...order, money: money(asset, BigInt(amount)) }),
   )
   return { id, text: replayed ? 'had been paid before under this reference' : 'paid' }
-}
-
-async function resolvePayout(
-  world: World,
-  { payout_id, outcome, end_to_end_id }: DetailsOf<'resolve_payout'>,
-): Promise<Done> {
-  const payout = await payoutById(world.db, payout_id)
-  if (!payout) throw new Error(`No payout ${payout_id} in ${world.environment}.`)
-  const settled = await world.commit(
-    settlePayout(
-      world,
-      payout,
-      outcome === 'completed'
-        ? { kind: 'settled', end_to_end_id: end_to_end_id! }
-        : { kind: 'refused', rail_code: 'resolved_by_operator' },
-    ),
-  )
-  if (settled.payout.status !== outcome)
-    throw new Error(`${payout_id} is ${settled.payout.status} already; a final state never changes.`)
-  return { id: payout_id, text: `is ${outcome}` }
-}
-
-async function resolveTransfer(
-  world: World,
-  { transfer_id, outcome }: DetailsOf<'resolve_transfer'>,
-): Promise<Done> {
-  const transfer = await transferById(world.db, transfer_id)
-  if (!transfer) throw new Error(`No transfer ${transfer_id} in ${world.environment}.`)
-  if (outcome === 'confirmed' && transfer.tx_hash === null)
-    throw new Error(`${transfer_id} was never signed, so it cannot have been confirmed.`)
-  if (outcome === 'confirmed') await world.commit(stepTransfer(world, transfer, { kind: 'broadcast' }))
-  const step =
-    outcome === 'confirmed'
-      ? ({ kind: 'confirmed' } as const)
-      : ({ kind: 'failed', rail_code: 'resolved_by_operator' } as const)
-  const stepped = await world.commit(stepTransfer(world, transfer, step))
-  if (stepped.transfer.status !== outcome)
-    throw new Error(`${transfer_id} is ${stepped.transfer.status} already; a final state never changes.`)
-  return { id: transfer_id, text: `is ${outcome}` }
 }

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
+import { until } from '../../test/support/wait.ts'
 import { addCustomer } from '../customers/customers.ts'
 import { overdue } from '../db/due.ts'
+import { openExceptions } from '../exceptions/store.ts'
 import type { Payout } from '../pix/store.ts'
 import { perform } from './actions.ts'
 import { approve, listProposals, propose } from './proposals.ts'
+import { noteStuck } from './stuck.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -43,10 +46,13 @@ test('an open payout is on the desk, and is settled by what the operator establi
     name: 'resolve_payout',
     details: { payout_id: completed.payout_id, outcome: 'completed', end_to_end_id, evidence: 'statement' },
   })
-  await perform(sandbox, {
-    name: 'resolve_payout',
-    details: { payout_id: failed.payout_id, outcome: 'failed', evidence: 'statement' },
-  })
+  const fail = () =>
+    perform(sandbox, {
+      name: 'resolve_payout',
+      details: { payout_id: failed.payout_id, outcome: 'failed', evidence: 'statement' },
+    })
+  // Refused while whoever accepted it may be sending it.
+  await until(() => fail().then(Boolean, () => false), 10_000)
   expect((await completed.api.get(`/v1/pix/payouts/${completed.payout_id}`)).json).toMatchObject({
     status: 'completed',
     end_to_end_id,
@@ -89,4 +95,20 @@ test('in production one proposes and another approves; approving again changes n
     [customer.id],
   )
   expect(rows[0].balance).toBe(700n)
+})
+
+test('what is on its way for too long is an exception, until it has come to its end', async () => {
+  const { sandbox } = service.worlds
+  const { api, payout_id } = await openPayout()
+  const open = async () =>
+    (await openExceptions(sandbox.db, 100)).filter(({ object_id }) => object_id === payout_id)
+  await noteStuck(sandbox)
+  expect(await open()).toEqual([])
+  const impatient = { ...sandbox, stuck_after_ms: 0 }
+  await noteStuck(impatient)
+  await noteStuck(impatient)
+  expect(await open()).toMatchObject([{ kind: 'stuck', rail: 'pix', details: { status: 'processing' } }])
+  await api.post(`/v1/sandbox/pix/payouts/${payout_id}/complete`)
+  await noteStuck(impatient)
+  expect(await open()).toEqual([])
 })

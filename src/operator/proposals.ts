@@ -1,3 +1,5 @@
+import { transaction } from '../db/pool.ts'
+import { holdResource, releaseHold } from '../desk/holds.ts'
 import type { World } from '../world.ts'
 import { type Action, perform } from './actions.ts'
 import {
@@ -14,8 +16,21 @@ import {
  * it happen; in the sandbox it happens at once. Each action can happen once, so approving again only completes what a
  * crash left half done.
  */
-export function propose(world: World, { name, details }: Action, proposed_by: string): Promise<Proposal> {
-  return insertProposal(world.db, { id: world.newId('proposal'), action: name, details, proposed_by })
+export function propose(world: World, action: Action, proposed_by: string): Promise<Proposal> {
+  const { name, details } = action
+  const id = world.newId('proposal')
+  return transaction(world.db, async (tx) => {
+    const proposal = await insertProposal(tx, { id, action: name, details, proposed_by })
+    const held = resourceOf(action)
+    if (held) await holdResource(tx, held, id)
+    return proposal
+  })
+}
+
+/** What workers leave alone until the proposal is decided. */
+function resourceOf({ name, details }: Action): string | undefined {
+  if (name === 'resolve_payout') return details.payout_id
+  return name === 'resolve_transfer' ? details.transfer_id : undefined
 }
 
 export async function approve(world: World, id: string, approved_by: string): Promise<Proposal> {
@@ -26,8 +41,12 @@ export async function approve(world: World, id: string, approved_by: string): Pr
     throw new Error('A proposal must be approved by another operator than the one who made it.')
   }
   await markApproved(world.db, id, approved_by)
-  const done = await perform(world, { name: proposal.action, details: proposal.details } as Action)
-  return markDone(world.db, id, done.id)
+  const action = { name: proposal.action, details: proposal.details } as Action
+  const done = await perform(world, action, { operator: approved_by, proposal_id: id })
+  return transaction(world.db, async (tx) => {
+    await releaseHold(tx, id)
+    return markDone(tx, id, done.id)
+  })
 }
 
 export const listProposals = (world: World): Promise<Proposal[]> => newestProposals(world.db)

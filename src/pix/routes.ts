@@ -11,6 +11,7 @@ import type { Claimed } from '../ledger/command.ts'
 import { claimOf, findClaimed } from '../ledger/once.ts'
 import { endToEndId } from '../rails/pix/simulated.ts'
 import type { World } from '../world.ts'
+import { awaitAnswer } from './answers.ts'
 import * as contract from './contract.ts'
 import { parsePixKey } from './key.ts'
 import {
@@ -22,7 +23,7 @@ import {
   tryPayout,
 } from './payouts.ts'
 import type { Sender } from './sender.ts'
-import { awaitAnswer, OPERATION, settlePayout } from './settle.ts'
+import { OPERATION, settlePayout } from './settle.ts'
 import { type Payout, payoutById, selectPayout } from './store.ts'
 
 const { renderCounterparty, renderPayout } = contract
@@ -61,6 +62,7 @@ export const pixRoutes = (senders: Senders): Handler[] => [
     const counterparty = await findCounterparty(world, order, customer)
     // A refusal tells whose key it is not: such answers are counted, so that nobody can scan with them.
     if (!counterparty || !isAllowed(counterparty, customer, caller)) await caller.countLookup()
+    const since = performance.now()
     const done = await world.commit(acceptPayout(world, caller, order, { claim, counterparty, bodyOf }))
     switch (done.kind) {
       case 'refused':
@@ -69,7 +71,7 @@ export const pixRoutes = (senders: Senders): Handler[] => [
         return new Answered(await answerOf(world, sender, done.claimed), true)
       case 'made': {
         const watch = sender.watch(done.made.id)
-        sender.send(done.made).catch(() => {}) // The lease brings back whatever went wrong here.
+        sender.send(done.made, since).catch(() => {}) // The lease brings back whatever went wrong here.
         const answer = await awaitAnswer(world, done.made, watch)
         crashPoint('before_answer')
         return new Answered(answer, false)
@@ -142,7 +144,7 @@ async function force(
   payout: Payout,
   outcome: Parameters<typeof settlePayout>[2],
 ): Promise<Payout> {
-  const settled = await world.commit(settlePayout(world, payout, outcome))
+  const settled = await world.commit(settlePayout(world, payout, outcome, { by: 'caller' }))
   return settled.changed ? settled.payout : refuse('already_final')
 }
 

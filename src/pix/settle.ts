@@ -1,13 +1,12 @@
-import { refuse } from '../core/errors.ts'
+import { contradictionWrite } from '../desk/contradictions.ts'
 import { eventWrite } from '../events/events.ts'
 import { customerAccount, externalAccount, inTransitAccount, serviceFeesAccount } from '../ledger/accounts.ts'
-import type { Answer, Claim, Command, Decision } from '../ledger/command.ts'
-import { readClaimed } from '../ledger/once.ts'
+import type { Answer, Claim, Claimed, Command, Decision, Held, Locks, Write } from '../ledger/command.ts'
 import type { PixOutcome } from '../rails/pix/rail.ts'
 import type { World } from '../world.ts'
 import { renderPayout } from './contract.ts'
 import { failureOf } from './failures.ts'
-import { type Payout, payoutRows, settlePayouts } from './store.ts'
+import { isFinal, type Payout, payoutRows, settlePayouts } from './store.ts'
 
 /**
  * The end of a payout. In one transaction its state becomes final and the money leaves transit: outside when it was
@@ -15,13 +14,16 @@ import { type Payout, payoutRows, settlePayouts } from './store.ts'
  */
 export type FinalOutcome = Exclude<PixOutcome, { kind: 'unknown' }>
 
+/**
+ * Who says so. A worker names the try it speaks of: that it was refused counts only while nobody took the payout after it,
+ * for a later try may have been paid. In the sandbox the caller may play the rail.
+ */
+export type Teller = { readonly by: 'rail'; readonly attempt: number } | { readonly by: 'caller' }
+
 export const RAIL = 'pix'
 export const OPERATION = 'pix.payout'
 
 export type Settled = { readonly payout: Payout; readonly answer: Answer | null; readonly changed: boolean }
-
-/** Tells when a payout is settled by this process, until it is told to stop. */
-export type Watch = { readonly settled: Promise<Settled>; stop(): void }
 
 /** The claim under which a payout was made; its fingerprint plays no part once the payout exists. */
 export const claimOfPayout = ({
@@ -34,56 +36,97 @@ export const claimOfPayout = ({
   fingerprint: '',
 })
 
+/** What the claim stands for, if that is this payout: after its time the name may have been used for another one. */
+export function claimedBy(held: Held, payout: Payout): Claimed | undefined {
+  const claimed = held.claimed(claimOfPayout(payout))
+  return claimed?.resource_id === payout.id ? claimed : undefined
+}
+
 export const answerWith = (payout: Payout): Answer => ({
   status: 201,
   body: JSON.stringify(renderPayout(payout)),
 })
 
-export function settlePayout(world: World, payout: Payout, outcome: FinalOutcome): Command<Settled> {
-  const { id, partner_id, customer_id } = payout
-  const claim = claimOfPayout(payout)
+/** What must be held still for a payout to end. */
+export const locksOfEnd = (payout: Payout): Locks => ({
+  claim: claimOfPayout(payout),
+  rows: [{ source: payoutRows, id: payout.id }],
+  accounts: [{ customer_id: payout.customer_id, asset: 'BRL' }],
+})
+
+export function heldPayout(held: Held, { id }: Payout): Payout {
+  const row = held.row(payoutRows, id)
+  if (!row) throw new Error(`payout ${id} is gone`)
+  return row
+}
+
+export function settlePayout(
+  world: World,
+  payout: Payout,
+  outcome: FinalOutcome,
+  teller: Teller,
+): Command<Settled> {
   return {
-    partner_id,
-    locks: { claim, rows: [{ source: payoutRows, id }], accounts: [{ customer_id, asset: 'BRL' }] },
+    partner_id: payout.partner_id,
+    locks: locksOfEnd(payout),
     decide(held): Decision<Settled> {
-      const before = held.row(payoutRows, id)
-      if (!before) throw new Error(`payout ${id} is gone`)
-      const claimed = held.claimed(claim)
-      if (before.status === 'completed' || before.status === 'failed') {
-        return { result: { payout: before, answer: claimed?.answer ?? null, changed: false } }
+      const before = heldPayout(held, payout)
+      const unchanged = { payout: before, answer: claimedBy(held, before)?.answer ?? null, changed: false }
+      if (isFinal(before)) {
+        const contradicts = teller.by === 'rail' && !agrees(before, outcome)
+        return {
+          writes: contradicts ? [contradiction(world, before, outcome, held.now)] : [],
+          result: unchanged,
+        }
       }
-      const after: Payout = {
-        ...before,
-        ...(outcome.kind === 'settled'
-          ? { status: 'completed', end_to_end_id: outcome.end_to_end_id }
-          : { status: 'failed', failure_code: failureOf(outcome.rail_code), rail_code: outcome.rail_code }),
-        sequence: before.sequence + 1,
-        completed_at: held.now,
-      }
-      // The first caller is told the end if it came while the call was waiting; otherwise whoever asks next decides.
-      const waiting = held.now.getTime() < before.created_at.getTime() + world.pix_wait_ms
-      const answer = claimed?.answer ?? (waiting ? answerWith(after) : null)
-      return {
-        movements: [movementOf(after)],
-        writes: [
-          { target: settlePayouts, row: after },
-          eventWrite(
-            world,
-            {
-              partner_id,
-              type: `pix.payout.${after.status as 'completed' | 'failed'}`,
-              object: renderPayout(after),
-              sequence: after.sequence,
-            },
-            held.now,
-          ),
-        ],
-        ...(claimed ? { claims: { ...claimed, final: true, answer } } : {}),
-        result: { payout: after, answer, changed: true },
-      }
+      const late = teller.by === 'rail' && teller.attempt !== before.attempts
+      if (late && outcome.kind === 'refused') return { result: unchanged }
+      return endPayout(world, held, before, outcome)
     },
   }
 }
+
+export function endPayout(
+  world: World,
+  held: Held,
+  before: Payout,
+  outcome: FinalOutcome,
+  more: readonly Write[] = [],
+): Decision<Settled> {
+  const after: Payout = {
+    ...before,
+    ...(outcome.kind === 'settled'
+      ? { status: 'completed', end_to_end_id: outcome.end_to_end_id }
+      : { status: 'failed', failure_code: failureOf(outcome.rail_code), rail_code: outcome.rail_code }),
+    sequence: before.sequence + 1,
+    completed_at: held.now,
+  }
+  const claimed = claimedBy(held, before)
+  // The first caller is told the end if it came while the call was waiting; otherwise whoever asks next decides.
+  const waiting = held.now.getTime() < before.created_at.getTime() + world.pix_wait_ms
+  const answer = claimed?.answer ?? (waiting ? answerWith(after) : null)
+  const event = {
+    partner_id: after.partner_id,
+    type: `pix.payout.${after.status as 'completed' | 'failed'}`,
+    object: renderPayout(after),
+    sequence: after.sequence,
+  } as const
+  return {
+    movements: [movementOf(after)],
+    writes: [{ target: settlePayouts, row: after }, eventWrite(world, event, held.now), ...more],
+    ...(claimed ? { claims: { ...claimed, final: true, answer } } : {}),
+    result: { payout: after, answer, changed: true },
+  }
+}
+
+/** Another id in the network is another payment. */
+const agrees = (payout: Payout, outcome: FinalOutcome): boolean =>
+  outcome.kind === 'settled'
+    ? payout.status === 'completed' && payout.end_to_end_id === outcome.end_to_end_id
+    : payout.status === 'failed'
+
+const contradiction = (world: World, object: Payout, outcome: FinalOutcome, now: Date): Write =>
+  contradictionWrite(world, { rail: RAIL, object, paid: outcome.kind === 'settled', said: outcome }, now)
 
 function movementOf({ id, partner_id, customer_id, amount, fee, status }: Payout) {
   const gross = amount + fee
@@ -107,51 +150,3 @@ function movementOf({ id, partner_id, customer_id, amount, fee, status }: Payout
     lines: [transit, { account: customerAccount(customer_id), asset: 'BRL', amount: gross } as const],
   }
 }
-
-/**
- * Fixes what every equal request is told, once the wait is over: the state of that moment. Undefined: it is not over yet.
- */
-export function fixAnswer(world: World, payout: Payout): Command<Answer | undefined> {
-  const claim = claimOfPayout(payout)
-  return {
-    partner_id: payout.partner_id,
-    locks: { claim, rows: [{ source: payoutRows, id: payout.id }] },
-    decide(held) {
-      const claimed = held.claimed(claim)
-      const row = held.row(payoutRows, payout.id)
-      if (!claimed || !row) return refuse('service_unavailable')
-      if (claimed.answer) return { result: claimed.answer }
-      if (held.now.getTime() < row.created_at.getTime() + world.pix_wait_ms) return { result: undefined }
-      const answer = answerWith(row)
-      return { claims: { ...claimed, answer }, result: answer }
-    },
-  }
-}
-
-const LOOK_MS = 100
-
-/**
- * Waits for the end of a payout, as long as its create call may wait, and answers with what every equal request gets.
- * An end that another node brings about is found by looking.
- */
-export async function awaitAnswer(world: World, payout: Payout, watch: Watch): Promise<Answer> {
-  const until = payout.created_at.getTime() + world.pix_wait_ms
-  try {
-    for (;;) {
-      const left = until - world.clock.now()
-      const ended = await Promise.race([watch.settled, sleep(Math.max(1, Math.min(left, LOOK_MS)))])
-      if (ended?.answer) return ended.answer
-      if (left <= 0) {
-        const answer = await world.commit(fixAnswer(world, payout))
-        if (answer) return answer
-      } else {
-        const claimed = await readClaimed(world.db, claimOfPayout(payout))
-        if (claimed?.answer) return claimed.answer
-      }
-    }
-  } finally {
-    watch.stop()
-  }
-}
-
-const sleep = (ms: number) => new Promise<undefined>((resolve) => setTimeout(resolve, ms, undefined))

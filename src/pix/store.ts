@@ -33,6 +33,12 @@ export type Payout = {
   readonly completed_at: Date | null
 }
 
+export const isFinal = ({ status }: Pick<Payout, 'status'>): boolean =>
+  status === 'completed' || status === 'failed'
+
+export const payoutColumns = `id, partner_id, customer_id, api_key_id, idempotency_key, amount, fee, status, counterparty,
+  description, send_id, end_to_end_id, failure_code, rail_code, attempts, next_attempt_at, sequence, created_at, completed_at`
+
 export const insertPayouts = insertInto('payouts', {
   id: 'text',
   partner_id: 'text',
@@ -58,7 +64,7 @@ export const payoutRow = (payout: Payout) => ({
 
 export const payoutRows = rowSource<Payout>(
   'payouts',
-  'SELECT * FROM payouts WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE',
+  `SELECT ${payoutColumns} FROM payouts WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE`,
 )
 
 export const settlePayouts = updateOf(payoutRows, 'payouts', {
@@ -77,7 +83,7 @@ export async function selectPayout(
 ): Promise<Payout | undefined> {
   const { rows } = await db.query({
     name: 'select payout',
-    text: 'SELECT * FROM payouts WHERE id = $1 AND partner_id = $2',
+    text: `SELECT ${payoutColumns} FROM payouts WHERE id = $1 AND partner_id = $2`,
     values: [where.id, where.partner_id],
   })
   return rows[0]
@@ -86,7 +92,7 @@ export async function selectPayout(
 export async function payoutById(db: Db, id: string): Promise<Payout | undefined> {
   const { rows } = await db.query({
     name: 'payout by id',
-    text: 'SELECT * FROM payouts WHERE id = $1',
+    text: `SELECT ${payoutColumns} FROM payouts WHERE id = $1`,
     values: [id],
   })
   return rows[0]

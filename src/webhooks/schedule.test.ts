@@ -30,3 +30,16 @@ test.each([
   ['soon', 5000],
   ['', 5000],
 ])('Retry-After: %s after the first failure', (text, ms) => expect(delay(1, text)).toBe(ms))
+
+test('a Retry-After of any length costs about as much as a short one', () => {
+  const cpu = (text: string) => {
+    const before = process.cpuUsage()
+    for (let i = 0; i < 20; i++) delay(1, text)
+    const { user, system } = process.cpuUsage(before)
+    return user + system
+  }
+  const hostile = 'Mon, '.repeat(3000)
+  cpu('60')
+  // The square of 15,000 characters would be thousands of times the short one, whatever else the machine does.
+  expect(cpu(hostile)).toBeLessThan(100 * Math.max(cpu('Sun, 15 Nov 2026 12:02:00 GMT'), 100))
+})

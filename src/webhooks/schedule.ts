@@ -20,9 +20,12 @@ export function retryDelay(options: {
   return Math.round(Math.max(planned, asked) * (1 + JITTER * random))
 }
 
+/** No date of HTTP is longer. Judged before any pattern: the text is the receiver's. */
+const RETRY_AFTER_LENGTH_MAX = 40
+
 /** Seconds, or a date; anything else asks for nothing. */
 function readRetryAfter(text: string | undefined, now: number): number {
-  if (text === undefined) return 0
+  if (text === undefined || text.length > RETRY_AFTER_LENGTH_MAX) return 0
   if (/^[0-9]{1,9}$/.test(text)) return Number(text) * 1000
   const until = /[A-Z][a-z]{2}, .*GMT$/.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(until) ? 0 : Math.max(0, until - now)

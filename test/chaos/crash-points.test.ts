@@ -291,7 +291,12 @@ test(
       const world = stage.worlds.sandbox
       const { rows } = await world.db.query('SELECT * FROM transfers WHERE id = $1', [json.id])
       const failed = await world.commit(
-        stepTransfer(world, rows[0], { kind: 'failed', rail_code: 'reverted' }),
+        stepTransfer(
+          world,
+          rows[0],
+          { kind: 'refused', rail_code: 'refused_before_broadcast' },
+          { by: 'caller' },
+        ),
       )
       expect(failed.changed).toBe(true)
       await endGently(crashing)

@@ -89,7 +89,7 @@ const operations: Record<string, () => Promise<() => Promise<string>>> = {
     const end_to_end_id = `E00000000202611151200${done.made.id.slice(-11)}`
     return async () => {
       const settled = await stage.world.commit(
-        settlePayout(stage.world, done.made, { kind: 'settled', end_to_end_id }),
+        settlePayout(stage.world, done.made, { kind: 'settled', end_to_end_id }, { by: 'rail', attempt: 1 }),
       )
       return settled.payout.id
     }

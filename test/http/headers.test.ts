@@ -215,3 +215,28 @@ async function withinOneMinute(calls: () => Promise<Reply[]>): Promise<Reply[]> 
   if (left_ms < 5000) await new Promise((done) => setTimeout(done, left_ms + 100))
   return calls()
 }
+
+test('a Content-Type of any length costs the server about as much as a short one', async () => {
+  const service = await startTestService()
+  try {
+    const { key } = await service.partner()
+    const cpu = async (type: string) => {
+      const before = process.cpuUsage()
+      for (let i = 0; i < 5; i++) {
+        const fields = { Host: 'localhost', Authorization: `Bearer ${key}`, 'Content-Type': type }
+        const text = requestText('POST /v1/customers HTTP/1.1', { ...fields, 'Content-Length': '2' })
+        const reply = await ask(service.url, `${text}{}`)
+        expect(reply.status).toBe(415)
+      }
+      const { user, system } = process.cpuUsage(before)
+      return user + system
+    }
+    await cpu('text/plain')
+    // The server is this process: 200 ms for each hostile header would be ten times all the rest.
+    expect(await cpu(`application/json${' '.repeat(15_000)}; a=b`)).toBeLessThan(
+      10 * (await cpu('text/plain')) + 200_000,
+    )
+  } finally {
+    await service.stop()
+  }
+})

@@ -50,6 +50,8 @@ export async function openTestWorld(options: {
     quoting: { spread_bps: 0, partner_fee_max_bps: 1000, price_max_age_ms: 30_000 },
     pix_wait_ms: 2000,
     lease_ms: 15_000,
+    rail_timeout_ms: 5000,
+    stuck_after_ms: 900_000,
     ...options.parts,
   })
   const { id: partner_id } = await createPartner(openShared(sharedDb), 'Test')

@@ -43,7 +43,8 @@ export interface ChainRail<E extends Environment = Environment> {
   readonly environment: E
   /** Throws `rail_unavailable` when a network is not configured, or its prices are not to be had. */
   feeInputs(network: string): Promise<FeeInputs>
-  prepare(order: ChainOrder): Promise<Prepared>
-  broadcast(order: ChainOrder, transaction: SignedTransaction): Promise<Broadcast>
-  status(order: ChainOrder, transaction: SignedTransaction): Promise<ChainStatus>
+  /** The signal of each tells that nobody waits for the answer any more. */
+  prepare(order: ChainOrder, signal?: AbortSignal): Promise<Prepared>
+  broadcast(order: ChainOrder, transaction: SignedTransaction, signal?: AbortSignal): Promise<Broadcast>
+  status(order: ChainOrder, transaction: SignedTransaction, signal?: AbortSignal): Promise<ChainStatus>
 }

@@ -30,7 +30,8 @@ export type PixOrder = {
 export type PixOutcome =
   | { readonly kind: 'settled'; readonly end_to_end_id: string }
   | { readonly kind: 'refused'; readonly rail_code: string }
-  | { readonly kind: 'unknown' }
+  /** `ask_at`: when the rail expects to know, where it says so. */
+  | { readonly kind: 'unknown'; readonly ask_at?: Date }
 
 /** `absent`: the rail is sure that it never got this id. Then, and only then, the same order is sent again. */
 export type PixStatus = PixOutcome | { readonly kind: 'absent' }
@@ -41,7 +42,7 @@ export interface PixRail<E extends Environment = Environment> {
   ready(): Promise<void>
   /** Asks the directory. Undefined: no such key. Throws `rail_unavailable` when the directory does not answer. */
   holder(pix_key: string, asking: Holder | undefined): Promise<Holder | undefined>
-  /** Idempotent by send_id. */
-  send(order: PixOrder): Promise<PixOutcome>
-  status(order: PixOrder): Promise<PixStatus>
+  /** Idempotent by send_id. Once the signal is aborted nothing may be handed to the network any more. */
+  send(order: PixOrder, signal?: AbortSignal): Promise<PixOutcome>
+  status(order: PixOrder, signal?: AbortSignal): Promise<PixStatus>
 }

@@ -20,7 +20,10 @@ const ISPB = '00000000'
 
 export function simulatedPix(options: { clock: Clock; journal: Journal }): PixRail<'sandbox'> {
   const { clock, journal } = options
-  const age = (order: PixOrder) => clock.now() - order.sent_at.getTime()
+  const silentFor = (order: PixOrder, ms: number): PixStatus | undefined => {
+    const ask_at = new Date(order.sent_at.getTime() + ms)
+    return clock.now() < ask_at.getTime() ? { kind: 'unknown', ask_at } : undefined
+  }
 
   return {
     environment: 'sandbox',
@@ -50,9 +53,8 @@ export function simulatedPix(options: { clock: Clock; journal: Journal }): PixRa
     async status(order): Promise<PixStatus> {
       if (!journal.has(order.send_id)) return { kind: 'absent' }
       const name = magicName(keyOf(order))
-      if (name === 'slow' && age(order) < SLOW_MS) return { kind: 'unknown' }
-      if (name === 'timeout' && age(order) < SILENT_MS) return { kind: 'unknown' }
-      return finalOutcome(order)
+      const silence = name === 'slow' ? SLOW_MS : name === 'timeout' ? SILENT_MS : 0
+      return silentFor(order, silence) ?? finalOutcome(order)
     },
   }
 }

@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { isPassing, openOwner } from './pool.ts'
+
+const SAY_AGAIN_MS = 5000
+const PAUSE_MS = 200
+
+/**
+ * Returns when there is a primary to work with. Nodes and databases are started together, and a fail-over may be under
+ * way: a start waits, says at once what for and then every few seconds, and can be told to stop. What waiting does not
+ * change, such as a wrong password, is thrown.
+ */
+export async function awaitPrimary(
+  url: string,
+  { log, signal, give_up_ms }: { log: Logger; signal: AbortSignal | undefined; give_up_ms: number },
+): Promise<void> {
+  const started = performance.now()
+  let said = Number.NEGATIVE_INFINITY
+  for (;;) {
+    try {
+      signal?.throwIfAborted()
+      const client = await untilAborted(openOwner(url, 'trilho start'), signal)
+      await client.end()
+      if (said > 0) log.info('the database is there')
+      return
+    } catch (error) {
+      if (signal?.aborted || !isPassing(error)) throw error
+      const waited = performance.now() - started
+      if (give_up_ms > 0 && waited > give_up_ms) throw error
+      if (performance.now() - said > SAY_AGAIN_MS) {
+        said = performance.now()
+        log.warn(`waiting for the database: ${(error as Error).message}`)
+      }
+      await sleep(PAUSE_MS, undefined, { signal })
+    }
+  }
+}
+
+/** Leaves a piece of work alone when told to stop; it ends by itself a little later. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work
+  const told = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+  return Promise.race([work, told])
+}

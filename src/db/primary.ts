@@ -1,0 +1,404 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { type Address, type Host, hostName, parseAddress } from './address.ts'
+import { afterAwake, cut, Pulse } from './pulse.ts'
+import {
+  askServer,
+  checkRole,
+  explainRefusal,
+  faultOf,
+  isFinal,
+  NoPrimary,
+  type Said,
+  type Seen,
+} from './verdict.ts'
+
+/**
+ * The one place that opens connections. A connection is handed out only when the server at its end says that it is the
+ * primary, of the right cluster, and not one that was replaced. All connections of a process share a heartbeat: when it
+ * finds the server gone, the *epoch* ends, and every connection of it is cut, so that whatever waits for an answer hears
+ * at once that there will be none.
+ */
+
+/** One look at a host, from the first packet to its answer. */
+const PROBE_MS = 1500
+/** The same for a connection that is to be used, at a server that is known to be well. */
+const CONNECT_MS = 3000
+const STAGGER_MS = 150
+/** How long the others may take to report a newer timeline than the first that answered. */
+const GRACE_MS = 250
+const SEEK_MS = 2000
+const SEEK_PAUSE_MS = 100
+const WATCH_MS = 1000
+const WATCH_DEAD_MS = 2000
+/** Who is done within this time needs no heartbeat. */
+const FIRST_BEAT_MS = 1000
+
+export type News = { readonly epoch: number; readonly reason: string; readonly host: string | undefined }
+
+export type PrimaryState = {
+  readonly up: boolean
+  readonly epoch: number
+  readonly host: string | undefined
+  readonly timeline: number | undefined
+  /** Why there is none to work with. */
+  readonly trouble: string | undefined
+}
+
+const primaries = new Map<string, Primary>()
+
+/** What this process knows of the database behind an address. Kept for as long as it lives: a timeline must not be forgotten. */
+export function primaryOf(url: string): Primary {
+  const known = primaries.get(url) ?? new Primary(parseAddress(url))
+  primaries.set(url, known)
+  return known
+}
+
+export class Primary {
+  readonly address: Address
+  readonly #seen: Seen = { system: undefined, timeline: undefined }
+  readonly #open = new Set<pg.Client>()
+  readonly #listeners = new Set<(news: News) => void>()
+  #epoch = 0
+  #host: Host | undefined
+  /** Whether a primary was met since the last trouble. */
+  #met = false
+  #trouble: string | undefined
+  #pulse: Pulse | undefined
+  #first_beat: NodeJS.Timeout | undefined
+  #seeking: Promise<Host> | undefined
+
+  constructor(address: Address) {
+    this.address = address
+    if (address.hosts.length === 1) this.#host = address.hosts[0]
+  }
+
+  state(): PrimaryState {
+    const { timeline } = this.#seen
+    const host = this.#host && hostName(this.#host)
+    return { up: this.#met, epoch: this.#epoch, host, timeline, trouble: this.#trouble }
+  }
+
+  /** Told whenever the connections of an epoch are cut. Returns how to stop listening. */
+  onEpoch(listener: (news: News) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Looks at the server now: somebody has met with trouble. */
+  hurry(): void {
+    this.#pulse?.hurry()
+  }
+
+  /** Where to connect to. Known while all is well; otherwise looked for, for a moment. */
+  async place(): Promise<Host> {
+    if (this.#trouble === undefined && this.#host) return this.#host
+    this.#seeking ??= this.#seek().finally(() => {
+      this.#seeking = undefined
+    })
+    return this.#seeking
+  }
+
+  /** Counts a connection from its first packet on, so that a cut reaches it too. */
+  enter(client: pg.Client): void {
+    this.#open.add(client)
+    client.once('end', () => this.leave(client))
+  }
+
+  leave(client: pg.Client): void {
+    if (this.#open.delete(client) && this.#open.size === 0) this.#rest()
+  }
+
+  /** Nobody is connected any more, so nobody needs a heartbeat. */
+  #rest(): void {
+    clearTimeout(this.#first_beat)
+    this.#first_beat = undefined
+    this.#pulse?.close()
+    this.#pulse = undefined
+  }
+
+  /** Throws unless the server at the other end is the one to work with. */
+  async approve(client: pg.Client, role: string | undefined): Promise<void> {
+    const said = await askServer(client)
+    checkRole(said, role)
+    this.#judge(said, this.#host, client)
+    this.#settle()
+    if (!this.#pulse) this.#planPulse()
+  }
+
+  #settle(): void {
+    this.#met = true
+    this.#trouble = undefined
+  }
+
+  #trip(reason: string): void {
+    this.#met = false
+    this.#trouble = reason
+  }
+
+  /** A connection could not be opened. While the heartbeat lives that is no news; otherwise the next one looks around. */
+  failed(error: unknown): void {
+    if (!this.#pulse && !isFinal(error)) this.#trip((error as Error).message)
+    this.hurry()
+  }
+
+  #judge(said: Said, host: Host | undefined, but?: pg.Client): void {
+    const fault = faultOf(said, this.#seen)
+    if (fault !== undefined) throw new NoPrimary(`${host ? hostName(host) : 'The server'} ${fault}`)
+    const { timeline } = this.#seen
+    this.#seen.system ??= said.system
+    this.#seen.timeline = said.timeline ?? timeline
+    // Somebody was promoted: connections from before may still lead to the one that was replaced.
+    if (timeline !== undefined && said.timeline !== undefined && said.timeline > timeline)
+      this.#endEpoch(`a new primary, on timeline ${said.timeline}`, but)
+  }
+
+  #endEpoch(reason: string, but?: pg.Client): void {
+    this.#epoch++
+    const cutting = [...this.#open].filter((client) => client !== but)
+    for (const client of cutting) this.#open.delete(client)
+    for (const client of cutting) cut(client, new Error(`Connection terminated: ${reason}`))
+    const news = { epoch: this.#epoch, reason, host: this.#host && hostName(this.#host) }
+    for (const listener of this.#listeners) listener(news)
+  }
+
+  /** The heartbeat has stopped for good. */
+  #lose(reason: string): void {
+    this.#pulse = undefined
+    this.#trip(reason)
+    this.#endEpoch(reason)
+  }
+
+  #planPulse(tries = 0): void {
+    if (this.#first_beat) return
+    this.#first_beat = setTimeout(() => {
+      this.#first_beat = undefined
+      void this.#startPulse(tries)
+    }, FIRST_BEAT_MS)
+    this.#first_beat.unref()
+  }
+
+  async #startPulse(tries: number): Promise<void> {
+    const host = this.#host
+    if (!host || this.#pulse || this.#open.size === 0) return
+    try {
+      const { client, said } = await this.#probe(host)
+      if (this.#pulse || this.#open.size === 0) return cut(client)
+      this.#judge(said, host)
+      this.#beat(host, client, said)
+    } catch (error) {
+      // A server that answers, if only that it has no connection to spare, is there.
+      const answered = error instanceof pg.DatabaseError
+      if (answered || tries === 0) return this.#planPulse(answered ? 0 : 1)
+      this.#lose((error as Error).message)
+    }
+  }
+
+  #beat(host: Host, client: pg.Client, first: Said): void {
+    this.#host = host
+    this.#settle()
+    const pulse = new Pulse({
+      client,
+      onAnswer: (said) => {
+        try {
+          this.#judge(said, host)
+        } catch (error) {
+          pulse.close()
+          this.#lose((error as Error).message)
+        }
+      },
+      secondOpinion: async () => cut((await this.#probe(host)).client),
+      onSilence: (reason) => this.#lose(reason),
+      onEnd: () => void this.#replace(host, first),
+    })
+    this.#pulse = pulse
+  }
+
+  /** The heartbeat's own connection has ended: it alone, or the server with it. */
+  async #replace(host: Host, before: Said): Promise<void> {
+    this.#pulse = undefined
+    try {
+      const { client, said } = await this.#probe(host)
+      this.#judge(said, host)
+      if (said.started !== before.started) this.#endEpoch('the server was started anew')
+      if (this.#pulse || this.#open.size === 0) return cut(client)
+      this.#beat(host, client, said)
+    } catch (error) {
+      this.#lose((error as Error).message)
+    }
+  }
+
+  async #seek(): Promise<Host> {
+    const until = performance.now() + SEEK_MS
+    for (;;) {
+      const found = await this.#lookAround()
+      if ('client' in found) {
+        this.#beat(found.host, found.client, found.said)
+        // Whoever was looking comes in a moment. If nobody does, the heartbeat is not needed.
+        setTimeout(() => this.#open.size === 0 && this.#rest(), FIRST_BEAT_MS).unref()
+        return found.host
+      }
+      this.#trip(found.reasons.join('; '))
+      if (performance.now() > until) throw new NoPrimary(`No primary to be found: ${this.#trouble}`)
+      await sleep(SEEK_PAUSE_MS)
+    }
+  }
+
+  /** Asks every host, the last good one first, and takes the newest primary among those that answer soon. */
+  async #lookAround(): Promise<Found | { readonly reasons: readonly string[] }> {
+    const hosts = [...this.address.hosts].sort((a, b) => Number(b === this.#host) - Number(a === this.#host))
+    const found: Found[] = []
+    const reasons: string[] = []
+    const final: unknown[] = []
+    const looks = hosts.map(async (host, i) => {
+      if (i > 0) await sleep(i * STAGGER_MS)
+      try {
+        const { client, said } = await this.#probe(host)
+        const fault = faultOf(said, this.#seen)
+        if (fault === undefined) return void found.push({ host, client, said })
+        reasons.push(`${hostName(host)} ${fault}`)
+        cut(client)
+      } catch (error) {
+        reasons.push(`${hostName(host)}: ${(error as Error).message}`)
+        if (isFinal(error)) final.push(error)
+      }
+    })
+    const first = new Promise<void>((resolve) => {
+      for (const look of looks) void look.then(() => found.length > 0 && resolve())
+    })
+    await Promise.race([Promise.all(looks), first])
+    if (found.length > 0 && hosts.length > 1) await Promise.race([Promise.all(looks), sleep(GRACE_MS)])
+    const [best, ...rest] = [...found].sort((a, b) => (b.said.timeline ?? 0) - (a.said.timeline ?? 0))
+    // Those that come in later are not needed any more.
+    void Promise.all(looks).then(() => {
+      for (const one of found) if (one !== best && !rest.includes(one)) cut(one.client)
+    })
+    for (const one of rest) cut(one.client)
+    if (!best && final.length > 0) throw final[0]
+    if (best) this.#judge(best.said, best.host)
+    return best ?? { reasons }
+  }
+
+  async #probe(host: Host): Promise<{ client: pg.Client; said: Said }> {
+    const client = new pg.Client({
+      connectionString: this.address.urlOf(host),
+      application_name: 'trilho heartbeat',
+      keepAlive: true,
+    })
+    client.on('error', () => {})
+    const onTime = afterAwake(PROBE_MS, () => cut(client, new Error('does not answer')))
+    try {
+      await client.connect()
+      return { client, said: await askServer(client) }
+    } catch (error) {
+      cut(client)
+      throw explainRefusal(error)
+    } finally {
+      onTime()
+    }
+  }
+}
+
+type Found = { readonly host: Host; readonly client: pg.Client; readonly said: Said }
+
+export type PrimaryConfig = pg.ClientConfig & {
+  readonly primary: Primary
+  readonly role?: string | undefined
+  /** Asked for a sign of life while it idles: it may be lost alone, and nobody would know before its next use. */
+  readonly watched?: boolean
+}
+
+/** What the driver keeps to itself and is needed here. */
+type Inside = {
+  _activeQuery: { name?: string } | null
+  _queryQueue: readonly unknown[]
+  _sentQueryQueue: readonly unknown[]
+  connection: {
+    parsedStatements: Record<string, string>
+    on(event: 'errorMessage', listener: (error: pg.DatabaseError) => void): void
+    close(what: { type: 'S'; name: string }): void
+  }
+}
+
+const STALE_PLAN = '0A000'
+const NO_SUCH_STATEMENT = '26000'
+const READ_ONLY = '25006'
+
+/** A connection to the primary, and to nothing else. */
+export class PrimaryClient extends pg.Client {
+  readonly #primary: Primary
+  readonly #role: string | undefined
+  readonly #watched: boolean
+
+  constructor(config: PrimaryConfig) {
+    super(config)
+    this.#watched = config.watched === true
+    this.#primary = config.primary
+    this.#role = config.role
+    // Whoever waits for an answer is told; without a listener a broken connection would end the process.
+    this.on('error', () => {})
+    const { connection } = this as unknown as Inside
+    connection.on('errorMessage', (error) => this.#note(error))
+  }
+
+  override connect(): Promise<pg.Client>
+  override connect(callback: (error: Error | null, client?: pg.Client) => void): void
+  override connect(callback?: (error: Error | null, client?: pg.Client) => void): unknown {
+    const opening = this.#connect()
+    if (!callback) return opening
+    opening.then(
+      () => callback(null, this),
+      (error: Error) => callback(error),
+    )
+  }
+
+  async #connect(): Promise<pg.Client> {
+    const primary = this.#primary
+    const place = await primary.place()
+    if (primary.address.hosts.length > 1) Object.assign(this, place)
+    primary.enter(this)
+    const onTime = afterAwake(CONNECT_MS, () => cut(this, new Error('timeout expired')))
+    try {
+      await super.connect()
+      await primary.approve(this, this.#role)
+      if (this.#watched) this.#watch()
+      return this
+    } catch (error) {
+      primary.leave(this)
+      primary.failed(error)
+      cut(this)
+      throw explainRefusal(error)
+    } finally {
+      onTime()
+    }
+  }
+
+  #watch(): void {
+    const timer = setInterval(() => {
+      if (!this.#idles()) return
+      const answered = afterAwake(WATCH_DEAD_MS, () =>
+        cut(this, new Error('Connection terminated: no sign of life')),
+      )
+      this.query('SELECT 1').then(answered, answered)
+    }, WATCH_MS)
+    timer.unref()
+    this.once('end', () => clearInterval(timer))
+  }
+
+  #idles(): boolean {
+    const { _activeQuery, _queryQueue, _sentQueryQueue } = this as unknown as Inside
+    const waiting = _queryQueue.length + _sentQueryQueue.length
+    return !_activeQuery && waiting === 0 && this.getTransactionStatus() === 'I'
+  }
+
+  /** After a migration a kept plan may have another result than it had; prepared anew it is right again. */
+  #note({ code }: pg.DatabaseError): void {
+    if (code === READ_ONLY) this.#primary.hurry()
+    if (code !== STALE_PLAN && code !== NO_SUCH_STATEMENT) return
+    const { _activeQuery, connection } = this as unknown as Inside
+    const name = _activeQuery?.name
+    if (!name || !connection.parsedStatements[name]) return
+    delete connection.parsedStatements[name]
+    connection.close({ type: 'S', name })
+  }
+}

@@ -1,0 +1,29 @@
+import { exceptionWrite } from '../exceptions/store.ts'
+import type { Write } from '../ledger/command.ts'
+import type { World } from '../world.ts'
+
+/** The rail tells another end than the one that was booked. Nothing is booked again by machine: somebody must look. */
+export function contradictionWrite(
+  world: World,
+  seen: {
+    readonly rail: string
+    readonly object: { readonly id: string; readonly partner_id: string; readonly status: string }
+    /** Whether the rail says that the money went out. */
+    readonly paid: boolean
+    readonly said: Readonly<Record<string, unknown>>
+  },
+  now: Date,
+): Write {
+  const { id, partner_id, status } = seen.object
+  return exceptionWrite(
+    world,
+    {
+      kind: seen.paid && status === 'failed' ? 'late_success' : 'contradiction',
+      rail: seen.rail,
+      object_id: id,
+      partner_id,
+      details: { booked: status, rail_says: seen.said },
+    },
+    now,
+  )
+}

@@ -1,0 +1,46 @@
+import { batched } from '../db/batched.ts'
+import type { Db } from '../db/pool.ts'
+import { rowSource } from '../ledger/command.ts'
+
+/**
+ * An open proposal holds the payout or transfer that it speaks of: until it is decided, workers ask about it and may
+ * settle it by what the rail says, but they send, sign and broadcast nothing. Otherwise what one operator established
+ * would not be true any more when the other one approves it.
+ */
+export type Hold = { readonly id: string; readonly proposal_id: string }
+
+export const holdRows = rowSource<Hold>(
+  'holds',
+  'SELECT resource_id AS id, proposal_id FROM holds WHERE resource_id = ANY($1::text[])',
+)
+
+const tableOf = (resource_id: string) => (resource_id.startsWith('po_') ? 'payouts' : 'transfers')
+
+/** In the transaction that makes the proposal. Waits for whoever is about to say that it sends, and comes after it. */
+export async function holdResource(tx: Db, resource_id: string, proposal_id: string): Promise<void> {
+  await tx.query(`SELECT id FROM ${tableOf(resource_id)} WHERE id = $1 FOR NO KEY UPDATE`, [resource_id])
+  const { rowCount } = await tx.query(
+    'INSERT INTO holds (resource_id, proposal_id) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+    [resource_id, proposal_id],
+  )
+  if (rowCount === 1) return
+  const { rows } = await tx.query('SELECT proposal_id FROM holds WHERE resource_id = $1', [resource_id])
+  throw new Error(
+    `${resource_id} has an open proposal already: ${rows[0]?.proposal_id ?? 'one just decided'}.`,
+  )
+}
+
+/** In the transaction that ends the proposal, whatever its end is. */
+export async function releaseHold(tx: Db, proposal_id: string): Promise<void> {
+  await tx.query('DELETE FROM holds WHERE proposal_id = $1', [proposal_id])
+}
+
+const readHold = batched<string, Hold>(async (db, ids) => {
+  const { rows } = await db.query({ name: 'read holds', text: holdRows.sql, values: [ids] })
+  const found = new Map<string, Hold>(rows.map((row) => [row.id, row]))
+  return ids.map((id) => found.get(id))
+})
+
+/** A look outside of any lock, so that nothing is begun in vain. */
+export const isHeld = async (db: Db, resource_id: string): Promise<boolean> =>
+  (await readHold(db, resource_id)) !== undefined

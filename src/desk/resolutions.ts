@@ -1,0 +1,69 @@
+import type { Db } from '../db/pool.ts'
+import { insertInto, type Write } from '../ledger/command.ts'
+
+/** What an operator established about an open payout or transfer, who it was, and how it is known. */
+export type Resolution = {
+  readonly outcome: 'completed' | 'confirmed' | 'failed'
+  readonly evidence: string
+  readonly proposal_id: string | null
+  readonly resolved_by: string
+}
+
+const insertResolutions = insertInto('resolutions', {
+  resource_id: 'text',
+  outcome: 'text',
+  evidence: 'text',
+  proposal_id: 'text',
+  resolved_by: 'text',
+  resolved_at: 'timestamptz',
+})
+
+const insertFollowUps = insertInto('follow_ups', {
+  resource_id: 'text',
+  kind: 'text',
+  asked: 'integer',
+  ask_at: 'timestamptz',
+})
+
+export type FollowedKind = 'payout' | 'transfer'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+
+/** How long after the question before it each one is asked: a day in all, then it is left alone. */
+const ASK_AFTER_MS = [30 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 6 * HOUR, 16 * HOUR]
+
+/** In the transaction of the end itself. `ask`: whether there is anything that the rail could be asked about. */
+export function resolutionWrites(
+  resource: { readonly kind: FollowedKind; readonly id: string; readonly ask: boolean },
+  resolution: Resolution,
+  now: Date,
+): Write[] {
+  const { id: resource_id, kind, ask } = resource
+  const ask_at = new Date(now.getTime() + ASK_AFTER_MS[0]!)
+  return [
+    { target: insertResolutions, row: { ...resolution, resource_id, resolved_at: now } },
+    ...(ask ? [{ target: insertFollowUps, row: { resource_id, kind, asked: 0, ask_at } }] : []),
+  ]
+}
+
+export type FollowUp = { readonly resource_id: string; readonly asked: number }
+
+/** A question that its taker does not come to ask is not asked again: the next one is. */
+export async function takeFollowUps(db: Db, kind: FollowedKind, limit: number): Promise<FollowUp[]> {
+  const { rows } = await db.query({
+    name: 'take follow-ups',
+    text: `UPDATE follow_ups SET asked = asked + 1,
+        ask_at = clock_timestamp() + make_interval(secs => ($2::float8[])[asked + 2] / 1000)
+      WHERE resource_id IN (SELECT resource_id FROM follow_ups WHERE kind = $1 AND ask_at <= now()
+        ORDER BY ask_at LIMIT $3 FOR UPDATE SKIP LOCKED) RETURNING resource_id, asked`,
+    values: [kind, ASK_AFTER_MS, limit],
+  })
+  return rows
+}
+
+/** The rail gave a final answer: there is nothing more to ask. */
+export async function endFollowUp(db: Db, resource_id: string): Promise<void> {
+  await db.query('UPDATE follow_ups SET ask_at = NULL WHERE resource_id = $1', [resource_id])
+}

@@ -1,0 +1,123 @@
+import { afterEach, expect, test } from 'vitest'
+import { type Bench, openBench, openGate, silent } from '../../test/support/rail-bench.ts'
+import { until } from '../../test/support/wait.ts'
+import { perform } from '../operator/actions.ts'
+import type { ChainRail } from '../rails/chain/rail.ts'
+import { openCarrier } from './carrier.ts'
+import { stepTransfer } from './settle.ts'
+
+let bench: Bench
+afterEach(async () => {
+  expect(await bench.findings()).toEqual([])
+  await bench.stop()
+})
+
+const BALANCE = 50_000_000n
+
+function chainThat(more: Partial<ChainRail<'sandbox'>> = {}): ChainRail<'sandbox'> {
+  return {
+    environment: 'sandbox',
+    feeInputs: async () => ({ gas_price_wei: 1n, eth_price: 1n, sat_per_vbyte: 1n }),
+    prepare: async ({ id }) => ({ kind: 'signed', tx_hash: `hash-${id}`, signed: 'bytes' }),
+    broadcast: async () => ({ kind: 'accepted' }),
+    status: async () => ({ kind: 'waiting' }),
+    ...more,
+  }
+}
+
+test('a refusal that is heard after another node signed and broadcast gives nothing back', async () => {
+  const gate = openGate()
+  const sent: string[] = []
+  bench = await openBench({
+    lease_ms: 500,
+    rail_timeout_ms: 20_000,
+    chain: chainThat({
+      async broadcast({ id }) {
+        sent.push(id)
+        return { kind: 'accepted' }
+      },
+    }),
+  })
+  const slow = bench.openNode({
+    chain: chainThat({
+      async prepare() {
+        await gate.arrive()
+        return { kind: 'refused', rail_code: 'refused_before_broadcast' }
+      },
+    }),
+  })
+  const customer = await bench.customer({ USDT: BALANCE })
+  const { id } = await bench.transfer(customer)
+  const first = openCarrier(slow, silent)
+  await gate.reached
+  const second = openCarrier(bench.world, silent)
+  await until(async () => (await bench.transferNow(id)).status === 'processing', 20_000)
+  gate.open()
+  await first.stop()
+  await second.stop()
+  expect(sent).toContain(id)
+  expect(await bench.transferNow(id)).toMatchObject({ status: 'processing', failure_code: null })
+  expect(await bench.balance(customer, 'USDT')).toEqual({ balance: 39_000_000n, in_transit: 11_000_000n })
+})
+
+test('the database itself lets nothing that was signed fail before it was out', async () => {
+  bench = await openBench({ chain: chainThat() })
+  const transfer = await bench.transfer(await bench.customer({ USDT: BALANCE }))
+  const signed = { kind: 'signed', tx_hash: 'hash', signed: 'bytes' } as const
+  await bench.world.commit(stepTransfer(bench.world, transfer, signed, { by: 'rail' }))
+  const fail = `UPDATE transfers SET status = 'failed', failure_code = 'reverted', completed_at = now() WHERE id = '${transfer.id}'`
+  await expect(bench.admin(fail)).rejects.toThrow(/was signed/)
+})
+
+test('what was signed fails by the chain’s word alone, whatever an operator says', async () => {
+  let says: Awaited<ReturnType<ChainRail['status']>> = { kind: 'absent' }
+  bench = await openBench({ chain: chainThat({ status: async () => says }) })
+  const { world } = bench
+  const customer = await bench.customer({ USDT: BALANCE })
+  const transfer = await bench.transfer(customer)
+  const signed = { kind: 'signed', tx_hash: 'hash', signed: 'bytes' } as const
+  await world.commit(stepTransfer(world, transfer, signed, { by: 'rail' }))
+  const resolve = () =>
+    perform(world, {
+      name: 'resolve_transfer',
+      details: { transfer_id: transfer.id, outcome: 'failed', evidence: 'the explorer does not know it' },
+    })
+  await expect(resolve()).rejects.toThrow(/was signed.*no node knows it/)
+  says = { kind: 'waiting' }
+  await expect(resolve()).rejects.toThrow(/waiting to be mined/)
+  expect(await bench.balance(customer, 'USDT')).toEqual({ balance: 39_000_000n, in_transit: 11_000_000n })
+  says = { kind: 'failed', rail_code: 'reverted' }
+  await resolve()
+  expect(await bench.transferNow(transfer.id)).toMatchObject({ status: 'failed', failure_code: 'reverted' })
+  expect(await bench.balance(customer, 'USDT')).toEqual({ balance: BALANCE, in_transit: 0n })
+})
+
+test('what was never signed is failed by an operator, and is not signed any more', async () => {
+  const gate = openGate()
+  const sent: string[] = []
+  bench = await openBench({
+    chain: chainThat({
+      async prepare({ id }) {
+        await gate.arrive()
+        return { kind: 'signed', tx_hash: `hash-${id}`, signed: 'bytes' }
+      },
+      async broadcast({ id }) {
+        sent.push(id)
+        return { kind: 'accepted' }
+      },
+    }),
+  })
+  const customer = await bench.customer({ USDT: BALANCE })
+  const { id } = await bench.transfer(customer)
+  const carrier = openCarrier(bench.world, silent)
+  await gate.reached
+  await perform(bench.world, {
+    name: 'resolve_transfer',
+    details: { transfer_id: id, outcome: 'failed', evidence: 'never signed' },
+  })
+  gate.open()
+  await carrier.stop()
+  expect(sent).toEqual([])
+  expect(await bench.transferNow(id)).toMatchObject({ status: 'failed', tx_hash: null })
+  expect(await bench.balance(customer, 'USDT')).toEqual({ balance: BALANCE, in_transit: 0n })
+})

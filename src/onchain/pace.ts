@@ -1,0 +1,28 @@
+import type { Network } from './address.ts'
+
+/** How often a transfer is looked at: often while it is young, ever more rarely after that, as its chain makes blocks. */
+const SOONEST_MS = 500
+
+const latest_ms: Readonly<Record<Network, number>> = {
+  polygon: 15_000,
+  arbitrum: 15_000,
+  optimism: 15_000,
+  tron: 15_000,
+  ethereum: 30_000,
+  bitcoin: 60_000,
+}
+
+export const lookAgainAfter = (network: Network, age_ms: number): number =>
+  Math.min(latest_ms[network], Math.max(SOONEST_MS, age_ms / 4))
+
+const MINUTE_MS = 60_000
+
+/** What a chain may need beyond the patience that holds for everything. */
+export const patience_ms: Readonly<Record<Network, number>> = {
+  polygon: 0,
+  arbitrum: 0,
+  optimism: 0,
+  tron: 0,
+  ethereum: 15 * MINUTE_MS,
+  bitcoin: 180 * MINUTE_MS,
+}

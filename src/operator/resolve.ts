@@ -1,0 +1,85 @@
+import { orderOf, signedOf } from '../onchain/order.ts'
+import { type Teller as ChainTeller, stepTransfer } from '../onchain/settle.ts'
+import { isFinal, type Transfer, transferById } from '../onchain/store.ts'
+import * as pix from '../pix/resolve.ts'
+import { payoutById } from '../pix/store.ts'
+import type { ChainStatus } from '../rails/chain/rail.ts'
+import type { World } from '../world.ts'
+import type { DetailsOf, Done } from './actions.ts'
+
+/** Who acts, and by which proposal; none in the sandbox. */
+export type Actor = { readonly operator: string; readonly proposal_id: string | null }
+
+/** Settling by hand what a rail left open. The money goes back only when nobody can be paying it any more. */
+export async function resolvePayout(
+  world: World,
+  { payout_id, outcome, end_to_end_id, evidence }: DetailsOf<'resolve_payout'>,
+  { operator, proposal_id }: Actor,
+): Promise<Done> {
+  const payout = await payoutById(world.db, payout_id)
+  if (!payout) throw new Error(`No payout ${payout_id} in ${world.environment}.`)
+  const established =
+    outcome === 'completed' ? { outcome, end_to_end_id: end_to_end_id! } : ({ outcome } as const)
+  const by = { evidence, proposal_id, resolved_by: operator }
+  const resolved = await world.commit(pix.resolvePayout(world, payout, established, by))
+  if ('sending_until' in resolved) {
+    throw new Error(
+      `${payout_id} may be on its way to the network at this moment: somebody has it for sending until ${resolved.sending_until.toISOString()}. Nothing was changed. Try again after that, and look once more whether it arrived.`,
+    )
+  }
+  const { status } = resolved.payout
+  if (status !== outcome) throw new Error(`${payout_id} is ${status} already; a final state never changes.`)
+  return { id: payout_id, text: `is ${outcome}`, status: outcome }
+}
+
+export async function resolveTransfer(
+  world: World,
+  { transfer_id, outcome, evidence }: DetailsOf<'resolve_transfer'>,
+  { operator, proposal_id }: Actor,
+): Promise<Done> {
+  const transfer = await transferById(world.db, transfer_id)
+  if (!transfer) throw new Error(`No transfer ${transfer_id} in ${world.environment}.`)
+  const resolution = { outcome, evidence, proposal_id, resolved_by: operator }
+  const teller: ChainTeller = { by: 'operator', resolution }
+  const { status } =
+    outcome === 'confirmed'
+      ? await confirm(world, transfer, teller)
+      : await failUnlessItMayBeMined(world, transfer, teller)
+  if (status !== outcome) throw new Error(`${transfer_id} is ${status} already; a final state never changes.`)
+  return { id: transfer_id, text: `is ${outcome}`, status: outcome }
+}
+
+async function confirm(world: World, transfer: Transfer, teller: ChainTeller): Promise<Transfer> {
+  if (transfer.tx_hash === null)
+    throw new Error(`${transfer.id} was never signed, so it cannot have been confirmed.`)
+  await world.commit(stepTransfer(world, transfer, { kind: 'broadcast' }, teller))
+  return (await world.commit(stepTransfer(world, transfer, { kind: 'confirmed' }, teller))).transfer
+}
+
+/** What the chain says, in words that an operator can act on. */
+const words: Readonly<Record<ChainStatus['kind'], string>> = {
+  waiting: 'that it is waiting to be mined, or to be deep enough',
+  confirmed: 'that it is confirmed',
+  failed: 'that it failed',
+  absent: 'that no node knows it, but the signed bytes exist and can still be mined',
+}
+
+/** Unsigned, nothing can have left. Signed, an operator's word is not enough: the chain is asked, now. */
+async function failUnlessItMayBeMined(
+  world: World,
+  transfer: Transfer,
+  teller: ChainTeller,
+): Promise<Transfer> {
+  const refused = { kind: 'refused', rail_code: 'resolved_by_operator' } as const
+  const { transfer: before } = await world.commit(stepTransfer(world, transfer, refused, teller))
+  if (isFinal(before)) return before
+  const status = await world.chain.status(orderOf(before), signedOf(before)).catch(() => undefined)
+  if (status?.kind !== 'failed') {
+    const said = status ? `the chain says ${words[status.kind]}` : 'the chain gives no answer'
+    throw new Error(
+      `${before.id} was signed (${before.tx_hash}), so it can fail only when the chain itself says for good that it was reverted or replaced. Right now ${said}. Nothing was changed; the money stays in transit.`,
+    )
+  }
+  await world.commit(stepTransfer(world, before, { kind: 'broadcast' }, teller))
+  return (await world.commit(stepTransfer(world, before, status, teller))).transfer
+}

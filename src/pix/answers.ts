@@ -1,0 +1,67 @@
+import { refuse } from '../core/errors.ts'
+import type { Answer, Command, Decision } from '../ledger/command.ts'
+import { readClaimed, standing } from '../ledger/once.ts'
+import type { World } from '../world.ts'
+import { answerWith, claimedBy, claimOfPayout, type Settled } from './settle.ts'
+import { type Payout, payoutRows } from './store.ts'
+
+/** Tells when a payout is settled by this process, until it is told to stop. */
+export type Watch = { readonly settled: Promise<Settled>; stop(): void }
+
+export type Fixed = { readonly answer: Answer } | { readonly left_ms: number }
+
+/** Fixes what every equal request is told, once the wait is over: the state of that moment. Before, it says how long to go. */
+export function fixAnswer(world: World, payout: Payout): Command<Fixed> {
+  return {
+    partner_id: payout.partner_id,
+    locks: { claim: claimOfPayout(payout), rows: [{ source: payoutRows, id: payout.id }] },
+    decide(held): Decision<Fixed> {
+      const row = held.row(payoutRows, payout.id) ?? refuse('service_unavailable')
+      const claimed = claimedBy(held, row)
+      if (claimed?.answer) return { result: { answer: claimed.answer } }
+      const left_ms = row.created_at.getTime() + world.pix_wait_ms - held.now.getTime()
+      if (left_ms > 0) return { result: { left_ms } }
+      const answer = answerWith(row)
+      // The name may stand for another payout by now, whose answer is not ours to give.
+      return { ...(claimed ? { claims: { ...claimed, answer } } : {}), result: { answer } }
+    },
+  }
+}
+
+const LOOK_MS = 100
+
+/**
+ * Waits for the end of a payout, as long as its create call may wait, and answers with what every equal request gets.
+ * An end that another node brings about is found by looking. How long is left is the database's to say: this machine's
+ * clock is only the first guess, and a wrong one costs one question.
+ */
+export async function awaitAnswer(world: World, payout: Payout, watch: Watch): Promise<Answer> {
+  const guess = payout.created_at.getTime() + world.pix_wait_ms - world.clock.now()
+  let ends = performance.now() + Math.min(guess, world.pix_wait_ms)
+  let settled: Promise<Settled | undefined> | undefined = watch.settled
+  try {
+    for (;;) {
+      const left = ends - performance.now()
+      const look = sleep(Math.max(1, Math.min(left, LOOK_MS)))
+      const ended: Settled | undefined = await (settled ? Promise.race([settled, look]) : look)
+      if (ended?.answer) return ended.answer
+      // It ended without an answer to give: only the end of the wait can make one.
+      if (ended) settled = undefined
+      if (ends <= performance.now()) {
+        const fixed = await world.commit(fixAnswer(world, payout))
+        if ('answer' in fixed) return fixed.answer
+        ends = performance.now() + fixed.left_ms
+      } else {
+        const claimed = await readClaimed(world.db, claimOfPayout(payout))
+        if (claimed?.answer && claimed.resource_id === payout.id) {
+          await world.commit(standing)
+          return claimed.answer
+        }
+      }
+    }
+  } finally {
+    watch.stop()
+  }
+}
+
+const sleep = (ms: number) => new Promise<undefined>((resolve) => setTimeout(resolve, ms, undefined))

@@ -1,0 +1,8 @@
+/** When to ask again: soon while it is young, rarely when it is old. What the rail itself says goes first. */
+const SOONEST_MS = 500
+const LATEST_MS = 60_000
+
+export function askAgainAfter(age_ms: number, ask_in_ms: number | undefined): number {
+  const paced = Math.min(LATEST_MS, Math.max(SOONEST_MS, age_ms / 4))
+  return ask_in_ms === undefined ? paced : Math.min(paced, Math.max(SOONEST_MS / 2, ask_in_ms))
+}

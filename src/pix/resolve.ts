@@ -1,0 +1,47 @@
+import { type Resolution, resolutionWrites } from '../desk/resolutions.ts'
+import type { Command, Decision } from '../ledger/command.ts'
+import type { World } from '../world.ts'
+import { mayBeSentUntil, sendRows } from './sends.ts'
+import { claimedBy, endPayout, type FinalOutcome, heldPayout, locksOfEnd, type Settled } from './settle.ts'
+import { isFinal, type Payout } from './store.ts'
+
+/** What an operator established outside. That it was paid may be said at any time. */
+export type Established =
+  | { readonly outcome: 'completed'; readonly end_to_end_id: string }
+  | { readonly outcome: 'failed' }
+
+export type Resolved = Settled | { readonly sending_until: Date }
+
+/**
+ * Giving the money back is refused while somebody may be sending: «never received» is exactly the state in which a worker
+ * sends again. Judged under the payout's lock, which whoever sends again must have held before.
+ */
+export function resolvePayout(
+  world: World,
+  payout: Payout,
+  established: Established,
+  by: Omit<Resolution, 'outcome'>,
+): Command<Resolved> {
+  const { id } = payout
+  const outcome: FinalOutcome =
+    established.outcome === 'completed'
+      ? { kind: 'settled', end_to_end_id: established.end_to_end_id }
+      : { kind: 'refused', rail_code: 'resolved_by_operator' }
+  return {
+    partner_id: payout.partner_id,
+    locks: { ...locksOfEnd(payout), reads: [{ source: sendRows, id }] },
+    decide(held): Decision<Resolved> {
+      const before = heldPayout(held, payout)
+      if (isFinal(before)) {
+        const answer = claimedBy(held, before)?.answer ?? null
+        return { result: { payout: before, answer, changed: false } }
+      }
+      const until = mayBeSentUntil(before, held.row(sendRows, id))
+      if (established.outcome === 'failed' && until && until > held.now)
+        return { result: { sending_until: until } }
+      const resolution = { ...by, outcome: established.outcome }
+      const writes = resolutionWrites({ kind: 'payout', id, ask: true }, resolution, held.now)
+      return endPayout(world, held, before, outcome, writes)
+    },
+  }
+}

@@ -1,0 +1,331 @@
+import { afterEach, expect, test } from 'vitest'
+import { type Bench, type BenchOptions, openBench, openGate, silent } from '../../test/support/rail-bench.ts'
+import { until } from '../../test/support/wait.ts'
+import { retryAfter, takeDue } from '../db/due.ts'
+import { takeFollowUps } from '../desk/resolutions.ts'
+import { openExceptions } from '../exceptions/store.ts'
+import { claimOf, readClaimed } from '../ledger/once.ts'
+import { perform } from '../operator/actions.ts'
+import { approve, propose } from '../operator/proposals.ts'
+import type { PixRail, PixStatus } from '../rails/pix/rail.ts'
+import { awaitAnswer, fixAnswer } from './answers.ts'
+import { openSender } from './sender.ts'
+import { intendSend } from './sends.ts'
+import { settlePayout } from './settle.ts'
+import { type Payout, payoutColumns } from './store.ts'
+
+let bench: Bench
+let stopping: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const stop of stopping.reverse()) await stop()
+  stopping = []
+  expect(await bench.findings()).toEqual([])
+  await bench.stop()
+})
+
+const SETTLED = { kind: 'settled', end_to_end_id: 'E00000000202611151200abcdefghijk' } as const
+const BALANCE = 10_000n
+const WHOLE = { balance: BALANCE, in_transit: 0n }
+const PAID = { balance: BALANCE - 700n, in_transit: 0n }
+const OPEN = { balance: BALANCE - 700n, in_transit: 700n }
+
+function pixThat(more: Partial<PixRail<'sandbox'>> = {}): PixRail<'sandbox'> {
+  return {
+    environment: 'sandbox',
+    ready: async () => {},
+    holder: async (_, asking) => asking,
+    send: async () => ({ kind: 'unknown' }),
+    status: async () => ({ kind: 'unknown' }),
+    ...more,
+  }
+}
+
+/** A rail that loses the first order, is sure about it, and counts what it was handed after that. */
+function forgetful(status: () => Promise<PixStatus>) {
+  const paid: string[] = []
+  const send = async ({ send_id, attempt }: { send_id: string; attempt: number }) => {
+    if (attempt === 1) return { kind: 'unknown' } as const
+    paid.push(send_id)
+    return SETTLED
+  }
+  return { paid, pix: pixThat({ send, status }) }
+}
+
+async function open(options: BenchOptions) {
+  bench = await openBench(options)
+  const customer = await bench.customer({ BRL: BALANCE })
+  const payout = await bench.payout(customer)
+  return { customer, payout, world: bench.world, balance: () => bench.balance(customer, 'BRL') }
+}
+
+function start(world = bench.world) {
+  const sender = openSender(world, silent)
+  stopping.push(sender.stop)
+  return sender
+}
+
+/** As if it had been accepted long ago by a node that is gone. */
+const leftBehind = ({ id }: Payout) =>
+  bench.admin(
+    `UPDATE payouts SET created_at = now() - interval '1 hour', next_attempt_at = now() WHERE id = '${id}'`,
+  )
+
+const fail = ({ id }: Payout) =>
+  perform(bench.world, {
+    name: 'resolve_payout',
+    details: { payout_id: id, outcome: 'failed', evidence: 'the bank never got it' },
+  })
+
+const kinds = async () => (await openExceptions(bench.world.db, 10)).map(({ kind }) => kind)
+
+const takeNow = async ({ id }: Payout): Promise<Payout> => {
+  await bench.admin(`UPDATE payouts SET next_attempt_at = now() - interval '1 ms' WHERE id = '${id}'`)
+  const due = {
+    name: 'test',
+    table: 'payouts',
+    columns: payoutColumns,
+    where: `status = 'processing'`,
+  } as const
+  const [taken] = await takeDue<Payout>(bench.world.db, due, bench.world.lease_ms, 1)
+  return taken!
+}
+
+test('while a worker may be sending again, an operator cannot give the money back', async () => {
+  const asked = openGate()
+  const sent = openGate()
+  const { paid, pix } = forgetful(async () => {
+    await asked.arrive()
+    return { kind: 'absent' }
+  })
+  const send = pix.send
+  const { payout, balance } = await open({
+    pix: {
+      ...pix,
+      async send(order) {
+        await sent.arrive()
+        return send(order)
+      },
+    },
+  })
+  await leftBehind(payout)
+  start()
+  await asked.reached
+  asked.open()
+  await sent.reached
+  await expect(fail(payout)).rejects.toThrow(/somebody has it for sending until/)
+  sent.open()
+  await until(async () => (await bench.payoutNow(payout.id)).status === 'completed', 20_000)
+  expect(paid).toHaveLength(1)
+  expect(await balance()).toEqual(PAID)
+  expect(await kinds()).toEqual([])
+})
+
+test('given back between asking and sending: nothing is sent any more', async () => {
+  const asked = openGate()
+  const { paid, pix } = forgetful(async () => {
+    await asked.arrive()
+    return { kind: 'absent' }
+  })
+  const { payout, balance } = await open({ pix })
+  await leftBehind(payout)
+  const sender = start()
+  await asked.reached
+  await fail(payout)
+  asked.open()
+  await sender.stop()
+  expect(paid).toEqual([])
+  expect(await balance()).toEqual(WHOLE)
+  const { rows } = await bench.world.db.query(
+    'SELECT outcome, evidence, proposal_id, resolved_by FROM resolutions',
+  )
+  expect(rows).toEqual([
+    { outcome: 'failed', evidence: 'the bank never got it', proposal_id: null, resolved_by: 'shell' },
+  ])
+})
+
+test('whoever accepted a payout has it for sending until its lease ends, and sends nothing after that', async () => {
+  const sent: string[] = []
+  const { payout, balance } = await open({
+    lease_ms: 3000,
+    rail_timeout_ms: 1000,
+    pix: pixThat({
+      async send({ send_id }) {
+        sent.push(send_id)
+        return SETTLED
+      },
+    }),
+  })
+  await expect(fail(payout)).rejects.toThrow(/somebody has it for sending/)
+  expect(await balance()).toEqual(OPEN)
+  const sender = start()
+  // Accepting began so long ago that the time of the rail would pass the end of the lease.
+  expect(await sender.send(payout, performance.now() - 2500)).toBeUndefined()
+  expect(sent).toEqual([])
+  await sender.send(payout, performance.now())
+  expect(sent).toHaveLength(1)
+})
+
+test('an open proposal holds its payout: workers ask, and send nothing until it is decided', async () => {
+  let questions = 0
+  const { paid, pix } = forgetful(async () => {
+    questions++
+    return { kind: 'absent' }
+  })
+  const { payout, world, balance } = await open({ pix })
+  await leftBehind(payout)
+  const details = { payout_id: payout.id, outcome: 'failed', evidence: 'the bank never got it' } as const
+  const { id } = await propose(world, { name: 'resolve_payout', details }, 'a@example.com')
+  await expect(propose(world, { name: 'resolve_payout', details }, 'c@example.com')).rejects.toThrow(
+    /open proposal already/,
+  )
+  const sender = start()
+  await until(() => questions >= 1, 20_000)
+  await until(
+    async () => (await bench.payoutNow(payout.id)).next_attempt_at.getTime() > Date.now() - 60_000,
+    20_000,
+  )
+  expect(paid).toEqual([])
+  await sender.stop()
+  await approve(world, id, 'b@example.com')
+  expect(await balance()).toEqual(WHOLE)
+  const { rows } = await world.db.query('SELECT FROM holds')
+  expect(rows).toEqual([])
+  const resolutions = await world.db.query('SELECT proposal_id, resolved_by FROM resolutions')
+  expect(resolutions.rows).toEqual([{ proposal_id: id, resolved_by: 'b@example.com' }])
+})
+
+test('a held payout is still settled by what the rail says', async () => {
+  const { payout, world, balance } = await open({ pix: pixThat({ status: async () => SETTLED }) })
+  await leftBehind(payout)
+  const details = { payout_id: payout.id, outcome: 'failed', evidence: 'x' } as const
+  const { id } = await propose(world, { name: 'resolve_payout', details }, 'a@example.com')
+  start()
+  await until(async () => (await bench.payoutNow(payout.id)).status === 'completed', 20_000)
+  await expect(approve(world, id, 'b@example.com')).rejects.toThrow(/is completed already/)
+  expect(await balance()).toEqual(PAID)
+})
+
+test('sending again takes the newest token, enough of the lease, and a moment since the last send', async () => {
+  const { payout, world } = await open({ lease_ms: 6000, rail_timeout_ms: 1000, pix: pixThat() })
+  const intend = (taken: Payout) => world.commit(intendSend(world, taken))
+  const first = await takeNow(payout)
+  // Just accepted: the first send may not be visible yet.
+  expect(await intend(first)).toMatchObject({ kind: 'wait' })
+  await bench.admin(`UPDATE payouts SET created_at = now() - interval '1 hour'`)
+  const second = await takeNow(payout)
+  expect(await intend(first)).toEqual({ kind: 'lost' })
+  expect(await intend(second)).toMatchObject({ kind: 'send' })
+  // Nor does whoever had it before move the time of its successor.
+  const { next_attempt_at } = await bench.payoutNow(payout.id)
+  await retryAfter(world.db, 'payouts', first, 0)
+  expect((await bench.payoutNow(payout.id)).next_attempt_at).toEqual(next_attempt_at)
+  await retryAfter(world.db, 'payouts', second, 0)
+  expect((await bench.payoutNow(payout.id)).next_attempt_at).not.toEqual(next_attempt_at)
+  // Counted from the last send, not from the acceptance.
+  const third = await takeNow(payout)
+  expect(await intend(third)).toMatchObject({ kind: 'wait' })
+  await bench.admin(`UPDATE sends SET sent_at = now() - interval '1 hour'`)
+  await bench.admin(`UPDATE payouts SET next_attempt_at = now() + interval '500 ms'`)
+  expect(await intend(third)).toEqual({ kind: 'lost' })
+})
+
+test('that it was refused counts only while nobody took the payout after the one who says so', async () => {
+  const { payout, world, balance } = await open({ pix: pixThat() })
+  const stale = await takeNow(payout)
+  const newest = await takeNow(payout)
+  const refused = { kind: 'refused', rail_code: 'AC03' } as const
+  const say = ({ attempts }: Payout) =>
+    world.commit(settlePayout(world, payout, refused, { by: 'rail', attempt: attempts }))
+  expect(await say(stale)).toMatchObject({ changed: false, payout: { status: 'processing' } })
+  expect(await balance()).toEqual(OPEN)
+  expect(await say(newest)).toMatchObject({ changed: true, payout: { status: 'failed' } })
+})
+
+test('what an operator gave back and the rail paid after all is a late success, and stays one row', async () => {
+  let says: PixStatus = { kind: 'absent' }
+  const { payout, world, balance } = await open({ pix: pixThat({ status: async () => says }) })
+  await takeNow(payout)
+  await fail(payout)
+  start()
+  says = SETTLED
+  for (let i = 0; i < 2; i++) {
+    await bench.admin(`UPDATE follow_ups SET ask_at = now(), asked = 0 WHERE resource_id = '${payout.id}'`)
+    await until(async () => {
+      const { rows } = await world.db.query('SELECT ask_at FROM follow_ups')
+      return rows[0].ask_at === null
+    }, 20_000)
+  }
+  expect(await openExceptions(world.db, 10)).toMatchObject([
+    { kind: 'late_success', rail: 'pix', object_id: payout.id, details: { booked: 'failed' } },
+  ])
+  expect(await balance()).toEqual(WHOLE)
+})
+
+test('the questions about what an operator decided end after a day', async () => {
+  const { payout, world } = await open({ pix: pixThat({ status: async () => ({ kind: 'absent' }) }) })
+  await takeNow(payout)
+  await fail(payout)
+  let asked = 0
+  let waited = 0
+  for (;;) {
+    const { rows } = await world.db.query(
+      'SELECT asked, extract(epoch FROM ask_at - now())::float8 AS waits FROM follow_ups',
+    )
+    asked = rows[0].asked
+    if (rows[0].waits === null) break
+    waited += rows[0].waits
+    await bench.admin('UPDATE follow_ups SET ask_at = now() WHERE ask_at IS NOT NULL')
+    expect(await takeFollowUps(world.db, 'payout', 10)).toHaveLength(1)
+  }
+  expect(asked).toBe(6)
+  expect(waited).toBeGreaterThan(24 * 3600)
+  expect(waited).toBeLessThan(25 * 3600)
+})
+
+test('a refusal of what was completed is a contradiction; the same end again is none', async () => {
+  const { payout, world } = await open({ pix: pixThat() })
+  const say = (outcome: Parameters<typeof settlePayout>[2]) =>
+    world.commit(settlePayout(world, payout, outcome, { by: 'rail', attempt: 1 }))
+  await say(SETTLED)
+  await say(SETTLED)
+  expect(await kinds()).toEqual([])
+  await say({ kind: 'refused', rail_code: 'AC03' })
+  expect(await kinds()).toEqual(['contradiction'])
+})
+
+test('at the end of its 24 hours an old payout leaves the claim of a new one alone', async () => {
+  const { payout: old, world, customer } = await open({ pix_wait_ms: 0, pix: pixThat() })
+  const key = old.idempotency_key
+  await bench.admin(
+    `UPDATE claims SET final = true, expires_at = now() - interval '1 ms' WHERE key = '${key}'`,
+  )
+  const fresh = await bench.payout(customer, { key })
+  const claim = claimOf(bench.caller.key_id, 'pix.payout', { idempotency_key: key })
+  const fixed = await world.commit(fixAnswer(world, old))
+  expect(JSON.parse('answer' in fixed ? fixed.answer.body : '{}').id).toBe(old.id)
+  await world.commit(settlePayout(world, old, SETTLED, { by: 'rail', attempt: 1 }))
+  expect(await readClaimed(world.db, claim)).toMatchObject({
+    resource_id: fresh.id,
+    answer: null,
+    final: false,
+  })
+})
+
+test('a clock that runs ahead makes a waiting call ask once more, not without end', async () => {
+  const { payout, world } = await open({ pix_wait_ms: 1500, pix: pixThat() })
+  world.clock.adjust(10_000)
+  let commits = 0
+  const counting: typeof world = {
+    ...world,
+    commit(command) {
+      commits++
+      return world.commit(command)
+    },
+  }
+  const began = performance.now()
+  const answer = await awaitAnswer(counting, payout, { settled: new Promise(() => {}), stop() {} })
+  world.clock.adjust(0)
+  expect(JSON.parse(answer.body)).toMatchObject({ id: payout.id, status: 'processing' })
+  expect(performance.now() - began).toBeGreaterThan(1000)
+  expect(commits).toBeLessThan(10)
+})

@@ -1,0 +1,72 @@
+import { type Hold, holdRows } from '../desk/holds.ts'
+import { type Command, type Decision, insertInto, rowSource } from '../ledger/command.ts'
+import type { World } from '../world.ts'
+import { isFinal, type Payout, payoutRows } from './store.ts'
+
+/**
+ * Sending again is said before it is done, in a transaction of its own, by whoever has the payout at that moment. So
+ * whoever wants to give the money back can see, under the same lock, until when somebody may be sending.
+ */
+export type LastSend = { readonly id: string; readonly sent_at: Date; readonly until: Date }
+
+export const sendRows = rowSource<LastSend>(
+  'sends',
+  `SELECT resource_id AS id, max(sent_at) AS sent_at, max(until) AS until FROM sends
+   WHERE resource_id = ANY($1::text[]) GROUP BY resource_id`,
+)
+
+const insertSends = insertInto('sends', {
+  resource_id: 'text',
+  attempt: 'integer',
+  sent_at: 'timestamptz',
+  until: 'timestamptz',
+})
+
+/** A rail may need this long until what it was sent can be found there. */
+const VISIBLE_AFTER_MS = 2000
+
+export type Intent =
+  /** Said. Whoever said it has the payout for so much longer, counted from before it was said. */
+  | { readonly kind: 'send'; readonly left_ms: number }
+  /** What was sent last may not be visible yet. */
+  | { readonly kind: 'wait'; readonly ms: number }
+  | { readonly kind: 'held'; readonly hold: Hold }
+  /** It is final, somebody took it after us, or too little is left of the lease. */
+  | { readonly kind: 'lost' }
+
+export function intendSend(world: World, payout: Payout): Command<Intent> {
+  const { id, partner_id, attempts } = payout
+  return {
+    partner_id,
+    locks: {
+      rows: [{ source: payoutRows, id }],
+      reads: [
+        { source: sendRows, id },
+        { source: holdRows, id },
+      ],
+    },
+    decide(held): Decision<Intent> {
+      const row = held.row(payoutRows, id)
+      if (!row || isFinal(row) || row.attempts !== attempts) return { result: { kind: 'lost' } }
+      const now = held.now.getTime()
+      const sent_at = held.row(sendRows, id)?.sent_at ?? row.created_at
+      const visible_in = sent_at.getTime() + VISIBLE_AFTER_MS - now
+      if (visible_in > 0) return { result: { kind: 'wait', ms: visible_in } }
+      const hold = held.row(holdRows, id)
+      if (hold) return { result: { kind: 'held', hold } }
+      const left_ms = row.next_attempt_at.getTime() - now
+      if (left_ms < world.rail_timeout_ms) return { result: { kind: 'lost' } }
+      const send = { sent_at: held.now, until: row.next_attempt_at }
+      return {
+        writes: [{ target: insertSends, row: { resource_id: id, attempt: attempts, ...send } }],
+        keeps: [{ source: sendRows, row: { id, ...send } }],
+        result: { kind: 'send', left_ms },
+      }
+    },
+  }
+}
+
+/** Until when somebody may be sending it: the first try has the lease that it was accepted with, later ones say so. */
+export function mayBeSentUntil(row: Payout, last: LastSend | undefined): Date | undefined {
+  return row.attempts <= 1 ? row.next_attempt_at : last?.until
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { RailTimeout, within } from './deadline.ts'
+
+const never = () => new Promise<never>(() => {})
+
+test('a call that never returns ends with its time, and the rail is told to let go', async () => {
+  let told: AbortSignal | undefined
+  const asked = within(20, (signal) => {
+    told = signal
+    return never()
+  })
+  await expect(asked).rejects.toBeInstanceOf(RailTimeout)
+  expect(told?.aborted).toBe(true)
+})
+
+test('an answer that a process finds only after its time is not looked at', async () => {
+  const asked = within(20, async () => {
+    const until = performance.now() + 60
+    while (performance.now() < until);
+    return 'refused'
+  })
+  await expect(asked).rejects.toBeInstanceOf(RailTimeout)
+})
+
+test('an answer in time is the answer, and a fault of the rail stays what it is', async () => {
+  expect(await within(1000, async () => 'settled')).toBe('settled')
+  await expect(within(1000, () => Promise.reject(new Error('cut')))).rejects.toThrow('cut')
+})

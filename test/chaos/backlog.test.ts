@@ -1,0 +1,170 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, test } from 'vitest'
+import { openCarrier } from '../../src/onchain/carrier.ts'
+import { openSender } from '../../src/pix/sender.ts'
+import type { PixRail } from '../../src/rails/pix/rail.ts'
+import { crowd, times } from '../support/crowd.ts'
+import { noteFact } from '../support/proof.ts'
+import { type Bench, openBench, silent } from '../support/rail-bench.ts'
+import { size } from '../support/size.ts'
+import { until } from '../support/wait.ts'
+
+/** Workers with more to do than they have hands: nobody waits for what is not its own. */
+let bench: Bench
+const stopping: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const stop of stopping.splice(0).reverse()) await stop()
+  expect(await bench.findings()).toEqual([])
+  await bench.stop()
+})
+
+const LEFT = size(1000, 300)
+const LEFT_WITHIN_MS = size(3000, 20_000)
+const OPEN_TRANSFERS = size(2000, 300)
+const HANGING = 32
+const TIMEOUT_MS = 180_000
+const AT_ONCE = 64
+const MUCH = 10n ** 15n
+
+const SETTLED = { kind: 'settled', end_to_end_id: 'E00000000202611151200abcdefghijk' } as const
+
+const pixThat = (more: Partial<PixRail<'sandbox'>>): PixRail<'sandbox'> => ({
+  environment: 'sandbox',
+  ready: async () => {},
+  holder: async (_, asking) => asking,
+  send: async () => ({ kind: 'unknown' }),
+  status: async ({ send_id }) => ({ ...SETTLED, end_to_end_id: `E${send_id.slice(0, 31)}` }),
+  ...more,
+})
+
+const count = async (sql: string): Promise<number> => {
+  const { rows } = await bench.world.db.query(`SELECT count(*)::int AS n FROM ${sql}`)
+  return rows[0].n
+}
+
+const leaveBehind = () => bench.admin('UPDATE payouts SET next_attempt_at = now()')
+
+function startSender() {
+  const sender = openSender(bench.world, silent)
+  stopping.push(sender.stop)
+  return sender
+}
+
+describe('payouts that a dead node left behind', () => {
+  test(
+    'are settled as fast as the rail answers, not as often as somebody looks',
+    async () => {
+      bench = await openBench({ pix: pixThat({}) })
+      const customer = await bench.customer({ BRL: MUCH })
+      await crowd(times(LEFT, String), AT_ONCE, () => bench.payout(customer))
+      await leaveBehind()
+      const began = performance.now()
+      startSender()
+      await until(async () => (await count(`payouts WHERE status = 'processing'`)) === 0, LEFT_WITHIN_MS)
+      const ms = Math.round(performance.now() - began)
+      noteFact(
+        `${LEFT} payouts left behind by a dead node, over a rail that answers at once: settled in ${ms} ms`,
+      )
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'of one partner with very many do not delay the one of another partner',
+    async () => {
+      bench = await openBench({
+        pix: pixThat({
+          // A slow rail: thousands take long, whoever is first in the queue does not.
+          async status({ send_id }) {
+            await sleep(100)
+            return { ...SETTLED, end_to_end_id: `E${send_id.slice(0, 31)}` }
+          },
+        }),
+      })
+      const heavy = await bench.customer({ BRL: MUCH })
+      await crowd(times(LEFT, String), AT_ONCE, () => bench.payout(heavy))
+      const by = await bench.openCaller()
+      const small = await bench.payout(await bench.customer({ BRL: MUCH }, by), { by })
+      await leaveBehind()
+      // The small one is the last in the order of time.
+      await bench.admin(
+        `UPDATE payouts SET next_attempt_at = now() - interval '1 s' WHERE id <> '${small.id}'`,
+      )
+      startSender()
+      await until(async () => (await bench.payoutNow(small.id)).status === 'completed', 60_000)
+      expect(await count(`payouts WHERE status = 'processing'`)).toBeGreaterThan(LEFT / 2)
+    },
+    TIMEOUT_MS,
+  )
+})
+
+describe('calls that never return', () => {
+  const RAIL_TIMEOUT_MS = 1500
+
+  test(
+    'delay nobody beyond their deadline, and do not keep a process from stopping',
+    async () => {
+      bench = await openBench({
+        lease_ms: 60_000,
+        rail_timeout_ms: RAIL_TIMEOUT_MS,
+        pix: pixThat({
+          status: (order) =>
+            order.description === 'hang'
+              ? new Promise(() => {})
+              : Promise.resolve({ ...SETTLED, end_to_end_id: `E${order.send_id.slice(0, 31)}` }),
+        }),
+      })
+      const customer = await bench.customer({ BRL: MUCH })
+      const hanging = await Promise.all(times(HANGING, () => bench.payout(customer, { description: 'hang' })))
+      await leaveBehind()
+      const sender = startSender()
+      await until(async () => (await count('payouts WHERE attempts = 2')) === HANGING, 20_000)
+      const fine = await bench.payout(customer)
+      await bench.admin(`UPDATE payouts SET next_attempt_at = now() WHERE id = '${fine.id}'`)
+      const began = performance.now()
+      await until(async () => (await bench.payoutNow(fine.id)).status === 'completed', 30_000)
+      const delayed = Math.round(performance.now() - began)
+      // Each was given up and is asked again.
+      await until(async () => (await count('payouts WHERE attempts >= 3')) === HANGING, 30_000)
+      const stopping = performance.now()
+      await sender.stop()
+      expect(performance.now() - stopping).toBeLessThan(RAIL_TIMEOUT_MS + 5000)
+      expect(await count(`payouts WHERE status = 'processing'`)).toBe(hanging.length)
+      noteFact(
+        `${HANGING} questions to a rail that never answers (deadline ${RAIL_TIMEOUT_MS} ms): another payout was settled after ${delayed} ms, the process stopped`,
+      )
+    },
+    TIMEOUT_MS,
+  )
+})
+
+test(
+  'transfers that stay open for ever do not delay a new one',
+  async () => {
+    bench = await openBench()
+    const customer = await bench.customer({ USDT: MUCH })
+    const carrier = openCarrier(bench.world, silent)
+    stopping.push(carrier.stop)
+    const ordinary = async (): Promise<number> => {
+      const began = performance.now()
+      const { id } = await bench.transfer(customer)
+      await until(async () => (await bench.transferNow(id)).status === 'confirmed', 60_000)
+      return performance.now() - began
+    }
+    const alone = await ordinary()
+    await crowd(times(OPEN_TRANSFERS, String), AT_ONCE, () => bench.transfer(customer, { amount: 19_003n }))
+    await until(
+      async () => (await count(`transfers WHERE status = 'processing'`)) === OPEN_TRANSFERS,
+      120_000,
+    )
+    await sleep(size(5000, 0))
+    const beside = await ordinary()
+    const delay = Math.round(beside - alone)
+    // Three seconds are the chain's own; what a busy machine adds is not what is judged here.
+    expect(delay).toBeLessThan(size(1000, 10_000))
+    noteFact(
+      `${OPEN_TRANSFERS} transfers that stay open: a new one takes ${Math.round(beside)} ms instead of ${Math.round(alone)} ms`,
+    )
+  },
+  TIMEOUT_MS,
+)

@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { openPool } from '../../src/db/pool.ts'
+import { primaryOf } from '../../src/db/primary.ts'
+import { openApi } from '../support/api.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { openHole } from '../support/hole.ts'
+import { startNode } from '../support/node.ts'
+import { openHands, someCpf } from '../support/service.ts'
+import { until } from '../support/wait.ts'
+
+/** Nobody waits longer than this, whatever happens to the database; a busy machine may add a little. */
+const OPEN_MS = 12_000
+
+let database: TestDatabase
+let hands: ReturnType<typeof openHands>
+beforeAll(async () => {
+  database = await createDatabase()
+  hands = openHands(database)
+})
+afterAll(() => hands.stop())
+
+async function holeToDatabase() {
+  const hole = await openHole(Number(new URL(database.url).port))
+  onTestFinished(hole.stop)
+  return hole
+}
+
+describe('a database that vanishes without a word', () => {
+  test('leaves no request unanswered, is told by /readyz, and is used again when it is back', async () => {
+    const hole = await holeToDatabase()
+    const nodes = [await startNode(hole.urlOf(database.url)), await startNode(hole.urlOf(database.url))]
+    for (const node of nodes) onTestFinished(node.stop)
+    const { key } = await hands.partner(nodes[0]!.url)
+    const apis = nodes.map(({ url }) => openApi(url, key))
+    const ask = async (i: number) => {
+      const started = performance.now()
+      const api = apis[i % 2]!
+      const reply =
+        i % 4 < 2
+          ? await api.get('/v1/customers')
+          : await api.post('/v1/customers', { name: 'Ana', document: someCpf() })
+      return { status: reply.status, ms: performance.now() - started }
+    }
+    await Promise.all(Array.from({ length: 8 }, (_, i) => ask(i)))
+    await sleep(1500)
+    hole.vanish()
+    const asked = Array.from({ length: 40 }, async (_, i) => {
+      await sleep(i * 50)
+      return ask(i)
+    })
+    const is = (status: number) => async () =>
+      (await Promise.all(nodes.map(({ url }) => fetch(`${url}/readyz`)))).every((r) => r.status === status)
+    await until(is(503), 8000)
+    const answers = await Promise.all(asked)
+    expect(Math.max(...answers.map(({ ms }) => ms))).toBeLessThan(OPEN_MS)
+    for (const { status } of answers) expect([200, 201, 503]).toContain(status)
+    expect(answers.filter(({ status }) => status === 503).length).toBeGreaterThan(0)
+    hole.appear()
+    await until(is(200), 8000)
+    await until(async () => (await ask(0)).status === 200 && (await ask(3)).status === 201, 8000)
+  })
+
+  test('for a moment shows as latency, not as errors', async () => {
+    const hole = await holeToDatabase()
+    const node = await startNode(hole.urlOf(database.url), { DATABASE_WAIT_MS: '8000' })
+    onTestFinished(node.stop)
+    const { key } = await hands.partner(node.url)
+    const api = openApi(node.url, key)
+    expect((await api.get('/v1/customers')).status).toBe(200)
+    await sleep(1500)
+    // The connections are lost, and the server is there.
+    hole.vanish({ but_new: true })
+    const replies = await Promise.all(Array.from({ length: 10 }, () => api.get('/v1/customers')))
+    expect(replies.map(({ status }) => status)).toEqual(Array(10).fill(200))
+  })
+})
+
+test('a process that was blocked for seconds takes no server for dead', async () => {
+  const pool = openPool({ url: database.url, schema: 'shared', application_name: 'blocked', max: 2 })
+  onTestFinished(() => pool.end())
+  await pool.query('SELECT 1')
+  const primary = primaryOf(database.url)
+  await sleep(2000)
+  const { epoch } = primary.state()
+  const blocked = performance.now() + 4000
+  while (performance.now() < blocked);
+  await sleep(1000)
+  expect(primary.state()).toMatchObject({ epoch, up: true })
+  expect((await pool.query('SELECT 1 AS n')).rows[0].n).toBe(1)
+})
