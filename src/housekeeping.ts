@@ -5,6 +5,7 @@ import type { Db, Pool } from './db/pool.ts'
 import { forgetEvents } from './events/store.ts'
 import { forgetClaims, forgetCommits } from './ledger/retention.ts'
 import { forgetWindows } from './limits/store.ts'
+import { expireProposals } from './operator/proposals.ts'
 import { noteStuck } from './operator/stuck.ts'
 import { forgetQuotes } from './quotes/store.ts'
 import { forgetDeliveries } from './webhooks/queue.ts'
@@ -20,6 +21,7 @@ import type { World, Worlds } from './world.ts'
  */
 const CLOCK_MS = 30_000
 const STUCK_MS = 30_000
+const EXPIRE_MS = 60_000
 const A_DAY_MS = 24 * 3_600_000
 
 type Parts = {
@@ -43,6 +45,7 @@ function choresOf({ worlds, shared, retention, setClock }: Parts): Placed[] {
       const inWorld = { environment, pool: world.db, every_ms }
       return [
         { name: 'note what is stuck', work: () => noteStuck(world), ...inWorld, every_ms: STUCK_MS },
+        { name: 'expire proposals', work: () => expireProposals(world), ...inWorld, every_ms: EXPIRE_MS },
         { name: 'forget commits', work: forgetCommits, ...inWorld },
         { name: 'forget claims', work: (db, goOn) => forgetClaims(db, clock.now(), goOn), ...inWorld },
         {

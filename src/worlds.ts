@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { adjustmentChecks } from './adjustments/store.ts'
 import type { Config } from './config.ts'
 import type { Clock } from './core/clock.ts'
 import type { Environment } from './core/environment.ts'
@@ -27,6 +28,7 @@ const schemas: Readonly<Record<Environment, SchemaName>> = { production: 'live',
 /** What the audit checks beyond the ledger itself. */
 export const sliceChecks: readonly Check[] = [
   ...depositChecks,
+  ...adjustmentChecks,
   ...payoutChecks,
   ...transferChecks,
   ...tradeChecks,

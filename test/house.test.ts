@@ -8,8 +8,8 @@ const ranks: readonly (readonly string[])[] = [
   ['core'],
   ['db', 'rails'],
   ['world.ts', 'ledger', 'http'],
-  ['customers', 'desk', 'events', 'exceptions', 'keys', 'limits', 'partners', 'treasury'],
-  ['deposits', 'pix', 'onchain', 'quotes', 'webhooks'],
+  ['customers', 'desk', 'events', 'exceptions', 'keys', 'limits', 'money-limits', 'partners', 'treasury'],
+  ['adjustments', 'deposits', 'pix', 'onchain', 'quotes', 'webhooks'],
   ['operator'],
   [
     'docs',

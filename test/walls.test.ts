@@ -131,6 +131,11 @@ describe.each(['live', 'sandbox'] as const)('%s', (schema) => {
     `INSERT INTO deposits (id, partner_id, customer_id, asset, amount, rail, created_at) VALUES ('d', 'p', 'c', 'BRL', ${amount}, 'r', clock_timestamp())`
   const proposal = (approved_by: string) =>
     `INSERT INTO proposals (id, action, details, proposed_by, approved_by) VALUES ('x', 'credit', '{}', 'a@b.c', ${approved_by})`
+  const ended = (end: string, by: string, reason = `'no'`) =>
+    `${proposal('NULL')}; UPDATE proposals SET ended = '${end}', ended_by = ${by}, ended_reason = ${reason}, ended_at = clock_timestamp()`
+  const adjustment = (id: string, kind: string, deposit_id: string, reference = id, amount = 5) =>
+    `INSERT INTO adjustments (id, kind, partner_id, customer_id, asset, amount, deposit_id, rail, reason, reference, created_at)
+     VALUES ('${id}', '${kind}', 'p', 'c', 'BRL', ${amount}, ${deposit_id}, 'operator', 'x', '${reference}', clock_timestamp())`
 
   test.each<[string, string | undefined, string]>([
     ['an account', undefined, account(', balance', ', 999999999999999999')],
@@ -172,6 +177,42 @@ describe.each(['live', 'sandbox'] as const)('%s', (schema) => {
     ['a proposal that nobody approved', undefined, proposal('NULL')],
     ['a proposal approved by another', undefined, proposal(`'d@e.f'`)],
     ['a proposal approved by its author', CHECK_FAILED, proposal(`'a@b.c'`)],
+    ['a proposal rejected by another', undefined, ended('rejected', `'d@e.f'`)],
+    ['a proposal rejected by its author', CHECK_FAILED, ended('rejected', `'a@b.c'`)],
+    ['a proposal rejected without a reason', CHECK_FAILED, ended('rejected', `'d@e.f'`, 'NULL')],
+    ['a proposal withdrawn by its author', undefined, ended('withdrawn', `'a@b.c'`)],
+    ['a proposal withdrawn by another', CHECK_FAILED, ended('withdrawn', `'d@e.f'`)],
+    ['a proposal that expires before its time', CHECK_FAILED, ended('expired', 'NULL', 'NULL')],
+    ['a proposal done without anything made', CHECK_FAILED, ended('done', `'d@e.f'`)],
+    [
+      'a proposal that ends twice',
+      RAISED,
+      `${ended('withdrawn', `'a@b.c'`)}; UPDATE proposals SET ended = NULL`,
+    ],
+    [
+      'an approval of what was rejected',
+      RAISED,
+      `${ended('rejected', `'d@e.f'`)}; UPDATE proposals SET approved_by = 'd@e.f'`,
+    ],
+    ['a debit', undefined, adjustment('a', 'debit', 'NULL')],
+    ['a debit of nothing', CHECK_FAILED, adjustment('a', 'debit', 'NULL', 'a', 0)],
+    ['a debit that names a deposit', CHECK_FAILED, adjustment('a', 'debit', `'d'`)],
+    ['a reversal of nothing', CHECK_FAILED, adjustment('a', 'reversal', 'NULL')],
+    [
+      'a deposit reversed twice',
+      TAKEN,
+      `${adjustment('a', 'reversal', `'d'`)}; ${adjustment('b', 'reversal', `'d'`)}`,
+    ],
+    [
+      'two adjustments under one reference',
+      TAKEN,
+      `${adjustment('a', 'debit', 'NULL', 'r')}; ${adjustment('b', 'debit', 'NULL', 'r')}`,
+    ],
+    [
+      'a limit below nothing',
+      CHECK_FAILED,
+      `INSERT INTO money_limits (subject_id, payout_day) VALUES ('c', -1)`,
+    ],
   ])('%s: %s', async (_, state, sql) => {
     expect(await stateOf(schema, sql)).toBe(state)
   })

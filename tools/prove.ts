@@ -20,7 +20,15 @@ const proofs: readonly Proof[] = [
   {
     name: 'exactly-once',
     title: 'Exactly once',
-    suites: ['test/chaos', 'test/webhooks/addresses.test.ts', 'test/retention.test.ts', 'src/ledger'],
+    suites: [
+      'test/chaos',
+      'test/webhooks/addresses.test.ts',
+      'test/retention.test.ts',
+      'src/ledger',
+      'src/operator/proposals.test.ts',
+      'src/adjustments',
+      'src/money-limits',
+    ],
     not_shown: `The rails are the simulated ones of the sandbox: they take orders, forget, delay and refuse them, but no bank and no
 blockchain stands behind them. Processes and connections were cut; the power was not.`,
   },

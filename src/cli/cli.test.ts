@@ -315,6 +315,170 @@ describe('customers', () => {
     ])
   })
 
+  test('in production a correction is seen whole before it is approved, and can be rejected or withdrawn', async () => {
+    const [carla, dora, live] = await Promise.all([
+      json('users', 'create', '--email', 'carla@operator.example', '--operator'),
+      json('users', 'create', '--email', 'dora@operator.example', '--operator'),
+      json('keys', 'create', '--environment', 'production', '--partner', demo.partner_id),
+    ])
+    const customer = await newCustomer(live.key)
+    const as = (user: { email: string; password: string }, ...args: string[]) =>
+      run([...args, '--operator', user.email], {
+        DATA_DIR: place.data_dir,
+        OPERATOR_PASSWORD: user.password,
+      })
+    const proposed = async (...args: string[]) => {
+      const ran = await as(carla, ...args, '--json')
+      expect(ran.err).toBe('')
+      return ran.json.proposal_id as string
+    }
+    const book = (name: string, amount: string, reference: string) => [
+      ...['customers', name, customer, '--asset', 'BRL', '--amount', amount],
+      ...['--reason', 'Wire 8841', '--reference', reference],
+    ]
+    const credit = await proposed(...book('credit', '90000', 'correct-1'))
+    const seen = await trilho('proposals', 'show', credit)
+    for (const part of [
+      /what +Credit 900\.00 BRL to cus_/,
+      /customer +cus_\w+ +Ana +\*\*\*\.\d{3}\.\d{3}-\*\* +\(active\)/,
+      /partner +ptn_\w+ +\S/,
+      /amount +900\.00 BRL/,
+      /reason +Wire 8841/,
+      /reference +correct-1/,
+      /proposed +by carla@operator\.example at \d{4}-/,
+      /state +open/,
+      /expires +\d{4}-/,
+    ])
+      expect(seen.out).toMatch(part)
+    const approved = await as(dora, 'proposals', 'approve', credit)
+    expect(approved.out).toMatch(
+      /^About to do this in production:\n[\s\S]*900\.00 BRL[\s\S]*Done: dep_\w+\n$/,
+    )
+    const deposit = /Done: (dep_\w+)/.exec(approved.out)![1]!
+
+    const [reversal, debit, taken_back] = await Promise.all([
+      proposed('customers', 'reverse-credit', deposit, '--reason', 'Twice', '--reference', 'correct-2'),
+      proposed(...book('debit', '90001', 'correct-3')),
+      proposed(...book('debit', '1', 'correct-4')),
+    ])
+    isMistake(await as(dora, 'proposals', 'approve', debit, '--json'), /has 900\.00 BRL available/)
+    const [rejected, withdrawn, wrong] = await Promise.all([
+      as(dora, 'proposals', 'reject', debit, '--reason', 'Not this customer', '--json'),
+      as(carla, 'proposals', 'withdraw', taken_back),
+      as(dora, 'proposals', 'withdraw', reversal),
+    ])
+    expect(rejected.json).toMatchObject({
+      state: 'rejected',
+      ended_by: dora.email,
+      ended_reason: 'Not this customer',
+    })
+    expect(withdrawn.out).toMatch(/state +withdrawn\n/)
+    isMistake(wrong, /Only who made a proposal can withdraw it/)
+    // Killed when the money has moved, and before that is noted: it has happened, and is only completed.
+    const killed = await run(['proposals', 'approve', reversal, '--operator', dora.email], {
+      DATA_DIR: place.data_dir,
+      OPERATOR_PASSWORD: dora.password,
+      CRASH_AT: 'after_commit',
+    })
+    expect(killed.signal).toBe('SIGKILL')
+    const [late, too_late, done] = await Promise.all([
+      as(dora, 'proposals', 'approve', debit),
+      as(carla, 'proposals', 'withdraw', reversal),
+      as(dora, 'proposals', 'approve', reversal, '--yes', '--json'),
+    ])
+    isMistake(too_late, /was approved by dora@operator\.example/)
+    isMistake(late, /was rejected by dora@operator\.example \(Not this customer\)/)
+    expect(done.json.id).toMatch(/^adj_/)
+    expect(await balance('live', customer)).toBe(0)
+    isMistake(
+      await as(carla, 'customers', 'reverse-credit', deposit, '--reason', 'x', '--reference', 'correct-5'),
+      /was reversed before, by adj_/,
+    )
+    const listed = await trilho('proposals', 'list')
+    expect(listed.out).toMatch(new RegExp(`${reversal} +done +reverse_credit +900\\.00 BRL +${customer} Ana`))
+  })
+
+  test('in the sandbox a correction happens at once; what is no amount is refused', async () => {
+    const customer_id = await newCustomer(demo.key)
+    const made = await openApi(server.url, demo.key).post('/v1/sandbox/deposits', {
+      customer_id,
+      asset: 'BRL',
+      amount: '500',
+    })
+    const debit = (amount: string, reference: string) =>
+      trilho(
+        ...['customers', 'debit', customer_id, '--asset', 'BRL', `--amount=${amount}`],
+        ...['--reason', 'x', '--reference', reference],
+      )
+    const wrong = ['-5', '1.5', '1e3', '9'.repeat(19)]
+    for (const ran of await Promise.all(wrong.map((amount) => debit(amount, 'odd'))))
+      isMistake(ran, /An amount is a string holding a whole number/)
+    isMistake(await debit('9'.repeat(18), 'odd'), /has 5\.00 BRL available/)
+    expect((await debit('200', 'sandbox-1')).out).toMatch(/^adj_\w+ debited\.\n$/)
+    const reverse = (...more: string[]) =>
+      trilho('customers', 'reverse-credit', made.json.id, '--reason', 'x', '--reference', ...more)
+    isMistake(await reverse('sandbox-2'), /has 3\.00 BRL available, which does not cover 5\.00 BRL/)
+    expect(await balance('sandbox', customer_id)).toBe(300)
+  })
+
+  test('may be given limits of money, in their own figures or their partner’s', async () => {
+    const customer_id = await newCustomer(demo.key)
+    const set = ['customers', 'set-money-limits', customer_id]
+    const own = await json(
+      ...set,
+      '--payout-day',
+      '1000',
+      '--transfer-day',
+      'USDT=5',
+      '--transfer-day',
+      'BTC=7',
+    )
+    expect(own).toEqual({
+      subject_id: customer_id,
+      environment: 'sandbox',
+      money_limits: {
+        payout_order: null,
+        payout_day: '1000',
+        payout_night: null,
+        transfer_order_usdt: null,
+        transfer_order_btc: null,
+        transfer_day_usdt: '5',
+        transfer_day_btc: '7',
+      },
+    })
+    const partner = (...more: string[]) =>
+      json('partners', 'set-money-limits', demo.partner_id, '--environment', 'sandbox', ...more)
+    await partner('--payout-order', '600', '--payout-day', '9')
+    const shown = await json('customers', 'money-limits', customer_id)
+    expect(shown.in_force).toMatchObject({ payout_order: '600', payout_day: '1000', payout_day_used: '0' })
+    const pay = (amount: string, idempotency_key: string) =>
+      openApi(server.url, demo.key).post('/v1/pix/payouts', {
+        customer_id,
+        amount,
+        counterparty: { type: 'pix_key', pix_key: 'a@example.com' },
+        idempotency_key,
+      })
+    expect((await pay('601', 'limit-1')).json.error).toMatchObject({
+      code: 'limit_exceeded',
+      details: { limit: 'payout_order', allowed: '600' },
+    })
+    await partner('--payout-order', 'none', '--payout-day', 'none')
+    expect(
+      (await json('partners', 'money-limits', demo.partner_id, '--environment', 'sandbox')).money_limits,
+    ).toMatchObject({
+      payout_order: null,
+      payout_day: null,
+    })
+    expect((await pay('601', 'limit-2')).json.error.code).toBe('insufficient_balance')
+    const wrong: [string[], RegExp][] = [
+      [[], /Say at least one of --payout-order/],
+      [['--payout-day=-5'], /--payout-day must be a whole number/],
+      [['--transfer-day', 'BRL=5'], /--transfer-day must be USDT=… or BTC=…/],
+      [['--transfer-day', 'USDT=5', '--transfer-day', 'USDT=6'], /names USDT twice/],
+    ]
+    await Promise.all(wrong.map(async ([more, message]) => isMistake(await trilho(...set, ...more), message)))
+  })
+
   test('may be given an arrangement of their own', async () => {
     const customer = await newCustomer(demo.key)
     expect((await trilho('customers', 'allow-third-party', customer)).code).toBe(0)
@@ -368,6 +532,47 @@ test('what stays open on a rail is listed, and settled by hand with evidence', a
   expect((await api.get(`/v1/pix/payouts/${payout.json.id}`)).json.status).toBe('failed')
   expect((await api.get(`/v1/onchain/transfers/${transfer.json.id}`)).json.status).toBe('confirmed')
   expect(await balance('sandbox', demo.customer_id, 'USDT')).toBe(2_000_000_000 - 2_009_003)
+})
+
+test('what may be wrong with money is listed, shown and closed with a reason', async () => {
+  const seen = (schema: string, id: string) =>
+    `INSERT INTO ${schema}.exceptions (id, kind, rail, object_id, details, opened_at)
+     VALUES ('${id}', 'contradiction', 'pix', 'po_${id}', '{"booked":"failed","told":"settled"}', clock_timestamp())`
+  await asAdmin(database_url, [seen('live', 'exc_live'), seen('sandbox', 'exc_sandbox')])
+  const operator = await json('users', 'create', '--email', 'desk@operator.example', '--operator')
+  const ids = async (...more: string[]) =>
+    (await json('exceptions', 'list', ...more)).data.map(({ id }: { id: string }) => id)
+  const close = ['exceptions', 'close', 'exc_live', '--reason', 'Paid once; the rail was asked']
+  const [both, one, shown, nobody, absent] = await Promise.all([
+    ids(),
+    ids('--environment', 'sandbox'),
+    trilho('exceptions', 'show', 'exc_live'),
+    trilho(...close),
+    trilho('exceptions', 'show', 'exc_none'),
+  ])
+  expect([both, one]).toEqual([['exc_live', 'exc_sandbox'], ['exc_sandbox']])
+  expect(shown.out).toMatch(/details +\{"booked":"failed","told":"settled"\}/)
+  isMistake(nobody, /--operator is missing/)
+  isMistake(absent, /No exception exc_none/)
+  const closed = await run([...close, '--operator', operator.email, '--json'], {
+    DATA_DIR: place.data_dir,
+    OPERATOR_PASSWORD: operator.password,
+  })
+  expect(closed.json).toMatchObject({
+    id: 'exc_live',
+    closed_by: operator.email,
+    closed_reason: 'Paid once; the rail was asked',
+  })
+  const [again, sandbox] = await Promise.all([
+    run([...close, '--operator', operator.email], {
+      DATA_DIR: place.data_dir,
+      OPERATOR_PASSWORD: operator.password,
+    }),
+    json('exceptions', 'close', 'exc_sandbox', '--reason', 'A test'),
+  ])
+  isMistake(again, /was closed by desk@operator\.example before/)
+  expect(sandbox.closed_by).toBe('command line')
+  expect([await ids(), await ids('--all')]).toEqual([[], ['exc_live', 'exc_sandbox']])
 })
 
 test('the treasury is shown and limited, and a partner is paid the fees it earned, once', async () => {

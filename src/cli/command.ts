@@ -23,12 +23,14 @@ export type CliOption = {
   readonly value?: string
   readonly about: string
   readonly required?: true
+  /** May be given several times. */
+  readonly multiple?: true
 }
 
 export type Input = {
   readonly config: Config
   readonly positionals: readonly string[]
-  readonly options: Readonly<Record<string, string | boolean | undefined>>
+  readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>
 }
 
 export type Reach = { readonly url: string; readonly shared: Shared; readonly worlds: Worlds }
@@ -49,6 +51,11 @@ export function argument(input: Input, index: number, name: string): string {
 
 export function option(input: Input, name: string): string | undefined {
   return input.options[name] as string | undefined
+}
+
+/** Every value of an option that may be repeated. */
+export function options(input: Input, name: string): readonly string[] {
+  return (input.options[name] as readonly string[] | undefined) ?? []
 }
 
 export function requiredOption(input: Input, name: string): string {

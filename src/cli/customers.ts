@@ -1,7 +1,9 @@
+import { reversalOf } from '../adjustments/store.ts'
 import { type Asset, assetNames, parseMoney } from '../core/money.ts'
 import { renderCustomer } from '../customers/contract.ts'
 import { blockCustomer } from '../customers/customers.ts'
 import { customerById, setThirdPartyPayouts } from '../customers/store.ts'
+import { depositById } from '../deposits/store.ts'
 import type { Worlds } from '../world.ts'
 import { argument, type CliCommand, requiredOption, usage, worldThatHas } from './command.ts'
 import { actOrPropose, operatorOption, plainText } from './operator.ts'
@@ -17,36 +19,70 @@ const block = (status: 'blocked' | 'active'): CliCommand => ({
   },
 })
 
+const reason = { type: 'string', value: 'TEXT', about: 'Why', required: true } as const
+
+/** A credit and a debit are typed alike. */
+const booking = (name: 'credit' | 'debit', about: string): CliCommand => ({
+  name: `customers ${name}`,
+  takes: 'CUSTOMER',
+  about,
+  options: {
+    asset: { type: 'string', value: assetNames.join('|'), about: 'Which balance', required: true },
+    amount: { type: 'string', value: 'UNITS', about: 'In the smallest unit', required: true },
+    reason,
+    reference: {
+      type: 'string',
+      value: 'TEXT',
+      about: `Unique: the same reference ${name}s once`,
+      required: true,
+    },
+    operator: operatorOption,
+  },
+  async runWith(input, { shared, worlds }) {
+    const { world, found: customer } = await worldOfCustomer(worlds, argument(input, 0, 'CUSTOMER'))
+    const asset = requiredOption(input, 'asset') as Asset
+    if (!assetNames.includes(asset)) usage(`--asset must be one of ${assetNames.join(', ')}.`)
+    const details = {
+      partner_id: customer.partner_id,
+      customer_id: customer.id,
+      asset,
+      amount: parseMoney(asset, requiredOption(input, 'amount')).units.toString(),
+      reason: plainText(input, 'reason', 200),
+      reference: plainText(input, 'reference', 255),
+    }
+    return actOrPropose(input, shared, world, { name, details })
+  },
+})
+
 export const customerCommands: CliCommand[] = [
+  booking('credit', 'Credit a customer. In production this makes a proposal that another operator approves'),
+  booking(
+    'debit',
+    'Debit a customer, blocked or not. In production this makes a proposal that another operator approves',
+  ),
   {
-    name: 'customers credit',
-    takes: 'CUSTOMER',
-    about: 'Credit a customer. In production this makes a proposal that another operator approves',
+    name: 'customers reverse-credit',
+    takes: 'DEPOSIT',
+    about: 'Take back a mistaken credit, whole and once. In production this makes a proposal',
     options: {
-      asset: { type: 'string', value: assetNames.join('|'), about: 'Which balance', required: true },
-      amount: { type: 'string', value: 'UNITS', about: 'In the smallest unit', required: true },
-      reason: { type: 'string', value: 'TEXT', about: 'Why', required: true },
-      reference: {
-        type: 'string',
-        value: 'TEXT',
-        about: 'Unique: the same reference credits once',
-        required: true,
-      },
+      reason,
+      reference: { type: 'string', value: 'TEXT', about: 'Unique: of this correction', required: true },
       operator: operatorOption,
     },
     async runWith(input, { shared, worlds }) {
-      const { world, found: customer } = await worldOfCustomer(worlds, argument(input, 0, 'CUSTOMER'))
-      const asset = requiredOption(input, 'asset') as Asset
-      if (!assetNames.includes(asset)) usage(`--asset must be one of ${assetNames.join(', ')}.`)
-      const credit = {
-        partner_id: customer.partner_id,
-        customer_id: customer.id,
-        asset,
-        amount: parseMoney(asset, requiredOption(input, 'amount')).units.toString(),
+      const deposit_id = argument(input, 0, 'DEPOSIT')
+      const place = await worldThatHas(worlds, (world) => depositById(world.db, deposit_id))
+      if (!place) throw new Error(`No deposit ${deposit_id}.`)
+      const details = {
+        deposit_id,
         reason: plainText(input, 'reason', 200),
         reference: plainText(input, 'reference', 255),
       }
-      return actOrPropose(input, shared, world, { name: 'credit', details: credit })
+      if (place.world.environment === 'production') {
+        const before = await reversalOf(place.world.db, deposit_id)
+        if (before) throw new Error(`${deposit_id} was reversed before, by ${before}.`)
+      }
+      return actOrPropose(input, shared, place.world, { name: 'reverse_credit', details })
     },
   },
   {

@@ -2,8 +2,8 @@ import { isCleanText } from '../core/text.ts'
 import { overdue } from '../db/due.ts'
 import { type Transfer, transferById } from '../onchain/store.ts'
 import { type Action, perform } from '../operator/actions.ts'
-import { approve, listProposals, propose } from '../operator/proposals.ts'
-import { identifyOperator, type Shared } from '../partners/partners.ts'
+import { propose } from '../operator/proposals.ts'
+import { assertTwoOperators, identifyOperator, type Shared } from '../partners/partners.ts'
 import { type Payout, payoutById } from '../pix/store.ts'
 import type { World } from '../world.ts'
 import {
@@ -36,15 +36,17 @@ export async function actOrPropose(
     const { id, text, status = 'completed' } = await perform(world, action)
     return { json: { id, status }, text: `${id} ${text}.\n` }
   }
+  await assertTwoOperators(shared)
   const { email } = await whoIsThere(shared, input)
   const proposal = await propose(world, action, email)
   return {
     json: { proposal_id: proposal.id, status: 'proposed' },
-    text: `Proposed as ${proposal.id}. Another operator approves it with: trilho proposals approve ${proposal.id} --operator EMAIL\n`,
+    text: `Proposed as ${proposal.id}. Until ${proposal.expires_at.toISOString()} another operator approves it with: trilho proposals approve ${proposal.id} --operator EMAIL\n`,
   }
 }
 
-function whoIsThere(shared: Shared, input: Input) {
+/** The operator at the keyboard, known by password. */
+export function whoIsThere(shared: Shared, input: Input) {
   const email = requiredOption(input, 'operator')
   const password = process.env.OPERATOR_PASSWORD
   if (!password)
@@ -173,35 +175,6 @@ export const operatorCommands: CliCommand[] = [
       if (outcome !== 'confirmed' && outcome !== 'failed') usage('--outcome must be confirmed or failed.')
       const details = { transfer_id, outcome, evidence: plainText(input, 'evidence', 1000) } as const
       return actOrPropose(input, shared, place.world, { name: 'resolve_transfer', details })
-    },
-  },
-  {
-    name: 'proposals list',
-    about: 'List what operators proposed in production, newest first',
-    async runWith(_, { worlds }) {
-      const data = await listProposals(worlds.production)
-      const rows = data.map(({ id, action, proposed_by, approved_by, resource_id }) => ({
-        id,
-        action,
-        proposed_by,
-        approved_by,
-        resource_id,
-      }))
-      return { json: { data }, text: table(rows) }
-    },
-  },
-  {
-    name: 'proposals approve',
-    takes: 'PROPOSAL',
-    about: 'Approve a proposal, as another operator than the one who made it',
-    options: { operator: { ...operatorOption, required: true } },
-    async runWith(input, { shared, worlds }) {
-      const { email } = await whoIsThere(shared, input)
-      const proposal = await approve(worlds.production, argument(input, 0, 'PROPOSAL'), email)
-      return {
-        json: { id: proposal.resource_id, proposal_id: proposal.id, status: 'completed' },
-        text: `Done: ${proposal.resource_id}\n`,
-      }
     },
   },
 ]

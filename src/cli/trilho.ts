@@ -14,9 +14,12 @@ import { openWorlds } from '../worlds.ts'
 import { type CliCommand, type Input, type Output, type ParseOptions, UsageError } from './command.ts'
 import { customerCommands } from './customers.ts'
 import { eventCommands } from './events.ts'
+import { exceptionCommands } from './exceptions.ts'
 import { keyCommands } from './keys.ts'
+import { moneyLimitCommands } from './money-limits.ts'
 import { operatorCommands } from './operator.ts'
 import { partnerCommands } from './partners.ts'
+import { proposalCommands } from './proposals.ts'
 import { RemoteRefusal } from './remote.ts'
 import { serviceCommands } from './service.ts'
 import { treasuryCommands } from './treasury.ts'
@@ -26,7 +29,10 @@ const commands: readonly CliCommand[] = [
   ...partnerCommands,
   ...keyCommands,
   ...customerCommands,
+  ...moneyLimitCommands,
   ...operatorCommands,
+  ...proposalCommands,
+  ...exceptionCommands,
   ...treasuryCommands,
   ...eventCommands,
 ]
@@ -52,7 +58,8 @@ async function main(argv: readonly string[]): Promise<number> {
 
 function parse(command: CliCommand, args: string[]) {
   const options: ParseOptions = { json: { type: 'boolean' } }
-  for (const [name, { type }] of Object.entries(command.options ?? {})) options[name] = { type }
+  for (const [name, { type, multiple = false }] of Object.entries(command.options ?? {}))
+    options[name] = { type, multiple }
   try {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true, strict: true })
     const most = command.takes?.split(' ').length ?? 0
@@ -60,7 +67,7 @@ function parse(command: CliCommand, args: string[]) {
     for (const [name, { required }] of Object.entries(command.options ?? {})) {
       if (required && values[name] === undefined) throw new UsageError(`--${name} is missing.`)
     }
-    return { values: values as Record<string, string | boolean | undefined>, positionals }
+    return { values: values as Input['options'], positionals }
   } catch (error) {
     throw error instanceof UsageError
       ? error

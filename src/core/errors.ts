@@ -208,6 +208,11 @@ export const errors = {
     message: 'The amount is too large: no balance may pass 999999999999999999 smallest units.',
     page: 'A customer’s available balance and what is in transit may together not pass 10^18 − 1 smallest units.',
   },
+  limit_exceeded: {
+    ...business,
+    message: 'This order goes beyond what this customer may send.',
+    page: 'The operator has set how much money may leave a customer: in one order, in a day, or in a night (20:00 to 06:00); days and nights are those of São Paulo. `details` says which limit it was (`limit`, `asset`), how much it allows (`allowed`), how much of that is used (`used`) and when it begins anew (`resets_at`, null for the limit of a single order). Amounts are net of fees, and a failed order gives its share back. Nothing moved. Send less, or later with a new idempotency key, or ask the operator for another limit.',
+  },
   rate_limit_exceeded: {
     status: 429,
     type: 'rate_limit_error',
@@ -248,6 +253,8 @@ type Details = {
   /** Says more than the catalogue's sentence. */
   readonly message?: string
   readonly retry_after_seconds?: number
+  /** For programs: what the message says, field by field. Amounts are strings. */
+  readonly details?: Readonly<Record<string, unknown>>
 }
 
 /** The caller's fault, or the state of things: one code of the catalogue, turned into the error object in one place. */
@@ -255,11 +262,13 @@ export class Refusal extends Error {
   readonly code: ErrorCode
   readonly param: string | undefined
   readonly retry_after_seconds: number | undefined
+  readonly details: Readonly<Record<string, unknown>> | undefined
 
   constructor(code: ErrorCode, details: Details = {}) {
     super(details.message ?? errors[code].message)
     this.code = code
     this.param = details.param
+    this.details = details.details
     this.retry_after_seconds = details.retry_after_seconds ?? (errors[code].status === 503 ? 1 : undefined)
   }
 
@@ -275,6 +284,7 @@ export class Refusal extends Error {
         message: this.message,
         doc_url: `${options.public_url}/docs/errors/${this.code}`,
         ...(this.param === undefined ? {} : { param: this.param }),
+        ...(this.details === undefined ? {} : { details: this.details }),
         request_id: options.request_id,
       },
     }

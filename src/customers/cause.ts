@@ -8,6 +8,7 @@ const types: Readonly<Record<string, CauseType>> = {
   tr: 'transfer',
   td: 'trade',
   fp: 'adjustment',
+  adj: 'adjustment',
 }
 
 /** What a statement line tells about its origin: the prefix of an id says what made it. */
@@ -15,7 +16,7 @@ export function causeOf({ cause_id, movement }: { cause_id: string; movement: st
   type: CauseType
   id: string
 } {
-  if (movement === 'returned') return { type: 'reversal', id: cause_id }
+  if (movement === 'returned' || movement === 'reversed') return { type: 'reversal', id: cause_id }
   const type = types[cause_id.split('_')[0]!]
   assert(type, `no cause is known by the id ${cause_id}`)
   return { type, id: cause_id }

@@ -106,8 +106,14 @@ export async function blockCustomer(world: World, id: string, status: Customer['
 
 /** The customer that a money command is about: of this partner, and free to move money. */
 export function activeCustomer(held: Held, where: { partner_id: string; id: string }) {
+  const customer = ownCustomer(held, where)
+  if (customer.status === 'blocked') refuse('customer_blocked')
+  return customer
+}
+
+/** Of this partner, blocked or not: for an operator's correction, which a block must not stand in the way of. */
+export function ownCustomer(held: Held, where: { partner_id: string; id: string }) {
   const customer = held.row(customerRows, where.id)
   if (customer?.partner_id !== where.partner_id) refuse('customer_not_found', { param: 'customer_id' })
-  if (customer.status === 'blocked') refuse('customer_blocked')
   return customer
 }

@@ -1,4 +1,5 @@
 import type { Asset } from '../core/money.ts'
+import type { Db } from '../db/pool.ts'
 import type { Check } from '../ledger/audit.ts'
 import { insertInto } from '../ledger/command.ts'
 
@@ -26,6 +27,14 @@ export const insertDeposits = insertInto('deposits', {
   reference: 'text',
   created_at: 'timestamptz',
 })
+
+export async function depositById(db: Db, id: string): Promise<Deposit | undefined> {
+  const { rows } = await db.query(
+    'SELECT id, partner_id, customer_id, asset, amount, rail, reason, reference, created_at FROM deposits WHERE id = $1',
+    [id],
+  )
+  return rows[0]
+}
 
 export const depositChecks: readonly Check[] = [
   {

@@ -133,6 +133,18 @@ const exampleParams: Partial<Record<ErrorCode, string>> = {
   invalid_address: 'destination_address',
   unsupported_network: 'network',
   customer_exists: 'document',
+  limit_exceeded: 'amount',
+}
+
+/** What such an error looks like when it says more. */
+const exampleDetails: Partial<Record<ErrorCode, Readonly<Record<string, unknown>>>> = {
+  limit_exceeded: {
+    limit: 'payout_day',
+    asset: 'BRL',
+    allowed: '500000',
+    used: '499500',
+    resets_at: '2026-11-16T03:00:00.000Z',
+  },
 }
 
 export function buildOpenApi(options: {
@@ -233,6 +245,11 @@ const errorSchema: JsonSchema = {
           type: 'string',
           description: 'The field at fault, where there is one',
           examples: ['amount'],
+        },
+        details: {
+          type: 'object',
+          description:
+            'More about it, field by field, where the code has more to say; its page lists the fields',
         },
         request_id: { type: 'string', description: 'The same as the header X-Request-Id' },
       },
@@ -358,7 +375,8 @@ function errorExamples(
 
 export function errorExample(code: ErrorCode, public_url: string) {
   const param = exampleParams[code]
-  return new Refusal(code, param ? { param } : {}).toBody({
+  const details = exampleDetails[code]
+  return new Refusal(code, { ...(param ? { param } : {}), ...(details ? { details } : {}) }).toBody({
     public_url,
     request_id: 'req_01kc3v4x9zq8rj5m2t7w6y0ahb',
   })

@@ -29,7 +29,15 @@ export type Movement = {
   readonly lines: readonly Line[]
 }
 
-export type MovementName = 'credited' | 'accepted' | 'completed' | 'returned' | 'traded' | 'paid'
+export type MovementName =
+  | 'credited'
+  | 'debited'
+  | 'reversed'
+  | 'accepted'
+  | 'completed'
+  | 'returned'
+  | 'traded'
+  | 'paid'
 
 export const customerAccount = (customer_id: string): Account => ({ kind: 'customer', customer_id })
 export const inTransitAccount = (rail: string, customer_id: string): Account => ({

@@ -133,6 +133,7 @@ export const createTransfer = endpoint({
     'customer_blocked',
     'customer_not_found',
     'idempotency_conflict',
+    'limit_exceeded',
     'insufficient_balance',
     'amount_too_large',
     'rail_unavailable',

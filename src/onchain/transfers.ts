@@ -9,6 +9,8 @@ import { customerAccount, inTransitAccount } from '../ledger/accounts.ts'
 import { balanceOf } from '../ledger/balances.ts'
 import type { Claim, Command } from '../ledger/command.ts'
 import { type Once, once } from '../ledger/once.ts'
+import { checkLimits, spendHeld } from '../money-limits/money-limits.ts'
+import { usageRows } from '../money-limits/store.ts'
 import type { World } from '../world.ts'
 import { isPayableAddress, type Network, networks } from './address.ts'
 import { renderTransfer } from './contract.ts'
@@ -56,13 +58,15 @@ export function acceptTransfer(
   const id = world.newId('transfer')
   const account = { customer_id, asset }
   const gross = amount_net + fee
+  const reads = [customerRows, usageRows].map((source) => ({ source, id: customer_id }))
   return onBehalfOf(caller, {
     partner_id,
-    locks: { claim, accounts: [account], reads: [{ source: customerRows, id: customer_id }] },
+    locks: { claim, accounts: [account], reads },
     decide: (held) =>
       once(held, claim, bodyOf, () => {
         activeCustomer(held, { partner_id, id: customer_id })
         if (gross > UNITS_MAX) refuse('amount_too_large', { param: 'amount' })
+        const keeps = spendHeld(held, limited(order))
         if (held.account(account)!.balance < gross) refuse('insufficient_balance') // §4.2 rule 1
         const transfer: Transfer = {
           ...order,
@@ -85,6 +89,7 @@ export function acceptTransfer(
         return {
           resource_id: id,
           answer: { status: 201, body: JSON.stringify(object) },
+          keeps,
           movements: [
             {
               cause_id: id,
@@ -121,7 +126,12 @@ export async function tryTransfer(
   const fee = await currentFee(world, order.network)
   const gross = order.amount_net + fee
   if (gross > UNITS_MAX) refuse('amount_too_large', { param: 'amount' })
+  await checkLimits(world, limited(order))
   const balance = await balanceOf(world.db, { customer_id: customer.id, asset: order.asset })
   if (balance < gross) refuse('insufficient_balance')
   return { fee, balance_after: balance - gross }
 }
+
+/** Money limits count what is sent, without the fee. */
+const limited = ({ customer_id, asset, amount_net }: TransferOrder) =>
+  ({ kind: 'transfer', customer_id, asset, units: amount_net }) as const

@@ -1,22 +1,22 @@
+import { debit, reverseCredit } from '../adjustments/adjustments.ts'
 import { type Asset, money } from '../core/money.ts'
 import { operatorCredit } from '../deposits/deposits.ts'
+import { depositById } from '../deposits/store.ts'
 import { payFees } from '../treasury/fee-payouts.ts'
 import { foldTrades } from '../treasury/treasury.ts'
 import type { World } from '../world.ts'
 import { type Actor, resolvePayout, resolveTransfer } from './resolve.ts'
 
-/** What an operator may do to money: credit a customer, pay a partner its fees, and settle what the rails leave open, with evidence. */
+/**
+ * What an operator may do to money: credit a customer, correct what was booked, pay a partner its fees, and settle what the
+ * rails leave open, with evidence.
+ */
 export type Action =
+  | { readonly name: 'credit'; readonly details: BookingDetails }
+  | { readonly name: 'debit'; readonly details: BookingDetails }
   | {
-      readonly name: 'credit'
-      readonly details: {
-        partner_id: string
-        customer_id: string
-        asset: Asset
-        amount: string
-        reason: string
-        reference: string
-      }
+      readonly name: 'reverse_credit'
+      readonly details: { deposit_id: string; reason: string; reference: string }
     }
   | {
       readonly name: 'resolve_payout'
@@ -44,6 +44,15 @@ export type Action =
       }
     }
 
+type BookingDetails = {
+  partner_id: string
+  customer_id: string
+  asset: Asset
+  amount: string
+  reason: string
+  reference: string
+}
+
 export type ActionName = Action['name']
 export type Done = {
   readonly id: string
@@ -61,6 +70,10 @@ export function perform(world: World, action: Action, actor: Actor = fromShell):
   switch (action.name) {
     case 'credit':
       return credit(world, action.details)
+    case 'debit':
+      return debitCustomer(world, action.details)
+    case 'reverse_credit':
+      return reverse(world, action.details)
     case 'resolve_payout':
       return resolvePayout(world, action.details, actor)
     case 'resolve_transfer':
@@ -75,6 +88,24 @@ async function credit(world: World, { asset, amount, ...order }: DetailsOf<'cred
     operatorCredit(world, { ...order, money: money(asset, BigInt(amount)) }),
   )
   return { id, text: replayed ? 'had been credited before under this reference' : 'credited' }
+}
+
+async function debitCustomer(world: World, { asset, amount, ...order }: DetailsOf<'debit'>): Promise<Done> {
+  const { id, replayed } = await world.commit(debit(world, { ...order, money: money(asset, BigInt(amount)) }))
+  return { id, text: replayed ? 'had been debited before under this reference' : 'debited' }
+}
+
+async function reverse(
+  world: World,
+  { deposit_id, reason, reference }: DetailsOf<'reverse_credit'>,
+): Promise<Done> {
+  const deposit = await depositById(world.db, deposit_id)
+  if (!deposit) throw new Error(`No deposit ${deposit_id} in ${world.environment}.`)
+  const { id, replayed } = await world.commit(reverseCredit(world, { deposit, reason, reference }))
+  return {
+    id,
+    text: replayed ? 'had been booked before under this reference' : `reverses ${deposit_id}`,
+  }
 }
 
 async function payPartnerFees(

@@ -6,7 +6,7 @@ import { overdue } from '../db/due.ts'
 import { openExceptions } from '../exceptions/store.ts'
 import type { Payout } from '../pix/store.ts'
 import { perform } from './actions.ts'
-import { approve, listProposals, propose } from './proposals.ts'
+import { approve, listProposals, propose, reject, withdraw } from './proposals.ts'
 import { noteStuck } from './stuck.ts'
 
 let service: TestService
@@ -111,4 +111,53 @@ test('what is on its way for too long is an exception, until it has come to its 
   await api.post(`/v1/sandbox/pix/payouts/${payout_id}/complete`)
   await noteStuck(impatient)
   expect(await open()).toEqual([])
+})
+
+test('a resolution happens in the moment of its approval, or not at all', async () => {
+  const { sandbox } = service.worlds
+  const [ana, bea] = ['a@example.com', 'b@example.com']
+  const ended = async (end: 'approve' | 'reject') => {
+    const { api, payout_id } = await openPayout()
+    const details = { payout_id, outcome: 'failed', evidence: 'statement' } as const
+    const { id } = await propose(sandbox, { name: 'resolve_payout', details }, ana)
+    if (end === 'reject') await reject(sandbox, id, bea, 'it was paid')
+    // Refused, and as open as before, while whoever accepted it may be sending it.
+    if (end === 'approve') await until(() => approve(sandbox, id, bea).then(Boolean, () => false), 10_000)
+    if (end === 'approve')
+      expect(await approve(sandbox, id, bea)).toMatchObject({ ended: 'done', resource_id: payout_id })
+    else await expect(approve(sandbox, id, bea)).rejects.toThrow(/was rejected by b@example\.com/)
+    return (await api.get(`/v1/pix/payouts/${payout_id}`)).json.status
+  }
+  expect([await ended('approve'), await ended('reject')]).toEqual(['failed', 'processing'])
+})
+
+test('a transfer that comes to another end meanwhile leaves its proposal open, to be withdrawn', async () => {
+  const { sandbox } = service.worlds
+  const { api, customer_id } = await openPayout()
+  await api.post('/v1/sandbox/deposits', { customer_id, asset: 'USDT', amount: '9000000' })
+  const { id: transfer_id } = (
+    await api.post('/v1/onchain/transfers', {
+      customer_id,
+      asset: 'USDT',
+      network: 'polygon',
+      amount: '1009003',
+      destination_address: '0x52908400098527886e0f7030069857d2e4169ee7',
+      idempotency_key: 'stays',
+    })
+  ).json
+  const status = async () => (await api.get(`/v1/onchain/transfers/${transfer_id}`)).json.status
+  await until(async () => (await status()) === 'processing', 20_000)
+  const resolve = (outcome: 'confirmed' | 'failed') =>
+    propose(
+      sandbox,
+      { name: 'resolve_transfer', details: { transfer_id, outcome, evidence: 'explorer' } },
+      'a@example.com',
+    )
+  const failed = await resolve('failed')
+  await expect(resolve('confirmed')).rejects.toThrow(/has an open proposal already/)
+  await api.post(`/v1/sandbox/onchain/transfers/${transfer_id}/confirm`)
+  expect(await status()).toBe('confirmed')
+  await expect(approve(sandbox, failed.id, 'b@example.com')).rejects.toThrow(/confirmed already/)
+  expect(await withdraw(sandbox, failed.id, 'a@example.com', null)).toMatchObject({ ended: 'withdrawn' })
+  expect(await status()).toBe('confirmed')
 })

@@ -1,5 +1,8 @@
 import type { Db } from '../db/pool.ts'
+import { rowSource, updateOf } from '../ledger/command.ts'
 import type { Action, ActionName } from './actions.ts'
+
+export type ProposalEnd = 'done' | 'rejected' | 'withdrawn' | 'expired'
 
 export type Proposal = {
   readonly id: string
@@ -7,44 +10,105 @@ export type Proposal = {
   readonly details: Action['details']
   readonly proposed_by: string
   readonly proposed_at: Date
+  /** Until then it can be approved. */
+  readonly expires_at: Date
+  /** Set in the transaction that moves the money. */
   readonly approved_by: string | null
   readonly approved_at: Date | null
+  /** What came of it, once it is done. */
   readonly resource_id: string | null
+  readonly ended: ProposalEnd | null
+  readonly ended_by: string | null
+  readonly ended_reason: string | null
+  readonly ended_at: Date | null
 }
+
+const COLUMNS = `id, action, details, proposed_by, proposed_at, expires_at, approved_by, approved_at, resource_id,
+  ended, ended_by, ended_reason, ended_at`
 
 export async function insertProposal(
   db: Db,
   proposal: Pick<Proposal, 'id' | 'action' | 'details' | 'proposed_by'>,
 ): Promise<Proposal> {
   const { rows } = await db.query(
-    'INSERT INTO proposals (id, action, details, proposed_by) VALUES ($1, $2, $3, $4) RETURNING *',
+    `INSERT INTO proposals (id, action, details, proposed_by) VALUES ($1, $2, $3, $4) RETURNING ${COLUMNS}`,
     [proposal.id, proposal.action, JSON.stringify(proposal.details), proposal.proposed_by],
   )
   return rows[0]
 }
 
 export async function proposalById(db: Db, id: string): Promise<Proposal | undefined> {
-  const { rows } = await db.query('SELECT * FROM proposals WHERE id = $1', [id])
+  const { rows } = await db.query(`SELECT ${COLUMNS} FROM proposals WHERE id = $1`, [id])
   return rows[0]
 }
 
-/** Who approves is written before anything happens: the database itself refuses the one who proposed. */
-export async function markApproved(db: Db, id: string, approved_by: string): Promise<void> {
-  await db.query(
-    'UPDATE proposals SET approved_by = $2, approved_at = clock_timestamp() WHERE id = $1 AND approved_by IS NULL',
-    [id, approved_by],
+/** Those that wait for somebody first, then the newest. */
+export async function selectProposals(db: Db, limit: number): Promise<Proposal[]> {
+  const { rows } = await db.query(
+    `SELECT ${COLUMNS} FROM proposals ORDER BY (ended IS NULL) DESC, proposed_at DESC, id DESC LIMIT $1`,
+    [limit],
   )
-}
-
-export async function markDone(db: Db, id: string, resource_id: string): Promise<Proposal> {
-  const { rows } = await db.query('UPDATE proposals SET resource_id = $2 WHERE id = $1 RETURNING *', [
-    id,
-    resource_id,
-  ])
-  return rows[0]
-}
-
-export async function newestProposals(db: Db): Promise<Proposal[]> {
-  const { rows } = await db.query('SELECT * FROM proposals ORDER BY proposed_at DESC, id DESC LIMIT 100')
   return rows
+}
+
+export async function overdueProposals(db: Db, limit: number): Promise<string[]> {
+  const { rows } = await db.query(
+    `SELECT id FROM proposals WHERE ended IS NULL AND approved_by IS NULL AND expires_at <= clock_timestamp()
+     ORDER BY expires_at LIMIT $1`,
+    [limit],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Held by the command that moves the money, so nobody can reject it, withdraw it or let it expire meanwhile. */
+export const proposalRows = rowSource<
+  Pick<
+    Proposal,
+    | 'id'
+    | 'proposed_by'
+    | 'approved_by'
+    | 'expires_at'
+    | 'ended'
+    | 'ended_by'
+    | 'ended_reason'
+    | 'resource_id'
+  >
+>(
+  'proposals',
+  `SELECT id, proposed_by, approved_by, expires_at, ended, ended_by, ended_reason, resource_id FROM proposals
+    WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE`,
+)
+
+export const approveProposals = updateOf(proposalRows, 'proposals', {
+  id: 'text',
+  approved_by: 'text',
+  approved_at: 'timestamptz',
+})
+
+export type Ending = {
+  readonly end: ProposalEnd
+  /** Null: nobody; its time is over. */
+  readonly by: string | null
+  readonly reason: string | null
+  readonly resource_id: string | null
+}
+
+/** Each end from the states that allow it, judged by the database when the row is free. Undefined: not from this one. */
+const allowed: Readonly<Record<ProposalEnd, string>> = {
+  done: 'true',
+  rejected: 'approved_by IS NULL AND expires_at > clock_timestamp()',
+  withdrawn: 'approved_by IS NULL AND expires_at > clock_timestamp()',
+  expired: 'approved_by IS NULL AND expires_at <= clock_timestamp()',
+}
+
+export async function markEnded(db: Db, id: string, ending: Ending): Promise<Proposal | undefined> {
+  const { end, by, reason, resource_id } = ending
+  const { rows } = await db.query(
+    `UPDATE proposals SET ended = $2, ended_by = $3, ended_reason = $4, ended_at = clock_timestamp(), resource_id = $5,
+       approved_by = CASE WHEN $2 = 'done' THEN coalesce(approved_by, $3) ELSE approved_by END,
+       approved_at = CASE WHEN $2 = 'done' THEN coalesce(approved_at, clock_timestamp()) ELSE approved_at END
+     WHERE id = $1 AND ended IS NULL AND ${allowed[end]} RETURNING ${COLUMNS}`,
+    [id, end, by, reason, resource_id],
+  )
+  return rows[0]
 }

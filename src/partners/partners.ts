@@ -3,6 +3,7 @@ import { isUniqueViolation, type Pool } from '../db/pool.ts'
 import { hashPassword, newPassword, passwordFits } from './password.ts'
 import {
   changePartner,
+  countOperators,
   insertPartner,
   insertUser,
   type Partner,
@@ -91,4 +92,12 @@ export async function identifyOperator(shared: Shared, email: string, password: 
     throw new Error('No operator with this e-mail and password.')
   }
   return user
+}
+
+/** One alone could never get anything approved: better said before than after. */
+export async function assertTwoOperators(shared: Shared): Promise<void> {
+  if ((await countOperators(shared.db)) >= 2) return
+  throw new Error(
+    'In production one operator proposes and another one approves, and there are not two yet. Make them: trilho users create --email EMAIL --operator',
+  )
 }

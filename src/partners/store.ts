@@ -71,6 +71,11 @@ export async function selectUser(db: Db, email: string): Promise<User | undefine
   return rows[0]
 }
 
+export async function countOperators(db: Db): Promise<number> {
+  const { rows } = await db.query(`SELECT count(*)::integer AS count FROM users WHERE role = 'operator'`)
+  return rows[0].count
+}
+
 export async function setPassword(db: Db, email: string, password_hash: string): Promise<User | undefined> {
   const { rows } = await db.query('UPDATE users SET password_hash = $2 WHERE email = $1 RETURNING *', [
     email,

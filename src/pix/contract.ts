@@ -203,6 +203,7 @@ export const createPayout = endpoint({
     'idempotency_conflict',
     'pix_key_not_found',
     'counterparty_not_allowed',
+    'limit_exceeded',
     'insufficient_balance',
     'amount_too_large',
     'rail_unavailable',

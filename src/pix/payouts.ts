@@ -11,6 +11,8 @@ import { customerAccount, inTransitAccount } from '../ledger/accounts.ts'
 import { balanceOf } from '../ledger/balances.ts'
 import type { Claim, Command } from '../ledger/command.ts'
 import { type Once, once } from '../ledger/once.ts'
+import { checkLimits, spendHeld } from '../money-limits/money-limits.ts'
+import { usageRows } from '../money-limits/store.ts'
 import type { Holder } from '../rails/pix/rail.ts'
 import type { World } from '../world.ts'
 import { renderPayout } from './contract.ts'
@@ -68,15 +70,17 @@ export function acceptPayout(
   const { claim, counterparty, bodyOf } = parts
   const id = world.newId('payout')
   const account = { customer_id, asset: 'BRL' } as const
+  const reads = [customerRows, usageRows].map((source) => ({ source, id: customer_id }))
   return onBehalfOf(caller, {
     partner_id,
-    locks: { claim, accounts: [account], reads: [{ source: customerRows, id: customer_id }] },
+    locks: { claim, accounts: [account], reads },
     decide: (held) =>
       once(held, claim, bodyOf, () => {
         const customer = activeCustomer(held, { partner_id, id: customer_id })
         if (!counterparty) refuse('pix_key_not_found', { param: 'counterparty.pix_key' })
         if (!isAllowed(counterparty, customer, caller))
           refuse('counterparty_not_allowed', { param: 'counterparty' })
+        const keeps = spendHeld(held, limited(order))
         const fee = caller.terms.pix_fee
         const gross = amount.units + fee
         if (held.account(account)!.balance < gross) refuse('insufficient_balance') // §4.1 rule 1
@@ -112,6 +116,7 @@ export function acceptPayout(
         return {
           resource_id: id,
           answer: null,
+          keeps,
           movements: [
             {
               cause_id: id,
@@ -147,11 +152,16 @@ export async function tryPayout(
     refuse('pix_key_not_found', { param: 'counterparty.pix_key' })
   if (!isAllowed(counterparty, customer, caller))
     refuse('counterparty_not_allowed', { param: 'counterparty' })
+  await checkLimits(world, limited(order))
   const balance = await balanceOf(world.db, { customer_id: customer.id, asset: 'BRL' })
   const balance_after = balance - order.amount.units - caller.terms.pix_fee
   if (balance_after < 0n) refuse('insufficient_balance')
   return { fee: caller.terms.pix_fee, balance_after, counterparty }
 }
+
+/** Money limits count what is sent, without the fee. */
+const limited = ({ customer_id, amount }: PayoutOrder) =>
+  ({ kind: 'payout', customer_id, asset: 'BRL', units: amount.units }) as const
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { refuse } from '../core/errors.ts'
+import { formatMoney, type Money, money as moneyOf } from '../core/money.ts'
+import { ownCustomer } from '../customers/customers.ts'
+import { customerRows } from '../customers/store.ts'
+import { customerAccount, externalAccount } from '../ledger/accounts.ts'
+import type { Claim, Command, Held } from '../ledger/command.ts'
+import { type Referenced, underReference } from '../ledger/once.ts'
+import type { World } from '../world.ts'
+import { type Adjustment, insertAdjustments, reversalRows } from './store.ts'
+
+/**
+ * An operator's corrections. What was booked stays booked; a correction is a movement of its own, under a reference that
+ * works once. A block does not stand in its way, but the balance does: nothing is taken that is not there.
+ */
+export type Debit = Pick<Adjustment, 'partner_id' | 'customer_id' | 'reason' | 'reference'> & {
+  readonly money: Money
+}
+
+export function debit(world: World, order: Debit): Command<Referenced> {
+  const { partner_id, customer_id, money, reason, reference } = order
+  return adjust(world, {
+    kind: 'debit',
+    partner_id,
+    customer_id,
+    asset: money.asset,
+    amount: money.units,
+    deposit_id: null,
+    rail: 'operator',
+    reason,
+    reference,
+  })
+}
+
+/** A deposit as it was booked. It never changes, so it need not be held. */
+export type Reversible = Pick<Adjustment, 'id' | 'partner_id' | 'customer_id' | 'asset' | 'amount' | 'rail'>
+
+export type Reversal = {
+  readonly deposit: Reversible
+  readonly reason: string
+  readonly reference: string
+}
+
+/** Credits that were made by hand. What a real rail brought in is money that came, and no mistake of ours. */
+const reversibleRails = ['operator', 'sandbox']
+
+/** The exact inverse of a mistaken credit, at most once. */
+export function reverseCredit(world: World, { deposit, reason, reference }: Reversal): Command<Referenced> {
+  const { id: deposit_id, partner_id, customer_id, asset, amount, rail } = deposit
+  if (!reversibleRails.includes(rail))
+    refuse('already_final', {
+      message: `${deposit_id} came in by ${rail}; only a credit by hand can be reversed.`,
+    })
+  return adjust(world, {
+    kind: 'reversal',
+    partner_id,
+    customer_id,
+    asset,
+    amount,
+    deposit_id,
+    rail,
+    reason,
+    reference,
+  })
+}
+
+function adjust(world: World, order: Omit<Adjustment, 'id' | 'created_at'>): Command<Referenced> {
+  const { kind, customer_id, asset, amount, deposit_id, reason, reference } = order
+  // One name for both kinds: a reference stands for one correction, whichever it is.
+  const claim: Claim = {
+    scope: 'operator',
+    operation: 'adjustment',
+    key: reference,
+    fingerprint: JSON.stringify([kind, customer_id, asset, amount.toString(), deposit_id, reason]),
+  }
+  return underReference(booking(world, order), claim)
+}
+
+function booking(world: World, order: Omit<Adjustment, 'id' | 'created_at'>): Command<Adjustment> {
+  const { kind, partner_id, customer_id, asset, amount, deposit_id, rail } = order
+  assert(amount > 0n, 'an adjustment moves something')
+  const id = world.newId('adjustment')
+  return {
+    partner_id,
+    locks: {
+      accounts: [{ customer_id, asset }],
+      reads: [
+        { source: customerRows, id: customer_id },
+        ...(deposit_id === null ? [] : [{ source: reversalRows, id: deposit_id }]),
+      ],
+    },
+    decide(held) {
+      ownCustomer(held, { partner_id, id: customer_id })
+      const before = deposit_id === null ? undefined : held.row(reversalRows, deposit_id)
+      if (before)
+        refuse('already_final', {
+          message: `${deposit_id} was reversed before, by ${before.adjustment_id}.`,
+        })
+      assertCovered(held, order)
+      const made: Adjustment = { ...order, id, created_at: held.now }
+      return {
+        movements: [
+          {
+            cause_id: id,
+            name: kind === 'debit' ? 'debited' : 'reversed',
+            partner_id,
+            lines: [
+              { account: customerAccount(customer_id), asset, amount: -amount },
+              { account: externalAccount(rail), asset, amount },
+            ],
+          },
+        ],
+        writes: [{ target: insertAdjustments, row: made }],
+        keeps:
+          deposit_id === null
+            ? []
+            : [{ source: reversalRows, row: { id: deposit_id, adjustment_id: id } as { id: string } }],
+        result: made,
+      }
+    },
+  }
+}
+
+function assertCovered(held: Held, { customer_id, asset, amount }: Omit<Adjustment, 'id' | 'created_at'>) {
+  const balance = held.account({ customer_id, asset })?.balance ?? 0n
+  if (balance >= amount) return
+  refuse('insufficient_balance', {
+    message: `${customer_id} has ${formatMoney(moneyOf(asset, balance))} available, which does not cover ${formatMoney(moneyOf(asset, amount))}. Nothing was booked.`,
+  })
+}

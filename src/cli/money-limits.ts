@@ -1,0 +1,158 @@
+import { environments } from '../core/environment.ts'
+import { formatMoney, money } from '../core/money.ts'
+import { customerById } from '../customers/store.ts'
+import { setMoneyLimits } from '../money-limits/money-limits.ts'
+import {
+  type MoneyLimitName,
+  type MoneyLimits,
+  moneyLimitNames,
+  moneyLimitsOf,
+  type Usage,
+  usageOf,
+} from '../money-limits/store.ts'
+import { findPartner } from '../partners/partners.ts'
+import type { World } from '../world.ts'
+import {
+  argument,
+  type CliCommand,
+  environmentOption,
+  type Input,
+  type Output,
+  option,
+  options,
+  table,
+  usage,
+  worldThatHas,
+} from './command.ts'
+
+/** How much money may leave a customer. A partner's figures are the default of its customers. */
+const FIGURE = /^(0|[1-9][0-9]{0,17})$/
+const perAsset = { value: 'USDT|BTC=UNITS', type: 'string', multiple: true } as const
+
+const limitOptions = {
+  'payout-order': { type: 'string', value: 'CENTAVOS', about: 'The most for one payout; none lifts a limit' },
+  'payout-day': { type: 'string', value: 'CENTAVOS', about: 'For all payouts of a day in São Paulo' },
+  'payout-night': { type: 'string', value: 'CENTAVOS', about: 'For all payouts from 20:00 to 06:00' },
+  'transfer-order': { ...perAsset, about: 'The most for one transfer of an asset; may be repeated' },
+  'transfer-day': { ...perAsset, about: 'For all transfers of an asset in a day; may be repeated' },
+} as const
+
+function figureOf(name: string, text: string): bigint | null {
+  if (text === 'none') return null
+  if (!FIGURE.test(text)) usage(`--${name} must be a whole number of at most 18 digits, or none.`)
+  return BigInt(text)
+}
+
+function changeFrom(input: Input): Partial<MoneyLimits> {
+  const change: Partial<Record<MoneyLimitName, bigint | null>> = {}
+  for (const name of ['payout-order', 'payout-day', 'payout-night'] as const) {
+    const text = option(input, name)
+    if (text !== undefined) change[name.replace('-', '_') as MoneyLimitName] = figureOf(name, text)
+  }
+  for (const name of ['transfer-order', 'transfer-day'] as const) {
+    for (const text of options(input, name)) {
+      const [, asset, figure] = /^(USDT|BTC)=(.*)$/.exec(text) ?? usage(`--${name} must be USDT=… or BTC=….`)
+      const field = `${name.replace('-', '_')}_${asset!.toLowerCase()}` as MoneyLimitName
+      if (field in change) usage(`--${name} names ${asset} twice.`)
+      change[field] = figureOf(name, figure!)
+    }
+  }
+  if (Object.keys(change).length === 0)
+    usage(
+      `Say at least one of ${Object.keys(limitOptions)
+        .map((name) => `--${name}`)
+        .join(', ')}.`,
+    )
+  return change
+}
+
+const assetOf = (name: MoneyLimitName) =>
+  name.endsWith('_usdt') ? 'USDT' : name.endsWith('_btc') ? 'BTC' : 'BRL'
+
+const none = Object.fromEntries(moneyLimitNames.map((name) => [name, null])) as MoneyLimits
+
+/** What is in force, and of what is counted how much is used. */
+export function moneyLimitRows(limits: MoneyLimits, used?: Usage) {
+  return moneyLimitNames.map((name) => {
+    const asset = assetOf(name)
+    const shown = (units: bigint | null | undefined) =>
+      units === null || units === undefined ? null : formatMoney(money(asset, units))
+    const sum = used?.[`${name}_used` as keyof Usage] as bigint | null | undefined
+    return { limit: name, allowed: shown(limits[name]), ...(used ? { used: shown(sum) } : {}) }
+  })
+}
+
+function shown(world: World, subject_id: string, limits: MoneyLimits): Output {
+  return {
+    json: { subject_id, environment: world.environment, money_limits: limits },
+    text: table(moneyLimitRows(limits)),
+  }
+}
+
+const environment = {
+  type: 'string',
+  value: environments.join('|'),
+  about: 'production when absent',
+} as const
+
+export const moneyLimitCommands: CliCommand[] = [
+  {
+    name: 'partners set-money-limits',
+    takes: 'PARTNER',
+    about: 'Say how much money may leave each customer of a partner',
+    options: { environment, ...limitOptions },
+    async runWith(input, { shared, worlds }) {
+      const change = changeFrom(input)
+      const world = worlds[environmentOption(input) ?? 'production']
+      const { id } = await findPartner(shared, argument(input, 0, 'PARTNER'))
+      return shown(world, id, await setMoneyLimits(world, id, change))
+    },
+  },
+  {
+    name: 'partners money-limits',
+    takes: 'PARTNER',
+    about: 'Show how much money may leave each customer of a partner',
+    options: { environment },
+    async runWith(input, { shared, worlds }) {
+      const world = worlds[environmentOption(input) ?? 'production']
+      const { id } = await findPartner(shared, argument(input, 0, 'PARTNER'))
+      return shown(world, id, (await moneyLimitsOf(world.db, id)) ?? none)
+    },
+  },
+  {
+    name: 'customers set-money-limits',
+    takes: 'CUSTOMER',
+    about: 'Say how much money may leave a customer; what is not said follows its partner',
+    options: limitOptions,
+    async runWith(input, { worlds }) {
+      const change = changeFrom(input)
+      const { world, id } = await customerIn(worlds, input)
+      return shown(world, id, await setMoneyLimits(world, id, change))
+    },
+  },
+  {
+    name: 'customers money-limits',
+    takes: 'CUSTOMER',
+    about: 'Show how much money may leave a customer, its partner’s figures included, and what is used',
+    async runWith(input, { worlds }) {
+      const { world, id } = await customerIn(worlds, input)
+      const [own = none, inForce] = await Promise.all([moneyLimitsOf(world.db, id), usageOf(world.db, id)])
+      return {
+        json: {
+          subject_id: id,
+          environment: world.environment,
+          money_limits: own,
+          in_force: inForce ?? none,
+        },
+        text: table(moneyLimitRows(inForce ?? none, inForce)),
+      }
+    },
+  },
+]
+
+async function customerIn(worlds: Parameters<typeof worldThatHas>[0], input: Input) {
+  const id = argument(input, 0, 'CUSTOMER')
+  const place = await worldThatHas(worlds, (world) => customerById(world.db, id))
+  if (!place) throw new Error(`No customer ${id}.`)
+  return { world: place.world, id }
+}

@@ -1,0 +1,21 @@
+import type { World } from '../world.ts'
+import { closeException, type Exception, exceptionById, newestExceptions, openExceptions } from './store.ts'
+
+/** What an operator does with exceptions: look, find out outside what happened, and close them with the reason. */
+const MOST = 200
+
+export function listExceptions(world: World, options: { closed_too: boolean }): Promise<Exception[]> {
+  return options.closed_too ? newestExceptions(world.db, MOST) : openExceptions(world.db, MOST)
+}
+
+/** Nothing but the row is closed: what is wrong with the money is mended by a correction or a resolution of its own. */
+export async function closeByHand(
+  world: World,
+  closing: { id: string; closed_by: string; closed_reason: string },
+): Promise<Exception> {
+  const closed = await closeException(world.db, closing)
+  if (closed) return closed
+  const before = await exceptionById(world.db, closing.id)
+  if (!before) throw new Error(`No exception ${closing.id} in ${world.environment}.`)
+  throw new Error(`${closing.id} was closed by ${before.closed_by} before (${before.closed_reason}).`)
+}

@@ -1,0 +1,103 @@
+import type { Db } from '../db/pool.ts'
+import { rowSource } from '../ledger/command.ts'
+
+export const moneyLimitNames = [
+  'payout_order',
+  'payout_day',
+  'payout_night',
+  'transfer_order_usdt',
+  'transfer_order_btc',
+  'transfer_day_usdt',
+  'transfer_day_btc',
+] as const
+
+export type MoneyLimitName = (typeof moneyLimitNames)[number]
+/** In the smallest unit, net of fees; null: none. */
+export type MoneyLimits = Readonly<Record<MoneyLimitName, bigint | null>>
+
+/** A subject is a partner or a customer. What the change does not name stays. */
+export async function saveMoneyLimits(
+  db: Db,
+  subject_id: string,
+  change: Partial<MoneyLimits>,
+): Promise<MoneyLimits> {
+  const names = moneyLimitNames.filter((name) => change[name] !== undefined)
+  const sets = names.map((name) => `${name} = excluded.${name}`)
+  const { rows } = await db.query(
+    `INSERT INTO money_limits (subject_id, ${names.join(', ')}) VALUES ($1, ${names.map((_, i) => `$${i + 2}`).join(', ')})
+     ON CONFLICT (subject_id) DO UPDATE SET ${sets.join(', ')}, changed_at = clock_timestamp()
+     RETURNING ${moneyLimitNames.join(', ')}`,
+    [subject_id, ...names.map((name) => change[name])],
+  )
+  return rows[0]
+}
+
+export async function moneyLimitsOf(db: Db, subject_id: string): Promise<MoneyLimits | undefined> {
+  const { rows } = await db.query(
+    `SELECT ${moneyLimitNames.join(', ')} FROM money_limits WHERE subject_id = $1`,
+    [subject_id],
+  )
+  return rows[0]
+}
+
+/** What is in force for a customer, and what it has used. Sums are null where nothing limits them. */
+export type Usage = MoneyLimits & {
+  /** The customer. */
+  readonly id: string
+  readonly is_night: boolean
+  readonly day_ends_at: Date
+  readonly night_ends_at: Date
+  readonly payout_day_used: bigint | null
+  readonly payout_night_used: bigint | null
+  readonly transfer_day_usdt_used: bigint | null
+  readonly transfer_day_btc_used: bigint | null
+}
+
+const SAO_PAULO = `'America/Sao_Paulo'`
+
+const used = (table: 'payouts' | 'transfers', amount: string, window: 'day' | 'night', where = '') =>
+  `(SELECT coalesce(sum(${amount}), 0) FROM ${table} WHERE customer_id = subject.id AND status <> 'failed'
+      AND created_at >= ${window}_starts_at AND created_at < ${window}_ends_at${where})`
+
+/**
+ * Nothing for a customer without limits. A day is a calendar day of São Paulo; a night begins at 20:00 and is one until
+ * 06:00. So a night is the last ten hours of a day that begins at 06:00, whatever the calendar says in between.
+ */
+export const usageSql = (now: string) => `
+  WITH moment AS MATERIALIZED (SELECT ${now} AT TIME ZONE ${SAO_PAULO} AS local),
+  days AS MATERIALIZED (
+    SELECT local, date_trunc('day', local) AS day, date_trunc('day', local - interval '6 hours') AS day_from_six FROM moment),
+  windows AS MATERIALIZED (
+    SELECT day AT TIME ZONE ${SAO_PAULO} AS day_starts_at,
+      (day + interval '1 day') AT TIME ZONE ${SAO_PAULO} AS day_ends_at,
+      (day_from_six + interval '20 hours') AT TIME ZONE ${SAO_PAULO} AS night_starts_at,
+      (day_from_six + interval '30 hours') AT TIME ZONE ${SAO_PAULO} AS night_ends_at,
+      local >= day_from_six + interval '20 hours' AS is_night
+    FROM days),
+  subject AS (
+    SELECT customers.id, ${moneyLimitNames.map((name) => `coalesce(own.${name}, partners.${name}) AS ${name}`).join(', ')}
+    FROM customers
+    LEFT JOIN money_limits AS own ON own.subject_id = customers.id
+    LEFT JOIN money_limits AS partners ON partners.subject_id = customers.partner_id
+    WHERE customers.id = ANY($1::text[]) AND coalesce(own.subject_id, partners.subject_id) IS NOT NULL)
+  SELECT subject.id, ${moneyLimitNames.join(', ')}, is_night, day_ends_at, night_ends_at,
+    CASE WHEN payout_day IS NOT NULL THEN ${used('payouts', 'amount', 'day')} END AS payout_day_used,
+    CASE WHEN payout_night IS NOT NULL AND is_night THEN ${used('payouts', 'amount', 'night')} END AS payout_night_used,
+    CASE WHEN transfer_day_usdt IS NOT NULL THEN ${used('transfers', 'amount_net', 'day', ` AND asset = 'USDT'`)} END AS transfer_day_usdt_used,
+    CASE WHEN transfer_day_btc IS NOT NULL THEN ${used('transfers', 'amount_net', 'day', ` AND asset = 'BTC'`)} END AS transfer_day_btc_used
+  FROM subject CROSS JOIN windows`
+
+/**
+ * Read once the customer's account is held: whoever ordered before has committed, so the sums miss nobody. The clock of an
+ * order is read after them; should a day end in between, the order is judged by the fuller day.
+ */
+export const usageRows = rowSource<Usage>('money limits', usageSql('clock_timestamp()'))
+
+export async function usageOf(db: Db, customer_id: string): Promise<Usage | undefined> {
+  const { rows } = await db.query({
+    name: 'money limits of a customer',
+    text: usageRows.sql,
+    values: [[customer_id]],
+  })
+  return rows[0]
+}
