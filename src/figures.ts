@@ -2,6 +2,7 @@ import { countOpen } from './db/due.ts'
 import type { Pool } from './db/pool.ts'
 import { countOpenExceptions } from './exceptions/store.ts'
 import type { Question, Sample } from './gauges.ts'
+import type { DoorFacts } from './ledger/commit.ts'
 import { networkNames } from './onchain/address.ts'
 import { oldestUnfolded } from './treasury/store.ts'
 import { queueState } from './webhooks/queue.ts'
@@ -14,22 +15,35 @@ import type { World } from './world.ts'
 export function questionsOf(world: World): Question[] {
   const { environment } = world
   return [
-    { name: 'payments', environment, ask: () => openPayments(world) },
-    { name: 'exceptions', environment, ask: () => openExceptions(world) },
     { name: 'prices', environment, ask: () => priceAges(world) },
-    { name: 'treasury', environment, ask: () => unfoldedAge(world) },
-    { name: 'webhooks', environment, ask: () => webhookQueue(world) },
+    ...inTurn([
+      { name: 'payments', environment, ask: () => openPayments(world) },
+      { name: 'exceptions', environment, ask: () => openExceptions(world) },
+      { name: 'treasury', environment, ask: () => unfoldedAge(world) },
+      { name: 'webhooks', environment, ask: () => webhookQueue(world) },
+    ]),
   ]
+}
+
+/** One after the other: a look at the figures must not take the connections that requests need. */
+function inTurn(questions: readonly Question[]): Question[] {
+  let last: Promise<unknown> = Promise.resolve()
+  return questions.map((question) => ({
+    ...question,
+    ask() {
+      const turn = last.then(question.ask)
+      last = turn.catch(() => {})
+      return turn
+    },
+  }))
 }
 
 const OPEN_STATES = ['pending', 'processing']
 
 /** Every rail and state is told, also when nothing is open there: a figure that is absent is one that nobody knows. */
 async function openPayments({ db, environment }: World): Promise<Sample[]> {
-  const [payouts, transfers] = await Promise.all([
-    countOpen(db, 'payouts', `'pix'`),
-    countOpen(db, 'transfers', 'network'),
-  ])
+  const payouts = await countOpen(db, 'payouts', `'pix'`)
+  const transfers = await countOpen(db, 'transfers', 'network')
   const found = new Map([...payouts, ...transfers].map((one) => [`${one.rail} ${one.status}`, one]))
   return ['pix', ...networkNames].flatMap((rail) =>
     OPEN_STATES.flatMap((state): Sample[] => {
@@ -80,12 +94,20 @@ async function webhookQueue({ db, environment }: World): Promise<Sample[]> {
 export function questionsOfNode(parts: {
   ready: () => Promise<boolean>
   pools: Readonly<Record<string, Pool>>
+  doors: Readonly<Record<string, () => DoorFacts>>
 }): Question[] {
   return [
     {
-      name: 'ready',
+      name: 'doors',
       environment: 'node',
-      ask: async () => [['trilho_ready', {}, (await parts.ready()) ? 1 : 0]],
+      ask: async () =>
+        Object.entries(parts.doors).flatMap(([environment, facts]): Sample[] => {
+          const { waiting, connections_opened } = facts()
+          return [
+            ['trilho_ledger_waiting', { environment }, waiting],
+            ['trilho_ledger_connections_opened', { environment }, connections_opened],
+          ]
+        }),
     },
     {
       name: 'pools',
@@ -96,6 +118,12 @@ export function questionsOfNode(parts: {
           ['trilho_pool_connections', { pool, state: 'idle' }, idleCount],
           ['trilho_pool_waiting', { pool }, waitingCount],
         ]),
+    },
+    // Last, for it takes a connection itself.
+    {
+      name: 'ready',
+      environment: 'node',
+      ask: async () => [['trilho_ready', {}, (await parts.ready()) ? 1 : 0]],
     },
   ]
 }

@@ -44,6 +44,14 @@ const declared = {
     help: 'For how long the oldest webhook has been due',
     labels: ['environment'],
   },
+  trilho_ledger_waiting: {
+    help: 'Commands that wait for their turn at the one door for money, or for its answer',
+    labels: ['environment'],
+  },
+  trilho_ledger_connections_opened: {
+    help: 'Connections that the door has opened since the start: a few a day are renewals, more are losses',
+    labels: ['environment'],
+  },
   trilho_pool_connections: { help: 'Connections of a pool', labels: ['pool', 'state'] },
   trilho_pool_waiting: { help: 'Callers that wait for a connection of a pool', labels: ['pool'] },
   trilho_figures_missing: {

@@ -98,7 +98,11 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
     const wait_ms = config.database_wait_ms
     const sharedDb = openPool({ ...sharedSeat, max: 2, wait_ms })
     closing.push(() => sharedDb.end())
-    const { worlds, stop: stopWorlds } = openWorlds({
+    const {
+      worlds,
+      doors,
+      stop: stopWorlds,
+    } = openWorlds({
       url: database.url,
       clock,
       log,
@@ -169,7 +173,6 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
       const courier = openCourier(world, { outside, sealer, log, timeout_ms, retry_ms, onAttempt, onLost })
       couriers[environment] = courier
       closing.push(courier.stop)
-      for (const question of questionsOf(world)) metrics.watch(question)
     }
     const webhooks = { sealer, allow_private, couriers: couriers as Record<Environment, Courier> }
 
@@ -196,7 +199,10 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
         () => false,
       )
     const pools = { shared: sharedDb, production: worlds.production.db, sandbox: worlds.sandbox.db }
-    for (const question of questionsOfNode({ ready, pools })) metrics.watch(question)
+    // First what the node itself knows: the questions to the database would show in it.
+    for (const question of questionsOfNode({ ready, pools, doors })) metrics.watch(question)
+    for (const world of Object.values(worlds) as World[])
+      for (const question of questionsOf(world)) metrics.watch(question)
     registerPages(app, { openapi: () => buildOpenApi({ endpoints, public_url: server.url, version }) })
     if (config.metrics_port === undefined) registerMetrics(app, { metrics, token: config.metrics_token })
     else {

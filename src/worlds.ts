@@ -8,7 +8,7 @@ import { openPool, type SchemaName } from './db/pool.ts'
 import { depositChecks, depositTemplate } from './deposits/store.ts'
 import { eventChecks } from './events/store.ts'
 import { type Check, type Template, templateChecks, transitCheck } from './ledger/audit.ts'
-import { type DoorOptions, openDoor } from './ledger/commit.ts'
+import { type DoorFacts, type DoorOptions, openDoor } from './ledger/commit.ts'
 import { openTransfers, transferChecks, transferTemplate } from './onchain/store.ts'
 import { openPayouts, payoutChecks, payoutTemplate } from './pix/store.ts'
 import { tradeChecks, tradeTemplate } from './quotes/store.ts'
@@ -53,7 +53,12 @@ export const sliceChecks: readonly Check[] = [
   ...webhookChecks,
 ]
 
-export type OpenWorlds = { readonly worlds: Worlds; stop(): Promise<void> }
+export type OpenWorlds = {
+  readonly worlds: Worlds
+  /** How the door of each world is doing. */
+  readonly doors: Readonly<Record<Environment, () => DoorFacts>>
+  stop(): Promise<void>
+}
 
 export function openWorlds(options: {
   url: string
@@ -75,6 +80,7 @@ export function openWorlds(options: {
   onBatch?: (environment: Environment, batch: Parameters<NonNullable<DoorOptions['onBatch']>>[0]) => void
 }): OpenWorlds {
   const closing: (() => Promise<void>)[] = []
+  const doors: Partial<Record<Environment, () => DoorFacts>> = {}
 
   function open<E extends Environment>(
     environment: E,
@@ -89,6 +95,7 @@ export function openWorlds(options: {
       log: options.log,
       ...(onBatch ? { onBatch: (batch) => onBatch(environment, batch) } : {}),
     })
+    doors[environment] = door.facts
     closing.push(door.stop, () => db.end())
     const { pix_wait_ms, lease_ms, rail_timeout_ms, stuck_after_ms } = config
     const times = { pix_wait_ms, lease_ms, rail_timeout_ms, stuck_after_ms }
@@ -114,6 +121,7 @@ export function openWorlds(options: {
         quoting: { ...quoting, spread_bps: 0 },
       }),
     },
+    doors: doors as OpenWorlds['doors'],
     async stop() {
       for (const close of closing) await close()
     },

@@ -23,6 +23,7 @@ const proofs: readonly Proof[] = [
     suites: [
       'test/chaos',
       'test/webhooks/addresses.test.ts',
+      'test/retention.test.ts',
       'src/ledger',
       'src/operator/proposals.test.ts',
       'src/adjustments',

@@ -21,7 +21,15 @@ import { CommitUnknown, movesNothing, type Statement, statementFor, withWarnings
 export type Door = {
   /** Resolves after COMMIT. Rejects with a Refusal when the command was refused, or when nobody can tell (503). */
   commit<Result>(command: Command<Result>): Promise<Result>
+  facts(): DoorFacts
   stop(): Promise<void>
+}
+
+/** For the metrics. */
+export type DoorFacts = {
+  /** Commands that were handed in and are not answered yet. */
+  readonly waiting: number
+  readonly connections_opened: number
 }
 
 export type DoorOptions = {
@@ -58,6 +66,7 @@ export function openDoor(options: DoorOptions): Door {
           since: performance.now(),
         }),
       ),
+    facts: () => sumOf(lanes.map((lane) => lane.facts())),
     async stop() {
       await Promise.all(lanes.map((lane) => lane.stop()))
     },
@@ -70,13 +79,19 @@ function laneOf(partner_id: string, lanes: number): number {
   return hash % lanes
 }
 
-type Lane = { submit(pending: Pending): void; stop(): Promise<void> }
+type Lane = { submit(pending: Pending): void; facts(): DoorFacts; stop(): Promise<void> }
+
+const sumOf = (facts: readonly DoorFacts[]): DoorFacts => ({
+  waiting: facts.reduce((sum, { waiting }) => sum + waiting, 0),
+  connections_opened: facts.reduce((sum, { connections_opened }) => sum + connections_opened, 0),
+})
 
 function openLane(options: DoorOptions): Lane {
   const side = openRunner(options, 'side')
   const main = openRunner(options, 'main', (pending) => side.submit(pending))
   return {
     submit: main.submit,
+    facts: () => sumOf([main.facts(), side.facts()]),
     async stop() {
       await main.stop()
       await side.stop()
@@ -161,6 +176,7 @@ function openRunner(options: DoorOptions, name: string, aside?: (pending: Pendin
 
   return {
     submit,
+    facts: () => ({ waiting: queue.size() + current.length, connections_opened: connection.opened() }),
     async stop() {
       stopped = true
       await running

@@ -5,6 +5,8 @@ import { type Client, openClient, type Seat } from '../db/pool.ts'
 export type Connection = {
   get(): Promise<Client>
   drop(client: Client): void
+  /** How many there have been. */
+  opened(): number
   close(): Promise<void>
 }
 
@@ -14,6 +16,7 @@ const SERVES_MS = 30 * 60_000
 export function openConnection(seat: Seat, name: string): Connection {
   let current: Client | undefined
   let opened_at = 0
+  let opened = 0
 
   function drop(client: Client): void {
     if (current === client) current = undefined
@@ -37,9 +40,11 @@ export function openConnection(seat: Seat, name: string): Connection {
       })
       current = client
       opened_at = performance.now()
+      opened++
       return client
     },
     drop,
+    opened: () => opened,
     async close() {
       await current?.end().catch(() => {})
     },
