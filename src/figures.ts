@@ -1,3 +1,4 @@
+import { auditState } from './audit/state.ts'
 import { countOpen } from './db/due.ts'
 import type { Pool } from './db/pool.ts'
 import { countOpenExceptions } from './exceptions/store.ts'
@@ -19,6 +20,7 @@ export function questionsOf(world: World): Question[] {
     ...inTurn([
       { name: 'payments', environment, ask: () => openPayments(world) },
       { name: 'exceptions', environment, ask: () => openExceptions(world) },
+      { name: 'audit', environment, ask: () => auditFigures(world) },
       { name: 'treasury', environment, ask: () => unfoldedAge(world) },
       { name: 'webhooks', environment, ask: () => webhookQueue(world) },
     ]),
@@ -63,6 +65,15 @@ async function openExceptions({ db, environment }: World): Promise<Sample[]> {
     ['trilho_exceptions_open', { environment, rail, kind }, count],
     ['trilho_exceptions_oldest_seconds', { environment, rail, kind }, oldest_seconds],
   ])
+}
+
+async function auditFigures(world: World): Promise<Sample[]> {
+  const { environment } = world
+  const { age_seconds, findings } = await auditState(world)
+  return [
+    ['trilho_audit_findings', { environment }, findings],
+    ...(age_seconds === null ? [] : [['trilho_audit_age_seconds', { environment }, age_seconds] as const]),
+  ]
 }
 
 async function priceAges({ prices, clock, environment }: World): Promise<Sample[]> {
