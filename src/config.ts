@@ -184,6 +184,17 @@ const settings = {
     fallback: '600000',
     parse: integer(100, 86_400_000),
   }),
+  AUDIT_EVERY_MS: setting({
+    about:
+      'How often the audit in the background begins anew at the latest, in milliseconds; 0: it does not run on this node',
+    fallback: '3600000',
+    parse: integer(0, 604_800_000),
+  }),
+  AUDIT_SHARE_PCT: setting({
+    about: 'How much of the time the audit in the background may be at work, in percent',
+    fallback: '10',
+    parse: integer(1, 100),
+  }),
   TRUST_PROXY: setting({
     about: 'Proxies whose X-Forwarded-For is believed: addresses and CIDR ranges, separated by commas',
     example: '10.0.0.0/8, 192.0.2.7',
@@ -256,6 +267,7 @@ export type Config = {
     readonly delivery_days: number
     readonly quote_days: number
   }
+  readonly audit: { readonly every_ms: number; readonly share_pct: number }
   readonly trusted_proxies: readonly Cidr[]
   readonly log_level: string
   readonly metrics_token: string | undefined
@@ -340,6 +352,7 @@ export function readConfig(env: Environment): Config {
       delivery_days: parsed.DELIVERY_RETENTION_DAYS,
       quote_days: parsed.QUOTE_RETENTION_DAYS,
     },
+    audit: { every_ms: parsed.AUDIT_EVERY_MS, share_pct: parsed.AUDIT_SHARE_PCT },
     trusted_proxies: parsed.TRUST_PROXY,
     log_level: parsed.LOG_LEVEL,
     metrics_token: parsed.METRICS_TOKEN,

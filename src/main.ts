@@ -2,6 +2,8 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { type Logger, pino } from 'pino'
 import { createGate, createHandlers, endpoints } from './api.ts'
+import { openAuditor } from './audit/auditor.ts'
+import { auditDetails, registerAuditMetrics } from './audit/state.ts'
 import type { Config } from './config.ts'
 import { type Clock, systemClock } from './core/clock.ts'
 import type { Environment } from './core/environment.ts'
@@ -32,7 +34,7 @@ import { isAllowedAddress } from './webhooks/address.ts'
 import { type Courier, openCourier } from './webhooks/courier.ts'
 import { dnsResolver, openOutside } from './webhooks/outside.ts'
 import type { World } from './world.ts'
-import { openWorlds } from './worlds.ts'
+import { openWorlds, sliceChecks } from './worlds.ts'
 
 /**
  * The composition root: config → database → two worlds → HTTP. Whatever is opened is noted with how to close it, and
@@ -152,6 +154,11 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
       openCarrier(worlds.sandbox, log),
     ]
     closing.push(() => Promise.all(workers.map((worker) => worker.stop())))
+    const auditors = Object.values<World>(worlds).map((world) =>
+      openAuditor(world, { checks: sliceChecks, log, ...config.audit }),
+    )
+    closing.push(() => Promise.all(auditors.map((auditor) => auditor.stop())))
+    registerAuditMetrics(metrics.registry, worlds)
 
     const { allow_private, timeout_ms, retry_ms, dns } = config.webhooks
     const resolve = dnsResolver({ servers: dns, allow_private })
@@ -185,7 +192,7 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
       readiness: { ready: () => serving },
       primary: () => primary.state(),
     })
-    registerHealth(app, { assertReady })
+    registerHealth(app, { assertReady, details: () => auditDetails(worlds) })
     const ready = () =>
       assertReady().then(
         () => true,

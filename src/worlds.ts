@@ -1,16 +1,17 @@
 import type { Logger } from 'pino'
-import { adjustmentChecks } from './adjustments/store.ts'
+import { adjustmentChecks, adjustmentTemplate } from './adjustments/store.ts'
 import type { Config } from './config.ts'
 import type { Clock } from './core/clock.ts'
 import type { Environment } from './core/environment.ts'
+import { customerChecks } from './customers/store.ts'
 import { openPool, type SchemaName } from './db/pool.ts'
-import { depositChecks } from './deposits/store.ts'
+import { depositChecks, depositTemplate } from './deposits/store.ts'
 import { eventChecks } from './events/store.ts'
-import type { Check } from './ledger/audit.ts'
+import { type Check, type Template, templateChecks, transitCheck } from './ledger/audit.ts'
 import { type DoorFacts, type DoorOptions, openDoor } from './ledger/commit.ts'
-import { transferChecks } from './onchain/store.ts'
-import { payoutChecks } from './pix/store.ts'
-import { tradeChecks } from './quotes/store.ts'
+import { openTransfers, transferChecks, transferTemplate } from './onchain/store.ts'
+import { openPayouts, payoutChecks, payoutTemplate } from './pix/store.ts'
+import { tradeChecks, tradeTemplate } from './quotes/store.ts'
 import { simulatedChain } from './rails/chain/simulated.ts'
 import { unavailableChain } from './rails/chain/unavailable.ts'
 import { openJournal } from './rails/journal.ts'
@@ -18,21 +19,36 @@ import { simulatedPix } from './rails/pix/simulated.ts'
 import { unavailablePix } from './rails/pix/unavailable.ts'
 import { filePrices, noPrices } from './rails/prices/file.ts'
 import { simulatedPrices } from './rails/prices/simulated.ts'
-import { treasuryChecks } from './treasury/store.ts'
+import { replayCheck } from './treasury/replay.ts'
+import { feePayoutTemplate, treasuryChecks } from './treasury/store.ts'
 import { webhookChecks } from './webhooks/store.ts'
 import { createWorld, type World, type Worlds } from './world.ts'
 
 /** Builds the two worlds from one database. Nothing made for the one can be handed to the other. */
 const schemas: Readonly<Record<Environment, SchemaName>> = { production: 'live', sandbox: 'sandbox' }
 
+/** What each kind of cause books, exactly. A new kind of cause has its line here, or its entries are findings. */
+const templates: readonly Template[] = [
+  adjustmentTemplate,
+  depositTemplate,
+  payoutTemplate,
+  transferTemplate,
+  tradeTemplate,
+  feePayoutTemplate,
+]
+
 /** What the audit checks beyond the ledger itself. */
 export const sliceChecks: readonly Check[] = [
+  ...templateChecks(templates),
+  transitCheck([openPayouts, openTransfers]),
+  ...customerChecks,
   ...depositChecks,
   ...adjustmentChecks,
   ...payoutChecks,
   ...transferChecks,
   ...tradeChecks,
   ...treasuryChecks,
+  replayCheck,
   ...eventChecks,
   ...webhookChecks,
 ]

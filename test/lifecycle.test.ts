@@ -8,10 +8,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { MigrationBlocked, migrate } from '../src/db/migrate.ts'
+import { openConnection } from '../src/ledger/connection.ts'
 import { openApi } from './support/api.ts'
 import { nobodyOn, type Ran, runCli, type Started, startCli, tempDataDir } from './support/cli.ts'
 import { asAdmin, createDatabase } from './support/database.ts'
+import { openHole } from './support/hole.ts'
 import { startNode } from './support/node.ts'
+import { openPooler } from './support/pooler.ts'
 import { openHands, someCpf, testEnv } from './support/service.ts'
 import { until } from './support/wait.ts'
 
@@ -282,13 +285,117 @@ describe('what keeps a server from starting is said in a sentence', () => {
     await database.drop()
   })
 
-  test('a database without a secret key, or no database at all', async () => {
-    const [keyless, unreachable] = await Promise.all([
+  test('a database without a secret key, or one that will not be there however long one waits', async () => {
+    const wrong = new URL(inject('postgres_url'))
+    wrong.password = 'wrong'
+    const [keyless, unreachable, refused] = await Promise.all([
       runCli(['serve'], { DATABASE_URL: 'postgresql://a:b@127.0.0.1:1/c' }),
-      runCli(['serve'], testEnv('postgresql://a:b@127.0.0.1:1/c')),
+      runCli(['serve'], testEnv('postgresql://a:b@127.0.0.1:1/c', { START_WAIT_MS: '500' })),
+      runCli(['serve'], testEnv(wrong.href)),
     ])
     isRefused(keyless, /SECRET_KEY is needed with DATABASE_URL, and must be the same on every node/)
     isRefused(unreachable, /The database cannot be reached: .*ECONNREFUSED/)
+    expect(refused.err).toMatch(/password authentication failed/)
+    expect(refused.code).toBe(1)
+  })
+
+  test('settings that a pooler drops or refuses', async () => {
+    const database = await createDatabase()
+    const [dropping, refusing] = await Promise.all([
+      openPooler(database.url, 'drop'),
+      openPooler(database.url, 'refuse'),
+    ])
+    onTestFinished(async () => {
+      await Promise.all([dropping.stop(), refusing.stop()])
+      await database.drop()
+    })
+    const [dropped, said_no] = await Promise.all([
+      runCli(['partners', 'list'], testEnv(dropping.url)),
+      runCli(['serve'], testEnv(refusing.url)),
+    ])
+    for (const ran of [dropped, said_no])
+      isRefused(ran, /A pooler such as pgbouncer seems to be in the way.*PostgreSQL itself/)
+  })
+
+  test('a server that would forget what was acknowledged after a fail-over', async () => {
+    const database = await createDatabase()
+    onTestFinished(database.drop)
+    for (const setting of ['local', 'off', 'remote_write']) {
+      await asAdmin(database.url, [
+        `ALTER DATABASE ${new URL(database.url).pathname.slice(1)} SET synchronous_commit = ${setting}`,
+      ])
+      const connection = openConnection(
+        { url: database.url, schema: 'sandbox', application_name: 'durable' },
+        'main',
+      )
+      await expect(connection.get()).rejects.toThrow(`synchronous_commit is ${setting}`)
+      await connection.close()
+    }
+  })
+})
+
+describe('a database that is not there yet', () => {
+  const waits = async (url: string, message: RegExp) => {
+    const started = await startCli(['serve'], testEnv(url, { LOG_LEVEL: 'warn' }))
+    await until(() => message.test(started.out()), 15_000)
+    return started
+  }
+
+  test('is waited for, by name, and a stop is obeyed at any time', async () => {
+    const silent = createServer(() => {}).listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    onTestFinished(() => void silent.close())
+    const { port } = silent.address() as AddressInfo
+    const [gone, mute] = await Promise.all([
+      waits('postgresql://a:b@127.0.0.1:1/c', /waiting for the database: .*ECONNREFUSED 127\.0\.0\.1:1/),
+      waits(
+        `postgresql://a:b@127.0.0.1:${port},127.0.0.1:1/c`,
+        new RegExp(`127\\.0\\.0\\.1:${port}: does not answer`),
+      ),
+    ])
+    for (const started of [gone, mute]) {
+      const told = performance.now()
+      started.process.kill('SIGTERM')
+      expect(await started.ended).toMatchObject({ code: 0, signal: null })
+      expect(performance.now() - told).toBeLessThan(8000)
+    }
+  })
+
+  test('and used when it comes', async () => {
+    const database = await createDatabase()
+    onTestFinished(database.drop)
+    const hole = await openHole(Number(new URL(database.url).port))
+    onTestFinished(hole.stop)
+    hole.vanish()
+    const started = await waits(hole.urlOf(database.url), /waiting for the database/)
+    hole.appear()
+    await until(() => /Trilho is ready/.test(started.out()), 20_000)
+    started.process.kill('SIGTERM')
+    expect(await started.ended).toMatchObject({ code: 0 })
+  })
+
+  test('a standby that nobody has promoted is not ready, and not written to', async () => {
+    const database = await createDatabase()
+    const node = await startNode(database.url)
+    onTestFinished(async () => {
+      await node.stop()
+      await database.drop()
+    })
+    const name = new URL(database.url).pathname.slice(1)
+    const ready = async () => (await fetch(`${node.url}/readyz`)).status
+    expect(await ready()).toBe(200)
+    // What a standby says of itself, said by a server that can be told so: new connections may write nothing.
+    await asAdmin(inject('postgres_url'), [
+      `ALTER DATABASE ${name} SET default_transaction_read_only = on`,
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
+    ])
+    await until(async () => (await ready()) === 503, 10_000)
+    const hands = openHands({ url: database.url, drop: async () => {} })
+    onTestFinished(hands.stop)
+    await asAdmin(inject('postgres_url'), [`ALTER DATABASE ${name} RESET default_transaction_read_only`])
+    await until(async () => (await ready()) === 200, 10_000)
+    const { api } = await hands.partner(node.url)
+    expect((await api.get('/v1/customers')).status).toBe(200)
   })
 })
 
@@ -394,5 +501,21 @@ describe('migrations', () => {
     await asAdmin(database.url, [`DELETE FROM sandbox.migrations WHERE name = '9999-later.sql'`])
     expect(await migrate(database.url)).toEqual([])
     await database.drop()
+  })
+
+  test('what a newer version has only added does not keep this one from starting, and keeps its rights', async () => {
+    const database = await createDatabase()
+    onTestFinished(database.drop)
+    const role = `${new URL(database.url).pathname.slice(1)}_sandbox`
+    await asAdmin(database.url, [
+      'CREATE TABLE sandbox.added_later (id text PRIMARY KEY)',
+      `GRANT SELECT, INSERT ON sandbox.added_later TO ${role}`,
+      `INSERT INTO sandbox.migrations (name, checksum, additive) VALUES ('9998-added-later.sql', 'x', true)`,
+    ])
+    await worksOn(database.url, async () => {})
+    const [right] = await asAdmin(database.url, [
+      `SELECT has_table_privilege('${role}', 'sandbox.added_later', 'INSERT') AS insert`,
+    ])
+    expect(right!.insert).toBe(true)
   })
 })

@@ -1,6 +1,7 @@
 import type { Asset } from '../core/money.ts'
 import type { Db } from '../db/pool.ts'
-import type { Check } from '../ledger/audit.ts'
+import type { Check, Template } from '../ledger/audit.ts'
+import { referenceChecks } from '../ledger/claims-audit.ts'
 import { insertInto, rowSource } from '../ledger/command.ts'
 
 export type Adjustment = {
@@ -44,35 +45,45 @@ export async function reversalOf(db: Db, deposit_id: string): Promise<string | u
   return rows[0]?.id
 }
 
+export const adjustmentTemplate: Template = {
+  name: 'every adjustment is booked once and in full, and nothing is booked without one',
+  prefix: 'adj',
+  entries: (
+    within,
+  ) => `SELECT a.id AS cause_id, CASE a.kind WHEN 'debit' THEN 'debited' ELSE 'reversed' END AS movement, l.line, a.partner_id,
+      l.account, l.owner, a.asset, l.amount, a.created_at
+    FROM adjustments a CROSS JOIN LATERAL (VALUES
+      (0, 'customer', a.customer_id, -a.amount::numeric),
+      (1, 'external:' || a.rail, '', a.amount)) AS l (line, account, owner, amount)
+    WHERE ${within('a.id')}`,
+}
+
 export const adjustmentChecks: readonly Check[] = [
   {
-    name: 'every adjustment is booked once and in full, and nothing is booked without one',
-    sql: `SELECT cause_id AS adjustment_id, movement, account, owner, asset, amount,
-        CASE WHEN is_booked THEN 'not expected' ELSE 'not booked' END AS wrong
-      FROM (
-        SELECT id AS cause_id, CASE kind WHEN 'debit' THEN 'debited' ELSE 'reversed' END AS movement, partner_id,
-          account, owner, asset, side.amount, true AS is_expected
-        FROM adjustments CROSS JOIN LATERAL (VALUES
-          ('customer', customer_id, -amount), ('external:' || rail, '', amount)) AS side (account, owner, amount)
-      ) AS expected
-      FULL JOIN (
-        SELECT cause_id, movement, partner_id, account, owner, asset, amount, true AS is_booked FROM entries
-        WHERE cause_id LIKE 'adj\\_%' OR movement IN ('debited', 'reversed')
-      ) AS booked USING (cause_id, movement, partner_id, account, owner, asset, amount)
-      WHERE is_expected IS NULL OR is_booked IS NULL`,
+    name: 'every adjustment is to a customer of its partner, and every reversal the exact inverse of its deposit',
+    walk: 'causes',
+    prefix: 'adj',
+    sql: (within) => `SELECT a.id AS object_id, a.partner_id, a.customer_id, a.deposit_id FROM adjustments a
+      LEFT JOIN customers c ON c.id = a.customer_id LEFT JOIN deposits d ON d.id = a.deposit_id
+      WHERE ${within('a.id')} AND (c.partner_id IS DISTINCT FROM a.partner_id OR CASE a.kind
+        WHEN 'debit' THEN a.deposit_id IS NOT NULL OR a.rail <> 'operator'
+        WHEN 'reversal' THEN (d.partner_id, d.customer_id, d.asset, d.amount, d.rail) IS DISTINCT FROM
+          (a.partner_id, a.customer_id, a.asset, a.amount, a.rail)
+        ELSE true END)`,
   },
   {
-    name: 'every reversal is the exact inverse of its deposit',
-    sql: `SELECT a.id AS adjustment_id, a.deposit_id FROM adjustments a LEFT JOIN deposits d ON d.id = a.deposit_id
-      WHERE a.kind = 'reversal'
-        AND (d.id IS NULL OR (d.partner_id, d.customer_id, d.asset, d.amount, d.rail) IS DISTINCT FROM
-          (a.partner_id, a.customer_id, a.asset, a.amount, a.rail))`,
+    name: 'no deposit is reversed twice',
+    walk: 'causes',
+    prefix: 'adj',
+    sql: (
+      within,
+    ) => `SELECT a.id AS object_id, a.partner_id, a.deposit_id, other.id AS other_id FROM adjustments a
+      JOIN adjustments other ON other.deposit_id = a.deposit_id AND other.id <> a.id WHERE ${within('a.id')}`,
   },
-  {
-    name: 'every adjustment was made under its reference',
-    sql: `SELECT coalesce(a.id, c.resource_id) AS adjustment_id, a.reference, c.key
-      FROM adjustments a FULL JOIN (SELECT key, resource_id FROM claims WHERE scope = 'operator' AND operation = 'adjustment') AS c
-        ON c.key = a.reference AND c.resource_id = a.id
-      WHERE a.id IS NULL OR c.key IS NULL`,
-  },
+  ...referenceChecks({
+    table: 'adjustments',
+    prefix: 'adj',
+    operation: 'adjustment',
+    names: ['r.kind', 'r.customer_id', 'r.asset', 'r.amount', 'r.deposit_id', 'r.reason'],
+  }),
 ]

@@ -1,5 +1,8 @@
+import { assetNames } from '../core/money.ts'
 import { rowsById } from '../db/batched.ts'
+import { columnsOf } from '../db/columns.ts'
 import type { Db } from '../db/pool.ts'
+import type { Check } from '../ledger/audit.ts'
 import { rowSource } from '../ledger/command.ts'
 
 export type Customer = {
@@ -24,7 +27,7 @@ export async function insertCustomer(
   const { rows } = await db.query({
     name: 'insert customer',
     text: `INSERT INTO customers (id, partner_id, name, document, document_type, email, external_id, metadata, created_at)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp()) RETURNING *`,
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp()) RETURNING ${columnsOf('customers')}`,
     values: [
       customer.id,
       customer.partner_id,
@@ -54,7 +57,7 @@ export async function changeCustomer(
 ): Promise<Customer | undefined> {
   const { rows } = await db.query(
     `UPDATE customers SET name = coalesce($3, name), email = CASE WHEN $4 THEN $5 ELSE email END, metadata = coalesce($6, metadata)
-     WHERE id = $1 AND partner_id = $2 RETURNING *`,
+     WHERE id = $1 AND partner_id = $2 RETURNING ${columnsOf('customers')}`,
     [
       where.id,
       where.partner_id,
@@ -72,7 +75,10 @@ export async function setStatus(
   id: string,
   status: Customer['status'],
 ): Promise<Customer | undefined> {
-  const { rows } = await db.query('UPDATE customers SET status = $2 WHERE id = $1 RETURNING *', [id, status])
+  const { rows } = await db.query(
+    `UPDATE customers SET status = $2 WHERE id = $1 RETURNING ${columnsOf('customers')}`,
+    [id, status],
+  )
   return rows[0]
 }
 
@@ -87,3 +93,19 @@ export const customerRows = rowSource<
   'customers',
   'SELECT id, partner_id, document, name, status, third_party_payouts FROM customers WHERE id = ANY($1::text[])',
 )
+
+const allAssets = assetNames.map((name) => `'${name}'`).join(', ')
+
+export const customerChecks: readonly Check[] = [
+  {
+    name: 'every customer belongs to a partner, and has one account in every asset; nobody else has any',
+    walk: 'customers',
+    sql: (within) => `SELECT coalesce(c.id, b.customer_id) AS object_id, c.partner_id, b.partners, b.assets
+      FROM (SELECT id, partner_id FROM customers WHERE ${within('id')}) AS c
+      FULL JOIN (SELECT customer_id, array_agg(DISTINCT partner_id) AS partners, array_agg(asset ORDER BY asset COLLATE "C") AS assets
+                 FROM balances WHERE ${within('customer_id')} GROUP BY customer_id) AS b ON b.customer_id = c.id
+      LEFT JOIN shared.partners s ON s.id = c.partner_id
+      WHERE s.id IS NULL OR b.partners IS DISTINCT FROM ARRAY[c.partner_id]
+        OR b.assets IS DISTINCT FROM (SELECT array_agg(name ORDER BY name COLLATE "C") FROM unnest(ARRAY[${allAssets}]) AS name)`,
+  },
+]

@@ -1,3 +1,4 @@
+import { columnsOf, type TableName } from './columns.ts'
 import type { Db } from './pool.ts'
 
 /**
@@ -14,11 +15,11 @@ export function batched<Key, Row>(load: (db: Db, keys: readonly Key[]) => Promis
 }
 
 /** Rows of a table by their ids. */
-export const rowsById = <Row extends { id: string }>(table: string) =>
+export const rowsById = <Row extends { id: string }>(table: TableName) =>
   batched<string, Row>(async (db, ids) => {
     const { rows } = await db.query({
       name: `${table} by id`,
-      text: `SELECT * FROM ${table} WHERE id = ANY($1::text[])`,
+      text: `SELECT ${columnsOf(table)} FROM ${table} WHERE id = ANY($1::text[])`,
       values: [ids],
     })
     const found = new Map<string, Row>(rows.map((row) => [row.id, row]))

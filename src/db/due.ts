@@ -1,4 +1,5 @@
 import { batched } from './batched.ts'
+import { columnsOf } from './columns.ts'
 import type { Db } from './pool.ts'
 
 /**
@@ -104,7 +105,7 @@ export async function countOpen(db: Db, table: DueTable, rail: string): Promise<
 /** On their way for longer than they should be: the operator's desk. */
 export async function overdue<Row>(db: Db, table: DueTable, older_than_ms: number): Promise<Row[]> {
   const { rows } = await db.query(
-    `SELECT * FROM ${table} WHERE ${OPEN} AND created_at < clock_timestamp() - make_interval(secs => $1::float8 / 1000)
+    `SELECT ${columnsOf(table)} FROM ${table} WHERE ${OPEN} AND created_at < clock_timestamp() - make_interval(secs => $1::float8 / 1000)
      ORDER BY created_at LIMIT 100`,
     [older_than_ms],
   )

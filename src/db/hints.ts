@@ -30,7 +30,10 @@ export function openHints(seat: Seat, log: Logger): Hints {
   async function connect(): Promise<void> {
     let opened: Client | undefined
     try {
-      const listening = await openClient(seat, { settings: { idle_in_transaction_session_timeout: '0' } })
+      const listening = await openClient(
+        { ...seat, application_name: `${seat.application_name} hints` },
+        { settings: { idle_in_transaction_session_timeout: '0' } },
+      )
       opened = listening
       if (stopped) return void (await listening.end())
       client = listening

@@ -11,7 +11,19 @@ const OLDEST_POSTGRES = 15
 /** The database user may not do something that only its administrator can: the message holds the SQL to run. */
 export class MigrationBlocked extends Error {}
 
-type Migration = { readonly name: string; readonly sql: string; readonly checksum: string }
+type Migration = {
+  readonly name: string
+  readonly sql: string
+  readonly checksum: string
+  /** Nodes of the version before work on with it. Noted in the database, where those nodes can read it. */
+  readonly additive: boolean
+}
+
+/** What each schema gained, and whether it has what only a newer version knows. */
+type Brought = { readonly applied: readonly string[]; readonly newer: boolean }
+
+/** The first line of a file that only adds. */
+const ADDITIVE = /^-- additive\b/
 
 const folders: Record<SchemaName, string> = { shared: 'shared', live: 'world', sandbox: 'world' }
 const schemas = Object.keys(folders) as SchemaName[]
@@ -31,11 +43,15 @@ export async function migrate(url: string, signal?: AbortSignal): Promise<string
     await checkServer(client)
     await prepare(client, url)
     const applied: string[] = []
+    let newer = false
     for (const schema of schemas) {
       await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
-      for (const name of await migrateSchema(client, schema)) applied.push(`${schema}/${name}`)
+      const brought = await migrateSchema(client, schema)
+      for (const name of brought.applied) applied.push(`${schema}/${name}`)
+      newer ||= brought.newer
     }
-    await grant(client, url)
+    // The rights that a newer version has stated hold for its own tables too, of which this one knows nothing.
+    if (!newer) await grant(client, url)
     return applied
   } finally {
     signal?.removeEventListener('abort', leave)
@@ -85,24 +101,26 @@ async function prepare(client: pg.Client, url: string): Promise<void> {
   }
 }
 
-async function migrateSchema(client: pg.Client, schema: SchemaName): Promise<string[]> {
+async function migrateSchema(client: pg.Client, schema: SchemaName): Promise<Brought> {
+  const table = `${schema}.migrations`
   await client.query(
-    `CREATE TABLE IF NOT EXISTS ${schema}.migrations (
+    `CREATE TABLE IF NOT EXISTS ${table} (
        name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp())`,
   )
-  const { rows } = await client.query(`SELECT name, checksum FROM ${schema}.migrations`)
+  await client.query(`ALTER TABLE ${table} ADD COLUMN IF NOT EXISTS additive boolean NOT NULL DEFAULT false`)
+  const { rows } = await client.query(`SELECT name, checksum, additive FROM ${table}`)
   const done = new Map<string, string>(rows.map((row) => [row.name, row.checksum]))
   const migrations = await readMigrations(folders[schema])
   const known = new Set(migrations.map(({ name }) => name))
-  for (const name of done.keys()) {
-    if (!known.has(name)) {
-      throw new MigrationBlocked(
-        `Schema ${schema} has ${name}, which this version does not know: it was made by a newer one.`,
-      )
-    }
+  const unknown = rows.filter(({ name }) => !known.has(name))
+  const breaking = unknown.find(({ additive }) => !additive)
+  if (breaking) {
+    throw new MigrationBlocked(
+      `Schema ${schema} has ${breaking.name}, which this version does not know: it was made by a newer one.`,
+    )
   }
   const applied: string[] = []
-  for (const { name, sql, checksum } of migrations) {
+  for (const { name, sql, checksum, additive } of migrations) {
     const before = done.get(name)
     if (before === checksum) continue
     if (before !== undefined) {
@@ -113,14 +131,15 @@ async function migrateSchema(client: pg.Client, schema: SchemaName): Promise<str
     await inTransaction(client, async () => {
       await client.query(`SET LOCAL search_path = ${schema}; SET LOCAL lock_timeout = '5s'`)
       await client.query(sql)
-      await client.query(`INSERT INTO ${schema}.migrations (name, checksum) VALUES ($1, $2)`, [
+      await client.query(`INSERT INTO ${table} (name, checksum, additive) VALUES ($1, $2, $3)`, [
         name,
         checksum,
+        additive,
       ])
     })
     applied.push(name)
   }
-  return applied
+  return { applied, newer: unknown.length > 0 }
 }
 
 async function readMigrations(folder: string): Promise<Migration[]> {
@@ -129,7 +148,8 @@ async function readMigrations(folder: string): Promise<Migration[]> {
   return Promise.all(
     names.map(async (name) => {
       const sql = await readFile(new URL(name, place), 'utf8')
-      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
+      const checksum = createHash('sha256').update(sql).digest('hex')
+      return { name, sql, checksum, additive: ADDITIVE.test(sql) }
     }),
   )
 }

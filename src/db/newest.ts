@@ -1,3 +1,4 @@
+import { columnsOf, type TableName } from './columns.ts'
 import type { Db } from './pool.ts'
 
 /** What a list may be narrowed by. Columns come from the code, values from the caller. */
@@ -14,7 +15,7 @@ export type NewestFilter = {
 }
 
 /** Rows newest first. The position is one in the list's own order, so pages stay right while rows are added. */
-export async function selectNewest<Row>(db: Db, table: string, filter: NewestFilter): Promise<Row[]> {
+export async function selectNewest<Row>(db: Db, table: TableName, filter: NewestFilter): Promise<Row[]> {
   const values: unknown[] = []
   const param = (value: unknown) => `$${values.push(value)}`
   const conditions = Object.entries(filter.equal).flatMap(([column, value]) =>
@@ -29,7 +30,7 @@ export async function selectNewest<Row>(db: Db, table: string, filter: NewestFil
   if (filter.position)
     conditions.push(`(created_at, id) < (${param(filter.position.at)}, ${param(filter.position.id)})`)
   const { rows } = await db.query(
-    `SELECT * FROM ${table} WHERE ${conditions.join(' AND ')} ORDER BY created_at DESC, id DESC LIMIT ${param(filter.limit)}`,
+    `SELECT ${columnsOf(table)} FROM ${table} WHERE ${conditions.join(' AND ')} ORDER BY created_at DESC, id DESC LIMIT ${param(filter.limit)}`,
     values,
   )
   return rows

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { parseAddress } from './address.ts'
-import { PrimaryClient, type PrimaryConfig, primaryOf } from './primary.ts'
+import { CONNECT_MS, PrimaryClient, type PrimaryConfig, primaryOf } from './primary.ts'
 import { NoPrimary } from './verdict.ts'
 
 export type Pool = pg.Pool
@@ -105,7 +105,9 @@ export function openPool(seat: Seat & { readonly max: number; readonly wait_ms?:
     ...connectionConfig(seat),
     max,
     idleTimeoutMillis: 30_000,
-    connectionTimeoutMillis: wait_ms,
+    // The pool ends a connection that takes longer to open, so this is never less than that may take.
+    connectionTimeoutMillis: Math.max(wait_ms, CONNECT_MS),
+    wait_ms,
     query_timeout: QUERY_TIMEOUT_MS,
     Client: PrimaryClient as unknown as new () => pg.ClientBase,
   })
@@ -151,9 +153,9 @@ export async function openOwner(url: string, application_name: string): Promise<
 class WaitingPool extends pg.Pool {
   readonly wait_ms: number
 
-  constructor(config: pg.PoolConfig & PrimaryConfig & { connectionTimeoutMillis: number }) {
+  constructor(config: pg.PoolConfig & PrimaryConfig & { wait_ms: number }) {
     super(config)
-    this.wait_ms = config.connectionTimeoutMillis
+    this.wait_ms = config.wait_ms
   }
 
   override connect(): Promise<pg.PoolClient>

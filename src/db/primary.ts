@@ -23,7 +23,7 @@ import {
 /** One look at a host, from the first packet to its answer. */
 const PROBE_MS = 1500
 /** The same for a connection that is to be used, at a server that is known to be well. */
-const CONNECT_MS = 3000
+export const CONNECT_MS = 3000
 const STAGGER_MS = 150
 /** How long the others may take to report a newer timeline than the first that answered. */
 const GRACE_MS = 250
@@ -61,6 +61,7 @@ export class Primary {
   readonly #listeners = new Set<(news: News) => void>()
   #epoch = 0
   #host: Host | undefined
+  #lost: Host | undefined
   /** Whether a primary was met since the last trouble. */
   #met = false
   #trouble: string | undefined
@@ -102,7 +103,11 @@ export class Primary {
   /** Counts a connection from its first packet on, so that a cut reaches it too. */
   enter(client: pg.Client): void {
     this.#open.add(client)
-    client.once('end', () => this.leave(client))
+    client.once('end', () => {
+      this.leave(client)
+      // It may have been the first to hear of something.
+      this.hurry()
+    })
   }
 
   leave(client: pg.Client): void {
@@ -120,6 +125,7 @@ export class Primary {
   /** Throws unless the server at the other end is the one to work with. */
   async approve(client: pg.Client, role: string | undefined): Promise<void> {
     const said = await askServer(client)
+    if (!this.#open.has(client)) throw new Error('Connection terminated: its epoch has ended')
     checkRole(said, role)
     this.#judge(said, this.#host, client)
     this.#settle()
@@ -165,6 +171,7 @@ export class Primary {
   /** The heartbeat has stopped for good. */
   #lose(reason: string): void {
     this.#pulse = undefined
+    this.#lost = this.#host
     this.#trip(reason)
     this.#endEpoch(reason)
   }
@@ -196,6 +203,7 @@ export class Primary {
 
   #beat(host: Host, client: pg.Client, first: Said): void {
     this.#host = host
+    this.#lost = undefined
     this.#settle()
     const pulse = new Pulse({
       client,
@@ -207,11 +215,40 @@ export class Primary {
           this.#lose((error as Error).message)
         }
       },
-      secondOpinion: async () => cut((await this.#probe(host)).client),
+      secondOpinion: () => this.#doubt(host),
       onSilence: (reason) => this.#lose(reason),
       onEnd: () => void this.#replace(host, first),
     })
     this.#pulse = pulse
+  }
+
+  /**
+   * The heartbeat goes unanswered. Throws when the server refuses a new connection, or when another host has been
+   * promoted: then there is nothing left to wait for.
+   */
+  async #doubt(silent: Host): Promise<void> {
+    const others = this.address.hosts.filter((host) => host !== silent)
+    await Promise.all([
+      this.#probe(silent).then(
+        ({ client }) => cut(client),
+        (error: unknown) => {
+          // A host that says nothing to a new connection either is given the rest of its time.
+          if (!(error instanceof Silent)) throw error
+        },
+      ),
+      ...others
+        .map(async (host) => {
+          const { client, said } = await this.#probe(host)
+          cut(client)
+          if (faultOf(said, this.#seen) === undefined && (said.timeline ?? 0) > (this.#seen.timeline ?? 0))
+            throw new Promoted(`${hostName(host)} has been promoted`)
+        })
+        .map((look) =>
+          look.catch((error: unknown) => {
+            if (error instanceof Promoted) throw error
+          }),
+        ),
+    ])
   }
 
   /** The heartbeat's own connection has ended: it alone, or the server with it. */
@@ -244,9 +281,9 @@ export class Primary {
     }
   }
 
-  /** Asks every host, the last good one first, and takes the newest primary among those that answer soon. */
+  /** Asks every host, the likeliest first, and takes the newest primary among those that answer soon. */
   async #lookAround(): Promise<Found | { readonly reasons: readonly string[] }> {
-    const hosts = [...this.address.hosts].sort((a, b) => Number(b === this.#host) - Number(a === this.#host))
+    const hosts = [...this.address.hosts].sort((a, b) => this.#rank(a) - this.#rank(b))
     const found: Found[] = []
     const reasons: string[] = []
     const final: unknown[] = []
@@ -267,7 +304,10 @@ export class Primary {
       for (const look of looks) void look.then(() => found.length > 0 && resolve())
     })
     await Promise.race([Promise.all(looks), first])
-    if (found.length > 0 && hosts.length > 1) await Promise.race([Promise.all(looks), sleep(GRACE_MS)])
+    // One that is newer than all that was seen needs no comparing.
+    const newer = found.some(({ said }) => (said.timeline ?? 0) > (this.#seen.timeline ?? 0))
+    if (found.length > 0 && hosts.length > 1 && !newer)
+      await Promise.race([Promise.all(looks), sleep(GRACE_MS)])
     const [best, ...rest] = [...found].sort((a, b) => (b.said.timeline ?? 0) - (a.said.timeline ?? 0))
     // Those that come in later are not needed any more.
     void Promise.all(looks).then(() => {
@@ -279,6 +319,12 @@ export class Primary {
     return best ?? { reasons }
   }
 
+  /** The last good one comes first, and one that has just been lost last. */
+  #rank(host: Host): number {
+    if (host === this.#lost) return 2
+    return host === this.#host ? 0 : 1
+  }
+
   async #probe(host: Host): Promise<{ client: pg.Client; said: Said }> {
     const client = new pg.Client({
       connectionString: this.address.urlOf(host),
@@ -286,7 +332,7 @@ export class Primary {
       keepAlive: true,
     })
     client.on('error', () => {})
-    const onTime = afterAwake(PROBE_MS, () => cut(client, new Error('does not answer')))
+    const onTime = afterAwake(PROBE_MS, () => cut(client, new Silent('does not answer')))
     try {
       await client.connect()
       return { client, said: await askServer(client) }
@@ -298,6 +344,12 @@ export class Primary {
     }
   }
 }
+
+/** No answer within the time of a look. */
+class Silent extends Error {}
+
+/** Another one is the primary now, for certain. */
+class Promoted extends Error {}
 
 type Found = { readonly host: Host; readonly client: pg.Client; readonly said: Said }
 

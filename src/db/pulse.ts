@@ -3,14 +3,16 @@ import { askServer, type Said } from './verdict.ts'
 
 /** How long a server may keep a question waiting that costs it nothing. */
 const BEAT_MS = 500
-const SUSPECT_MS = 800
+const SUSPECT_MS = 600
+/** While it stays silent, the doubt is looked into again. */
+const DOUBT_MS = 500
 const DEAD_MS = 2000
 const TICK_MS = 100
 
 export type PulseOptions = {
   readonly client: pg.Client
   readonly onAnswer: (said: Said) => void
-  /** A second connection to the same server: fails, or tells what it says of itself. */
+  /** Looks by other connections. Fails when the server is certainly no longer the one to wait for. */
   readonly secondOpinion: () => Promise<unknown>
   /** The server is gone, or the connections to it are. */
   readonly onSilence: (reason: string) => void
@@ -28,7 +30,7 @@ export class Pulse {
   #last = performance.now()
   #waited = 0
   #asking = false
-  #doubted = false
+  #doubt_at = SUSPECT_MS
   #over = false
 
   constructor(options: PulseOptions) {
@@ -56,11 +58,11 @@ export class Pulse {
     if (!this.#asking) return void (this.#waited >= BEAT_MS && this.#ask())
     if (this.#waited >= DEAD_MS)
       return this.#finish(() => this.#options.onSilence('the server has stopped answering'))
-    if (this.#waited >= SUSPECT_MS && !this.#doubted) this.#doubt()
+    if (this.#waited >= this.#doubt_at) this.#doubt()
   }
 
   #doubt(): void {
-    this.#doubted = true
+    this.#doubt_at += DOUBT_MS
     this.#options.secondOpinion().catch((error: Error) => {
       if (this.#asking) this.#finish(() => this.#options.onSilence(error.message))
     })
@@ -73,7 +75,7 @@ export class Pulse {
       (said) => {
         if (this.#over) return
         this.#asking = false
-        this.#doubted = false
+        this.#doubt_at = SUSPECT_MS
         this.#waited = 0
         this.#options.onAnswer(said)
       },

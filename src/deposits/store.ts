@@ -1,6 +1,8 @@
 import type { Asset } from '../core/money.ts'
 import type { Db } from '../db/pool.ts'
-import type { Check } from '../ledger/audit.ts'
+import { isoTime, toldCheck } from '../events/store.ts'
+import type { Check, Template } from '../ledger/audit.ts'
+import { referenceChecks } from '../ledger/claims-audit.ts'
 import { insertInto } from '../ledger/command.ts'
 
 export type Deposit = {
@@ -36,13 +38,55 @@ export async function depositById(db: Db, id: string): Promise<Deposit | undefin
   return rows[0]
 }
 
+export const depositTemplate: Template = {
+  name: 'every deposit is booked once and in full, and nothing is booked without one',
+  prefix: 'dep',
+  entries: (
+    within,
+  ) => `SELECT d.id AS cause_id, 'credited' AS movement, l.line, d.partner_id, l.account, l.owner, d.asset, l.amount, d.created_at
+    FROM deposits d CROSS JOIN LATERAL (VALUES
+      (0, 'external:' || d.rail, '', -d.amount::numeric),
+      (1, 'customer', d.customer_id, d.amount)) AS l (line, account, owner, amount)
+    WHERE ${within('d.id')}`,
+}
+
 export const depositChecks: readonly Check[] = [
   {
-    name: 'every deposit is booked once and in full, and nothing is booked without one',
-    sql: `SELECT coalesce(d.id, e.cause_id) AS deposit_id, d.amount, e.amount AS booked
-      FROM deposits d
-      FULL JOIN (SELECT cause_id, owner, asset, amount FROM entries WHERE account = 'customer' AND movement = 'credited') e
-        ON e.cause_id = d.id
-      WHERE d.id IS NULL OR e.cause_id IS NULL OR (d.customer_id, d.asset, d.amount) IS DISTINCT FROM (e.owner, e.asset, e.amount)`,
+    name: 'every deposit is of a known kind, to a customer of its partner',
+    walk: 'causes',
+    prefix: 'dep',
+    sql: (within) => `SELECT d.id AS object_id, d.partner_id, d.customer_id, d.rail FROM deposits d
+      LEFT JOIN customers c ON c.id = d.customer_id
+      WHERE ${within('d.id')} AND (c.partner_id IS DISTINCT FROM d.partner_id OR d.rail NOT IN ('sandbox', 'operator')
+        OR (d.rail = 'operator') <> (d.reference IS NOT NULL) OR (d.rail = 'operator') <> (d.reason IS NOT NULL))`,
   },
+  {
+    name: 'no reference credits twice',
+    walk: 'causes',
+    prefix: 'dep',
+    sql: (
+      within,
+    ) => `SELECT d.id AS object_id, d.partner_id, d.reference, other.id AS other_id FROM deposits d
+      JOIN deposits other ON other.rail = d.rail AND other.reference = d.reference AND other.id <> d.id
+      WHERE ${within('d.id')}`,
+  },
+  ...referenceChecks({
+    table: 'deposits',
+    prefix: 'dep',
+    operation: 'credit',
+    only: `r.rail = 'operator'`,
+    names: ['r.customer_id', 'r.asset', 'r.amount', 'r.reason'],
+  }),
+  toldCheck({
+    name: 'every deposit was told once, as it is',
+    prefix: 'dep',
+    table: 'deposits',
+    told: (
+      within,
+    ) => `SELECT id AS object_id, 1 AS sequence, 'deposit.completed' AS type, partner_id, created_at, created_at AS since,
+        ARRAY[id, customer_id, asset, amount::text, 'completed', ${isoTime('created_at')}] AS facts
+      FROM deposits WHERE ${within('id')}`,
+    fields: 'id text, customer_id text, asset text, amount text, status text, created_at text',
+    facts: 'ARRAY[d.id, d.customer_id, d.asset, d.amount, d.status, d.created_at]',
+  }),
 ]

@@ -1,6 +1,6 @@
 import type { GoOn } from '../db/chore.ts'
 import type { Db } from '../db/pool.ts'
-import type { Check } from '../ledger/audit.ts'
+import type { Check, RangeCheck, Within } from '../ledger/audit.ts'
 import { insertInto } from '../ledger/command.ts'
 
 export const eventColumns = {
@@ -89,11 +89,62 @@ export async function forgetEvents(db: Db, older_than: Date, goOn: GoOn = () => 
   }
 }
 
+/** How JSON.stringify writes a time. */
+export const isoTime = (column: string) =>
+  `to_char((${column}) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/**
+ * That each object has told exactly what happened to it. `told` yields, for every event that must be there, object_id,
+ * sequence, type, partner_id, created_at (null: not kept elsewhere), since (when it cannot have been earlier) and `facts`,
+ * texts that the stored object must repeat; `facts` picks the same texts out of it, as `d`, whose fields are `fields`.
+ * What was forgotten may be missing. Events of objects that do not exist are samples.
+ */
+export function toldCheck(options: {
+  readonly name: string
+  readonly prefix: string
+  readonly table: string
+  readonly told: (within: Within) => string
+  readonly fields: string
+  readonly facts: string
+}): RangeCheck {
+  const { name, prefix, table, told, fields, facts } = options
+  return {
+    name,
+    walk: 'causes',
+    prefix,
+    sql: (
+      within,
+    ) => `SELECT coalesce(x.object_id, e.object_id) AS object_id, coalesce(x.partner_id, e.partner_id) AS partner_id,
+        coalesce(x.sequence, e.sequence) AS sequence, x.type AS expected, e.type AS found, x.facts, e.facts AS told
+      FROM (${told(within)}) AS x
+      FULL JOIN (
+        SELECT v.object_id, v.sequence, v.type, v.partner_id, v.created_at, ${facts} AS facts
+        FROM events v, json_to_record(CASE json_typeof(v.data) WHEN 'object' THEN v.data ELSE '{}' END) AS d (${fields})
+        WHERE ${within('v.object_id')} AND starts_with(v.object_id, '${prefix}_')) AS e
+        ON e.object_id = x.object_id AND e.sequence = x.sequence
+      WHERE CASE
+        WHEN e.object_id IS NULL THEN x.since > (SELECT forgotten_until FROM event_horizon)
+        WHEN x.object_id IS NULL THEN EXISTS (SELECT FROM ${table} WHERE id = e.object_id)
+        ELSE e.type <> x.type OR e.partner_id <> x.partner_id OR e.created_at <> x.created_at OR e.facts IS DISTINCT FROM x.facts
+      END`,
+  }
+}
+
 export const eventChecks: readonly Check[] = [
   {
     name: 'every event has its place in the log, or waits for one',
-    sql: `SELECT coalesce(e.id, p.event_id, f.event_id) AS event_id, p.position, f.n AS waiting FROM events e
+    sql: () => `SELECT coalesce(e.id, p.event_id, f.event_id) AS object_id, p.position, f.n AS waiting FROM events e
       FULL JOIN event_positions p ON p.event_id = e.id FULL JOIN fresh_events f ON f.event_id = coalesce(e.id, p.event_id)
-      WHERE e.id IS NULL OR (p.event_id IS NULL) = (f.event_id IS NULL)`,
+      WHERE e.id IS NULL OR (p.event_id IS NULL) = (f.event_id IS NULL) OR (p.partner_id, p.type) <> (e.partner_id, e.type)`,
+  },
+  {
+    name: 'every event that is kept has its place in the log, or waits for one',
+    walk: 'causes',
+    pieces_only: true,
+    sql: (
+      within,
+    ) => `SELECT e.object_id, e.partner_id, e.id AS event_id, p.position, f.n AS waiting FROM events e
+      LEFT JOIN event_positions p ON p.event_id = e.id LEFT JOIN fresh_events f ON f.event_id = e.id
+      WHERE ${within('e.object_id')} AND ((p.event_id IS NULL) = (f.event_id IS NULL) OR (p.partner_id, p.type) <> (e.partner_id, e.type))`,
   },
 ]

@@ -349,11 +349,11 @@ describe('contract §5: a revocation holds on every node', () => {
 
   test('and a node that lost its line to the others hears again', async () => {
     await asAdmin(service.database.url, [
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()`,
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'trilho hints' AND datname = current_database()`,
     ])
     await until(async () => {
       const [row] = await asAdmin(service.database.url, [
-        `SELECT count(*)::int AS n FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()`,
+        `SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'trilho hints' AND datname = current_database()`,
       ])
       return row!.n === 3
     }, 3000)

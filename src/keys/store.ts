@@ -1,3 +1,4 @@
+import { columnsOf } from '../db/columns.ts'
 import type { Db } from '../db/pool.ts'
 import type { Scope } from '../http/endpoint.ts'
 import { rowSource } from '../ledger/command.ts'
@@ -27,7 +28,7 @@ export type IdentifiedKey = ApiKey & {
 
 const IDENTIFY = {
   name: 'identify api key',
-  text: `SELECT k.*, v.valid_until, p.tier, p.pix_fee, p.third_party_payouts, p.service_fee_bps,
+  text: `SELECT ${columnsOf('api_keys', 'k')}, v.valid_until, p.tier, p.pix_fee, p.third_party_payouts, p.service_fee_bps,
       p.partner_fee_share_pct, json_build_object('per_minute', p.per_minute, 'per_day', p.per_day,
       'endpoint_per_minute', p.endpoint_per_minute, 'lookup_per_minute', p.lookup_per_minute) AS partner_limits
     FROM api_key_values v JOIN api_keys k ON k.id = v.api_key_id JOIN shared.partners p ON p.id = k.partner_id WHERE v.hash = $1`,
@@ -43,7 +44,7 @@ export async function insertKey(
   key: Pick<ApiKey, 'id' | 'partner_id' | 'name' | 'scopes' | 'ip_allowlist' | 'expires_at'>,
 ): Promise<ApiKey> {
   const { rows } = await db.query(
-    `INSERT INTO api_keys (id, partner_id, name, scopes, ip_allowlist, expires_at) VALUES ($1, $2, $3, $4, $5, $6) RETURNING *`,
+    `INSERT INTO api_keys (id, partner_id, name, scopes, ip_allowlist, expires_at) VALUES ($1, $2, $3, $4, $5, $6) RETURNING ${columnsOf('api_keys')}`,
     [key.id, key.partner_id, key.name, key.scopes, key.ip_allowlist, key.expires_at],
   )
   return rows[0]
@@ -68,7 +69,7 @@ export type ListedKey = ApiKey & {
 
 export async function listKeys(db: Db, where: { partner_id?: string; id?: string }): Promise<ListedKey[]> {
   const { rows } = await db.query(
-    `SELECT k.*, v.last_four, u.last_used_at, u.last_used_address FROM api_keys k
+    `SELECT ${columnsOf('api_keys', 'k')}, v.last_four, u.last_used_at, u.last_used_address FROM api_keys k
      CROSS JOIN LATERAL (SELECT last_four FROM api_key_values WHERE api_key_id = k.id ORDER BY created_at DESC LIMIT 1) v
      LEFT JOIN api_key_uses u ON u.api_key_id = k.id
      WHERE ($1::text IS NULL OR k.partner_id = $1) AND ($2::text IS NULL OR k.id = $2) ORDER BY k.created_at DESC, k.id DESC`,
@@ -81,13 +82,13 @@ export async function listKeys(db: Db, where: { partner_id?: string; id?: string
 export async function lockKeyAlone(db: Db, id: string): Promise<ApiKey | undefined> {
   await db.query("SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '15s'")
   await db.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [id])
-  const { rows } = await db.query('SELECT * FROM api_keys WHERE id = $1', [id])
+  const { rows } = await db.query(`SELECT ${columnsOf('api_keys')} FROM api_keys WHERE id = $1`, [id])
   return rows[0]
 }
 
 export async function markRevoked(db: Db, id: string): Promise<ApiKey> {
   const { rows } = await db.query(
-    'UPDATE api_keys SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE id = $1 RETURNING *',
+    `UPDATE api_keys SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE id = $1 RETURNING ${columnsOf('api_keys')}`,
     [id],
   )
   return rows[0]
@@ -109,10 +110,10 @@ export async function updateLimits(
 ): Promise<ApiKey | undefined> {
   const columns = limitNames.filter((name) => limits[name] !== undefined)
   const sets = columns.map((name, i) => `${name} = $${i + 2}`)
-  const { rows } = await db.query(`UPDATE api_keys SET ${sets.join(', ')} WHERE id = $1 RETURNING *`, [
-    id,
-    ...columns.map((name) => limits[name]),
-  ])
+  const { rows } = await db.query(
+    `UPDATE api_keys SET ${sets.join(', ')} WHERE id = $1 RETURNING ${columnsOf('api_keys')}`,
+    [id, ...columns.map((name) => limits[name])],
+  )
   return rows[0]
 }
 

@@ -1,16 +1,43 @@
 import type { QueryConfig } from 'pg'
-import { type Pool, transaction } from '../db/pool.ts'
+import { type Db, type Pool, transaction } from '../db/pool.ts'
 
 /**
- * Proves the ledger from its entries alone. Each check is a query for what must not exist; a single row is a failure.
- * Slices add checks of their own: that a deposit was booked once and in full, and so on.
+ * Proves the books. Each check asks for what must not exist; a single row is a failure. The ledger proves its sums; slices
+ * say what may exist at all: for every cause a template of its entries, and what else must agree with it.
+ *
+ * The same checks run in two ways: all of them over one snapshot (`audit`), or piece by piece in the background
+ * (src/audit), where each piece is a range of one of the walks below and a short snapshot of its own. So a check that
+ * names a walk must look at nothing but what belongs to the ids in its range.
  */
-export type Check = { readonly name: string; readonly sql: string }
+export type Check = RangeCheck | SearchCheck
+
+export type RangeCheck = {
+  readonly name: string
+  /** The order in which it can be done piece by piece; none: it needs everything at once, and other checks stand in for it. */
+  readonly walk?: WalkName
+  /** How the ids that it is about begin: it has nothing to look for where there are none. */
+  readonly prefix?: string
+  /** Stands in for a check that needs everything at once: only for pieces. */
+  readonly pieces_only?: true
+  /** Rows that must not exist: `object_id` first, then whatever helps to understand it. */
+  readonly sql: (within: Within) => string
+}
+
+/** What cannot be said in one query. */
+export type SearchCheck = {
+  readonly name: string
+  readonly find: (db: Db) => Promise<Row[]>
+}
+
+/** The condition that keeps a query to its range. With several columns they are compared as one. */
+export type Within = (...columns: string[]) => string
+
+export type Row = Record<string, unknown>
 
 export type Finding = {
   readonly check: string
   readonly found: number
-  readonly examples: Record<string, unknown>[]
+  readonly examples: Row[]
 }
 
 export type AuditReport = {
@@ -22,29 +49,159 @@ export type AuditReport = {
   readonly findings: readonly Finding[]
 }
 
-const EXAMPLES = 5
-const AN_HOUR_MS = 3_600_000
+/** A way through the books, by the columns of an index. */
+export type Walk = {
+  readonly types: readonly string[]
+  /** Where ids of this kind stand: whatever is only in one of them must be come by too. */
+  readonly places: readonly {
+    readonly table: string
+    readonly columns: readonly string[]
+    readonly where?: string
+    /** How ids must begin in this table. */
+    readonly prefix?: string
+  }[]
+}
 
-export const ledgerChecks: readonly Check[] = [
+const idsOf = (tables: Record<string, string>) =>
+  Object.entries(tables).map(([table, prefix]) => ({ table, columns: ['id'], prefix }))
+
+export const walks = {
+  /** By cause: entries, the resources that caused them, their events. */
+  causes: {
+    types: ['text'],
+    places: [
+      { table: 'entries', columns: ['cause_id'] },
+      { table: 'events', columns: ['object_id'] },
+      ...idsOf({
+        deposits: 'dep',
+        payouts: 'po',
+        transfers: 'tr',
+        quotes: 'qt',
+        trades: 'td',
+        fee_payouts: 'fp',
+        adjustments: 'adj',
+      }),
+    ],
+  },
+  customers: {
+    types: ['text'],
+    places: [...idsOf({ customers: 'cus' }), { table: 'balances', columns: ['customer_id'] }],
+  },
+  /** Line by line through every statement. */
+  lines: {
+    types: ['text', 'text', 'bigint'],
+    places: [{ table: 'entries', columns: ['owner', 'asset', 'seq'], where: 'seq IS NOT NULL' }],
+  },
+  claims: {
+    types: ['text', 'text', 'text'],
+    places: [{ table: 'claims', columns: ['scope', 'operation', 'key'] }],
+  },
+} as const satisfies Record<string, Walk>
+
+export type WalkName = keyof typeof walks
+
+/**
+ * What one kind of cause books: exactly these entries, computed from its own row alone, and no others. A query that yields
+ * cause_id, movement, line, partner_id, account, owner, asset, amount, created_at; lines of zero are left out by it, and
+ * not counted in the numbers of the others.
+ */
+export type Template = {
+  readonly name: string
+  /** How ids of this kind begin, without the underscore. */
+  readonly prefix: string
+  readonly entries: (within: Within) => string
+}
+
+const COMPARED = ['partner_id', 'account', 'owner', 'asset', 'amount', 'created_at']
+
+function templateCheck({ name, prefix, entries }: Template): RangeCheck {
+  const differ = COMPARED.map((column) => `x.${column} IS DISTINCT FROM e.${column}`).join(' OR ')
+  return {
+    name,
+    walk: 'causes',
+    sql: (
+      within,
+    ) => `SELECT coalesce(e.cause_id, x.cause_id) AS object_id, coalesce(e.partner_id, x.partner_id) AS partner_id,
+        coalesce(e.movement, x.movement) AS movement, coalesce(e.line, x.line) AS line,
+        x.account AS account, x.owner AS owner, x.asset AS asset, x.amount AS amount,
+        e.account AS booked_account, e.owner AS booked_owner, e.asset AS booked_asset, e.amount AS booked_amount
+      FROM (${entries(within)}) AS x
+      FULL JOIN (SELECT cause_id, movement, line, ${COMPARED.join(', ')}, seq, balance_after FROM entries
+        WHERE ${within('cause_id')} AND starts_with(cause_id, '${prefix}_')) AS e
+        ON e.cause_id = x.cause_id AND e.movement = x.movement AND e.line = x.line
+      WHERE x.cause_id IS NULL OR e.cause_id IS NULL OR ${differ}
+        OR (e.account = 'customer') <> (e.seq IS NOT NULL) OR (e.account = 'customer') <> (e.balance_after IS NOT NULL)`,
+  }
+}
+
+/** One check for each kind of cause, and one for what is of no kind at all. */
+export function templateChecks(templates: readonly Template[]): RangeCheck[] {
+  const known = templates.map(({ prefix }) => `'${prefix}'`).join(', ')
+  return [
+    ...templates.map(templateCheck),
+    {
+      name: 'every entry has a cause of a known kind',
+      walk: 'causes',
+      sql: (
+        within,
+      ) => `SELECT cause_id AS object_id, partner_id, movement, line, account, owner, asset, amount
+        FROM entries WHERE ${within('cause_id')} AND split_part(cause_id, '_', 1) NOT IN (${known})`,
+    },
+  ]
+}
+
+/** What is debited and not yet at its end: queries for customer_id, asset, amount of open orders. */
+export function transitCheck(open: readonly string[]): RangeCheck {
+  return {
+    name: 'every amount in transit is the sum of open orders',
+    walk: 'customers',
+    sql: (
+      within,
+    ) => `SELECT coalesce(b.customer_id, o.customer_id) AS object_id, b.partner_id, asset, b.in_transit AS stored, o.amount AS open
+      FROM (SELECT customer_id, partner_id, asset, in_transit FROM balances WHERE ${within('customer_id')}) AS b
+      FULL JOIN (SELECT customer_id, asset, sum(amount) AS amount FROM (${open.join(' UNION ALL ')}) AS orders
+                 WHERE ${within('customer_id')} GROUP BY customer_id, asset) AS o USING (customer_id, asset)
+      WHERE b.customer_id IS NULL OR b.in_transit <> coalesce(o.amount, 0)`,
+  }
+}
+
+export const ledgerChecks: readonly RangeCheck[] = [
   {
     name: 'the lines of every movement sum to zero per asset',
-    sql: `SELECT cause_id, movement, asset, sum(amount) AS sum FROM entries GROUP BY cause_id, movement, asset HAVING sum(amount) <> 0`,
+    walk: 'causes',
+    sql: (
+      within,
+    ) => `SELECT cause_id AS object_id, movement, asset, sum(amount) AS sum FROM entries WHERE ${within('cause_id')}
+      GROUP BY cause_id, movement, asset HAVING sum(amount) <> 0`,
   },
   {
     name: 'every asset sums to zero over all accounts',
-    sql: 'SELECT asset, sum(amount) AS sum FROM entries GROUP BY asset HAVING sum(amount) <> 0',
+    sql: () =>
+      'SELECT asset AS object_id, sum(amount) AS sum FROM entries GROUP BY asset HAVING sum(amount) <> 0',
   },
   {
     name: 'every balance is the sum of its entries, and counts them',
-    sql: `SELECT customer_id, asset, b.balance AS stored, e.sum AS entries, b.seq, e.last_seq
+    sql: () => `SELECT customer_id AS object_id, asset, b.balance AS stored, e.sum AS entries, b.seq, e.last_seq
       FROM (SELECT customer_id, asset, balance, seq FROM balances) AS b
       FULL JOIN (SELECT owner AS customer_id, asset, sum(amount) AS sum, max(seq) AS last_seq, count(*) AS lines
                  FROM entries WHERE account = 'customer' GROUP BY owner, asset) AS e USING (customer_id, asset)
       WHERE b.customer_id IS NULL OR b.balance <> coalesce(e.sum, 0) OR b.seq <> coalesce(e.last_seq, 0) OR b.seq <> coalesce(e.lines, 0)`,
   },
   {
+    name: 'every balance is that of its last statement line',
+    walk: 'customers',
+    pieces_only: true,
+    sql: (
+      within,
+    ) => `SELECT b.customer_id AS object_id, b.partner_id, b.asset, b.balance AS stored, b.seq, e.balance_after AS entries
+      FROM balances b
+      LEFT JOIN entries e ON e.owner = b.customer_id AND e.asset = b.asset AND e.seq = b.seq AND e.seq IS NOT NULL
+      WHERE ${within('b.customer_id')} AND (b.balance <> CASE WHEN b.seq = 0 THEN 0 ELSE coalesce(e.balance_after, -1) END
+        OR EXISTS (SELECT FROM entries n WHERE n.owner = b.customer_id AND n.asset = b.asset AND n.seq > b.seq AND n.seq IS NOT NULL))`,
+  },
+  {
     name: 'every amount in transit is the sum of its entries',
-    sql: `SELECT customer_id, asset, b.in_transit AS stored, e.sum AS entries
+    sql: () => `SELECT customer_id AS object_id, asset, b.in_transit AS stored, e.sum AS entries
       FROM (SELECT customer_id, asset, in_transit FROM balances) AS b
       FULL JOIN (SELECT owner AS customer_id, asset, sum(amount) AS sum
                  FROM entries WHERE account LIKE 'in\\_transit:%' GROUP BY owner, asset) AS e USING (customer_id, asset)
@@ -52,43 +209,166 @@ export const ledgerChecks: readonly Check[] = [
   },
   {
     name: 'every statement line follows from the one before it',
-    sql: `SELECT owner AS customer_id, asset, seq, balance_after, running FROM (
+    sql: () => `SELECT owner AS object_id, asset, seq, balance_after, running FROM (
         SELECT owner, asset, seq, balance_after, row_number() OVER w AS place, sum(amount) OVER w AS running
         FROM entries WHERE account = 'customer' WINDOW w AS (PARTITION BY owner, asset ORDER BY seq)) AS lines
       WHERE balance_after <> running OR seq <> place OR balance_after < 0`,
   },
+  {
+    name: 'every statement line follows from the line before it, in an account that knows of it',
+    walk: 'lines',
+    pieces_only: true,
+    sql: (
+      within,
+    ) => `SELECT e.owner AS object_id, e.partner_id, e.asset, e.seq, e.balance_after, e.amount, p.balance_after AS before
+      FROM entries e
+      LEFT JOIN entries p ON p.owner = e.owner AND p.asset = e.asset AND p.seq = e.seq - 1 AND p.seq IS NOT NULL
+      LEFT JOIN balances b ON b.customer_id = e.owner AND b.asset = e.asset
+      WHERE e.seq IS NOT NULL AND ${within('e.owner', 'e.asset', 'e.seq')} AND (e.seq < 1 OR e.balance_after < 0
+        OR (e.seq > 1 AND p.seq IS NULL) OR e.balance_after <> coalesce(p.balance_after, 0)::numeric + e.amount
+        OR b.seq IS NULL OR e.seq > b.seq)`,
+  },
 ]
 
+const EXAMPLES = 5
+const AN_HOUR_MS = 3_600_000
+const everything: Within = () => 'true'
+
+/** All checks over one snapshot: the whole proof. */
 export async function audit(pool: Pool, checks: readonly Check[]): Promise<AuditReport> {
   return transaction(pool, async (tx) => {
     // One snapshot for all checks, so that a running system can be audited; no limit on how long that takes.
     await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    // It reads everything, so it wants the plans that requests must not have.
-    await tx.query(
-      `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '5min'; SET LOCAL work_mem = '64MB';
-       SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on`,
-    )
-    const ask = (text: string) => tx.query({ text, query_timeout: AN_HOUR_MS } as QueryConfig)
-    const findings: Finding[] = []
-    for (const { name, sql } of [...ledgerChecks, ...checks]) {
-      const { rows } = await ask(
-        `SELECT *, count(*) OVER () AS found FROM (${sql}) AS wrong LIMIT ${EXAMPLES}`,
-      )
-      if (rows.length === 0) continue
-      findings.push({
-        check: name,
-        found: Number(rows[0].found),
-        examples: rows.map(({ found: _, ...row }) => row),
-      })
-    }
-    const counts = await ask(
-      'SELECT (SELECT count(*) FROM entries) AS entries, (SELECT count(DISTINCT customer_id) FROM balances) AS customers',
-    )
-    const sums = await ask(
-      `SELECT asset, split_part(account, ':', 1) AS account, sum(amount) AS sum FROM entries GROUP BY 1, 2 ORDER BY 1, 2`,
-    )
-    const assets: Record<string, Record<string, bigint>> = {}
-    for (const { asset, account, sum } of sums.rows) (assets[asset] ??= {})[account] = sum
-    return { ok: findings.length === 0, ...counts.rows[0], assets, findings }
+    return auditIn(tx, checks)
   })
+}
+
+/** Inside a transaction of the caller's. */
+export async function auditIn(tx: Db, checks: readonly Check[]): Promise<AuditReport> {
+  // It reads everything, so it wants the plans that requests must not have.
+  await tx.query(
+    `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '5min'; SET LOCAL work_mem = '64MB';
+     SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on`,
+  )
+  const ask = (text: string) => tx.query({ text, query_timeout: AN_HOUR_MS } as QueryConfig)
+  const findings: Finding[] = []
+  for (const check of [...ledgerChecks, ...checks]) {
+    if ('pieces_only' in check) continue
+    const finding = 'find' in check ? await search(tx, check) : await findAll(ask, check)
+    if (finding) findings.push(finding)
+  }
+  const counts = await ask(
+    'SELECT (SELECT count(*) FROM entries) AS entries, (SELECT count(DISTINCT customer_id) FROM balances) AS customers',
+  )
+  const sums = await ask(
+    `SELECT asset, split_part(account, ':', 1) AS account, sum(amount) AS sum FROM entries GROUP BY 1, 2 ORDER BY 1, 2`,
+  )
+  const assets: Record<string, Record<string, bigint>> = {}
+  for (const { asset, account, sum } of sums.rows) (assets[asset] ??= {})[account] = sum
+  return { ok: findings.length === 0, ...counts.rows[0], assets, findings }
+}
+
+async function findAll(
+  ask: (text: string) => Promise<{ rows: Row[] }>,
+  { name, sql }: RangeCheck,
+): Promise<Finding | undefined> {
+  const { rows } = await ask(
+    `SELECT *, count(*) OVER () AS found FROM (${sql(everything)}) AS wrong LIMIT ${EXAMPLES}`,
+  )
+  if (rows.length === 0) return undefined
+  return { check: name, found: Number(rows[0]!.found), examples: rows.map(({ found: _, ...row }) => row) }
+}
+
+async function search(tx: Db, { name, find }: SearchCheck): Promise<Finding | undefined> {
+  const rows = await find(tx)
+  return rows.length === 0
+    ? undefined
+    : { check: name, found: rows.length, examples: rows.slice(0, EXAMPLES) }
+}
+
+/** After the first id up to and with the second one; null is the beginning, and the end. */
+export type Range = { readonly after: readonly unknown[] | null; readonly upto: readonly unknown[] | null }
+
+/** The condition and its parameters. Written out by hand of each bound, so that an index can follow it. */
+function withinRange(walk: WalkName, { after, upto }: Range): { within: Within; values: unknown[] } {
+  const { types } = walks[walk]
+  const values: unknown[] = []
+  const bound = (ids: readonly unknown[]) =>
+    `(${ids.map((id, i) => `$${values.push(id)}::${types[i]}`).join(', ')})`
+  const low = after && bound(after)
+  const high = upto && bound(upto)
+  const within: Within = (...columns) => {
+    const place = `(${columns.join(', ')})`
+    return [low && `${place} > ${low}`, high && `${place} <= ${high}`].filter(Boolean).join(' AND ') || 'true'
+  }
+  return { within, values }
+}
+
+/** Where a piece that begins after this place ends, so that no table has more than `most` rows in it; null: the rest. */
+export async function endOfPiece(
+  db: Db,
+  walk: WalkName,
+  after: readonly unknown[] | null,
+  most: number,
+): Promise<unknown[] | null> {
+  const { within, values } = withinRange(walk, { after, upto: null })
+  const { places } = walks[walk] as Walk
+  const names = walks[walk].types.map((_, i) => `c${i}`)
+  const ends = places.map(({ table, columns, where = 'true' }) => {
+    const named = columns.map((column, i) => `${column} AS c${i}`).join(', ')
+    return `(SELECT ${named} FROM ${table} WHERE ${where} AND ${within(...columns)}
+      ORDER BY ${columns.join(', ')} OFFSET ${most} LIMIT 1)`
+  })
+  const { rows } = await db.query(
+    `SELECT ${names.join(', ')} FROM (${ends.join(' UNION ALL ')}) AS ends ORDER BY ${names.join(', ')} LIMIT 1`,
+    values,
+  )
+  return rows.length === 0 ? null : names.map((name) => rows[0][name])
+}
+
+/**
+ * How ids in this range begin, so that checks of other kinds need not look. Undefined: a table has an id of a kind that is
+ * not its own, and every check must look.
+ */
+async function kindsIn(db: Db, walk: WalkName, range: Range): Promise<Set<string> | undefined> {
+  const { within, values } = withinRange(walk, range)
+  const places = (walks[walk] as Walk).places.filter(({ columns }) => columns.length === 1)
+  if (places.length === 0) return undefined
+  const { rows } = await db.query(
+    places
+      .map(({ table, columns: [id], prefix }) => {
+        const kind = `split_part(${id}, '_', 1)`
+        const strange = prefix ? `${kind} <> '${prefix}'` : 'false'
+        return `SELECT DISTINCT ${kind} AS kind, ${strange} AS strange FROM ${table} WHERE ${within(id!)}`
+      })
+      .join(' UNION '),
+    values,
+  )
+  return rows.some(({ strange }) => strange) ? undefined : new Set(rows.map(({ kind }) => kind))
+}
+
+const PIECE_EXAMPLES = 100
+
+/** The checks of one walk over one piece of it. */
+export async function auditPiece(
+  tx: Db,
+  checks: readonly Check[],
+  walk: WalkName,
+  range: Range,
+): Promise<Finding[]> {
+  const { within, values } = withinRange(walk, range)
+  const kinds = await kindsIn(tx, walk, range)
+  const findings: Finding[] = []
+  for (const check of [...ledgerChecks, ...checks]) {
+    if ('find' in check || check.walk !== walk) continue
+    if (kinds && check.prefix && !kinds.has(check.prefix)) continue
+    const { rows } = await tx.query(
+      `SELECT *, count(*) OVER () AS found FROM (${check.sql(within)}) AS wrong LIMIT ${PIECE_EXAMPLES}`,
+      values,
+    )
+    if (rows.length === 0) continue
+    const examples = rows.map(({ found: _, ...row }) => row)
+    findings.push({ check: check.name, found: Number(rows[0].found), examples })
+  }
+  return findings
 }

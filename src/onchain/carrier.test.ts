@@ -2,9 +2,11 @@ import { afterEach, expect, test } from 'vitest'
 import { type Bench, openBench, openGate, silent } from '../../test/support/rail-bench.ts'
 import { until } from '../../test/support/wait.ts'
 import { perform } from '../operator/actions.ts'
+import { approve, propose } from '../operator/proposals.ts'
 import type { ChainRail } from '../rails/chain/rail.ts'
 import { openCarrier } from './carrier.ts'
 import { stepTransfer } from './settle.ts'
+import { transferSteps } from './steps.ts'
 
 let bench: Bench
 afterEach(async () => {
@@ -120,4 +122,47 @@ test('what was never signed is failed by an operator, and is not signed any more
   expect(sent).toEqual([])
   expect(await bench.transferNow(id)).toMatchObject({ status: 'failed', tx_hash: null })
   expect(await bench.balance(customer, 'USDT')).toEqual({ balance: BALANCE, in_transit: 0n })
+})
+
+test('an open proposal holds its transfer: nothing is signed and nothing broadcast until it is decided', async () => {
+  const gate = openGate()
+  const sent: string[] = []
+  bench = await openBench({
+    chain: chainThat({
+      async prepare({ id }) {
+        await gate.arrive()
+        return { kind: 'signed', tx_hash: `hash-${id}`, signed: 'bytes' }
+      },
+      async broadcast({ id }) {
+        sent.push(id)
+        return { kind: 'accepted' }
+      },
+    }),
+  })
+  const { world } = bench
+  const customer = await bench.customer({ USDT: BALANCE })
+  const [signing, signed] = [await bench.transfer(customer), await bench.transfer(customer)]
+  const bytes = { kind: 'signed', tx_hash: 'hash', signed: 'bytes' } as const
+  await world.commit(stepTransfer(world, signed, bytes, { by: 'rail' }))
+  const hold = ({ id }: typeof signed) =>
+    propose(
+      world,
+      { name: 'resolve_transfer', details: { transfer_id: id, outcome: 'failed', evidence: 'x' } },
+      'a@example.com',
+    )
+  await hold(signed)
+  const { carry } = transferSteps(world, silent)
+  await carry(await bench.transferNow(signed.id))
+  // Held while the signer is at it: the signature is forgotten.
+  const carrying = carry(signing)
+  await gate.reached
+  const { id: proposal_id } = await hold(signing)
+  gate.open()
+  await carrying
+  await carry(await bench.transferNow(signing.id))
+  expect(sent).toEqual([])
+  expect(await bench.transferNow(signing.id)).toMatchObject({ status: 'pending', tx_hash: null })
+  await approve(world, proposal_id, 'b@example.com')
+  expect(await bench.transferNow(signing.id)).toMatchObject({ status: 'failed', tx_hash: null })
+  expect(await bench.balance(customer, 'USDT')).toEqual({ balance: 39_000_000n, in_transit: 11_000_000n })
 })

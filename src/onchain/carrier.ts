@@ -1,14 +1,10 @@
 import type { Logger } from 'pino'
-import { crashPoint } from '../core/crash-point.ts'
-import { type Due, retryAfter, takeDue } from '../db/due.ts'
+import { type Due, takeDue } from '../db/due.ts'
 import { openWorker, type Worker } from '../db/worker.ts'
-import { isHeld } from '../desk/holds.ts'
-import { endFollowUp, type FollowUp, takeFollowUps } from '../desk/resolutions.ts'
+import { takeFollowUps } from '../desk/resolutions.ts'
 import type { World } from '../world.ts'
-import { orderOf, signedOf } from './order.ts'
-import { lookAgainAfter } from './pace.ts'
-import { type Step, stepTransfer } from './settle.ts'
-import { isFinal, type Transfer, transferById, transferColumns } from './store.ts'
+import { transferSteps } from './steps.ts'
+import { type Transfer, transferColumns } from './store.ts'
 
 /**
  * Carries accepted transfers to their end: sign once, store the bytes, broadcast them, and again until the network knows
@@ -16,9 +12,6 @@ import { isFinal, type Transfer, transferById, transferColumns } from './store.t
  */
 const POLL_MS = 250
 const FOLLOW_UP_POLL_MS = 2000
-const RETRY_MS = 5000
-/** A rail that names a moment of the past is not asked without a pause. */
-const SOONEST_MS = 50
 const AT_ONCE = 32
 
 const transfers = { table: 'transfers', columns: transferColumns } as const
@@ -27,65 +20,7 @@ const fresh: Due = { ...transfers, name: 'transfers new', where: `status = 'pend
 const followed: Due = { ...transfers, name: 'transfers followed', where: `status = 'processing'` }
 
 export function openCarrier(world: World, log: Logger): Worker {
-  const later = (transfer: Transfer, ms: number) => retryAfter(world.db, 'transfers', transfer, ms)
-  const lookAgain = (transfer: Transfer) =>
-    later(transfer, lookAgainAfter(transfer.network, world.clock.now() - transfer.created_at.getTime()))
-
-  async function step(transfer: Transfer, taken: Step): Promise<Transfer> {
-    return (await world.commit(stepTransfer(world, transfer, taken, { by: 'rail' }))).transfer
-  }
-
-  async function carry(transfer: Transfer): Promise<void> {
-    try {
-      if (transfer.status === 'processing') return await follow(transfer)
-      if (await isHeld(world.db, transfer.id)) return await later(transfer, RETRY_MS)
-      return await (transfer.tx_hash === null ? sign(transfer) : broadcast(transfer))
-    } catch (error) {
-      log.warn({ err: error, transfer_id: transfer.id }, 'onchain: no answer that can be understood')
-      await later(transfer, RETRY_MS)
-    }
-  }
-
-  async function sign(transfer: Transfer): Promise<void> {
-    const prepared = await world.chain.prepare(orderOf(transfer))
-    if (prepared.kind === 'later')
-      return later(transfer, Math.max(SOONEST_MS, prepared.at.getTime() - world.clock.now()))
-    if (prepared.kind === 'refused') return void (await step(transfer, prepared))
-    crashPoint('after_sign')
-    const signed = await step(transfer, prepared)
-    // Held since we looked: the signature is forgotten, and nobody outside has seen it.
-    if (signed.tx_hash === null && !isFinal(signed)) return later(transfer, RETRY_MS)
-    // Meanwhile another node may have brought it further, or to its end.
-    if (signed.status === 'pending') await broadcast({ ...signed, attempts: transfer.attempts })
-  }
-
-  async function broadcast(transfer: Transfer): Promise<void> {
-    crashPoint('before_broadcast')
-    const { kind } = await world.chain.broadcast(orderOf(transfer), signedOf(transfer))
-    crashPoint('after_broadcast')
-    if (kind === 'unknown') return later(transfer, RETRY_MS)
-    await step(transfer, { kind: 'broadcast' })
-    await lookAgain(transfer)
-  }
-
-  async function follow(transfer: Transfer): Promise<void> {
-    const status = await world.chain.status(orderOf(transfer), signedOf(transfer))
-    if (status.kind === 'confirmed' || status.kind === 'failed') return void (await step(transfer, status))
-    // Dropped, or taken back with its block: the same bytes once more, never others.
-    if (status.kind === 'absent' && !(await isHeld(world.db, transfer.id)))
-      await world.chain.broadcast(orderOf(transfer), signedOf(transfer))
-    await lookAgain(transfer)
-  }
-
-  /** Decided by an operator: whether the chain tells the same. */
-  async function compare({ resource_id }: FollowUp): Promise<void> {
-    const transfer = await transferById(world.db, resource_id)
-    if (!transfer || transfer.tx_hash === null) return
-    const status = await world.chain.status(orderOf(transfer), signedOf(transfer))
-    if (status.kind !== 'confirmed' && status.kind !== 'failed') return
-    await step(transfer, status)
-    await endFollowUp(world.db, resource_id)
-  }
+  const { carry, compare } = transferSteps(world, log)
 
   const common = { log, at_once: AT_ONCE, stop_ms: world.rail_timeout_ms }
   const carrying = (due: Due) =>

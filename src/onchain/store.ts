@@ -1,8 +1,11 @@
 import type { Asset } from '../core/money.ts'
+import { columnsOf } from '../db/columns.ts'
 import type { Db } from '../db/pool.ts'
-import type { Check } from '../ledger/audit.ts'
+import { isoTime, toldCheck } from '../events/store.ts'
+import type { Check, Template } from '../ledger/audit.ts'
+import { onceChecks } from '../ledger/claims-audit.ts'
 import { insertInto, rowSource, updateOf } from '../ledger/command.ts'
-import type { Network } from './address.ts'
+import { type Network, networkNames, networks } from './address.ts'
 
 export type TransferStatus = 'pending' | 'processing' | 'confirmed' | 'failed'
 
@@ -32,9 +35,7 @@ export type Transfer = {
 export const isFinal = ({ status }: Pick<Transfer, 'status'>): boolean =>
   status === 'confirmed' || status === 'failed'
 
-export const transferColumns = `id, partner_id, customer_id, api_key_id, idempotency_key, asset, network, amount_net, fee, status,
-  destination_address, tx_hash, signed_transaction, failure_code, rail_code, attempts, next_attempt_at, sequence, created_at,
-  completed_at`
+export const transferColumns = columnsOf('transfers')
 
 export const insertTransfers = insertInto('transfers', {
   id: 'text',
@@ -87,18 +88,86 @@ export async function transferById(db: Db, id: string): Promise<Transfer | undef
   return rows[0]
 }
 
+/** Contract of the ledger: accepted, then completed or returned. */
+export const transferTemplate: Template = {
+  name: 'every transfer is debited once and in full, and ends in exactly one place',
+  prefix: 'tr',
+  entries: (
+    within,
+  ) => `SELECT t.id AS cause_id, l.movement, l.line, t.partner_id, l.account, l.owner, t.asset, l.amount, l.created_at
+    FROM transfers t CROSS JOIN LATERAL (VALUES
+      (true, 'accepted', 0, 'customer', t.customer_id, -(t.amount_net::numeric + t.fee), t.created_at),
+      (true, 'accepted', 1, 'in_transit:' || t.network, t.customer_id, t.amount_net::numeric + t.fee, t.created_at),
+      (t.status = 'confirmed', 'completed', 0, 'in_transit:' || t.network, t.customer_id, -(t.amount_net::numeric + t.fee), t.completed_at),
+      (t.status = 'confirmed', 'completed', 1, 'external:' || t.network, '', t.amount_net, t.completed_at),
+      (t.status = 'confirmed', 'completed', 2, 'network_fees', '', t.fee, t.completed_at),
+      (t.status = 'failed', 'returned', 0, 'in_transit:' || t.network, t.customer_id, -(t.amount_net::numeric + t.fee), t.completed_at),
+      (t.status = 'failed', 'returned', 1, 'customer', t.customer_id, t.amount_net::numeric + t.fee, t.completed_at)
+    ) AS l (happened, movement, line, account, owner, amount, created_at)
+    WHERE ${within('t.id')} AND l.happened AND l.amount <> 0`,
+}
+
+/** Debited and not yet at its end. */
+export const openTransfers = `SELECT customer_id, asset, amount_net::numeric + fee AS amount FROM transfers WHERE status IN ('pending', 'processing')`
+
+const carried = networkNames.map((name) => `('${name}', '${networks[name].asset}')`).join(', ')
+
 export const transferChecks: readonly Check[] = [
   {
-    name: 'every transfer is debited once and in full, and ends in exactly one place',
-    sql: `SELECT t.id AS transfer_id, t.status, e.accepted, e.completed, e.returned
-      FROM transfers t FULL JOIN (
-        SELECT cause_id,
-          sum(amount) FILTER (WHERE movement = 'accepted' AND account = 'customer') AS accepted,
-          sum(amount) FILTER (WHERE movement = 'completed' AND account LIKE 'in\\_transit:%') AS completed,
-          sum(amount) FILTER (WHERE movement = 'returned' AND account = 'customer') AS returned
-        FROM entries WHERE cause_id LIKE 'tr\\_%' GROUP BY cause_id) e ON e.cause_id = t.id
-      WHERE t.id IS NULL OR e.accepted IS DISTINCT FROM -(t.amount_net + t.fee)
-        OR e.completed IS DISTINCT FROM (CASE WHEN t.status = 'confirmed' THEN -(t.amount_net + t.fee) END)
-        OR e.returned IS DISTINCT FROM (CASE WHEN t.status = 'failed' THEN t.amount_net + t.fee END)`,
+    name: 'every transfer is in a state that can be, over a network that carries it, of a customer and a key of its partner',
+    walk: 'causes',
+    prefix: 'tr',
+    sql: (
+      within,
+    ) => `SELECT t.id AS object_id, t.partner_id, t.customer_id, t.api_key_id, t.network, t.asset, t.status, t.sequence FROM transfers t
+      LEFT JOIN customers c ON c.id = t.customer_id LEFT JOIN api_keys k ON k.id = t.api_key_id
+      WHERE ${within('t.id')} AND (c.partner_id IS DISTINCT FROM t.partner_id OR k.partner_id IS DISTINCT FROM t.partner_id
+        OR (t.network, t.asset) NOT IN (${carried}) OR t.amount_net <= 0 OR t.fee < 0
+        OR t.status NOT IN ('pending', 'processing', 'confirmed', 'failed')
+        OR (t.tx_hash IS NULL) <> (t.signed_transaction IS NULL) OR (t.status IN ('processing', 'confirmed') AND t.tx_hash IS NULL)
+        OR (t.status = 'failed') <> (t.failure_code IS NOT NULL) OR (t.failure_code IS NULL AND t.rail_code IS NOT NULL)
+        OR (t.status IN ('confirmed', 'failed')) <> (t.completed_at IS NOT NULL)
+        OR NOT CASE t.status WHEN 'pending' THEN t.sequence = 1 WHEN 'processing' THEN t.sequence = 2
+          WHEN 'confirmed' THEN t.sequence = 3 ELSE t.sequence IN (2, 3) END)`,
   },
+  {
+    name: 'no two transfers are one transaction of their network',
+    walk: 'causes',
+    prefix: 'tr',
+    sql: (
+      within,
+    ) => `SELECT t.id AS object_id, t.partner_id, t.network, t.tx_hash, other.id AS other_id FROM transfers t
+      JOIN transfers other ON other.network = t.network AND other.tx_hash = t.tx_hash AND other.id <> t.id WHERE ${within('t.id')}`,
+  },
+  ...onceChecks({
+    table: 'transfers',
+    prefix: 'tr',
+    operation: 'onchain.transfer',
+    open: `r.status IN ('pending', 'processing')`,
+    repeats: ['amount_net', 'fee'],
+    statuses: ['pending'],
+    answered: 'at once',
+  }),
+  toldCheck({
+    name: 'every transfer was told at each of its states, as it is',
+    prefix: 'tr',
+    table: 'transfers',
+    told: (
+      within,
+    ) => `SELECT t.id AS object_id, v.sequence, 'onchain.transfer.' || v.type AS type, t.partner_id, v.at AS created_at, v.since,
+        ARRAY[t.id, t.customer_id, t.asset, t.network, (t.amount_net::numeric + t.fee)::text, t.amount_net::text, t.fee::text, v.status,
+          t.destination_address, t.idempotency_key, ${isoTime('t.created_at')},
+          CASE WHEN v.status <> 'pending' THEN t.tx_hash END,
+          CASE WHEN v.status = 'failed' THEN t.failure_code END, CASE WHEN v.status = 'failed' THEN t.rail_code END] AS facts
+      FROM transfers t CROSS JOIN LATERAL (VALUES
+        (true, 1, 'created', 'pending', t.created_at, t.created_at),
+        (t.sequence > 2 OR t.status = 'processing', 2, 'processing', 'processing', NULL, t.created_at),
+        (t.status IN ('confirmed', 'failed'), t.sequence, t.status, t.status, t.completed_at, t.completed_at)
+      ) AS v (happened, sequence, type, status, at, since)
+      WHERE ${within('t.id')} AND v.happened`,
+    fields: `id text, customer_id text, asset text, network text, amount_gross text, amount_net text, fee text, status text,
+      destination_address text, idempotency_key text, created_at text, tx_hash text, failure json`,
+    facts: `ARRAY[d.id, d.customer_id, d.asset, d.network, d.amount_gross, d.amount_net, d.fee, d.status, d.destination_address,
+      d.idempotency_key, d.created_at, d.tx_hash, d.failure ->> 'code', d.failure ->> 'rail_code']`,
+  }),
 ]

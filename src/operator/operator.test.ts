@@ -119,10 +119,18 @@ test('a resolution happens in the moment of its approval, or not at all', async 
   const ended = async (end: 'approve' | 'reject') => {
     const { api, payout_id } = await openPayout()
     const details = { payout_id, outcome: 'failed', evidence: 'statement' } as const
-    const { id } = await propose(sandbox, { name: 'resolve_payout', details }, ana)
+    const proposing = () => propose(sandbox, { name: 'resolve_payout', details }, ana)
+    // Refused while whoever accepted it may be sending it.
+    let id = ''
+    await until(
+      () =>
+        proposing().then(
+          (proposal) => Boolean((id = proposal.id)),
+          () => false,
+        ),
+      10_000,
+    )
     if (end === 'reject') await reject(sandbox, id, bea, 'it was paid')
-    // Refused, and as open as before, while whoever accepted it may be sending it.
-    if (end === 'approve') await until(() => approve(sandbox, id, bea).then(Boolean, () => false), 10_000)
     if (end === 'approve')
       expect(await approve(sandbox, id, bea)).toMatchObject({ ended: 'done', resource_id: payout_id })
     else await expect(approve(sandbox, id, bea)).rejects.toThrow(/was rejected by b@example\.com/)

@@ -1,9 +1,11 @@
 import { refuse } from '../core/errors.ts'
-import { transaction } from '../db/pool.ts'
+import { type Db, transaction } from '../db/pool.ts'
 import { holdResource, releaseHold } from '../desk/holds.ts'
 import type { Command } from '../ledger/command.ts'
+import { sendingUntil } from '../pix/sends.ts'
 import type { World } from '../world.ts'
 import { type Action, perform } from './actions.ts'
+import { mayBeOnItsWay } from './resolve.ts'
 import {
   approveProposals,
   type Ending,
@@ -28,8 +30,16 @@ export function propose(world: World, action: Action, proposed_by: string): Prom
     const proposal = await insertProposal(tx, { id, action: name, details, proposed_by })
     const held = resourceOf(action)
     if (held) await holdResource(tx, held, id)
+    if (action.name === 'resolve_payout' && action.details.outcome === 'failed')
+      await assertNotSending(tx, action.details.payout_id)
     return proposal
   })
+}
+
+/** The hold keeps anybody from sending after the proposal; what was under way before it must have come to its end. */
+async function assertNotSending(tx: Db, payout_id: string): Promise<void> {
+  const until = await sendingUntil(tx, payout_id)
+  if (until) throw mayBeOnItsWay(payout_id, until)
 }
 
 /** What workers leave alone until the proposal is decided. */

@@ -1,8 +1,9 @@
 import { orderOf, signedOf } from '../onchain/order.ts'
 import { type Teller as ChainTeller, stepTransfer } from '../onchain/settle.ts'
-import { isFinal, type Transfer, transferById } from '../onchain/store.ts'
+import { type Transfer, transferById, isFinal as transferIsFinal } from '../onchain/store.ts'
+import { orderOf as payoutOrderOf } from '../pix/order.ts'
 import * as pix from '../pix/resolve.ts'
-import { payoutById } from '../pix/store.ts'
+import { isFinal, type Payout, payoutById } from '../pix/store.ts'
 import type { ChainStatus } from '../rails/chain/rail.ts'
 import type { World } from '../world.ts'
 import type { DetailsOf, Done } from './actions.ts'
@@ -18,18 +19,30 @@ export async function resolvePayout(
 ): Promise<Done> {
   const payout = await payoutById(world.db, payout_id)
   if (!payout) throw new Error(`No payout ${payout_id} in ${world.environment}.`)
+  if (outcome === 'failed' && !isFinal(payout)) await askThatItWasNotPaid(world, payout)
   const established =
     outcome === 'completed' ? { outcome, end_to_end_id: end_to_end_id! } : ({ outcome } as const)
   const by = { evidence, proposal_id, resolved_by: operator }
   const resolved = await world.commit(pix.resolvePayout(world, payout, established, by))
-  if ('sending_until' in resolved) {
-    throw new Error(
-      `${payout_id} may be on its way to the network at this moment: somebody has it for sending until ${resolved.sending_until.toISOString()}. Nothing was changed. Try again after that, and look once more whether it arrived.`,
-    )
-  }
+  if ('sending_until' in resolved) throw mayBeOnItsWay(payout_id, resolved.sending_until)
   const { status } = resolved.payout
   if (status !== outcome) throw new Error(`${payout_id} is ${status} already; a final state never changes.`)
   return { id: payout_id, text: `is ${outcome}`, status: outcome }
+}
+
+/** What was established while somebody was sending may not be true a moment later. */
+export const mayBeOnItsWay = (payout_id: string, until: Date): Error =>
+  new Error(
+    `${payout_id} may be on its way to the network at this moment: somebody has it for sending until ${until.toISOString()}. Nothing was changed. Try again after that, and look once more whether it arrived.`,
+  )
+
+/** Evidence ages. A network that can answer has the last word; one that cannot leaves it to the operator. */
+async function askThatItWasNotPaid(world: World, payout: Payout): Promise<void> {
+  const status = await world.pix.status(payoutOrderOf(payout)).catch(() => undefined)
+  if (status?.kind !== 'settled') return
+  throw new Error(
+    `${payout.id} was paid: the network names it ${status.end_to_end_id}. Nothing was changed; the service completes it by itself within a minute.`,
+  )
 }
 
 export async function resolveTransfer(
@@ -72,7 +85,7 @@ async function failUnlessItMayBeMined(
 ): Promise<Transfer> {
   const refused = { kind: 'refused', rail_code: 'resolved_by_operator' } as const
   const { transfer: before } = await world.commit(stepTransfer(world, transfer, refused, teller))
-  if (isFinal(before)) return before
+  if (transferIsFinal(before)) return before
   const status = await world.chain.status(orderOf(before), signedOf(before)).catch(() => undefined)
   if (status?.kind !== 'failed') {
     const said = status ? `the chain says ${words[status.kind]}` : 'the chain gives no answer'

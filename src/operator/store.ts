@@ -1,3 +1,4 @@
+import { columnsOf } from '../db/columns.ts'
 import type { Db } from '../db/pool.ts'
 import { rowSource, updateOf } from '../ledger/command.ts'
 import type { Action, ActionName } from './actions.ts'
@@ -23,8 +24,7 @@ export type Proposal = {
   readonly ended_at: Date | null
 }
 
-const COLUMNS = `id, action, details, proposed_by, proposed_at, expires_at, approved_by, approved_at, resource_id,
-  ended, ended_by, ended_reason, ended_at`
+const COLUMNS = columnsOf('proposals')
 
 export async function insertProposal(
   db: Db,

@@ -1,3 +1,4 @@
+import { columnsOf } from '../db/columns.ts'
 import type { Db } from '../db/pool.ts'
 import { type CustomLimits, limitNames, type Tier } from '../limits/tiers.ts'
 
@@ -14,15 +15,15 @@ export type Partner = CustomLimits & {
 }
 
 export async function insertPartner(db: Db, partner: { id: string; name: string }): Promise<Partner> {
-  const { rows } = await db.query('INSERT INTO partners (id, name) VALUES ($1, $2) RETURNING *', [
-    partner.id,
-    partner.name,
-  ])
+  const { rows } = await db.query(
+    `INSERT INTO partners (id, name) VALUES ($1, $2) RETURNING ${columnsOf('partners')}`,
+    [partner.id, partner.name],
+  )
   return rows[0]
 }
 
 export async function selectPartners(db: Db): Promise<Partner[]> {
-  const { rows } = await db.query('SELECT * FROM partners ORDER BY created_at, id')
+  const { rows } = await db.query(`SELECT ${columnsOf('partners')} FROM partners ORDER BY created_at, id`)
   return rows
 }
 
@@ -41,10 +42,10 @@ const changeable = [
 export async function changePartner(db: Db, id: string, change: PartnerChange): Promise<Partner | undefined> {
   const columns = changeable.filter((column) => change[column] !== undefined)
   const sets = columns.map((column, i) => `${column} = $${i + 2}`)
-  const { rows } = await db.query(`UPDATE partners SET ${sets.join(', ')} WHERE id = $1 RETURNING *`, [
-    id,
-    ...columns.map((column) => change[column]),
-  ])
+  const { rows } = await db.query(
+    `UPDATE partners SET ${sets.join(', ')} WHERE id = $1 RETURNING ${columnsOf('partners')}`,
+    [id, ...columns.map((column) => change[column])],
+  )
   return rows[0]
 }
 
@@ -60,14 +61,14 @@ export type User = {
 
 export async function insertUser(db: Db, user: Omit<User, 'created_at'>): Promise<User> {
   const { rows } = await db.query(
-    'INSERT INTO users (id, email, name, password_hash, partner_id, role) VALUES ($1, $2, $3, $4, $5, $6) RETURNING *',
+    `INSERT INTO users (id, email, name, password_hash, partner_id, role) VALUES ($1, $2, $3, $4, $5, $6) RETURNING ${columnsOf('users')}`,
     [user.id, user.email, user.name, user.password_hash, user.partner_id, user.role],
   )
   return rows[0]
 }
 
 export async function selectUser(db: Db, email: string): Promise<User | undefined> {
-  const { rows } = await db.query('SELECT * FROM users WHERE email = $1', [email])
+  const { rows } = await db.query(`SELECT ${columnsOf('users')} FROM users WHERE email = $1`, [email])
   return rows[0]
 }
 
@@ -77,10 +78,10 @@ export async function countOperators(db: Db): Promise<number> {
 }
 
 export async function setPassword(db: Db, email: string, password_hash: string): Promise<User | undefined> {
-  const { rows } = await db.query('UPDATE users SET password_hash = $2 WHERE email = $1 RETURNING *', [
-    email,
-    password_hash,
-  ])
+  const { rows } = await db.query(
+    `UPDATE users SET password_hash = $2 WHERE email = $1 RETURNING ${columnsOf('users')}`,
+    [email, password_hash],
+  )
   return rows[0]
 }
 
@@ -88,7 +89,7 @@ export async function setPassword(db: Db, email: string, password_hash: string):
 export async function partnerById(db: Db, id: string): Promise<Partner> {
   const { rows } = await db.query({
     name: 'partner by id',
-    text: 'SELECT * FROM shared.partners WHERE id = $1',
+    text: `SELECT ${columnsOf('partners')} FROM shared.partners WHERE id = $1`,
     values: [id],
   })
   return rows[0]

@@ -1,16 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Api } from '../../test/support/api.ts'
+import { moveIntoThePast } from '../../test/support/past.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
+import { size } from '../../test/support/size.ts'
 import { editPartner } from '../partners/partners.ts'
 
 let service: TestService
 let api: Api
-let key_id: string
 let partner_id: string
 
 beforeAll(async () => {
   service = await startTestService({ PIX_WAIT_MS: '400' })
-  ;({ api, key_id, partner_id } = await service.partner())
+  ;({ api, partner_id } = await service.partner())
 })
 afterEach(async () => {
   expect((await service.audit()).sandbox.findings).toEqual([])
@@ -117,13 +118,25 @@ describe('a payout', () => {
     const lost = await api.post('/v1/pix/payouts', order(id, 'lost@sandbox.test'))
     const timeout = await api.post('/v1/pix/payouts', order(id, 'timeout@sandbox.test'))
     const garbage = await api.post('/v1/pix/payouts', order(id, 'garbage@sandbox.test'))
-    expect([lost, timeout, garbage].map(({ json }) => json.status)).toEqual([
-      'processing',
-      'processing',
-      'processing',
-    ])
-    for (const { json } of [lost, garbage, timeout]) await until(json.id, 'completed')
-    expect(await brl(id)).toEqual({ available: '96850', in_transit: '0' })
+    const slow = await api.post('/v1/pix/payouts', order(id, 'slow@sandbox.test'))
+    expect([lost, timeout, garbage, slow].map(({ json }) => json.status)).toEqual(
+      Array.from({ length: 4 }, () => 'processing'),
+    )
+    for (const { json } of [lost, garbage, timeout, slow]) await until(json.id, 'completed')
+    expect(await brl(id)).toEqual({ available: '95800', in_transit: '0' })
+    // Give or take a second on a quiet machine.
+    const took = async ({ json }: typeof slow): Promise<number> => {
+      const { completed_at, created_at } = (await api.get(`/v1/pix/payouts/${json.id}`)).json
+      return Date.parse(completed_at) - Date.parse(created_at)
+    }
+    const tolerance = size(1000, 4000)
+    for (const [payout, ms] of [
+      [timeout, 10_000],
+      [slow, 15_000],
+    ] as const) {
+      expect(await took(payout)).toBeGreaterThanOrEqual(ms)
+      expect(await took(payout)).toBeLessThan(ms + tolerance)
+    }
   })
 
   test('§4.1 rule 2: only to the customer’s own document, unless arranged', async () => {
@@ -376,14 +389,19 @@ describe('idempotency (contract §7)', () => {
     const open = order(id, 'slow@sandbox.test')
     const first = await api.post('/v1/pix/payouts', done)
     const stuck = await api.post('/v1/pix/payouts', open)
-    await service.worlds.sandbox.db.query(
-      `UPDATE claims SET expires_at = clock_timestamp() - interval '1 ms' WHERE scope = $1`,
-      [key_id],
-    )
+    await moveIntoThePast(service.database.url, { table: 'payouts', id: first.json.id, by: '24 hours' })
+    // Of the open one the claim alone: the simulated network would bring a payout of yesterday to its end.
+    const move = (sign: '+' | '-') =>
+      service.worlds.sandbox.db.query(
+        `UPDATE claims SET expires_at = expires_at ${sign} interval '24 hours' WHERE resource_id = $1`,
+        [stuck.json.id],
+      )
+    await move('-')
     const fresh = await Promise.all(Array.from({ length: 20 }, () => api.post('/v1/pix/payouts', done)))
     expect(new Set(fresh.map(({ json }) => json.id)).size).toBe(1)
     expect(fresh[0]!.json.id).not.toBe(first.json.id)
     expect((await api.post('/v1/pix/payouts', open)).text).toBe(stuck.text)
+    await move('+')
   })
 
   test('a payout and a transfer may share a key', async () => {

@@ -1,16 +1,12 @@
 import type { Logger } from 'pino'
-import { crashPoint } from '../core/crash-point.ts'
-import { type Due, retryAfter, takeDue } from '../db/due.ts'
+import { type Due, takeDue } from '../db/due.ts'
 import { openWorker } from '../db/worker.ts'
-import { endFollowUp, type FollowUp, takeFollowUps } from '../desk/resolutions.ts'
-import type { PixOutcome, PixStatus } from '../rails/pix/rail.ts'
+import { takeFollowUps } from '../desk/resolutions.ts'
 import type { World } from '../world.ts'
 import type { Watch } from './answers.ts'
-import { orderOf } from './order.ts'
-import { askAgainAfter } from './pace.ts'
-import { intendSend } from './sends.ts'
-import { type FinalOutcome, type Settled, settlePayout } from './settle.ts'
-import { isFinal, type Payout, payoutById, payoutColumns } from './store.ts'
+import type { Settled } from './settle.ts'
+import { payoutSteps } from './steps.ts'
+import { type Payout, payoutColumns } from './store.ts'
 
 /**
  * Brings accepted payouts to their end. The first try is made by whoever accepted the payout, at once. Whatever is not
@@ -31,8 +27,6 @@ export type Sender = {
 const POLL_MS = 500
 const FOLLOW_UP_POLL_MS = 2000
 const AT_ONCE = 32
-/** Held by an open proposal: asked about, and nothing else. */
-const HELD_MS = 5000
 
 const OPEN = `status IN ('pending', 'processing')`
 const payouts = { table: 'payouts', columns: payoutColumns } as const
@@ -40,66 +34,9 @@ const payouts = { table: 'payouts', columns: payoutColumns } as const
 const left: Due = { ...payouts, name: 'payouts left', where: `${OPEN} AND attempts <= 1` }
 const asked: Due = { ...payouts, name: 'payouts asked', where: `${OPEN} AND attempts > 1` }
 
-/** Whoever took a payout has it until `ends`, by its own steady clock. */
-type Taken = { readonly payout: Payout; readonly ends: number }
-
 export function openSender(world: World, log: Logger): Sender {
   const watches = openWatches()
-
-  async function settle(payout: Payout, outcome: FinalOutcome): Promise<Settled> {
-    crashPoint('before_settle')
-    const settled = await world.commit(
-      settlePayout(world, payout, outcome, { by: 'rail', attempt: payout.attempts }),
-    )
-    if (isFinal(settled.payout)) watches.tell(settled)
-    return settled
-  }
-
-  const later = (payout: Payout, ms: number) => retryAfter(world.db, 'payouts', payout, ms)
-
-  /** What is not known stays as it is, and is asked again later. */
-  async function hear(payout: Payout, outcome: PixOutcome): Promise<Settled | undefined> {
-    if (outcome.kind !== 'unknown') return settle(payout, outcome)
-    const now = world.clock.now()
-    const ask_in = outcome.ask_at && outcome.ask_at.getTime() - now
-    await later(payout, askAgainAfter(now - payout.created_at.getTime(), ask_in))
-    return undefined
-  }
-
-  /** Never beyond the lease: whoever comes after must be able to count on that nobody sends any more. */
-  async function send({ payout, ends }: Taken): Promise<Settled | undefined> {
-    crashPoint('before_send')
-    if (performance.now() + world.rail_timeout_ms > ends) return undefined
-    const outcome = await world.pix.send(orderOf(payout)).catch(unknown(log))
-    crashPoint('after_send')
-    return hear(payout, outcome)
-  }
-
-  /** Ask first. Sending first could pay a second time. */
-  async function lookAfter(payout: Payout): Promise<void> {
-    const status: PixStatus = await world.pix.status(orderOf(payout)).catch(unknown(log))
-    if (status.kind !== 'absent') return void (await hear(payout, status))
-    const since = performance.now()
-    const intent = await world.commit(intendSend(world, payout))
-    switch (intent.kind) {
-      case 'send':
-        return void (await send({ payout, ends: since + intent.left_ms }))
-      case 'wait':
-        return later(payout, intent.ms)
-      case 'held':
-        return later(payout, HELD_MS)
-    }
-  }
-
-  /** Decided by an operator: whether the rail tells the same. */
-  async function compare({ resource_id }: FollowUp): Promise<void> {
-    const payout = await payoutById(world.db, resource_id)
-    if (!payout) return
-    const status: PixStatus = await world.pix.status(orderOf(payout)).catch(unknown(log))
-    if (status.kind === 'unknown' || status.kind === 'absent') return
-    await settle(payout, status)
-    await endFollowUp(world.db, resource_id)
-  }
+  const { send, lookAfter, compare } = payoutSteps(world, log, watches.tell)
 
   const common = { log, at_once: AT_ONCE, stop_ms: world.rail_timeout_ms }
   const follow = (due: Due) =>
@@ -123,7 +60,7 @@ export function openSender(world: World, log: Logger): Sender {
   ]
 
   return {
-    send: (payout, since) => send({ payout, ends: since + world.lease_ms }),
+    send: (payout, since) => send(payout, since + world.lease_ms),
     watch: watches.watch,
     async stop() {
       await Promise.all(workers.map((worker) => worker.stop()))
@@ -153,10 +90,3 @@ function openWatches() {
     },
   }
 }
-
-const unknown =
-  (log: Logger) =>
-  (error: unknown): { kind: 'unknown'; ask_at?: Date } => {
-    log.warn({ err: error }, 'pix: no answer that can be understood')
-    return { kind: 'unknown' }
-  }

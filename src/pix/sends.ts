@@ -1,3 +1,4 @@
+import type { Db } from '../db/pool.ts'
 import { type Hold, holdRows } from '../desk/holds.ts'
 import { type Command, type Decision, insertInto, rowSource } from '../ledger/command.ts'
 import type { World } from '../world.ts'
@@ -69,4 +70,17 @@ export function intendSend(world: World, payout: Payout): Command<Intent> {
 /** Until when somebody may be sending it: the first try has the lease that it was accepted with, later ones say so. */
 export function mayBeSentUntil(row: Payout, last: LastSend | undefined): Date | undefined {
   return row.attempts <= 1 ? row.next_attempt_at : last?.until
+}
+
+/** The same for whoever holds the payout's row in a transaction of its own. Undefined: nobody is. */
+export async function sendingUntil(tx: Db, payout_id: string): Promise<Date | undefined> {
+  const { rows } = await tx.query(
+    `SELECT until FROM (
+       SELECT CASE WHEN attempts <= 1 THEN next_attempt_at
+         ELSE (SELECT max(until) FROM sends WHERE resource_id = payouts.id) END AS until
+       FROM payouts WHERE id = $1 AND status IN ('pending', 'processing')) AS sending
+     WHERE until > clock_timestamp()`,
+    [payout_id],
+  )
+  return rows[0]?.until
 }

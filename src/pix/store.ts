@@ -1,5 +1,8 @@
+import { columnsOf } from '../db/columns.ts'
 import type { Db } from '../db/pool.ts'
-import type { Check } from '../ledger/audit.ts'
+import { isoTime, toldCheck } from '../events/store.ts'
+import type { Check, Template } from '../ledger/audit.ts'
+import { onceChecks } from '../ledger/claims-audit.ts'
 import { insertInto, rowSource, updateOf } from '../ledger/command.ts'
 import type { BankAccount } from '../rails/pix/rail.ts'
 
@@ -36,8 +39,7 @@ export type Payout = {
 export const isFinal = ({ status }: Pick<Payout, 'status'>): boolean =>
   status === 'completed' || status === 'failed'
 
-export const payoutColumns = `id, partner_id, customer_id, api_key_id, idempotency_key, amount, fee, status, counterparty,
-  description, send_id, end_to_end_id, failure_code, rail_code, attempts, next_attempt_at, sequence, created_at, completed_at`
+export const payoutColumns = columnsOf('payouts')
 
 export const insertPayouts = insertInto('payouts', {
   id: 'text',
@@ -98,18 +100,93 @@ export async function payoutById(db: Db, id: string): Promise<Payout | undefined
   return rows[0]
 }
 
+/** Contract of the ledger: accepted, then completed or returned. */
+export const payoutTemplate: Template = {
+  name: 'every payout is debited once and in full, and ends in exactly one place',
+  prefix: 'po',
+  entries: (
+    within,
+  ) => `SELECT p.id AS cause_id, l.movement, l.line, p.partner_id, l.account, l.owner, 'BRL' AS asset, l.amount, l.created_at
+    FROM payouts p CROSS JOIN LATERAL (VALUES
+      (true, 'accepted', 0, 'customer', p.customer_id, -(p.amount::numeric + p.fee), p.created_at),
+      (true, 'accepted', 1, 'in_transit:pix', p.customer_id, p.amount::numeric + p.fee, p.created_at),
+      (p.status = 'completed', 'completed', 0, 'in_transit:pix', p.customer_id, -(p.amount::numeric + p.fee), p.completed_at),
+      (p.status = 'completed', 'completed', 1, 'external:pix', '', p.amount, p.completed_at),
+      (p.status = 'completed', 'completed', 2, 'service_fees', '', p.fee, p.completed_at),
+      (p.status = 'failed', 'returned', 0, 'in_transit:pix', p.customer_id, -(p.amount::numeric + p.fee), p.completed_at),
+      (p.status = 'failed', 'returned', 1, 'customer', p.customer_id, p.amount::numeric + p.fee, p.completed_at)
+    ) AS l (happened, movement, line, account, owner, amount, created_at)
+    WHERE ${within('p.id')} AND l.happened AND l.amount <> 0`,
+}
+
+/** Debited and not yet at its end. */
+export const openPayouts = `SELECT customer_id, 'BRL' AS asset, amount::numeric + fee AS amount FROM payouts WHERE status IN ('pending', 'processing')`
+
+/** As renderCounterparty masks it. */
+const maskedDocument = (document: string) => `CASE length(${document})
+  WHEN 11 THEN '***.' || substr(${document}, 4, 3) || '.' || substr(${document}, 7, 3) || '-**'
+  WHEN 14 THEN '**.' || substr(${document}, 3, 3) || '.' || substr(${document}, 6, 3) || '/' || substr(${document}, 9, 4) || '-**'
+  ELSE '***' END`
+
+const counterpartyFacts = (json: string) =>
+  ['name', 'pix_key', 'ispb', 'branch', 'account_number', 'account_type']
+    .map((field) => `${json} ->> '${field}'`)
+    .join(', ')
+
 export const payoutChecks: readonly Check[] = [
   {
-    name: 'every payout is debited once and in full, and ends in exactly one place',
-    sql: `SELECT p.id AS payout_id, p.status, e.accepted, e.completed, e.returned
-      FROM payouts p FULL JOIN (
-        SELECT cause_id,
-          sum(amount) FILTER (WHERE movement = 'accepted' AND account = 'customer') AS accepted,
-          sum(amount) FILTER (WHERE movement = 'completed' AND account = 'in_transit:pix') AS completed,
-          sum(amount) FILTER (WHERE movement = 'returned' AND account = 'customer') AS returned
-        FROM entries WHERE cause_id LIKE 'po\\_%' GROUP BY cause_id) e ON e.cause_id = p.id
-      WHERE p.id IS NULL OR e.accepted IS DISTINCT FROM -(p.amount + p.fee)
-        OR e.completed IS DISTINCT FROM (CASE WHEN p.status = 'completed' THEN -(p.amount + p.fee) END)
-        OR e.returned IS DISTINCT FROM (CASE WHEN p.status = 'failed' THEN p.amount + p.fee END)`,
+    name: 'every payout is in a state that can be, of a customer and a key of its partner',
+    walk: 'causes',
+    prefix: 'po',
+    sql: (
+      within,
+    ) => `SELECT p.id AS object_id, p.partner_id, p.customer_id, p.api_key_id, p.status, p.sequence FROM payouts p
+      LEFT JOIN customers c ON c.id = p.customer_id LEFT JOIN api_keys k ON k.id = p.api_key_id
+      WHERE ${within('p.id')} AND (c.partner_id IS DISTINCT FROM p.partner_id OR k.partner_id IS DISTINCT FROM p.partner_id
+        OR p.status NOT IN ('pending', 'processing', 'completed', 'failed') OR p.amount <= 0 OR p.fee < 0
+        OR (p.status = 'completed') <> (p.end_to_end_id IS NOT NULL) OR (p.status = 'failed') <> (p.failure_code IS NOT NULL)
+        OR (p.failure_code IS NULL AND p.rail_code IS NOT NULL) OR (p.status IN ('completed', 'failed')) <> (p.completed_at IS NOT NULL)
+        OR p.sequence <> CASE p.status WHEN 'pending' THEN 1 WHEN 'processing' THEN 2 ELSE 3 END)`,
   },
+  {
+    name: 'no two payouts are one payment of the Pix network, or were sent under one id',
+    walk: 'causes',
+    prefix: 'po',
+    sql: (
+      within,
+    ) => `SELECT p.id AS object_id, p.partner_id, p.end_to_end_id, other.id AS other_id FROM payouts p
+      JOIN payouts other ON other.end_to_end_id = p.end_to_end_id AND other.id <> p.id WHERE ${within('p.id')}
+      UNION ALL SELECT p.id, p.partner_id, p.send_id, other.id FROM payouts p
+      JOIN payouts other ON other.send_id = p.send_id AND other.id <> p.id WHERE ${within('p.id')}`,
+  },
+  ...onceChecks({
+    table: 'payouts',
+    prefix: 'po',
+    operation: 'pix.payout',
+    open: `r.status IN ('pending', 'processing')`,
+    repeats: ['amount', 'fee'],
+    statuses: ['pending', 'processing'],
+    answered: 'later',
+  }),
+  toldCheck({
+    name: 'every payout was told at each of its states, as it is',
+    prefix: 'po',
+    table: 'payouts',
+    told: (
+      within,
+    ) => `SELECT p.id AS object_id, v.sequence, 'pix.payout.' || v.type AS type, p.partner_id, v.at AS created_at, v.at AS since,
+        ARRAY[p.id, p.customer_id, p.amount::text, p.fee::text, v.status, p.description, p.idempotency_key, ${isoTime('p.created_at')},
+          CASE WHEN v.status = 'completed' THEN p.end_to_end_id END,
+          CASE WHEN v.status = 'completed' THEN ${isoTime('p.completed_at')} END,
+          CASE WHEN v.status = 'failed' THEN p.failure_code END, CASE WHEN v.status = 'failed' THEN p.rail_code END,
+          ${maskedDocument(`(p.counterparty ->> 'document')`)}, ${counterpartyFacts('p.counterparty')}] AS facts
+      FROM payouts p CROSS JOIN LATERAL (VALUES
+        (true, 1, 'created', 'pending', p.created_at), (p.sequence > 1, 2, 'processing', 'processing', p.created_at),
+        (p.status IN ('completed', 'failed'), 3, p.status, p.status, p.completed_at)) AS v (happened, sequence, type, status, at)
+      WHERE ${within('p.id')} AND v.happened`,
+    fields: `id text, customer_id text, amount text, fee text, status text, description text, idempotency_key text, created_at text,
+      end_to_end_id text, completed_at text, failure json, counterparty json`,
+    facts: `ARRAY[d.id, d.customer_id, d.amount, d.fee, d.status, d.description, d.idempotency_key, d.created_at, d.end_to_end_id,
+      d.completed_at, d.failure ->> 'code', d.failure ->> 'rail_code', d.counterparty ->> 'document', ${counterpartyFacts('d.counterparty')}]`,
+  }),
 ]

@@ -252,12 +252,15 @@ describe('interface §4.4: executing it', () => {
     const again = await execute(id)
     expect([again.status, again.text]).toEqual([201, first.text])
     expect(again.headers.get('idempotent-replayed')).toBe('true')
-    await asAdmin(service.database.url, [
-      'ALTER TABLE sandbox.quotes DISABLE TRIGGER USER',
-      `UPDATE sandbox.quotes SET created_at = created_at - interval '1 hour', expires_at = expires_at - interval '1 hour' WHERE id = '${id}'`,
-      'ALTER TABLE sandbox.quotes ENABLE TRIGGER USER',
-    ])
+    const move = (sign: '+' | '-') =>
+      asAdmin(service.database.url, [
+        'ALTER TABLE sandbox.quotes DISABLE TRIGGER USER',
+        `UPDATE sandbox.quotes SET created_at = created_at ${sign} interval '1 hour', expires_at = expires_at ${sign} interval '1 hour' WHERE id = '${id}'`,
+        'ALTER TABLE sandbox.quotes ENABLE TRIGGER USER',
+      ])
+    await move('-')
     const late = await execute(id)
+    await move('+')
     expect([late.status, late.text]).toEqual([201, first.text])
     expect(await balances(customer_id)).toEqual({ ...RICH, BRL: '99900000', USDT: '100182407407' })
   })

@@ -1,8 +1,10 @@
-import type { Asset } from '../core/money.ts'
+import { type Asset, assetNames, assets } from '../core/money.ts'
 import { rowsById } from '../db/batched.ts'
 import type { GoOn } from '../db/chore.ts'
+import { columnsOf } from '../db/columns.ts'
 import type { Db } from '../db/pool.ts'
-import type { Check } from '../ledger/audit.ts'
+import { isoTime, toldCheck } from '../events/store.ts'
+import type { Check, Template } from '../ledger/audit.ts'
 import { insertInto, rowSource, updateOf } from '../ledger/command.ts'
 import { type FedPair, fedPairs } from '../rails/prices/feed.ts'
 import type { Side } from './arithmetic.ts'
@@ -79,7 +81,7 @@ export const insertTrades = insertInto('trades', {
 
 export const quoteRows = rowSource<Quote>(
   'quotes',
-  'SELECT * FROM quotes WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE',
+  `SELECT ${columnsOf('quotes')} FROM quotes WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE`,
 )
 
 export const markExecuted = updateOf(quoteRows, 'quotes', { id: 'text', trade_id: 'text' })
@@ -96,7 +98,7 @@ export const setPriceId = (partner_id: string, pair: FedPair): string => `${part
 
 export const setPriceRows = rowSource<SetPrice>(
   'sandbox prices',
-  'SELECT * FROM sandbox_prices WHERE id = ANY($1::text[])',
+  `SELECT ${columnsOf('sandbox_prices')} FROM sandbox_prices WHERE id = ANY($1::text[])`,
 )
 
 export async function setPricesOf(db: Db, partner_id: string): Promise<Map<string, SetPrice>> {
@@ -123,26 +125,94 @@ export async function forgetQuotes(db: Db, older_than: Date, goOn: GoOn = () => 
   }
 }
 
+/** Contract of the ledger: both assets in one movement; a failed trade moves nothing. */
+export const tradeTemplate: Template = {
+  name: 'every completed trade is booked once and as quoted, a failed one not at all',
+  prefix: 'td',
+  entries: (
+    within,
+  ) => `SELECT t.id AS cause_id, 'traded' AS movement, l.line, t.partner_id, l.account, l.owner, l.asset, l.amount, t.created_at
+    FROM trades t
+    CROSS JOIN LATERAL (SELECT (t.partner_fee <> 0)::integer AS partner, (t.service_fee <> 0)::integer AS service) AS fees
+    CROSS JOIN LATERAL (VALUES
+      (0, 'customer', t.customer_id, t.from_asset, -t.from_amount::numeric),
+      (1, 'treasury', '', t.from_asset, t.from_amount::numeric - t.partner_fee - t.service_fee),
+      (2, 'partner_fees', t.partner_id, t.from_asset, t.partner_fee),
+      (2 + partner, 'service_fees', '', t.from_asset, t.service_fee),
+      (2 + partner + service, 'treasury', '', t.to_asset, -t.to_amount::numeric),
+      (3 + partner + service, 'customer', t.customer_id, t.to_asset, t.to_amount)) AS l (line, account, owner, asset, amount)
+    WHERE ${within('t.id')} AND t.status = 'completed' AND l.amount <> 0`,
+}
+
+const termNames = Object.keys(terms).filter((name) => name !== 'api_key_id')
+const differ = termNames.map((name) => `q.${name} IS DISTINCT FROM t.${name}`).join(' OR ')
+
+const powerOf = (asset: string) =>
+  `CASE ${asset} ${assetNames.map((name) => `WHEN '${name}' THEN ${10 ** assets[name].decimals}`).join(' ')} END::numeric`
+
+/**
+ * The four rules of arithmetic.ts, told from their results: the fees are shares of the gross or of the net, and the rest
+ * buys what was got, or costs what it must. A price is in 10^-8.
+ */
+const notAsQuoted = (t: string) => {
+  const net = `(${t}.from_amount::numeric - ${t}.partner_fee - ${t}.service_fee)`
+  const share = (base: string, bps: string) => `div(${base}::numeric * ${t}.${bps} + 9999, 10000)`
+  const sharesOf = (base: string) =>
+    `(${t}.partner_fee = ${share(base, 'partner_bps')} AND ${t}.service_fee = ${share(base, 'service_bps')})`
+  const from = powerOf(`${t}.from_asset`)
+  const to = powerOf(`${t}.to_asset`)
+  const num = `(CASE ${t}.side WHEN 'buy' THEN ${to} * 100000000 ELSE ${t}.market_price * ${to} END)`
+  const den = `(CASE ${t}.side WHEN 'buy' THEN ${t}.market_price * ${from} ELSE 100000000 * ${from} END)`
+  return `(${t}.market_price <= 0 OR ${net} <= 0 OR coalesce(NOT (
+      (${sharesOf(`${t}.from_amount`)} AND ${t}.to_amount = div(${net} * ${num}, nullif(${den}, 0)))
+      OR (${sharesOf(net)} AND (${t}.to_amount = div(${net} * ${num}, nullif(${den}, 0))
+        OR ${net} = div(${t}.to_amount * ${den} + ${num} - 1, nullif(${num}, 0))))), true)
+    OR (${t}.from_asset = 'BRL' AND ${t}.worth_brl <> ${net}) OR (${t}.to_asset = 'BRL' AND ${t}.worth_brl <> ${t}.to_amount))`
+}
+
 export const tradeChecks: readonly Check[] = [
   {
-    name: 'every completed trade is booked once and as quoted, a failed one not at all',
-    sql: `SELECT coalesce(t.id, e.cause_id) AS trade_id, t.status, e.paid, e.got, e.partner, e.service
-      FROM trades t FULL JOIN (
-        SELECT cause_id,
-          sum(amount) FILTER (WHERE account = 'customer' AND amount < 0) AS paid,
-          sum(amount) FILTER (WHERE account = 'customer' AND amount > 0) AS got,
-          coalesce(sum(amount) FILTER (WHERE account = 'partner_fees'), 0) AS partner,
-          coalesce(sum(amount) FILTER (WHERE account = 'service_fees'), 0) AS service
-        FROM entries WHERE movement = 'traded' GROUP BY cause_id) e ON e.cause_id = t.id
-      WHERE t.id IS NULL OR CASE WHEN t.status = 'completed'
-        THEN (-t.from_amount, t.to_amount, t.partner_fee, t.service_fee) IS DISTINCT FROM (e.paid, e.got, e.partner, e.service)
-        ELSE e.cause_id IS NOT NULL END`,
+    name: 'every trade has its quote, with the same terms, and every executed quote its trade',
+    walk: 'causes',
+    sql: (
+      within,
+    ) => `SELECT t.id AS object_id, t.partner_id, t.quote_id FROM trades t LEFT JOIN quotes q ON q.id = t.quote_id
+      WHERE ${within('t.id')} AND (q.trade_id IS DISTINCT FROM t.id OR ${differ} OR q.expires_at IS DISTINCT FROM t.quote_expires_at
+        OR t.created_at >= t.quote_expires_at OR q.expires_at <> q.created_at + interval '30 seconds')
+      UNION ALL
+      SELECT q.id, q.partner_id, q.trade_id FROM quotes q LEFT JOIN trades t ON t.id = q.trade_id
+      WHERE ${within('q.id')} AND q.trade_id IS NOT NULL AND t.quote_id IS DISTINCT FROM q.id`,
   },
   {
-    name: 'every trade has its quote, with the same terms, and every executed quote its trade',
-    sql: `SELECT q.id AS quote_id, t.id AS trade_id FROM quotes q FULL JOIN trades t ON t.quote_id = q.id
-      WHERE (q.trade_id IS NOT NULL OR t.id IS NOT NULL) AND (q.trade_id IS DISTINCT FROM t.id
-        OR (q.customer_id, q.from_asset, q.to_asset, q.from_amount, q.to_amount, q.partner_fee, q.service_fee, q.market_price)
-          IS DISTINCT FROM (t.customer_id, t.from_asset, t.to_asset, t.from_amount, t.to_amount, t.partner_fee, t.service_fee, t.market_price))`,
+    name: 'no quote was executed twice',
+    sql: () =>
+      'SELECT quote_id AS object_id, count(*) AS trades FROM trades GROUP BY quote_id HAVING count(*) > 1',
   },
+  {
+    name: 'every trade comes to what its price and its fees make of it',
+    walk: 'causes',
+    prefix: 'td',
+    sql: (
+      within,
+    ) => `SELECT t.id AS object_id, t.partner_id, t.side, t.market_price, t.from_amount, t.to_amount, t.partner_fee, t.service_fee
+      FROM trades t LEFT JOIN customers c ON c.id = t.customer_id LEFT JOIN api_keys k ON k.id = t.api_key_id
+      WHERE ${within('t.id')} AND (${notAsQuoted('t')} OR (t.status = 'failed') <> (t.failure_code IS NOT NULL)
+        OR t.status NOT IN ('completed', 'failed') OR t.from_asset = t.to_asset
+        OR c.partner_id IS DISTINCT FROM t.partner_id OR k.partner_id IS DISTINCT FROM t.partner_id)`,
+  },
+  toldCheck({
+    name: 'every trade was told once, as it is',
+    prefix: 'td',
+    table: 'trades',
+    told: (
+      within,
+    ) => `SELECT id AS object_id, 1 AS sequence, 'trade.' || status AS type, partner_id, created_at, created_at AS since,
+        ARRAY[id, quote_id, customer_id, status, from_asset, to_asset, from_amount::text, to_amount::text, partner_fee::text,
+          partner_bps::text, service_fee::text, service_bps::text, failure_code, ${isoTime('created_at')}] AS facts
+      FROM trades WHERE ${within('id')}`,
+    fields: `id text, quote_id text, customer_id text, status text, from_asset text, to_asset text, from_amount text, to_amount text,
+      fees json, failure json, created_at text`,
+    facts: `ARRAY[d.id, d.quote_id, d.customer_id, d.status, d.from_asset, d.to_asset, d.from_amount, d.to_amount, d.fees ->> 'partner',
+      d.fees ->> 'partner_bps', d.fees ->> 'service', d.fees ->> 'service_bps', d.failure ->> 'code', d.created_at]`,
+  }),
 ]

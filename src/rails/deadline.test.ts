@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
-import { RailTimeout, within } from './deadline.ts'
+import { unavailableChain } from './chain/unavailable.ts'
+import { RailTimeout, withChainDeadline, withDeadline, within } from './deadline.ts'
+import type { PixOrder } from './pix/rail.ts'
+import { unavailablePix } from './pix/unavailable.ts'
 
 const never = () => new Promise<never>(() => {})
 
@@ -25,4 +28,14 @@ test('an answer that a process finds only after its time is not looked at', asyn
 test('an answer in time is the answer, and a fault of the rail stays what it is', async () => {
   expect(await within(1000, async () => 'settled')).toBe('settled')
   await expect(within(1000, () => Promise.reject(new Error('cut')))).rejects.toThrow('cut')
+})
+
+test('who is about to accept an order hears of a silent rail in time, as unavailable', async () => {
+  const pix = withDeadline({ ...unavailablePix, holder: never, ready: never }, 20)
+  const chain = withChainDeadline({ ...unavailableChain, feeInputs: never }, 20)
+  for (const asked of [pix.holder('ana@example.com', undefined), pix.ready(), chain.feeInputs('tron')])
+    await expect(asked).rejects.toMatchObject({ code: 'rail_unavailable' })
+  await expect(
+    withDeadline({ ...unavailablePix, status: never }, 20).status({} as PixOrder),
+  ).rejects.toBeInstanceOf(RailTimeout)
 })

@@ -1,6 +1,8 @@
 import type { Asset } from '../core/money.ts'
+import { columnsOf } from '../db/columns.ts'
 import type { Db } from '../db/pool.ts'
-import type { Check } from '../ledger/audit.ts'
+import type { Check, Template } from '../ledger/audit.ts'
+import { referenceChecks } from '../ledger/claims-audit.ts'
 import { insertInto, rowSource, updateOf } from '../ledger/command.ts'
 import type { Holding } from './average-cost.ts'
 
@@ -24,7 +26,7 @@ export const insertUnfolded = insertInto('unfolded', { trade_id: 'text' })
 
 export const positionRows = rowSource<Position>(
   'positions',
-  'SELECT * FROM positions WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE',
+  `SELECT ${columnsOf('positions')} FROM positions WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE`,
 )
 export const changePositions = updateOf(positionRows, 'positions', { id: 'text', amount: 'numeric' })
 
@@ -93,7 +95,9 @@ export async function savePositions(db: Db, positions: readonly Position[]): Pro
 }
 
 export async function treasuryPositions(db: Db): Promise<Position[]> {
-  const { rows } = await db.query(`SELECT * FROM positions WHERE account = 'treasury'`)
+  const { rows } = await db.query(
+    `SELECT ${columnsOf('positions')} FROM positions WHERE account = 'treasury'`,
+  )
   return rows
 }
 
@@ -118,7 +122,9 @@ export type TreasuryLimit = {
 }
 
 export async function treasuryLimits(db: Db): Promise<TreasuryLimit[]> {
-  const { rows } = await db.query('SELECT * FROM treasury_limits ORDER BY asset')
+  const { rows } = await db.query(
+    `SELECT ${columnsOf('treasury_limits')} FROM treasury_limits ORDER BY asset`,
+  )
   return rows
 }
 
@@ -152,10 +158,23 @@ export const insertFeePayouts = insertInto('fee_payouts', {
   created_at: 'timestamptz',
 })
 
+export const feePayoutTemplate: Template = {
+  name: 'every payment of fees is booked once and in full',
+  prefix: 'fp',
+  entries: (
+    within,
+  ) => `SELECT f.id AS cause_id, 'paid' AS movement, l.line, f.partner_id, l.account, l.owner, f.asset, l.amount, f.created_at
+    FROM fee_payouts f CROSS JOIN LATERAL (VALUES
+      (0, 'partner_fees', f.partner_id, -f.amount::numeric),
+      (1, CASE WHEN f.customer_id IS NULL THEN 'external:operator' ELSE 'customer' END, coalesce(f.customer_id, ''), f.amount)
+    ) AS l (line, account, owner, amount)
+    WHERE ${within('f.id')}`,
+}
+
 export const treasuryChecks: readonly Check[] = [
   {
     name: 'the sums of the treasury and of the partners’ fees are those of their entries',
-    sql: `SELECT account, owner, asset, sum(amount) AS difference FROM (
+    sql: () => `SELECT account || ' ' || owner || ' ' || asset AS object_id, sum(amount) AS difference FROM (
         SELECT account, owner, asset, amount FROM positions
         UNION ALL SELECT account, owner, asset, -amount FROM entries WHERE account IN ('treasury', 'partner_fees')
         UNION ALL SELECT account, owner, entries.asset, amount FROM unfolded
@@ -163,10 +182,26 @@ export const treasuryChecks: readonly Check[] = [
       ) AS parts GROUP BY account, owner, asset HAVING sum(amount) <> 0`,
   },
   {
-    name: 'every payment of fees is booked once and in full',
-    sql: `SELECT coalesce(p.id, e.cause_id) AS fee_payout_id, p.amount, e.amount AS booked FROM fee_payouts p
-      FULL JOIN (SELECT cause_id, owner, asset, amount FROM entries WHERE account = 'partner_fees' AND movement = 'paid') e
-        ON e.cause_id = p.id
-      WHERE p.id IS NULL OR e.cause_id IS NULL OR (p.partner_id, p.asset, -p.amount) IS DISTINCT FROM (e.owner, e.asset, e.amount)`,
+    name: 'every payment of fees is to a partner, or a customer of it',
+    walk: 'causes',
+    prefix: 'fp',
+    sql: (within) => `SELECT f.id AS object_id, f.partner_id, f.customer_id FROM fee_payouts f
+      LEFT JOIN customers c ON c.id = f.customer_id LEFT JOIN shared.partners s ON s.id = f.partner_id
+      WHERE ${within('f.id')} AND (s.id IS NULL OR (f.customer_id IS NOT NULL AND c.partner_id IS DISTINCT FROM f.partner_id))`,
   },
+  {
+    name: 'no reference pays fees twice',
+    walk: 'causes',
+    prefix: 'fp',
+    sql: (
+      within,
+    ) => `SELECT f.id AS object_id, f.partner_id, f.reference, other.id AS other_id FROM fee_payouts f
+      JOIN fee_payouts other ON other.reference = f.reference AND other.id <> f.id WHERE ${within('f.id')}`,
+  },
+  ...referenceChecks({
+    table: 'fee_payouts',
+    prefix: 'fp',
+    operation: 'payment of fees',
+    names: ['r.partner_id', 'r.customer_id', 'r.asset', 'r.amount', 'r.reason'],
+  }),
 ]

@@ -7,7 +7,7 @@ import { asAdmin } from '../../test/support/database.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { money } from '../core/money.ts'
 import { addCustomer } from '../customers/customers.ts'
-import { deposit } from '../deposits/deposits.ts'
+import { operatorCredit } from '../deposits/deposits.ts'
 import { perform } from '../operator/actions.ts'
 import { valuation, valuedPositions } from '../operator/treasury.ts'
 import { move, nothing } from './average-cost.ts'
@@ -106,7 +106,13 @@ describe('production, with prices from a file', () => {
     const { id: customer_id } = await addCustomer(world, { partner_id, name: 'Ana', document: someCpf() })
     for (const asset of ['BRL', 'USDT', 'BTC'] as const)
       await world.commit(
-        deposit(world, { partner_id, customer_id, rail: 'operator', money: money(asset, 10n ** 12n) }),
+        operatorCredit(world, {
+          partner_id,
+          customer_id,
+          money: money(asset, 10n ** 12n),
+          reason: 'test',
+          reference: `${customer_id} ${asset}`,
+        }),
       )
     const quote = (more: Record<string, unknown> = {}) =>
       api.post('/v1/quotes', {

@@ -98,7 +98,8 @@ export async function foldTrades(db: Pool): Promise<void> {
   }
 }
 
-function fold(held: readonly Position[], trades: readonly UnfoldedTrade[]): Position[] {
+/** The order of the trades matters: what is closed is closed at the average of that moment. */
+export function fold(held: readonly Position[], trades: readonly UnfoldedTrade[]): Position[] {
   const positions = new Map(held.map((position) => [position.id, position]))
   for (const { position, change, worth } of trades.flatMap(changesOf)) {
     const before = positions.get(position.id) ?? position
@@ -107,8 +108,10 @@ function fold(held: readonly Position[], trades: readonly UnfoldedTrade[]): Posi
   return [...positions.values()]
 }
 
+type Change = { readonly position: Position; readonly change: bigint; readonly worth: bigint }
+
 /** What a trade does to the sums. A partner's fee has no cost: it is owed, not held. */
-function changesOf(trade: UnfoldedTrade): { position: Position; change: bigint; worth: bigint }[] {
+function changesOf(trade: UnfoldedTrade): Change[] {
   const { from_asset, to_asset, to_amount, partner_fee, service_fee, worth_brl } = trade
   const at = (account: Position['account'], owner: string, asset: Asset): Position => {
     const place = { account, owner, asset }

@@ -96,7 +96,7 @@ export async function endpointsWithDue(db: Db): Promise<string[]> {
         (SELECT endpoint_id, next_attempt_at FROM webhook_deliveries WHERE status = 'pending'
           ORDER BY endpoint_id, next_attempt_at LIMIT 1)
         UNION ALL
-        SELECT next.* FROM waiting, LATERAL (SELECT endpoint_id, next_attempt_at FROM webhook_deliveries
+        SELECT next.endpoint_id, next.next_attempt_at FROM waiting, LATERAL (SELECT endpoint_id, next_attempt_at FROM webhook_deliveries
           WHERE status = 'pending' AND endpoint_id > waiting.endpoint_id ORDER BY endpoint_id, next_attempt_at LIMIT 1) AS next)
       SELECT endpoint_id FROM waiting WHERE next_attempt_at <= now()`,
   })
@@ -253,13 +253,15 @@ export async function selectDeliveries(db: Db, filter: DeliveryFilter): Promise<
   const { rows } = await db.query(
     `SELECT ${eventFields('e')}, d.endpoint_id, d.status, d.next_attempt_at, d.created_at AS delivery_created_at, d.ended_at,
        coalesce(a.attempts, '[]') AS attempts
-     FROM (SELECT * FROM webhook_deliveries d WHERE ${conditions.join(' AND ')}
+     FROM (SELECT d.event_id, d.endpoint_id, d.status, d.next_attempt_at, d.created_at, d.ended_at
+       FROM webhook_deliveries d WHERE ${conditions.join(' AND ')}
        ORDER BY d.created_at DESC, d.event_id DESC LIMIT ${param(filter.limit)}) d
      JOIN events e ON e.id = d.event_id
      LEFT JOIN LATERAL (SELECT json_agg(json_build_object('attempt', attempt, 'url', url, 'headers', headers, 'status', status,
          'answer_headers', answer_headers, 'answer_body', left(answer_body, ${shown}), 'cut', length(answer_body) > ${shown},
          'error', error, 'started_at', started_at, 'duration_ms', duration_ms) ORDER BY attempt) AS attempts
-       FROM (SELECT * FROM webhook_attempts WHERE (event_id, endpoint_id) = (d.event_id, d.endpoint_id)
+       FROM (SELECT attempt, url, headers, status, answer_headers, answer_body, error, started_at, duration_ms
+         FROM webhook_attempts WHERE (event_id, endpoint_id) = (d.event_id, d.endpoint_id)
          ORDER BY attempt DESC LIMIT ${ATTEMPTS_SHOWN}) AS last) AS a ON true
      ORDER BY d.created_at DESC, d.event_id DESC`,
     values,

@@ -1,3 +1,4 @@
+import { columnsOf } from '../db/columns.ts'
 import { type Db, type Pool, transaction } from '../db/pool.ts'
 import type { Check } from '../ledger/audit.ts'
 
@@ -33,7 +34,7 @@ export function insertEndpoint(
     const { rows } = await tx.query(
       `INSERT INTO webhook_endpoints (id, partner_id, url, events, description, secret, created_at)
        SELECT $1, $2, $3, $4, $5, $6, clock_timestamp()
-       WHERE (SELECT count(*) FROM webhook_endpoints WHERE partner_id = $2 AND status <> 'deleted') < $7 RETURNING *`,
+       WHERE (SELECT count(*) FROM webhook_endpoints WHERE partner_id = $2 AND status <> 'deleted') < $7 RETURNING ${columnsOf('webhook_endpoints')}`,
       [
         endpoint.id,
         endpoint.partner_id,
@@ -51,7 +52,7 @@ export function insertEndpoint(
 export async function selectEndpoint(db: Db, where: Where): Promise<WebhookEndpoint | undefined> {
   const { rows } = await db.query({
     name: 'webhook endpoint',
-    text: `SELECT * FROM webhook_endpoints WHERE id = $1 AND partner_id = $2 AND status <> 'deleted'`,
+    text: `SELECT ${columnsOf('webhook_endpoints')} FROM webhook_endpoints WHERE id = $1 AND partner_id = $2 AND status <> 'deleted'`,
     values: [where.id, where.partner_id],
   })
   return rows[0]
@@ -63,7 +64,7 @@ export async function selectEndpoints(
   filter: { partner_id: string; position: { at: Date; id: string } | undefined; limit: number },
 ): Promise<WebhookEndpoint[]> {
   const { rows } = await db.query(
-    `SELECT * FROM webhook_endpoints WHERE partner_id = $1 AND status <> 'deleted'
+    `SELECT ${columnsOf('webhook_endpoints')} FROM webhook_endpoints WHERE partner_id = $1 AND status <> 'deleted'
        AND ($2::timestamptz IS NULL OR (created_at, id) < ($2, $3)) ORDER BY created_at DESC, id DESC LIMIT $4`,
     [filter.partner_id, filter.position?.at ?? null, filter.position?.id ?? null, filter.limit],
   )
@@ -89,7 +90,7 @@ export async function changeEndpoint(
        disabled_reason = CASE WHEN coalesce($7, status) = 'disabled' THEN coalesce(disabled_reason, 'by_request') END,
        disabled_at = CASE WHEN coalesce($7, status) = 'disabled' THEN coalesce(disabled_at, clock_timestamp()) END,
        failing_since = CASE WHEN $7 = 'enabled' THEN NULL ELSE failing_since END
-     WHERE id = $1 AND partner_id = $2 AND status <> 'deleted' RETURNING *`,
+     WHERE id = $1 AND partner_id = $2 AND status <> 'deleted' RETURNING ${columnsOf('webhook_endpoints')}`,
     [
       where.id,
       where.partner_id,
@@ -124,7 +125,7 @@ export async function replaceSecret(
   const { rows } = await db.query(
     `UPDATE webhook_endpoints SET secret = $3, previous_secret = CASE WHEN $4 > 0 THEN secret END,
        previous_secret_until = CASE WHEN $4 > 0 THEN clock_timestamp() + make_interval(secs => $4) END
-     WHERE id = $1 AND partner_id = $2 AND status <> 'deleted' RETURNING *`,
+     WHERE id = $1 AND partner_id = $2 AND status <> 'deleted' RETURNING ${columnsOf('webhook_endpoints')}`,
     [where.id, where.partner_id, secret, grace_seconds],
   )
   return rows[0]
@@ -132,7 +133,7 @@ export async function replaceSecret(
 
 export async function countTest(db: Db, where: Where): Promise<WebhookEndpoint | undefined> {
   const { rows } = await db.query(
-    `UPDATE webhook_endpoints SET tests = tests + 1 WHERE id = $1 AND partner_id = $2 AND status <> 'deleted' RETURNING *`,
+    `UPDATE webhook_endpoints SET tests = tests + 1 WHERE id = $1 AND partner_id = $2 AND status <> 'deleted' RETURNING ${columnsOf('webhook_endpoints')}`,
     [where.id, where.partner_id],
   )
   return rows[0]
@@ -174,12 +175,12 @@ export async function noteEndpoints(
 export const webhookChecks: readonly Check[] = [
   {
     name: 'every delivery is of an event to an endpoint of the same partner',
-    sql: `SELECT d.event_id, d.endpoint_id FROM webhook_deliveries d LEFT JOIN events e ON e.id = d.event_id
+    sql: () => `SELECT d.event_id AS object_id, d.endpoint_id FROM webhook_deliveries d LEFT JOIN events e ON e.id = d.event_id
       LEFT JOIN webhook_endpoints w ON w.id = d.endpoint_id WHERE e.partner_id IS DISTINCT FROM w.partner_id OR w.id IS NULL`,
   },
   {
     name: 'what is called delivered was answered with 2xx',
-    sql: `SELECT d.event_id, d.endpoint_id FROM webhook_deliveries d WHERE d.status = 'delivered' AND NOT EXISTS (
+    sql: () => `SELECT d.event_id AS object_id, d.endpoint_id FROM webhook_deliveries d WHERE d.status = 'delivered' AND NOT EXISTS (
       SELECT FROM webhook_attempts a WHERE (a.event_id, a.endpoint_id) = (d.event_id, d.endpoint_id)
         AND a.status BETWEEN 200 AND 299 AND a.error IS NULL)`,
   },

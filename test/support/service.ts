@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { readConfig } from '../../src/config.ts'
@@ -113,15 +114,18 @@ export function openHands(database: TestDatabase) {
   }
 }
 
-/** A server in a process of its own, which can be killed. */
-export async function spawnServer(env: Record<string, string>): Promise<{
+/** A server in a process of its own, which can be killed; of another version, if its folder is given. */
+export async function spawnServer(
+  env: Record<string, string>,
+  root = fileURLToPath(new URL('../../', import.meta.url)),
+): Promise<{
   url: string
   process: ChildProcess
   output(): string
   kill(signal: NodeJS.Signals): Promise<void>
 }> {
-  const cli = fileURLToPath(new URL('../../src/cli/trilho.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--import', 'tsx', cli, 'serve'], {
+  const child = spawn(process.execPath, ['--import', 'tsx', join(root, 'src/cli/trilho.ts'), 'serve'], {
+    cwd: root,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto'
+import type { Logger } from 'pino'
+import { type Pool, transaction } from '../db/pool.ts'
+import { recordException } from '../exceptions/store.ts'
+import { auditPiece, type Check, endOfPiece, type Finding, type WalkName, walks } from '../ledger/audit.ts'
+import {
+  compareReplay,
+  packReplay,
+  REPLAY_NAME,
+  startReplay,
+  stepReplay,
+  unpackReplay,
+} from '../treasury/replay.ts'
+import type { World } from '../world.ts'
+import {
+  beginPass,
+  endPass,
+  giveTurn,
+  type Place,
+  type Progress,
+  readProgress,
+  type Stage,
+  savePlace,
+  takeTurn,
+} from './progress.ts'
+
+/**
+ * The audit that runs by itself, in one node at a time: piece by piece through all the books, each piece in a short
+ * snapshot of its own, so that it holds nothing up; then from the beginning again. What it finds becomes an exception.
+ */
+export type Auditor = { stop(): Promise<void> }
+
+export type AuditorOptions = {
+  readonly checks: readonly Check[]
+  readonly log: Logger
+  /** A pass begins so long after the one before it began, or when that one has ended. */
+  readonly every_ms: number
+  /** How much of the time it may be at work, in percent. */
+  readonly share_pct: number
+  /** How many rows of a table a piece may have. */
+  readonly most?: number
+}
+
+const stages: readonly Stage[] = [...(Object.keys(walks) as WalkName[]), 'positions']
+const PIECE_ROWS = 4000
+const LEASE_MS = 60_000
+const LOOK_MS = 10_000
+/** A server that has just started has other things to do. */
+const FIRST_MS = 20_000
+/** Of one check in one piece; the number of findings is always told. */
+const EXCEPTIONS_AT_ONCE = 20
+
+export function openAuditor(world: World, options: AuditorOptions): Auditor {
+  const { log, every_ms } = options
+  const { db } = world
+  const node = randomUUID()
+  let stopped = false
+  let wake = () => {}
+  const sleep = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      timer.unref()
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+
+  async function run(): Promise<void> {
+    await sleep(Math.min(FIRST_MS, every_ms))
+    while (!stopped) {
+      const pause = await turn(world, node, options).catch((error: unknown) => {
+        log.warn({ err: error, environment: world.environment }, 'audit: a piece could not be read')
+        return Math.min(LOOK_MS, every_ms)
+      })
+      if (!stopped) await sleep(pause)
+    }
+    await giveTurn(db, node).catch(() => {})
+  }
+  const running = every_ms === 0 ? Promise.resolve() : run()
+
+  return {
+    async stop() {
+      stopped = true
+      wake()
+      await running
+    },
+  }
+}
+
+/** One piece, if it is this node's turn and a pass is due. Returns how long to rest. */
+async function turn(world: World, node: string, options: AuditorOptions): Promise<number> {
+  const { db } = world
+  const look_ms = Math.min(LOOK_MS, options.every_ms)
+  const seen = await readProgress(db)
+  if (seen.leased && seen.node !== node) return look_ms
+  const due_in = dueIn(seen, options.every_ms)
+  if (due_in > 0) return Math.min(look_ms, due_in)
+  const taken = await takeTurn(db, node, LEASE_MS)
+  if (!taken) return look_ms
+  if (taken.started_at === null) await beginPass(db, node, stages[0]!)
+  const place: Place = { stage: taken.stage ?? stages[0]!, position: taken.position }
+  const started = performance.now()
+  const { findings, next } = await readPiece(db, place, options)
+  await report(world, options.log, findings)
+  const found = findings.reduce((sum, finding) => sum + finding.found, 0)
+  if (next) await savePlace(db, node, next, found)
+  else await endPass(db, node, found)
+  const took = performance.now() - started
+  return (took * (100 - options.share_pct)) / options.share_pct
+}
+
+function dueIn({ started_at, last_started_at, now }: Progress, every_ms: number): number {
+  if (started_at !== null || last_started_at === null) return 0
+  return last_started_at.getTime() + every_ms - now.getTime()
+}
+
+type Piece = { readonly findings: readonly Finding[]; readonly next: Place | undefined }
+
+function readPiece(db: Pool, place: Place, { checks, most = PIECE_ROWS }: AuditorOptions): Promise<Piece> {
+  const { stage } = place
+  const following = stages[stages.indexOf(stage) + 1]
+  const nextStage = following && { stage: following, position: null }
+  return transaction(db, async (tx) => {
+    await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    await tx.query(`SET LOCAL statement_timeout = '10s'; SET LOCAL enable_hashjoin = on`)
+    if (stage === 'positions') {
+      const before = place.position === null ? await startReplay(tx) : unpackReplay(place.position)
+      const after = await stepReplay(tx, before)
+      if (!after.done) return { findings: [], next: { stage, position: packReplay(after) } }
+      const wrong = await compareReplay(tx, after)
+      const findings =
+        wrong.length === 0 ? [] : [{ check: REPLAY_NAME, found: wrong.length, examples: wrong }]
+      return { findings, next: nextStage }
+    }
+    const after = place.position as unknown[] | null
+    const upto = await endOfPiece(tx, stage, after, most)
+    const findings = await auditPiece(tx, checks, stage, { after, upto })
+    const position = upto?.map((id) => (typeof id === 'bigint' ? id.toString() : id))
+    return { findings, next: position ? { stage, position } : nextStage }
+  })
+}
+
+async function report(world: World, log: Logger, findings: readonly Finding[]): Promise<void> {
+  for (const { check, found, examples } of findings) {
+    log.error(
+      { environment: world.environment, check, found, example: examples[0] },
+      'the audit found what must not exist',
+    )
+    for (const { object_id, partner_id = null, ...row } of examples.slice(0, EXCEPTIONS_AT_ONCE)) {
+      await recordException(world.db, world.clock, {
+        kind: 'audit',
+        rail: '',
+        object_id: String(object_id),
+        partner_id: partner_id as string | null,
+        details: { check, found, ...row },
+      })
+    }
+  }
+}

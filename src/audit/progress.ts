@@ -1,0 +1,72 @@
+import type { Db } from '../db/pool.ts'
+import type { WalkName } from '../ledger/audit.ts'
+
+/** How far the audit in the background has come in one world, and how its last whole pass ended. */
+export type Stage = WalkName | 'positions'
+
+export type Progress = {
+  readonly node: string | null
+  readonly leased: boolean
+  /** Null between two passes. */
+  readonly started_at: Date | null
+  readonly stage: Stage | null
+  /** Null at the beginning of a stage. */
+  readonly position: unknown
+  readonly findings: number
+  readonly last_started_at: Date | null
+  readonly last_finished_at: Date | null
+  readonly last_findings: number | null
+  readonly now: Date
+}
+
+const COLUMNS = `node, leased_until > clock_timestamp() AS leased, started_at, stage, position, findings,
+  last_started_at, last_finished_at, last_findings, clock_timestamp() AS now`
+
+export async function readProgress(db: Db): Promise<Progress> {
+  const { rows } = await db.query({
+    name: 'audit progress',
+    text: `SELECT ${COLUMNS} FROM audit_progress`,
+  })
+  return rows[0]
+}
+
+/** One node at a time: whoever asks while another is at it gets nothing. A node that died is followed when its lease ends. */
+export async function takeTurn(db: Db, node: string, lease_ms: number): Promise<Progress | undefined> {
+  const { rows } = await db.query({
+    name: 'take audit turn',
+    text: `UPDATE audit_progress SET node = $1, leased_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000)
+      WHERE node = $1 OR leased_until <= clock_timestamp() RETURNING ${COLUMNS}`,
+    values: [node, lease_ms],
+  })
+  return rows[0]
+}
+
+export type Place = { readonly stage: Stage; readonly position: unknown }
+
+export async function beginPass(db: Db, node: string, stage: Stage): Promise<void> {
+  await db.query(
+    `UPDATE audit_progress SET started_at = clock_timestamp(), stage = $2, position = NULL, findings = 0 WHERE node = $1`,
+    [node, stage],
+  )
+}
+
+export async function savePlace(db: Db, node: string, place: Place, found: number): Promise<void> {
+  await db.query({
+    name: 'save audit place',
+    text: `UPDATE audit_progress SET stage = $2, position = $3, findings = findings + $4 WHERE node = $1 AND started_at IS NOT NULL`,
+    values: [node, place.stage, place.position === null ? null : JSON.stringify(place.position), found],
+  })
+}
+
+export async function endPass(db: Db, node: string, found: number): Promise<void> {
+  await db.query(
+    `UPDATE audit_progress SET last_started_at = started_at, last_finished_at = clock_timestamp(), last_findings = findings + $2,
+       started_at = NULL, stage = NULL, position = NULL, findings = 0 WHERE node = $1 AND started_at IS NOT NULL`,
+    [node, found],
+  )
+}
+
+/** Lets another node go on at once. */
+export async function giveTurn(db: Db, node: string): Promise<void> {
+  await db.query(`UPDATE audit_progress SET leased_until = '-infinity' WHERE node = $1`, [node])
+}

@@ -1,0 +1,107 @@
+import type { RangeCheck } from './audit.ts'
+
+/**
+ * That a claim and what was made under it agree, in both directions. A claim may have been forgotten once its name was
+ * free again, so an old resource may be without one; it may also have been taken by a later one.
+ */
+const VALID = `interval '24 hours'`
+
+/** What happens once under a caller's idempotency key: resources with api_key_id, idempotency_key, status, created_at. */
+export function onceChecks(options: {
+  readonly table: string
+  readonly prefix: string
+  readonly operation: string
+  /** Whether `r` is still on its way. */
+  readonly open: string
+  /** Columns whose figures the kept answer repeats. */
+  readonly repeats: readonly string[]
+  /** States in which the answer may have been given, besides the one that it has now. */
+  readonly statuses: readonly string[]
+  readonly answered: 'at once' | 'later'
+}): RangeCheck[] {
+  const { table, prefix, operation, open, repeats, statuses, answered } = options
+  const statesIt = [...statuses.map((status) => `'${status}'`), 'r.status']
+    .map((status) => `strpos(c.answer_body, '"status":"' || ${status} || '"') > 0`)
+    .join(' OR ')
+  const answersIt = [
+    'c.answer_status = 201',
+    `starts_with(c.answer_body, '{"id":"' || r.id || '"')`,
+    `strpos(c.answer_body, '"customer_id":"' || r.customer_id || '"') > 0`,
+    ...repeats.map((column) => `strpos(c.answer_body, '"${column}":"' || r.${column} || '"') > 0`),
+    `(${statesIt})`,
+  ].join(' AND ')
+  const silent = '(c.answer_status IS NULL AND c.answer_body IS NULL)'
+  const rightlyAnswered = `coalesce(${answersIt}, false)${answered === 'later' ? ` OR ${silent}` : ''}`
+  return [
+    {
+      name: `every one of ${table} was made under its claim, and the claim tells of it`,
+      walk: 'causes',
+      prefix,
+      sql: (
+        within,
+      ) => `SELECT r.id AS object_id, r.partner_id, r.idempotency_key, r.status, c.resource_id, c.final, c.expires_at, c.answer_status
+        FROM ${table} r LEFT JOIN claims c ON c.scope = r.api_key_id AND c.operation = '${operation}' AND c.key = r.idempotency_key
+        WHERE ${within('r.id')} AND CASE
+          WHEN c.scope IS NULL THEN ${open} OR r.created_at > now() - ${VALID}
+          WHEN c.resource_id = r.id THEN c.final = (${open}) OR c.expires_at IS DISTINCT FROM r.created_at + ${VALID} OR NOT (${rightlyAnswered})
+          -- Taken by a later one: it must have been free by then.
+          ELSE ${open} OR coalesce(c.expires_at < r.created_at + ${VALID} + ${VALID}, true)
+        END`,
+    },
+    {
+      name: `every claim of ${operation} stands for what it made, or for a refusal`,
+      walk: 'claims',
+      sql: (
+        within,
+      ) => `SELECT coalesce(c.resource_id, c.key) AS object_id, c.scope, c.operation, c.key, c.resource_id
+        FROM claims c LEFT JOIN ${table} r ON r.id = c.resource_id
+        WHERE ${within('c.scope', 'c.operation', 'c.key')} AND c.operation = '${operation}' AND NOT CASE
+          WHEN c.resource_id IS NULL THEN coalesce(c.final AND c.answer_status = 422 AND starts_with(c.answer_body, '{"error":'), false)
+            AND c.expires_at IS NOT NULL
+          ELSE coalesce(r.api_key_id = c.scope AND r.idempotency_key = c.key, false) END`,
+    },
+    {
+      name: `no two of ${table} were made under one idempotency key within 24 hours`,
+      sql: () => `SELECT id AS object_id, partner_id, api_key_id, idempotency_key, created_at, before FROM (
+          SELECT id, partner_id, api_key_id, idempotency_key, created_at,
+            lag(created_at) OVER (PARTITION BY api_key_id, idempotency_key ORDER BY created_at, id) AS before FROM ${table}) AS made
+        WHERE created_at < before + ${VALID}`,
+    },
+  ]
+}
+
+/** What an operator does under a reference that works once, for ever. */
+export function referenceChecks(options: {
+  readonly table: string
+  readonly prefix: string
+  readonly operation: string
+  /** Which rows `r` of the table have a claim; all when absent. */
+  readonly only?: string
+  /** What the claim's fingerprint is made of. */
+  readonly names: readonly string[]
+}): RangeCheck[] {
+  const { table, prefix, operation, only = 'true', names } = options
+  const parts = names.map((name) => `coalesce(to_json(${name}::text)::text, 'null')`)
+  const fingerprint = `'[' || ${parts.join(` || ',' || `)} || ']'`
+  return [
+    {
+      name: `every ${operation} was made under its reference, and every reference stands for one`,
+      walk: 'causes',
+      prefix,
+      sql: (within) => `SELECT r.id AS object_id, r.partner_id, r.reference, c.resource_id FROM ${table} r
+        LEFT JOIN claims c ON c.scope = 'operator' AND c.operation = '${operation}' AND c.key = r.reference
+        WHERE ${within('r.id')} AND ${only} AND (c.resource_id IS DISTINCT FROM r.id OR NOT c.final OR c.expires_at IS NOT NULL
+          OR c.answer_status IS NOT NULL OR c.answer_body IS NOT NULL OR c.fingerprint IS DISTINCT FROM ${fingerprint})`,
+    },
+    {
+      name: `every reference of a ${operation} stands for one`,
+      walk: 'claims',
+      sql: (
+        within,
+      ) => `SELECT coalesce(c.resource_id, c.key) AS object_id, c.scope, c.operation, c.key FROM claims c
+        LEFT JOIN ${table} r ON r.id = c.resource_id
+        WHERE ${within('c.scope', 'c.operation', 'c.key')} AND c.operation = '${operation}'
+          AND (c.scope <> 'operator' OR r.reference IS DISTINCT FROM c.key OR NOT coalesce(${only}, false))`,
+    },
+  ]
+}

@@ -1,0 +1,88 @@
+import type { Logger } from 'pino'
+import { crashPoint } from '../core/crash-point.ts'
+import { retryAfter } from '../db/due.ts'
+import { endFollowUp, type FollowUp } from '../desk/resolutions.ts'
+import type { PixOutcome, PixStatus } from '../rails/pix/rail.ts'
+import type { World } from '../world.ts'
+import { orderOf } from './order.ts'
+import { askAgainAfter } from './pace.ts'
+import { intendSend } from './sends.ts'
+import { type FinalOutcome, type Settled, settlePayout } from './settle.ts'
+import { isFinal, type Payout, payoutById } from './store.ts'
+
+/** What a worker does with a payout once it has taken it. */
+export type PayoutSteps = {
+  /** Whoever took it has it until `ends`, by its own steady clock. */
+  send(payout: Payout, ends: number): Promise<Settled | undefined>
+  lookAfter(payout: Payout): Promise<void>
+  compare(followed: FollowUp): Promise<void>
+}
+
+/** Held by an open proposal: asked about, and nothing else. */
+const HELD_MS = 5000
+
+export function payoutSteps(world: World, log: Logger, tell: (settled: Settled) => void): PayoutSteps {
+  async function settle(payout: Payout, outcome: FinalOutcome): Promise<Settled> {
+    crashPoint('before_settle')
+    const settled = await world.commit(
+      settlePayout(world, payout, outcome, { by: 'rail', attempt: payout.attempts }),
+    )
+    if (isFinal(settled.payout)) tell(settled)
+    return settled
+  }
+
+  const later = (payout: Payout, ms: number) => retryAfter(world.db, 'payouts', payout, ms)
+
+  /** What is not known stays as it is, and is asked again later. */
+  async function hear(payout: Payout, outcome: PixOutcome): Promise<Settled | undefined> {
+    if (outcome.kind !== 'unknown') return settle(payout, outcome)
+    const now = world.clock.now()
+    const ask_in = outcome.ask_at && outcome.ask_at.getTime() - now
+    await later(payout, askAgainAfter(now - payout.created_at.getTime(), ask_in))
+    return undefined
+  }
+
+  /** Never beyond the lease: whoever comes after must be able to count on that nobody sends any more. */
+  async function send(payout: Payout, ends: number): Promise<Settled | undefined> {
+    crashPoint('before_send')
+    if (performance.now() + world.rail_timeout_ms > ends) return undefined
+    const outcome = await world.pix.send(orderOf(payout)).catch(unknown(log))
+    crashPoint('after_send')
+    return hear(payout, outcome)
+  }
+
+  /** Ask first. Sending first could pay a second time. */
+  async function lookAfter(payout: Payout): Promise<void> {
+    const status: PixStatus = await world.pix.status(orderOf(payout)).catch(unknown(log))
+    if (status.kind !== 'absent') return void (await hear(payout, status))
+    const since = performance.now()
+    const intent = await world.commit(intendSend(world, payout))
+    switch (intent.kind) {
+      case 'send':
+        return void (await send(payout, since + intent.left_ms))
+      case 'wait':
+        return later(payout, intent.ms)
+      case 'held':
+        return later(payout, HELD_MS)
+    }
+  }
+
+  /** Decided by an operator: whether the rail tells the same. */
+  async function compare({ resource_id }: FollowUp): Promise<void> {
+    const payout = await payoutById(world.db, resource_id)
+    if (!payout) return
+    const status: PixStatus = await world.pix.status(orderOf(payout)).catch(unknown(log))
+    if (status.kind === 'unknown' || status.kind === 'absent') return
+    await settle(payout, status)
+    await endFollowUp(world.db, resource_id)
+  }
+
+  return { send, lookAfter, compare }
+}
+
+const unknown =
+  (log: Logger) =>
+  (error: unknown): { kind: 'unknown'; ask_at?: Date } => {
+    log.warn({ err: error }, 'pix: no answer that can be understood')
+    return { kind: 'unknown' }
+  }

@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { giveTurn, readProgress, takeTurn } from '../../src/audit/progress.ts'
+import { openExceptions } from '../../src/exceptions/store.ts'
+import { asAdmin } from '../support/database.ts'
+import { type History, openHistory } from '../support/history.ts'
+import { noteFact } from '../support/proof.ts'
+import { size } from '../support/size.ts'
+import { until } from '../support/wait.ts'
+
+/** The audit that runs by itself, over a history that grows while it runs: silent as long as all is well. */
+const ENTRIES = size(1_000_000, 8_000)
+const ENTRIES_PER_ACT = 3.3
+
+let history: History
+let entries: bigint
+
+beforeAll(async () => {
+  // Pass after pass, all the time: a busier audit than anybody would run.
+  history = await openHistory({ AUDIT_EVERY_MS: '1', AUDIT_SHARE_PCT: '50', LOG_LEVEL: 'silent' })
+  const partners = []
+  for (let i = 0; i < 4; i++) partners.push(await history.addPartner(25, i * 10))
+  await history.fill(partners, Math.ceil(ENTRIES / ENTRIES_PER_ACT))
+}, 3_600_000)
+afterAll(() => history.stop())
+
+test('stays silent while money moves, and comes to the end of its passes', async () => {
+  const before = await readProgress(history.world.db)
+  await until(
+    async () => {
+      const { last_finished_at, last_started_at } = await readProgress(history.world.db)
+      return last_finished_at !== null && (last_started_at ?? 0) >= before.now
+    },
+    size(1_800_000, 120_000),
+  )
+  const progress = await readProgress(history.world.db)
+  expect(progress.last_findings).toBe(0)
+  expect(await openExceptions(history.world.db, 10)).toEqual([])
+}, 1_900_000)
+
+test('a history of every kind of cause has no findings', async () => {
+  const started = performance.now()
+  const report = (await history.audit()).sandbox
+  const seconds = (performance.now() - started) / 1000
+  entries = report.entries
+  expect(report.findings).toEqual([])
+  expect(Number(entries)).toBeGreaterThan(ENTRIES * 0.9)
+  noteFact(
+    `${entries} honest entries of every kind of cause: no finding, by the whole audit (${seconds.toFixed(1)} s) or in the background while they were made.`,
+  )
+}, 1_900_000)
+
+test('what it finds is an exception, once, and is told by /readyz and the metrics', async () => {
+  const [row] = await asAdmin(history.database.url, [
+    `UPDATE sandbox.entries SET owner = (SELECT min(id) FROM sandbox.customers)
+     WHERE (cause_id, movement, line) = (SELECT cause_id, movement, line FROM sandbox.entries
+       WHERE account = 'in_transit:pix' AND owner <> (SELECT min(id) FROM sandbox.customers) ORDER BY cause_id LIMIT 1) RETURNING cause_id`,
+  ])
+  const seen = await readProgress(history.world.db)
+  const passedSince = async (at: Date) => ((await readProgress(history.world.db)).last_started_at ?? 0) > at
+  await until(() => passedSince(seen.now), size(1_800_000, 120_000))
+  const first = (await openExceptions(history.world.db, 10)).filter(({ kind }) => kind === 'audit')
+  expect(first).toMatchObject([
+    {
+      object_id: row!.cause_id,
+      partner_id: expect.stringMatching(/^ptn_/),
+      details: { check: 'every payout is debited once and in full, and ends in exactly one place' },
+    },
+  ])
+  const again = await readProgress(history.world.db)
+  await until(() => passedSince(again.now), size(1_800_000, 120_000))
+  expect(await openExceptions(history.world.db, 10)).toHaveLength(1)
+  const ready = await fetch(`${history.url}/readyz`)
+  expect(ready.status).toBe(200)
+  const { audit } = (await ready.json()) as { audit: Record<string, { findings: number }> }
+  expect(audit.sandbox!.findings).toBeGreaterThan(0)
+  expect(audit.production!.findings).toBe(0)
+  const metrics = await (await fetch(`${history.url}/metrics`)).text()
+  expect(metrics).toMatch(/trilho_audit_findings\{environment="sandbox"\} [1-9]/)
+  expect(metrics).toMatch(/trilho_audit_age_seconds\{environment="production"\} \d/)
+}, 3_600_000)
+
+test('one node at a time is at it; another goes on where it stopped', async () => {
+  await history.stopServer()
+  const { db } = history.worlds.production
+  expect(await takeTurn(db, 'a', 60_000)).toBeDefined()
+  expect(await takeTurn(db, 'b', 60_000)).toBeUndefined()
+  await giveTurn(db, 'a')
+  expect(await takeTurn(db, 'b', 50)).toBeDefined()
+  await sleep(60)
+  expect(await takeTurn(db, 'a', 1)).toBeDefined()
+})

@@ -1,0 +1,295 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Client, openClient } from '../../src/db/pool.ts'
+import { auditIn } from '../../src/ledger/audit.ts'
+import { sliceChecks } from '../../src/worlds.ts'
+import { type History, openHistory } from '../support/history.ts'
+import { findInPieces } from '../support/pieces.ts'
+import { noteFact } from '../support/proof.ts'
+import { size } from '../support/size.ts'
+
+/**
+ * Random corruptions of an honest history, one at a time, each in a transaction that is thrown away: any column of any
+ * row that tells of money, rows that are gone, rows that are there twice, values that changed places, movements that
+ * never were. The audit must name every single one; what it cannot see is listed, with the reason.
+ */
+const RUNS = size(3000, 90)
+
+/** The rows that are corrupted. What is not of money, or may rightly be gone, is left alone. */
+const tables: Record<string, { key: string; where?: string }> = {
+  entries: { key: 'cause_id, movement, line' },
+  balances: { key: 'customer_id, asset' },
+  payouts: { key: 'id' },
+  transfers: { key: 'id' },
+  deposits: { key: 'id' },
+  quotes: { key: 'id', where: 'trade_id IS NOT NULL' },
+  trades: { key: 'id' },
+  fee_payouts: { key: 'id' },
+  positions: { key: 'id' },
+  folds: { key: 'n' },
+  claims: { key: 'scope, operation, key', where: 'resource_id IS NOT NULL' },
+  events: { key: 'id', where: `split_part(object_id, '_', 1) IN ('po', 'tr', 'td', 'dep')` },
+}
+
+/** Columns of which any value would do, and why. */
+const unseen: Record<string, string> = {
+  'payouts.send_id': 'only the rail knows it; a trigger keeps it, and two equal ones are seen',
+  'payouts.attempts': 'counts tries, no money',
+  'payouts.next_attempt_at': 'when to look again',
+  'transfers.attempts': 'counts tries, no money',
+  'transfers.next_attempt_at': 'when to look again',
+  'transfers.signed_transaction': 'opaque bytes; their name on the network is tx_hash',
+  'quotes.price_source': 'where a price was seen; the price itself is checked',
+  'quotes.api_key_id': 'who asked for a price; who executed it is checked',
+  'folds.n': 'a number: only the order counts, and trades in one fold may stand for others',
+  'folds.folded_at': 'for a reader',
+  'claims.claimed_at': 'for a reader; expires_at is what counts',
+  'claims.fingerprint': 'a digest of a body that is not kept; that of an operator’s reference is checked',
+}
+
+let history: History
+let owner: Client
+let columns: Map<string, { column_name: string; data_type: string; is_nullable: string }[]>
+
+beforeAll(async () => {
+  history = await openHistory()
+  const partners = [await history.addPartner(3, 25), await history.addPartner(2, 0)]
+  await history.fill(partners, 160)
+  await history.stopServer()
+  owner = await openClient(
+    { url: history.database.url, schema: 'sandbox', application_name: 'test' },
+    { settings: { role: 'none', lock_timeout: '10s', idle_in_transaction_session_timeout: '0' } },
+  )
+  await dropGuards()
+  const names = Object.keys(tables)
+  const { rows } = await owner.query(
+    `SELECT table_name, column_name, data_type, is_nullable FROM information_schema.columns WHERE table_schema = 'sandbox' AND table_name = ANY($1)`,
+    [names],
+  )
+  columns = new Map(names.map((name) => [name, rows.filter(({ table_name }) => table_name === name)]))
+}, 120_000)
+afterAll(async () => {
+  await owner.end()
+  await history.stop()
+})
+
+/** Everything but the primary keys that would refuse a corruption: here the audit stands alone. */
+async function dropGuards(): Promise<void> {
+  const { rows } = await owner.query(
+    `SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname) AS sql FROM pg_constraint
+       WHERE connamespace = 'sandbox'::regnamespace AND contype IN ('c', 'u') AND conrelid <> 0
+     UNION ALL
+     SELECT format('DROP INDEX %s', i.indexrelid::regclass) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+       WHERE c.relnamespace = 'sandbox'::regnamespace AND i.indisunique AND NOT i.indisprimary
+         AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = i.indexrelid)`,
+  )
+  for (const { sql } of rows) await owner.query(sql)
+}
+
+const pick = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)]!
+
+async function someRow(table: string, more = 'true'): Promise<Record<string, unknown> | undefined> {
+  const { where = 'true' } = tables[table]!
+  const { rows } = await owner.query(
+    `SELECT ctid::text AS ctid, to_json(t)::text AS row FROM ${table} t WHERE (${where}) AND (${more}) ORDER BY random() LIMIT 1`,
+  )
+  return rows[0]
+}
+
+/** Other values of the same kind. */
+function mutations(table: string, column: string, type: string, nullable: boolean): string[] {
+  const other = `(SELECT o.${column} FROM ${table} o WHERE o.${column}::text IS DISTINCT FROM t.${column}::text ORDER BY random() LIMIT 1)`
+  const nothing = nullable ? ['NULL'] : []
+  switch (type) {
+    case 'bigint':
+    case 'integer':
+    case 'smallint':
+    case 'numeric':
+      return [`coalesce(t.${column}, 0) + 1`, `coalesce(t.${column}, 0) - 1`, other, ...nothing]
+    case 'timestamp with time zone':
+      return [
+        `coalesce(t.${column}, now()) + interval '1 ms'`,
+        `coalesce(t.${column}, now()) - interval '1 day'`,
+        ...nothing,
+      ]
+    case 'boolean':
+      return [`NOT t.${column}`]
+    case 'ARRAY':
+      return [`t.${column}[2:]`, `t.${column} || t.${column}[1]`]
+    case 'json':
+      return [other]
+    default:
+      return [`coalesce(t.${column}, '') || 'x'`, other, ...nothing]
+  }
+}
+
+/** Statements, and what was done in words. Undefined: there was nothing to corrupt this way. */
+type Corruption = { what: string; sql: string[] } | undefined
+
+async function changeColumn(table = pick(Object.keys(tables)), name?: string): Promise<Corruption> {
+  const {
+    column_name: column,
+    data_type,
+    is_nullable,
+  } = name ? columns.get(table)!.find((one) => one.column_name === name)! : pick(columns.get(table)!)
+  if (`${table}.${column}` in unseen) return undefined
+  const row = await someRow(table)
+  const value = pick(mutations(table, column, data_type, is_nullable === 'YES'))
+  const changed = `t.${column}::text IS DISTINCT FROM (${value})::text`
+  return {
+    what: `${table}.${column} = ${value} of ${row?.row}`,
+    sql: [
+      ...(data_type === 'bigint' && table === 'folds' ? [] : []),
+      `UPDATE ${table} t SET ${column} = ${value} WHERE t.ctid = '${row?.ctid}' AND ${changed}`,
+    ],
+  }
+}
+
+async function removeRow(): Promise<Corruption> {
+  const table = pick(Object.keys(tables))
+  const row = await someRow(table)
+  return { what: `${table} without ${row?.row}`, sql: [`DELETE FROM ${table} WHERE ctid = '${row?.ctid}'`] }
+}
+
+async function doubleRow(): Promise<Corruption> {
+  const table = pick(Object.keys(tables))
+  const row = await someRow(table)
+  const names = columns.get(table)!.map(({ column_name }) => column_name)
+  const last = tables[table]!.key.split(', ').at(-1)!
+  const values = names.map((name) => {
+    if (name === 'line') return 'line + 7'
+    if (name === 'n') return 'n + 1000000'
+    if (name === 'sequence' && table === 'events') return 'sequence + 1'
+    return name === last || (table === 'balances' && name === 'customer_id') ? `${name} || 'x'` : name
+  })
+  return {
+    what: `${table} twice: ${row?.row}`,
+    sql: [
+      `INSERT INTO ${table} (${names.join(', ')}) OVERRIDING SYSTEM VALUE SELECT ${values.join(', ')} FROM ${table} WHERE ctid = '${row?.ctid}'`,
+    ],
+  }
+}
+
+/** Two rows exchange what they hold in one column. */
+async function exchange(): Promise<Corruption> {
+  const [table, column] = pick([
+    ['entries', 'amount'],
+    ['entries', 'owner'],
+    ['entries', 'account'],
+    ['entries', 'created_at'],
+    ['payouts', 'customer_id'],
+    ['payouts', 'amount'],
+    ['transfers', 'tx_hash'],
+    ['deposits', 'amount'],
+    ['trades', 'to_amount'],
+    ['claims', 'resource_id'],
+    ['claims', 'answer_body'],
+    ['positions', 'cost'],
+    ['positions', 'amount'],
+    ['events', 'data'],
+  ] as const)
+  const a = await someRow(table)
+  const b = await someRow(
+    table,
+    `t.${column}::text <> (SELECT ${column}::text FROM ${table} WHERE ctid = '${a?.ctid}')`,
+  )
+  if (!a || !b) return undefined
+  return {
+    what: `${table}.${column} of ${a.row} and ${b.row} exchanged`,
+    sql: [
+      `UPDATE ${table} t SET ${column} = o.${column} FROM ${table} o
+       WHERE (t.ctid, o.ctid) IN (('${a.ctid}', '${b.ctid}'), ('${b.ctid}', '${a.ctid}'))`,
+    ],
+  }
+}
+
+/** A movement that sums to zero, with a balance that follows it. */
+async function inventMovement(): Promise<Corruption> {
+  const account = (await someRow('balances', 'balance > 1000'))!
+  const { customer_id, asset, partner_id } = JSON.parse(String(account.row))
+  const cause = JSON.parse(String((await someRow('entries'))!.row)).cause_id
+  const cause_id = pick([cause, 'zz_1', `${String(cause).split('_')[0]}_forged`])
+  const movement = pick(['credited', 'returned', 'refunded', 'accepted', 'paid'])
+  const other = pick([
+    'external:pix',
+    'treasury',
+    'service_fees',
+    'external:sandbox',
+    'nowhere',
+    'in_transit:pix',
+  ])
+  const amount = pick([1, 500, -1, -700])
+  return {
+    what: `${cause_id} ${movement}: ${amount} ${asset} to ${customer_id} from ${other}`,
+    sql: [
+      `WITH after AS (UPDATE balances SET balance = balance + (${amount}), seq = seq + 1
+         WHERE customer_id = '${customer_id}' AND asset = '${asset}' RETURNING balance, seq)
+       INSERT INTO entries SELECT '${cause_id}', '${movement}', 20, '${partner_id}', 'customer', '${customer_id}', '${asset}', ${amount}, seq, balance, now() FROM after`,
+      `INSERT INTO entries VALUES ('${cause_id}', '${movement}', 21, '${partner_id}', '${other}', '', '${asset}', ${-amount}, NULL, NULL, now())`,
+    ],
+  }
+}
+
+/** True when it was named; undefined when the corruption changed nothing. */
+async function isNamed({ sql }: NonNullable<Corruption>): Promise<boolean | undefined> {
+  await owner.query('BEGIN')
+  try {
+    await owner.query('SET LOCAL session_replication_role = replica')
+    let changed = 0
+    for (const statement of sql) changed += (await owner.query(statement)).rowCount ?? 0
+    if (changed === 0) return undefined
+    const { ok } = await auditIn(owner, sliceChecks)
+    if (ok) return false
+    return (await findInPieces(owner, 100_000)).length > 0
+  } catch (error) {
+    // A primary key, or a value that must not be missing: the database itself refuses.
+    if (['23505', '23502'].includes((error as { code?: string }).code ?? '')) return undefined
+    throw error
+  } finally {
+    await owner.query('ROLLBACK')
+  }
+}
+
+test('an honest history has no findings, at once and in pieces', async () => {
+  await owner.query('BEGIN')
+  expect((await auditIn(owner, sliceChecks)).findings).toEqual([])
+  expect(await findInPieces(owner, 7)).toEqual([])
+  await owner.query('ROLLBACK')
+})
+
+test('every column of every row that tells of money is held by the audit, or is on the list of those that are not', async () => {
+  const missed: string[] = []
+  for (const [table, list] of columns) {
+    for (const { column_name } of list) {
+      if (`${table}.${column_name}` in unseen) continue
+      let named: boolean | undefined
+      for (let tries = 0; named === undefined && tries < 30; tries++) {
+        const corruption = await changeColumn(table, column_name)
+        if (!corruption) break
+        named = await isNamed(corruption)
+        if (named === false) missed.push(corruption.what)
+      }
+      if (named === undefined) missed.push(`${table}.${column_name}: nothing to corrupt`)
+    }
+  }
+  expect(missed).toEqual([])
+}, 300_000)
+
+test('every single corruption is named', async () => {
+  const ways = [changeColumn, changeColumn, changeColumn, removeRow, doubleRow, exchange, inventMovement]
+  const missed: string[] = []
+  const counts: Record<string, number> = {}
+  let tried = 0
+  while (tried < RUNS) {
+    const way = pick(ways)
+    const corruption = await way()
+    const named = corruption && (await isNamed(corruption))
+    if (named === undefined) continue
+    tried++
+    counts[way.name] = (counts[way.name] ?? 0) + 1
+    if (!named) missed.push(corruption!.what)
+  }
+  noteFact(
+    `${tried} random corruptions (${JSON.stringify(counts)}), each alone: ${tried - missed.length} named by the audit.`,
+  )
+  expect(missed).toEqual([])
+}, 3_600_000)

@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Client, openClient } from '../../src/db/pool.ts'
+import { auditIn } from '../../src/ledger/audit.ts'
+import { sliceChecks } from '../../src/worlds.ts'
+import { type History, openHistory } from '../support/history.ts'
+import { findInPieces } from '../support/pieces.ts'
+
+/** Books that sum up, and tell of something that never happened. Each is made in a transaction that is thrown away. */
+let history: History
+let owner: Client
+let A: string
+let B: string
+let P: string
+let paid: string
+
+beforeAll(async () => {
+  history = await openHistory()
+  const partner = await history.addPartner(2, 0)
+  P = partner.partner_id
+  ;[A, B] = partner.customers as [string, string]
+  const made = await history.payout(partner, A, 'ana@example.com', '100')
+  await history.payout(partner, B, 'ana@example.com', '100')
+  paid = made.id
+  await history.credit(partner, A, 'REF1')
+  await history.stopServer()
+  // As the owner of everything, past the rights, the triggers and the constraints that would refuse.
+  owner = await openClient(
+    { url: history.database.url, schema: 'sandbox', application_name: 'test' },
+    { settings: { role: 'none', search_path: 'sandbox', lock_timeout: '10s' } },
+  )
+})
+afterAll(async () => {
+  await owner.end()
+  await history.stop()
+})
+
+/** The names of the checks that fail, over everything and piece by piece. */
+async function forge(...statements: string[]): Promise<string> {
+  await owner.query('BEGIN')
+  try {
+    await owner.query('SET LOCAL session_replication_role = replica')
+    for (const index of ['payouts_end_to_end_id', 'deposits_reference'])
+      await owner.query(`DROP INDEX ${index}`)
+    for (const statement of statements) await owner.query(statement)
+    const { findings } = await auditIn(owner, sliceChecks)
+    const pieces = await findInPieces(owner, 3)
+    expect(pieces.length, 'found piece by piece too').toBeGreaterThan(0)
+    return findings.map(({ check }) => check).join('\n')
+  } finally {
+    await owner.query('ROLLBACK')
+  }
+}
+
+/** Adds to a balance of BRL as the service would: the statement goes on, the account counts it. */
+const book = (customer: string, cause: string, movement: string, line: number, amount: number) =>
+  `WITH after AS (UPDATE balances SET balance = balance + (${amount}), seq = seq + 1
+     WHERE customer_id = '${customer}' AND asset = 'BRL' RETURNING balance, seq)
+   INSERT INTO entries SELECT '${cause}', '${movement}', ${line}, '${P}', 'customer', '${customer}', 'BRL', ${amount}, seq, balance, now() FROM after`
+
+const house = (
+  cause: string,
+  movement: string,
+  line: number,
+  account: string,
+  owner: string,
+  amount: number,
+) =>
+  `INSERT INTO entries VALUES ('${cause}', '${movement}', ${line}, '${P}', '${account}', '${owner}', 'BRL', ${amount}, NULL, NULL, now())`
+
+const transit = (customer: string, amount: number) =>
+  `UPDATE balances SET in_transit = in_transit + (${amount}) WHERE customer_id = '${customer}' AND asset = 'BRL'`
+
+const copyPayout = (id: string, key: string, more = '') =>
+  `INSERT INTO payouts SELECT '${id}', partner_id, customer_id, api_key_id, ${key}, amount, fee, 'processing', counterparty, description,
+     '${id}', NULL, NULL, NULL, 1, now() + interval '1 day', 2, now(), NULL ${more} FROM payouts WHERE id = '${paid}'`
+
+describe('the audit names', () => {
+  test('money made from nothing under an unknown cause', async () => {
+    expect(
+      await forge(house('zz_1', 'gift', 0, 'external:nowhere', '', -500), book(B, 'zz_1', 'gift', 1, 500)),
+    ).toMatch(/every entry has a cause of a known kind/)
+  })
+
+  test('a completed payout that was given back under another name', async () => {
+    expect(
+      await forge(house(paid, 'refunded', 0, 'external:pix', '', -100), book(A, paid, 'refunded', 1, 100)),
+    ).toMatch(/every payout is debited once and in full, and ends in exactly one place/)
+  })
+
+  test('a payout of one customer that was debited from another', async () => {
+    expect(
+      await forge(
+        copyPayout('po_x', `'k2'`),
+        book(B, 'po_x', 'accepted', 0, -100),
+        house('po_x', 'accepted', 1, 'in_transit:pix', B, 100),
+        transit(B, 100),
+      ),
+    ).toMatch(/every payout is debited once[\s\S]*every amount in transit is the sum of open orders/)
+  })
+
+  test('two payouts under one idempotency key, one of them without a claim', async () => {
+    expect(
+      await forge(
+        copyPayout('po_y', 'idempotency_key'),
+        book(A, 'po_y', 'accepted', 0, -100),
+        house('po_y', 'accepted', 1, 'in_transit:pix', A, 100),
+        transit(A, 100),
+        `INSERT INTO events SELECT 'evt_' || sequence, partner_id, type, 'po_y', sequence, replace(data::text, '${paid}', 'po_y')::json, now()
+           FROM events WHERE object_id = '${paid}' AND sequence < 3`,
+        `INSERT INTO fresh_events (event_id, partner_id, type) SELECT id, partner_id, type FROM events WHERE object_id = 'po_y'`,
+      ),
+    ).toMatch(
+      /was made under its claim[\s\S]*no two of payouts were made under one idempotency key within 24 hours/,
+    )
+  })
+
+  test('a completed payout whose money went to the fees and not outside', async () => {
+    expect(
+      await forge(
+        `UPDATE entries SET account = 'service_fees' WHERE cause_id = '${paid}' AND account = 'external:pix'`,
+      ),
+    ).toBe('every payout is debited once and in full, and ends in exactly one place')
+  })
+
+  test('two payouts that are one payment of the Pix network', async () => {
+    expect(
+      await forge(
+        `UPDATE payouts SET end_to_end_id = (SELECT end_to_end_id FROM payouts WHERE id = '${paid}') WHERE customer_id = '${B}'`,
+        `UPDATE events SET data = regexp_replace(data::text, '"end_to_end_id":"[^"]*"',
+           '"end_to_end_id":"' || (SELECT end_to_end_id FROM payouts WHERE id = '${paid}') || '"')::json
+         WHERE type = 'pix.payout.completed' AND object_id <> '${paid}'`,
+      ),
+    ).toBe('no two payouts are one payment of the Pix network, or were sent under one id')
+  })
+
+  test('a final payout without its event', async () => {
+    const last = `(SELECT id FROM events WHERE object_id = '${paid}' AND sequence = 3)`
+    expect(
+      await forge(
+        `DELETE FROM fresh_events WHERE event_id IN ${last}`,
+        `DELETE FROM event_positions WHERE event_id IN ${last}`,
+        `DELETE FROM events WHERE id IN ${last}`,
+      ),
+    ).toBe('every payout was told at each of its states, as it is')
+  })
+
+  test('a credit that was booked twice under one reference', async () => {
+    expect(
+      await forge(
+        `INSERT INTO deposits SELECT 'dep_2', partner_id, customer_id, asset, amount, rail, reason, reference, now() FROM deposits WHERE reference = 'REF1'`,
+        house('dep_2', 'credited', 0, 'external:operator', '', -1234),
+        book(A, 'dep_2', 'credited', 1, 1234),
+        `INSERT INTO events SELECT 'evt_x', e.partner_id, type, 'dep_2', 1, replace(replace(data::text, d.id, 'dep_2'),
+             to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), to_char(now()::timestamptz(3) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::json, now()
+           FROM events e JOIN deposits d ON d.id = e.object_id WHERE d.reference = 'REF1' AND d.id <> 'dep_2'`,
+        `INSERT INTO fresh_events (event_id, partner_id, type) SELECT id, partner_id, type FROM events WHERE id = 'evt_x'`,
+      ),
+    ).toMatch(/^no reference credits twice\nevery credit was made under its reference/)
+  })
+
+  test('and nothing of an honest history', async () => {
+    expect((await history.audit()).sandbox.findings).toEqual([])
+  })
+})
+
+test('what the outside calls one payment cannot be the name of two', async () => {
+  const refused = async (sql: string) => {
+    await owner.query('BEGIN')
+    await owner.query(`ALTER TABLE payouts DISABLE TRIGGER USER`)
+    const error = await owner.query(sql).catch((failure: Error) => failure)
+    await owner.query('ROLLBACK')
+    return String(error)
+  }
+  expect(
+    await refused(
+      `UPDATE payouts SET end_to_end_id = (SELECT end_to_end_id FROM payouts WHERE id = '${paid}') WHERE customer_id = '${B}'`,
+    ),
+  ).toMatch(/payouts_end_to_end_id/)
+  expect(
+    await refused(
+      `INSERT INTO deposits SELECT 'dep_2', partner_id, customer_id, asset, amount, rail, reason, reference, now() FROM deposits WHERE reference = 'REF1'`,
+    ),
+  ).toMatch(/deposits_reference/)
+})

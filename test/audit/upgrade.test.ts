@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { migrate } from '../../src/db/migrate.ts'
+import { foldTrades } from '../../src/treasury/treasury.ts'
+import { asAdmin } from '../support/database.ts'
+import { type History, openHistory } from '../support/history.ts'
+import { moveIntoThePast } from '../support/past.ts'
+
+/** Books that are older than the audit that reads them. */
+let history: History
+let partner: Awaited<ReturnType<History['addPartner']>>
+
+beforeAll(async () => {
+  history = await openHistory({ AUDIT_EVERY_MS: '0' })
+  partner = await history.addPartner(2, 25)
+  await history.fill([partner], 60)
+})
+afterAll(() => history.stop())
+
+const admin = (...statements: string[]) =>
+  asAdmin(history.database.url, ['SET search_path = sandbox', ...statements])
+const findings = async () => (await history.audit()).sandbox.findings
+
+/** As the database was before. */
+const UNDO = [
+  'DROP TRIGGER note_fold ON unfolded',
+  'DROP TRIGGER note_forgotten_events ON events',
+  'DROP FUNCTION note_fold, note_forgotten_events',
+  'DROP TABLE folds, fold_base, event_horizon, audit_progress',
+  'DROP INDEX payouts_end_to_end_id, transfers_tx_hash, deposits_reference, fee_payouts_reference',
+  `DELETE FROM migrations WHERE name = '0013-audit.sql'`,
+]
+
+test('positions that were folded before that was written down are gone on from', async () => {
+  await foldTrades(history.world.db)
+  await admin(...UNDO)
+  expect(await migrate(history.database.url)).toEqual(['sandbox/0013-audit.sql'])
+  expect(await findings()).toEqual([])
+  const [base] = await admin(
+    'SELECT count(*)::integer AS positions, sum(paid)::integer AS paid FROM fold_base',
+  )
+  expect(base).toMatchObject({ paid: 14 })
+  expect(base!.positions).toBeGreaterThan(3)
+  for (let n = 0; n < 24; n++) await history.trade(partner, partner.customers[n % 2]!, n)
+  await history.payFees(partner, null, 'after-1')
+  expect(await findings()).toEqual([])
+  await admin(`UPDATE positions SET cost = cost + 1 WHERE id = 'treasury  BTC'`)
+  expect((await findings()).map(({ check }) => check)).toEqual([
+    'every position has the amount, the cost and the result that its trades make',
+  ])
+  await admin(`UPDATE positions SET cost = cost - 1 WHERE id = 'treasury  BTC'`)
+})
+
+test('a reference that was used twice does not stop the upgrade: the audit names it', async () => {
+  await admin(
+    ...UNDO,
+    `INSERT INTO fee_payouts SELECT 'fp_x', partner_id, asset, amount, customer_id, reason, reference, created_at FROM fee_payouts WHERE reference = 'after-1'`,
+  )
+  await migrate(history.database.url)
+  expect((await findings()).map(({ check }) => check)).toContain('no reference pays fees twice')
+  await admin(`DELETE FROM fee_payouts WHERE id = 'fp_x'`, ...UNDO)
+  await migrate(history.database.url)
+  expect(await findings()).toEqual([])
+})
+
+test('events that were forgotten may be missing; the same events removed otherwise are missed', async () => {
+  const [old, older] = await admin(`SELECT id FROM payouts WHERE status = 'completed' ORDER BY id LIMIT 2`)
+  for (const [payout, by] of [
+    [old, '40 days'],
+    [older, '80 days'],
+  ] as const)
+    await moveIntoThePast(history.database.url, { table: 'payouts', id: String(payout!.id), by })
+  expect(await findings()).toEqual([])
+  const remove = (id: unknown) => [
+    `DELETE FROM event_positions p USING events e WHERE e.id = p.event_id AND e.object_id = '${id}'`,
+    `DELETE FROM events WHERE object_id = '${id}'`,
+  ]
+  // Nobody forgets in the order of this test: the younger one goes first, by hand.
+  await admin(
+    'CREATE TABLE kept_events AS SELECT * FROM events',
+    'CREATE TABLE kept_positions AS SELECT * FROM event_positions',
+  )
+  await admin(...remove(old!.id))
+  expect((await findings()).map(({ check }) => check)).toEqual([
+    'every payout was told at each of its states, as it is',
+  ])
+  await admin(
+    'SET session_replication_role = replica',
+    'INSERT INTO events SELECT * FROM kept_events ON CONFLICT DO NOTHING',
+    'INSERT INTO event_positions (event_id, partner_id, type, position) OVERRIDING SYSTEM VALUE SELECT event_id, partner_id, type, position FROM kept_positions ON CONFLICT DO NOTHING',
+    'DROP TABLE kept_events, kept_positions',
+  )
+  expect(await findings()).toEqual([])
+  await history.world.db.query(`SELECT forget_events(now() - interval '30 days', 0, 100000)`)
+  const [left] = await admin(
+    `SELECT count(*)::integer AS events FROM events WHERE object_id IN ('${old!.id}', '${older!.id}')`,
+  )
+  expect(left).toEqual({ events: 0 })
+  expect(await findings()).toEqual([])
+})

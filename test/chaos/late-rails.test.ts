@@ -1,0 +1,394 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { takeDue } from '../../src/db/due.ts'
+import { openExceptions } from '../../src/exceptions/store.ts'
+import { transferSteps } from '../../src/onchain/steps.ts'
+import { type Transfer, transferColumns, isFinal as transferIsFinal } from '../../src/onchain/store.ts'
+import { type Action, perform } from '../../src/operator/actions.ts'
+import { approve, propose } from '../../src/operator/proposals.ts'
+import { payoutSteps } from '../../src/pix/steps.ts'
+import { isFinal, type Payout, payoutColumns } from '../../src/pix/store.ts'
+import type { Broadcast, ChainRail, ChainStatus, Prepared } from '../../src/rails/chain/rail.ts'
+import type { PixOutcome, PixRail, PixStatus } from '../../src/rails/pix/rail.ts'
+import type { World } from '../../src/world.ts'
+import { noteFact } from '../support/proof.ts'
+import { type Bench, openBench, silent } from '../support/rail-bench.ts'
+import { size } from '../support/size.ts'
+
+/**
+ * Rails that answer when the one who asked has lost its turn, and operators who act at every moment of a worker's step.
+ * Whatever the order: money is never both paid and returned, and what the rail tells otherwise than it was booked is a
+ * row that somebody must look at.
+ */
+const LEASE_MS = 450
+const RAIL_TIMEOUT_MS = 150
+/** Where it is not the lease that is tried out, a busy machine must not end it. */
+const LONG_MS = 60_000
+/** In the small size every third moment; the answers of odd ones are lost. */
+const STEP = size(1, 3)
+const BALANCE = 10n ** 12n
+const TIMEOUT_MS = 120_000
+
+let bench: Bench
+let customer: string
+let worlds: { slow: World<'sandbox'>; swift: World<'sandbox'>; desk: World<'sandbox'> }
+
+/** What the rails of each node do; every test says it anew. */
+const rails = { slow: {} as Rails, swift: {} as Rails }
+type Rails = { pix: PixRail<'sandbox'>; chain: ChainRail<'sandbox'> }
+
+const handed = (name: 'slow' | 'swift'): Rails => ({
+  pix: {
+    environment: 'sandbox',
+    ready: async () => {},
+    holder: async (_, asking) => asking,
+    send: (...args) => rails[name].pix.send(...args),
+    status: (...args) => rails[name].pix.status(...args),
+  },
+  chain: {
+    environment: 'sandbox',
+    feeInputs: async () => ({ gas_price_wei: 1n, eth_price: 1n, sat_per_vbyte: 1n }),
+    prepare: (...args) => rails[name].chain.prepare(...args),
+    broadcast: (...args) => rails[name].chain.broadcast(...args),
+    status: (...args) => rails[name].chain.status(...args),
+  },
+})
+
+beforeAll(async () => {
+  bench = await openBench({ lease_ms: LEASE_MS, rail_timeout_ms: RAIL_TIMEOUT_MS, ...handed('swift') })
+  customer = await bench.customer({ BRL: BALANCE, USDT: BALANCE })
+  worlds = { slow: bench.openNode(handed('slow')), swift: bench.world, desk: bench.openNode() }
+})
+afterEach(async () => expect(await bench.findings()).toEqual([]))
+afterAll(() => bench.stop())
+
+const pixThat = (more: Partial<PixRail<'sandbox'>>) => ({ pix: { ...handed('swift').pix, ...more } })
+const chainThat = (more: Partial<ChainRail<'sandbox'>>) => ({ chain: { ...handed('swift').chain, ...more } })
+
+/** A node that stood still does not notice that its time is over: the deadline of its calls is taken away. */
+const unaware = (world: World<'sandbox'>): World<'sandbox'> => ({ ...world, ...handed('slow') })
+
+async function due<Row>(table: 'payouts' | 'transfers', id: string, lease_ms = LONG_MS): Promise<Row> {
+  await bench.admin(`UPDATE ${table} SET next_attempt_at = now() - interval '1 ms' WHERE id = '${id}'`)
+  const columns = table === 'payouts' ? payoutColumns : transferColumns
+  const where = `status IN ('pending', 'processing') AND id = '${id}'`
+  const [row] = await takeDue<Row>(bench.world.db, { name: `late ${id}`, table, columns, where }, lease_ms, 1)
+  return row!
+}
+
+/** Accepted an hour ago: whatever was sent then would be visible by now. */
+async function oldPayout(): Promise<Payout> {
+  const payout = await bench.payout(customer)
+  await bench.admin(`UPDATE payouts SET created_at = now() - interval '1 hour' WHERE id = '${payout.id}'`)
+  return bench.payoutNow(payout.id)
+}
+
+const rowsAbout = async (id: string) =>
+  (await openExceptions(bench.world.db, 1000)).filter(({ object_id }) => object_id === id)
+
+const endIdOf = (send_id: string) => `E${send_id.slice(0, 31)}`
+const REFUSED = { kind: 'refused', rail_code: 'AC03' } as const
+const pixSays = (kind: PixStatus['kind'], send_id: string): PixStatus => {
+  if (kind === 'settled') return { kind, end_to_end_id: endIdOf(send_id) }
+  return kind === 'refused' ? REFUSED : { kind }
+}
+
+const facts = { late: 0, moments: 0, rows: 0 }
+afterAll(() =>
+  noteFact(
+    `rails that answer after the lease, ${facts.late} ways; an operator at each of ${facts.moments} moments of a worker's step: nothing paid and returned, ${facts.rows} contradictions, each of them a row, audit clean`,
+  ),
+)
+
+describe('a Pix answer that comes when another node has brought the payout to its end', () => {
+  const cases = (['send', 'status'] as const).flatMap((call) =>
+    (['settled', 'refused', 'unknown', 'absent'] as const).flatMap((late) =>
+      (['settled', 'refused'] as const).flatMap((end) =>
+        call === 'send' && late === 'absent' ? [] : [{ call, late, end }],
+      ),
+    ),
+  )
+
+  test.each(cases)('$call says $late, the other node heard $end', async ({ call, late, end }) => {
+    const payout = await oldPayout()
+    const taken = await due<Payout>('payouts', payout.id)
+    const sent: number[] = []
+    rails.slow = pixThat({
+      async send(order) {
+        sent.push(order.attempt)
+        if (call === 'send') await finish()
+        return pixSays(call === 'send' ? late : 'settled', order.send_id) as PixOutcome
+      },
+      async status(order) {
+        if (call === 'send') return { kind: 'absent' }
+        await finish()
+        return pixSays(late, order.send_id)
+      },
+    }) as Rails
+    rails.swift = pixThat({ status: async ({ send_id }) => pixSays(end, send_id) }) as Rails
+    const finish = async () =>
+      payoutSteps(worlds.swift, silent, () => {}).lookAfter(await due<Payout>('payouts', payout.id))
+
+    await payoutSteps(unaware(worlds.slow), silent, () => {}).lookAfter(taken)
+
+    const after = await bench.payoutNow(payout.id)
+    expect(after.status).toBe(end === 'settled' ? 'completed' : 'failed')
+    // Whoever heard «absent» too late sends nothing.
+    expect(sent).toHaveLength(call === 'send' ? 1 : 0)
+    const told = { settled: 'late_success', refused: 'contradiction' } as const
+    const expected = (late === 'settled' || late === 'refused') && late !== end ? [told[late]] : []
+    const rows = await rowsAbout(payout.id)
+    expect(rows.map(({ kind }) => kind)).toEqual(expected)
+    facts.late++
+    facts.rows += rows.length
+  })
+
+  test('an answer after its own deadline is not looked at: nothing to contradict', async () => {
+    const payout = await oldPayout()
+    const taken = await due<Payout>('payouts', payout.id)
+    rails.slow = pixThat({
+      async status() {
+        await sleep(RAIL_TIMEOUT_MS + 100)
+        return REFUSED
+      },
+    }) as Rails
+    rails.swift = pixThat({ status: async ({ send_id }) => pixSays('settled', send_id) }) as Rails
+    await payoutSteps(worlds.slow, silent, () => {}).lookAfter(taken)
+    expect((await bench.payoutNow(payout.id)).status).toBe('processing')
+    await payoutSteps(worlds.swift, silent, () => {}).lookAfter(await due<Payout>('payouts', payout.id))
+    expect((await bench.payoutNow(payout.id)).status).toBe('completed')
+    expect(await rowsAbout(payout.id)).toEqual([])
+  })
+})
+
+const signedAs = (id: string): Prepared => ({ kind: 'signed', tx_hash: `hash-${id}`, signed: `bytes-${id}` })
+
+describe('an answer of a chain that comes when another node has brought the transfer further', () => {
+  type Late = { call: 'prepare' | 'broadcast' | 'status'; late: string; end: 'confirmed' | 'failed' }
+  const cases: Late[] = (['confirmed', 'failed'] as const).flatMap((end) => [
+    ...['signed', 'refused'].map((late) => ({ call: 'prepare' as const, late, end })),
+    ...['accepted', 'unknown'].map((late) => ({ call: 'broadcast' as const, late, end })),
+    ...['confirmed', 'failed', 'waiting', 'absent'].map((late) => ({ call: 'status' as const, late, end })),
+  ])
+
+  test.each(cases)('$call says $late, the other node heard $end', async ({ call, late, end }) => {
+    const { id } = await bench.transfer(customer)
+    const out: string[] = []
+    const chain = chainThat({
+      prepare: async (order) => signedAs(order.id),
+      async broadcast(order) {
+        out.push(order.id)
+        return { kind: 'accepted' }
+      },
+      status: async () => (end === 'confirmed' ? { kind: end } : { kind: end, rail_code: 'reverted' }),
+    })
+    rails.swift = chain as Rails
+    const carry = async () => transferSteps(worlds.swift, silent).carry(await due<Transfer>('transfers', id))
+    const finish = async () => {
+      while (!transferIsFinal(await bench.transferNow(id))) await carry()
+    }
+    // As far as it must be for the late call to be the next one.
+    if (call === 'broadcast') {
+      const lost = chainThat({ ...chain.chain, broadcast: async () => ({ kind: 'unknown' }) })
+      rails.swift = lost as Rails
+      await carry()
+      rails.swift = chain as Rails
+    }
+    if (call === 'status') await carry()
+    const lateAnswer = async () => {
+      await finish()
+      if (late === 'refused' || late === 'failed') return { kind: late, rail_code: late }
+      return late === 'signed' ? { ...signedAs(id), tx_hash: 'another' } : { kind: late }
+    }
+    rails.slow = { chain: { ...chain.chain, [call]: lateAnswer } } as unknown as Rails
+    await transferSteps(unaware(worlds.slow), silent).carry(await due<Transfer>('transfers', id))
+
+    const after = await bench.transferNow(id)
+    expect(after).toMatchObject({ status: end, tx_hash: `hash-${id}` })
+    const contradicts =
+      (call === 'prepare' && late === 'refused') ||
+      (call === 'status' && ['confirmed', 'failed'].includes(late) && late !== end)
+    const kind = late === 'confirmed' ? 'late_success' : 'contradiction'
+    const rows = await rowsAbout(id)
+    expect(rows.map((row) => row.kind)).toEqual(contradicts ? [kind] : [])
+    facts.late++
+    facts.rows += rows.length
+  })
+})
+
+/** Counts the moments that a step comes by, and lets somebody in at one of them. */
+function openMoments(at: number, act: () => Promise<void>) {
+  let passed = 0
+  const pass = async () => {
+    if (++passed === at) await act()
+  }
+  const around = async <T>(call: () => Promise<T>): Promise<T> => {
+    await pass()
+    const result = await call()
+    await pass()
+    return result
+  }
+  return {
+    around,
+    reached: () => passed >= at,
+    /** Every commit of a world is two moments: just before and just after. */
+    watched: (world: World<'sandbox'>): World<'sandbox'> => ({
+      ...world,
+      commit: (command) => around(() => world.commit(command)),
+    }),
+  }
+}
+
+const attempt = (act: () => Promise<unknown>): Promise<boolean> => act().then(Boolean, () => false)
+
+/** What an operator does, and what is left to be done when the worker is through. */
+type Manner = (action: Action) => { now(): Promise<void>; afterwards(): Promise<void> }
+
+const manners: Readonly<Record<string, Manner>> = {
+  'at once': (action) => ({
+    now: async () => void (await attempt(() => perform(worlds.desk, action))),
+    afterwards: async () => {},
+  }),
+  'when the lease is over': (action) => ({
+    async now() {
+      await sleep(LEASE_MS + 50)
+      await attempt(() => perform(worlds.desk, action))
+    },
+    afterwards: async () => {},
+  }),
+  'in two persons': (action) => {
+    let proposed: string | undefined
+    return {
+      async now() {
+        await attempt(async () => {
+          proposed = (await propose(worlds.desk, action, 'a@example.com')).id
+        })
+      },
+      async afterwards() {
+        await sleep(LEASE_MS + 50)
+        await attempt(async () => proposed && approve(worlds.desk, proposed, 'b@example.com'))
+      },
+    }
+  },
+}
+
+describe.each(Object.keys(manners))('an operator who gives the money back %s', (manner) => {
+  const endless = 100
+  const lease_ms = manner === 'at once' ? LONG_MS : LEASE_MS
+
+  test.each(['for the first time', 'again'])(
+    'at any moment of sending a payout %s',
+    async (time) => {
+      for (let at = 1; at < endless; at += STEP) {
+        const since = performance.now()
+        const payout = time === 'again' ? await oldPayout() : await bench.payout(customer)
+        /** The network: it has what it was handed, whatever became of the answer. */
+        const paid = new Set<string>()
+        const action: Action = {
+          name: 'resolve_payout',
+          details: { payout_id: payout.id, outcome: 'failed', evidence: 'the network does not have it' },
+        }
+        const operator = manners[manner]!(action)
+        // An honest one: what is there is not said to be missing.
+        const moments = openMoments(at, async () => {
+          if (!paid.has(payout.send_id)) await operator.now()
+        })
+        const status = async (send_id: string): Promise<PixStatus> =>
+          paid.has(send_id) ? pixSays('settled', send_id) : { kind: 'absent' }
+        const pix: Partial<PixRail<'sandbox'>> = {
+          status: (order) => moments.around(() => status(order.send_id)),
+          send: (order, signal) =>
+            moments.around(async () => {
+              if (signal?.aborted) return { kind: 'unknown' }
+              paid.add(order.send_id)
+              // Half of the answers are lost on the way back.
+              return at % 2 ? { kind: 'unknown' } : (pixSays('settled', order.send_id) as PixOutcome)
+            }),
+        }
+        rails.slow = pixThat(pix) as Rails
+        rails.swift = pixThat({ ...pix, status: (order) => status(order.send_id) }) as Rails
+        const { lookAfter, send } = payoutSteps(moments.watched(worlds.slow), silent, () => {})
+        if (time === 'again') {
+          const taken = await due<Payout>('payouts', payout.id, lease_ms)
+          await attempt(() => lookAfter(taken))
+        } else await attempt(() => moments.around(() => send(payout, since + LEASE_MS)))
+        await operator.afterwards()
+
+        // What is still open is looked after, until it has its end.
+        const steps = payoutSteps(worlds.swift, silent, () => {})
+        for (let turns = 0; turns < 5 && !isFinal(await bench.payoutNow(payout.id)); turns++) {
+          const an_hour_ago = `now() - interval '1 hour'`
+          await bench.admin(
+            'DELETE FROM holds',
+            `UPDATE sends SET sent_at = ${an_hour_ago}`,
+            `UPDATE payouts SET created_at = ${an_hour_ago} WHERE id = '${payout.id}'`,
+          )
+          await steps.lookAfter(await due<Payout>('payouts', payout.id))
+        }
+        const after = await bench.payoutNow(payout.id)
+        expect([after.status, paid.has(payout.send_id)], `${manner}, moment ${at}`).toEqual(
+          paid.has(payout.send_id) ? ['completed', true] : ['failed', false],
+        )
+        expect(await rowsAbout(payout.id)).toEqual([])
+        if (!moments.reached()) break
+        facts.moments++
+      }
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'at any moment of signing, broadcasting and following a transfer',
+    async () => {
+      for (let at = 1; at < endless; at += STEP) {
+        const { id } = await bench.transfer(customer)
+        const mempool = new Set<string>()
+        const action: Action = {
+          name: 'resolve_transfer',
+          details: { transfer_id: id, outcome: 'failed', evidence: 'the explorer does not know it' },
+        }
+        const operator = manners[manner]!(action)
+        const moments = openMoments(at, operator.now)
+        let looks = 0
+        const status = async (tx_hash: string): Promise<ChainStatus> => {
+          if (!mempool.has(tx_hash)) return { kind: 'absent' }
+          return { kind: looks++ < 1 ? 'waiting' : 'confirmed' }
+        }
+        const broadcast = async (tx_hash: string, answer: Broadcast): Promise<Broadcast> => {
+          mempool.add(tx_hash)
+          return answer
+        }
+        const chain: Partial<ChainRail<'sandbox'>> = {
+          prepare: (order) => moments.around(async () => signedAs(order.id)),
+          broadcast: (_, { tx_hash }) =>
+            moments.around(() => broadcast(tx_hash, { kind: at % 2 ? 'unknown' : 'accepted' })),
+          status: (_, { tx_hash }) => moments.around(() => status(tx_hash)),
+        }
+        rails.slow = chainThat(chain) as Rails
+        rails.swift = chainThat({
+          prepare: async (order) => signedAs(order.id),
+          broadcast: (_, { tx_hash }) => broadcast(tx_hash, { kind: 'accepted' }),
+          status: (_, { tx_hash }) => status(tx_hash),
+        }) as Rails
+        const { carry } = transferSteps(moments.watched(worlds.slow), silent)
+        for (let turns = 0; turns < 3 && !transferIsFinal(await bench.transferNow(id)); turns++)
+          await carry(await due<Transfer>('transfers', id, lease_ms))
+        await operator.afterwards()
+
+        const steps = transferSteps(worlds.swift, silent)
+        for (let turns = 0; turns < 5 && !transferIsFinal(await bench.transferNow(id)); turns++) {
+          await bench.admin('DELETE FROM holds')
+          await steps.carry(await due<Transfer>('transfers', id))
+        }
+        const after = await bench.transferNow(id)
+        expect([after.status, mempool.size], `${manner}, moment ${at}`).toEqual(
+          mempool.size > 0 ? ['confirmed', 1] : ['failed', 0],
+        )
+        expect(await rowsAbout(id)).toEqual([])
+        if (!moments.reached()) break
+        facts.moments++
+      }
+    },
+    TIMEOUT_MS,
+  )
+})

@@ -1,0 +1,23 @@
+import { asAdmin } from './database.ts'
+
+/**
+ * Moves what happened to one payout or transfer into the past, with everything that tells of it: its row, entries, events
+ * and claim. So nobody has to wait for a day to see what comes after it, and the books stay right.
+ */
+export async function moveIntoThePast(
+  url: string,
+  { table, id, by }: { table: 'payouts' | 'transfers'; id: string; by: string },
+): Promise<void> {
+  const iso = (column: string) => `to_char((${column}) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+  await asAdmin(url, [
+    `BEGIN; SET LOCAL session_replication_role = replica; SET LOCAL search_path = sandbox;
+     UPDATE events e SET created_at = e.created_at - interval '${by}', data = replace(replace(e.data::text,
+         ${iso('r.created_at')}, ${iso(`r.created_at - interval '${by}'`)}),
+         coalesce(${iso('r.completed_at')}, '-'), coalesce(${iso(`r.completed_at - interval '${by}'`)}, '-'))::json
+       FROM ${table} r WHERE r.id = '${id}' AND e.object_id = r.id;
+     UPDATE entries SET created_at = created_at - interval '${by}' WHERE cause_id = '${id}';
+     UPDATE claims SET claimed_at = claimed_at - interval '${by}', expires_at = expires_at - interval '${by}' WHERE resource_id = '${id}';
+     UPDATE ${table} SET created_at = created_at - interval '${by}', completed_at = completed_at - interval '${by}' WHERE id = '${id}';
+     COMMIT`,
+  ])
+}
