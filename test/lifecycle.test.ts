@@ -249,8 +249,9 @@ describe('with the embedded database', () => {
     const customer_id = await newCustomer()
     const clients = load({ url: () => server.url, key, customer_id })
     await until(() => clients.journal.acknowledged.size > 300, 20_000)
-    process.kill(connectionOf(place.data_dir).pid, 'SIGKILL')
-    await until(async () => (await fetch(`${server.url}/readyz`)).status === 503, 2000)
+    const { pid } = connectionOf(place.data_dir)
+    process.kill(pid, 'SIGKILL')
+    await until(() => connectionOf(place.data_dir).pid !== pid, 15_000)
     const before = clients.journal.acknowledged.size
     await until(async () => (await fetch(`${server.url}/readyz`)).status === 200, 15_000)
     await until(() => clients.journal.acknowledged.size > before + 300, 15_000)

@@ -3,11 +3,12 @@ import { crashPoint } from '../core/crash-point.ts'
 import { retryAfter } from '../db/due.ts'
 import { isHeld } from '../desk/holds.ts'
 import { endFollowUp, type FollowUp } from '../desk/resolutions.ts'
+import { recordException } from '../exceptions/store.ts'
 import type { World } from '../world.ts'
 import { orderOf, signedOf } from './order.ts'
 import { lookAgainAfter } from './pace.ts'
 import { type Step, stepTransfer } from './settle.ts'
-import { isFinal, type Transfer, transferById } from './store.ts'
+import { isDoubleTxHash, isFinal, type Transfer, transferById } from './store.ts'
 
 /** What a worker does with a transfer once it has taken it. */
 export type TransferSteps = {
@@ -25,7 +26,26 @@ export function transferSteps(world: World, log: Logger): TransferSteps {
     later(transfer, lookAgainAfter(transfer.network, world.clock.now() - transfer.created_at.getTime()))
 
   async function step(transfer: Transfer, taken: Step): Promise<Transfer> {
-    return (await world.commit(stepTransfer(world, transfer, taken, { by: 'rail' }))).transfer
+    const stepped = await world
+      .commit(stepTransfer(world, transfer, taken, { by: 'rail' }))
+      .catch((error: unknown) => refuseDouble(transfer, taken, error))
+    return stepped.transfer
+  }
+
+  /** Signed, it says, as a transaction that another transfer has: nothing is broadcast, and somebody must look. */
+  async function refuseDouble(transfer: Transfer, taken: Step, error: unknown): Promise<never> {
+    if (isDoubleTxHash(error)) {
+      const { id: object_id, partner_id, network: rail, status: booked } = transfer
+      const details = { booked, rail_says: taken, problem: 'another transfer has this tx_hash' }
+      await recordException(world.db, world.clock, {
+        kind: 'contradiction',
+        rail,
+        object_id,
+        partner_id,
+        details,
+      })
+    }
+    throw error
   }
 
   async function carry(transfer: Transfer): Promise<void> {

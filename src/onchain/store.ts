@@ -1,6 +1,6 @@
 import type { Asset } from '../core/money.ts'
 import { columnsOf } from '../db/columns.ts'
-import type { Db } from '../db/pool.ts'
+import { type Db, isUniqueViolation } from '../db/pool.ts'
 import { isoTime, toldCheck } from '../events/store.ts'
 import type { Check, Template } from '../ledger/audit.ts'
 import { onceChecks } from '../ledger/claims-audit.ts'
@@ -70,6 +70,9 @@ export const updateTransfers = updateOf(transferRows, 'transfers', {
   sequence: 'integer',
   completed_at: 'timestamptz',
 })
+
+/** A transaction pays one transfer. */
+export const isDoubleTxHash = (error: unknown): boolean => isUniqueViolation(error, 'transfers_tx_hash')
 
 export async function selectTransfer(
   db: Db,

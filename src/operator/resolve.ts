@@ -3,7 +3,7 @@ import { type Teller as ChainTeller, stepTransfer } from '../onchain/settle.ts'
 import { type Transfer, transferById, isFinal as transferIsFinal } from '../onchain/store.ts'
 import { orderOf as payoutOrderOf } from '../pix/order.ts'
 import * as pix from '../pix/resolve.ts'
-import { isFinal, type Payout, payoutById } from '../pix/store.ts'
+import { isDoubleEndToEndId, isFinal, type Payout, payoutById } from '../pix/store.ts'
 import type { ChainStatus } from '../rails/chain/rail.ts'
 import type { World } from '../world.ts'
 import type { DetailsOf, Done } from './actions.ts'
@@ -23,7 +23,14 @@ export async function resolvePayout(
   const established =
     outcome === 'completed' ? { outcome, end_to_end_id: end_to_end_id! } : ({ outcome } as const)
   const by = { evidence, proposal_id, resolved_by: operator }
-  const resolved = await world.commit(pix.resolvePayout(world, payout, established, by))
+  const resolved = await world
+    .commit(pix.resolvePayout(world, payout, established, by))
+    .catch((error: unknown) => {
+      if (!isDoubleEndToEndId(error)) throw error
+      throw new Error(
+        `Another payout has the id ${end_to_end_id} in the Pix network. Nothing was changed: look once more which payment it is.`,
+      )
+    })
   if ('sending_until' in resolved) throw mayBeOnItsWay(payout_id, resolved.sending_until)
   const { status } = resolved.payout
   if (status !== outcome) throw new Error(`${payout_id} is ${status} already; a final state never changes.`)

@@ -65,10 +65,10 @@ function start(world = bench.world) {
 }
 
 /** As if it had been accepted long ago by a node that is gone. */
-const leftBehind = ({ id }: Payout) =>
-  bench.admin(
-    `UPDATE payouts SET created_at = now() - interval '1 hour', next_attempt_at = now() WHERE id = '${id}'`,
-  )
+const leftBehind = async (payout: Payout) => {
+  await bench.past(payout)
+  await bench.admin(`UPDATE payouts SET next_attempt_at = now() WHERE id = '${payout.id}'`)
+}
 
 const fail = ({ id }: Payout) =>
   perform(bench.world, {
@@ -213,7 +213,7 @@ test('sending again takes the newest token, enough of the lease, and a moment si
   const first = await takeNow(payout)
   // Just accepted: the first send may not be visible yet.
   expect(await intend(first)).toMatchObject({ kind: 'wait' })
-  await bench.admin(`UPDATE payouts SET created_at = now() - interval '1 hour'`)
+  await bench.past(payout)
   const second = await takeNow(payout)
   expect(await intend(first)).toEqual({ kind: 'lost' })
   expect(await intend(second)).toMatchObject({ kind: 'send' })
@@ -263,6 +263,30 @@ test('what an operator gave back and the rail paid after all is a late success, 
   expect(await balance()).toEqual(WHOLE)
 })
 
+test('a payment that the rail names twice is booked once; the other payout stays open, and is an exception', async () => {
+  const { customer, payout, world } = await open({ pix: pixThat({ status: async () => SETTLED }) })
+  const other = await bench.payout(customer)
+  start()
+  for (const { id } of [payout, other])
+    await bench.admin(`UPDATE payouts SET next_attempt_at = now() WHERE id = '${id}'`)
+  await until(async () => (await kinds()).length > 0, 20_000)
+  const states = [await bench.payoutNow(payout.id), await bench.payoutNow(other.id)]
+  expect(states.map(({ status }) => status).sort()).toEqual(['completed', 'processing'])
+  expect(await openExceptions(world.db, 10)).toMatchObject([
+    { kind: 'contradiction', object_id: states.find(({ status }) => status === 'processing')!.id },
+  ])
+  const resolved = perform(world, {
+    name: 'resolve_payout',
+    details: {
+      payout_id: states.find(({ status }) => status === 'processing')!.id,
+      outcome: 'completed',
+      end_to_end_id: SETTLED.end_to_end_id,
+      evidence: 'statement',
+    },
+  })
+  await expect(resolved).rejects.toThrow(/Another payout has the id/)
+})
+
 test('the questions about what an operator decided end after a day', async () => {
   const { payout, world } = await open({ pix: pixThat({ status: async () => ({ kind: 'absent' }) }) })
   await takeNow(payout)
@@ -298,9 +322,8 @@ test('a refusal of what was completed is a contradiction; the same end again is 
 test('at the end of its 24 hours an old payout leaves the claim of a new one alone', async () => {
   const { payout: old, world, customer } = await open({ pix_wait_ms: 0, pix: pixThat() })
   const key = old.idempotency_key
-  await bench.admin(
-    `UPDATE claims SET final = true, expires_at = now() - interval '1 ms' WHERE key = '${key}'`,
-  )
+  await world.commit(settlePayout(world, old, SETTLED, { by: 'rail', attempt: 1 }))
+  await bench.past(old, '24 hours')
   const fresh = await bench.payout(customer, { key })
   const claim = claimOf(bench.caller.key_id, 'pix.payout', { idempotency_key: key })
   const fixed = await world.commit(fixAnswer(world, old))

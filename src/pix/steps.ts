@@ -2,13 +2,14 @@ import type { Logger } from 'pino'
 import { crashPoint } from '../core/crash-point.ts'
 import { retryAfter } from '../db/due.ts'
 import { endFollowUp, type FollowUp } from '../desk/resolutions.ts'
+import { recordException } from '../exceptions/store.ts'
 import type { PixOutcome, PixStatus } from '../rails/pix/rail.ts'
 import type { World } from '../world.ts'
 import { orderOf } from './order.ts'
 import { askAgainAfter } from './pace.ts'
 import { intendSend } from './sends.ts'
-import { type FinalOutcome, type Settled, settlePayout } from './settle.ts'
-import { isFinal, type Payout, payoutById } from './store.ts'
+import { type FinalOutcome, RAIL, type Settled, settlePayout } from './settle.ts'
+import { isDoubleEndToEndId, isFinal, type Payout, payoutById } from './store.ts'
 
 /** What a worker does with a payout once it has taken it. */
 export type PayoutSteps = {
@@ -24,11 +25,27 @@ const HELD_MS = 5000
 export function payoutSteps(world: World, log: Logger, tell: (settled: Settled) => void): PayoutSteps {
   async function settle(payout: Payout, outcome: FinalOutcome): Promise<Settled> {
     crashPoint('before_settle')
-    const settled = await world.commit(
-      settlePayout(world, payout, outcome, { by: 'rail', attempt: payout.attempts }),
-    )
+    const settled = await world
+      .commit(settlePayout(world, payout, outcome, { by: 'rail', attempt: payout.attempts }))
+      .catch((error: unknown) => refuseDouble(payout, outcome, error))
     if (isFinal(settled.payout)) tell(settled)
     return settled
+  }
+
+  /** Paid, it says, under an id that another payout has: nothing is booked, and somebody must look. */
+  async function refuseDouble(payout: Payout, outcome: FinalOutcome, error: unknown): Promise<never> {
+    if (isDoubleEndToEndId(error)) {
+      const { id: object_id, partner_id, status: booked } = payout
+      const details = { booked, rail_says: outcome, problem: 'another payout has this end_to_end_id' }
+      await recordException(world.db, world.clock, {
+        kind: 'contradiction',
+        rail: RAIL,
+        object_id,
+        partner_id,
+        details,
+      })
+    }
+    throw error
   }
 
   const later = (payout: Payout, ms: number) => retryAfter(world.db, 'payouts', payout, ms)

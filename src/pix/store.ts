@@ -1,5 +1,5 @@
 import { columnsOf } from '../db/columns.ts'
-import type { Db } from '../db/pool.ts'
+import { type Db, isUniqueViolation } from '../db/pool.ts'
 import { isoTime, toldCheck } from '../events/store.ts'
 import type { Check, Template } from '../ledger/audit.ts'
 import { onceChecks } from '../ledger/claims-audit.ts'
@@ -78,6 +78,10 @@ export const settlePayouts = updateOf(payoutRows, 'payouts', {
   sequence: 'integer',
   completed_at: 'timestamptz',
 })
+
+/** What the network calls one payment cannot be the name of two. */
+export const isDoubleEndToEndId = (error: unknown): boolean =>
+  isUniqueViolation(error, 'payouts_end_to_end_id')
 
 export async function selectPayout(
   db: Db,

@@ -79,7 +79,7 @@ async function due<Row>(table: 'payouts' | 'transfers', id: string, lease_ms = L
 /** Accepted an hour ago: whatever was sent then would be visible by now. */
 async function oldPayout(): Promise<Payout> {
   const payout = await bench.payout(customer)
-  await bench.admin(`UPDATE payouts SET created_at = now() - interval '1 hour' WHERE id = '${payout.id}'`)
+  await bench.past(payout)
   return bench.payoutNow(payout.id)
 }
 
@@ -317,12 +317,8 @@ describe.each(Object.keys(manners))('an operator who gives the money back %s', (
         // What is still open is looked after, until it has its end.
         const steps = payoutSteps(worlds.swift, silent, () => {})
         for (let turns = 0; turns < 5 && !isFinal(await bench.payoutNow(payout.id)); turns++) {
-          const an_hour_ago = `now() - interval '1 hour'`
-          await bench.admin(
-            'DELETE FROM holds',
-            `UPDATE sends SET sent_at = ${an_hour_ago}`,
-            `UPDATE payouts SET created_at = ${an_hour_ago} WHERE id = '${payout.id}'`,
-          )
+          await bench.admin('DELETE FROM holds', `UPDATE sends SET sent_at = now() - interval '1 hour'`)
+          await bench.past(payout)
           await steps.lookAfter(await due<Payout>('payouts', payout.id))
         }
         const after = await bench.payoutNow(payout.id)

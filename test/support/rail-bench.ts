@@ -23,6 +23,7 @@ import { simulatedPrices } from '../../src/rails/prices/simulated.ts'
 import { createWorld, type World } from '../../src/world.ts'
 import { sliceChecks } from '../../src/worlds.ts'
 import { asAdmin, createDatabase } from './database.ts'
+import { moveIntoThePast } from './past.ts'
 import { someCpf } from './service.ts'
 
 /**
@@ -169,6 +170,9 @@ export async function openBench(options: BenchOptions = {}) {
     },
     /** Past all rights, in the schema of the sandbox. */
     admin: (...statements: string[]) => asAdmin(database.url, ['SET search_path = sandbox', ...statements]),
+    /** As if it had been accepted so long ago, with everything that tells of it. */
+    past: (payout: Payout, by = '1 hour') =>
+      moveIntoThePast(database.url, { table: 'payouts', id: payout.id, by }),
     findings: async () => (await audit(world.db, sliceChecks)).findings,
     async stop() {
       for (const close of closing) await close()
