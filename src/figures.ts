@@ -1,3 +1,4 @@
+import { auditState } from './audit/state.ts'
 import { countOpen } from './db/due.ts'
 import type { Pool } from './db/pool.ts'
 import { countOpenExceptions } from './exceptions/store.ts'
@@ -21,6 +22,7 @@ export function questionsOf(world: World): Question[] {
       { name: 'exceptions', environment, ask: () => openExceptions(world) },
       { name: 'treasury', environment, ask: () => unfoldedAge(world) },
       { name: 'webhooks', environment, ask: () => webhookQueue(world) },
+      { name: 'audit', environment, ask: () => lastAudit(world) },
     ]),
   ]
 }
@@ -88,6 +90,19 @@ async function webhookQueue({ db, environment }: World): Promise<Sample[]> {
     ['trilho_webhook_pending', { environment }, pending],
     ['trilho_webhook_oldest_due_seconds', { environment }, oldest_due_seconds],
   ]
+}
+
+/** Absent until a first pass has ended. */
+async function lastAudit(world: World): Promise<Sample[]> {
+  const { environment } = world
+  const { age_seconds, findings } = await auditState(world)
+  const figures = [
+    ['trilho_audit_age_seconds', age_seconds],
+    ['trilho_audit_findings', findings],
+  ] as const
+  return figures.flatMap(([name, value]): Sample[] =>
+    value === null ? [] : [[name, { environment }, value]],
+  )
 }
 
 /** Of this node alone: whether it may get traffic, and whether its callers wait for connections. */

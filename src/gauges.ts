@@ -44,6 +44,11 @@ const declared = {
     help: 'For how long the oldest webhook has been due',
     labels: ['environment'],
   },
+  trilho_audit_age_seconds: {
+    help: 'Since the audit in the background last ended a whole pass',
+    labels: ['environment'],
+  },
+  trilho_audit_findings: { help: 'What the audit found that must not exist', labels: ['environment'] },
   trilho_ledger_waiting: {
     help: 'Commands that wait for their turn at the one door for money, or for its answer',
     labels: ['environment'],

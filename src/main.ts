@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { type Logger, pino } from 'pino'
 import { createGate, createHandlers, endpoints } from './api.ts'
 import { openAuditor } from './audit/auditor.ts'
-import { auditDetails, registerAuditMetrics } from './audit/state.ts'
+import { auditDetails } from './audit/state.ts'
 import type { Config } from './config.ts'
 import { type Clock, systemClock } from './core/clock.ts'
 import type { Environment } from './core/environment.ts'
@@ -158,7 +158,6 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
       openAuditor(world, { checks: sliceChecks, log, ...config.audit }),
     )
     closing.push(() => Promise.all(auditors.map((auditor) => auditor.stop())))
-    registerAuditMetrics(metrics.registry, worlds)
 
     const { allow_private, timeout_ms, retry_ms, dns } = config.webhooks
     const resolve = dnsResolver({ servers: dns, allow_private })

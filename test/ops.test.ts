@@ -24,16 +24,13 @@ const dashboard = JSON.parse(read('ops/grafana/trilho.json'))
 const rules: any[] = parseYaml(read('ops/prometheus/alerts.yaml')).groups.flatMap((group: any) => group.rules)
 const scrape = async (url = service.url) => (await fetch(`${url}/metrics`)).text()
 
-/** Metrics of the background audit. */
-const OF_THE_AUDIT = ['trilho_audit_age_seconds', 'trilho_audit_findings']
-
 /** Every name that a query may use, with the parts of histograms. */
 async function exported(): Promise<string[]> {
   const types = [...(await scrape()).matchAll(/^# TYPE (\S+) (\S+)$/gm)]
   const names = types.flatMap(([, name, type]) =>
     type === 'histogram' ? ['_bucket', '_sum', '_count'].map((part) => name + part) : [name!],
   )
-  return [...names, ...OF_THE_AUDIT]
+  return names
 }
 
 /** The metrics of a query: what is left without texts, labels, ranges, functions and words of the language. */

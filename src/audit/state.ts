@@ -1,4 +1,3 @@
-import { Gauge, type Registry } from 'prom-client'
 import type { World, Worlds } from '../world.ts'
 import { type Progress, readProgress } from './progress.ts'
 
@@ -40,27 +39,5 @@ async function statesOf(worlds: Worlds): Promise<{ audit: Record<string, AuditSt
   return { audit: Object.fromEntries(states) }
 }
 
-/** Asked whenever the metrics are read. A world whose database is away shows none. */
-export function registerAuditMetrics(registry: Registry, worlds: Worlds): void {
-  const gauge = (name: string, help: string, figureOf: (state: AuditState) => number | null) =>
-    new Gauge({
-      name,
-      help,
-      labelNames: ['environment'],
-      registers: [registry],
-      async collect() {
-        for (const { environment, db } of Object.values<World>(worlds)) {
-          const progress = await readProgress(db).catch(() => undefined)
-          const value = progress && figureOf(stateOf(progress))
-          if (value === null || value === undefined) this.remove({ environment })
-          else this.set({ environment }, value)
-        }
-      },
-    })
-  gauge(
-    'trilho_audit_age_seconds',
-    'Since the audit in the background last ended a whole pass',
-    (s) => s.age_seconds,
-  )
-  gauge('trilho_audit_findings', 'What the audit found that must not exist', (s) => s.findings)
-}
+/** For the metrics. */
+export const auditState = async (world: World): Promise<AuditState> => stateOf(await readProgress(world.db))
