@@ -20,9 +20,9 @@ export function questionsOf(world: World): Question[] {
     ...inTurn([
       { name: 'payments', environment, ask: () => openPayments(world) },
       { name: 'exceptions', environment, ask: () => openExceptions(world) },
+      { name: 'audit', environment, ask: () => auditFigures(world) },
       { name: 'treasury', environment, ask: () => unfoldedAge(world) },
       { name: 'webhooks', environment, ask: () => webhookQueue(world) },
-      { name: 'audit', environment, ask: () => lastAudit(world) },
     ]),
   ]
 }
@@ -67,6 +67,15 @@ async function openExceptions({ db, environment }: World): Promise<Sample[]> {
   ])
 }
 
+async function auditFigures(world: World): Promise<Sample[]> {
+  const { environment } = world
+  const { age_seconds, findings } = await auditState(world)
+  return [
+    ['trilho_audit_findings', { environment }, findings],
+    ...(age_seconds === null ? [] : [['trilho_audit_age_seconds', { environment }, age_seconds] as const]),
+  ]
+}
+
 async function priceAges({ prices, clock, environment }: World): Promise<Sample[]> {
   const fed = await prices.latest()
   return Object.entries(fed).map(
@@ -90,19 +99,6 @@ async function webhookQueue({ db, environment }: World): Promise<Sample[]> {
     ['trilho_webhook_pending', { environment }, pending],
     ['trilho_webhook_oldest_due_seconds', { environment }, oldest_due_seconds],
   ]
-}
-
-/** Absent until a first pass has ended. */
-async function lastAudit(world: World): Promise<Sample[]> {
-  const { environment } = world
-  const { age_seconds, findings } = await auditState(world)
-  const figures = [
-    ['trilho_audit_age_seconds', age_seconds],
-    ['trilho_audit_findings', findings],
-  ] as const
-  return figures.flatMap(([name, value]): Sample[] =>
-    value === null ? [] : [[name, { environment }, value]],
-  )
 }
 
 /** Of this node alone: whether it may get traffic, and whether its callers wait for connections. */

@@ -23,6 +23,11 @@ const declared = {
     help: 'For how long the oldest of them has been open',
     labels: ['environment', 'rail', 'kind'],
   },
+  trilho_audit_age_seconds: {
+    help: 'Since the audit in the background last ended a whole pass; none before the first',
+    labels: ['environment'],
+  },
+  trilho_audit_findings: { help: 'What the audit found that must not exist', labels: ['environment'] },
   trilho_price_age_seconds: {
     help: 'How long ago the market was seen at the price that is quoted from',
     labels: ['environment', 'pair'],
@@ -44,11 +49,6 @@ const declared = {
     help: 'For how long the oldest webhook has been due',
     labels: ['environment'],
   },
-  trilho_audit_age_seconds: {
-    help: 'Since the audit in the background last ended a whole pass',
-    labels: ['environment'],
-  },
-  trilho_audit_findings: { help: 'What the audit found that must not exist', labels: ['environment'] },
   trilho_ledger_waiting: {
     help: 'Commands that wait for their turn at the one door for money, or for its answer',
     labels: ['environment'],

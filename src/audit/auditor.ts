@@ -43,6 +43,7 @@ export type AuditorOptions = {
 
 const stages: readonly Stage[] = [...(Object.keys(walks) as WalkName[]), 'positions']
 const PIECE_ROWS = 4000
+const LEAST_ROWS = 100
 const LEASE_MS = 60_000
 const LOOK_MS = 10_000
 /** A server that has just started has other things to do. */
@@ -54,6 +55,8 @@ export function openAuditor(world: World, options: AuditorOptions): Auditor {
   const { log, every_ms } = options
   const { db } = world
   const node = randomUUID()
+  const full = options.most ?? PIECE_ROWS
+  let most = full
   let stopped = false
   let wake = () => {}
   const sleep = (ms: number) =>
@@ -69,10 +72,18 @@ export function openAuditor(world: World, options: AuditorOptions): Auditor {
   async function run(): Promise<void> {
     await sleep(Math.min(FIRST_MS, every_ms))
     while (!stopped) {
-      const pause = await turn(world, node, options).catch((error: unknown) => {
-        log.warn({ err: error, environment: world.environment }, 'audit: a piece could not be read')
-        return Math.min(LOOK_MS, every_ms)
-      })
+      const pause = await turn(world, node, { ...options, most }).then(
+        (ms) => {
+          most = Math.min(full, most * 2)
+          return ms
+        },
+        (error: unknown) => {
+          // Perhaps it was too much at once.
+          most = Math.max(LEAST_ROWS, Math.floor(most / 2))
+          log.warn({ err: error, environment: world.environment }, 'audit: a piece could not be read')
+          return Math.min(LOOK_MS, every_ms)
+        },
+      )
       if (!stopped) await sleep(pause)
     }
     await giveTurn(db, node).catch(() => {})

@@ -31,13 +31,11 @@ export async function auditDetails(worlds: Worlds): Promise<Record<string, unkno
 
 async function statesOf(worlds: Worlds): Promise<{ audit: Record<string, AuditState> }> {
   const states = await Promise.all(
-    Object.values<World>(worlds).map(async ({ environment, db }) => [
-      environment,
-      stateOf(await readProgress(db)),
-    ]),
+    Object.values<World>(worlds).map(async (world) => [world.environment, await auditState(world)]),
   )
   return { audit: Object.fromEntries(states) }
 }
 
-/** For the metrics. */
-export const auditState = async (world: World): Promise<AuditState> => stateOf(await readProgress(world.db))
+export async function auditState({ db }: World): Promise<AuditState> {
+  return stateOf(await readProgress(db))
+}

@@ -141,6 +141,7 @@ export async function openOwner(url: string, application_name: string): Promise<
     options: optionsOf({ timezone: 'UTC', ...vanishing }),
     keepAlive: true,
     keepAliveInitialDelayMillis: 1000,
+    types,
   })
   await client.connect()
   return client

@@ -332,10 +332,8 @@ export async function endOfPiece(
  */
 async function kindsIn(db: Db, walk: WalkName, range: Range): Promise<Set<string> | undefined> {
   const { within, values } = withinRange(walk, range)
-  const places = (walks[walk] as Walk).places.filter(({ columns }) => columns.length === 1)
-  if (places.length === 0) return undefined
   const { rows } = await db.query(
-    places
+    (walks[walk] as Walk).places
       .map(({ table, columns: [id], prefix }) => {
         const kind = `split_part(${id}, '_', 1)`
         const strange = prefix ? `${kind} <> '${prefix}'` : 'false'
@@ -357,10 +355,12 @@ export async function auditPiece(
   range: Range,
 ): Promise<Finding[]> {
   const { within, values } = withinRange(walk, range)
-  const kinds = await kindsIn(tx, walk, range)
+  const chosen = [...ledgerChecks, ...checks].filter(
+    (check) => !('find' in check) && check.walk === walk,
+  ) as RangeCheck[]
+  const kinds = chosen.some(({ prefix }) => prefix) ? await kindsIn(tx, walk, range) : undefined
   const findings: Finding[] = []
-  for (const check of [...ledgerChecks, ...checks]) {
-    if ('find' in check || check.walk !== walk) continue
+  for (const check of chosen) {
     if (kinds && check.prefix && !kinds.has(check.prefix)) continue
     const { rows } = await tx.query(
       `SELECT *, count(*) OVER () AS found FROM (${check.sql(within)}) AS wrong LIMIT ${PIECE_EXAMPLES}`,

@@ -26,6 +26,7 @@ export function onceChecks(options: {
   const answersIt = [
     'c.answer_status = 201',
     `starts_with(c.answer_body, '{"id":"' || r.id || '"')`,
+    `right(c.answer_body, 1) = '}'`,
     `strpos(c.answer_body, '"customer_id":"' || r.customer_id || '"') > 0`,
     ...repeats.map((column) => `strpos(c.answer_body, '"${column}":"' || r.${column} || '"') > 0`),
     `(${statesIt})`,

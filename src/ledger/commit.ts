@@ -311,6 +311,8 @@ const LOCK_NOT_AVAILABLE = '55P03'
 const DEADLOCK = '40P01'
 const SERIALIZATION_FAILURE = '40001'
 const QUERY_CANCELED = '57014'
+/** A migration has changed what a prepared statement returns; the connection prepares it anew at the next try. */
+const STALE_PLAN = '0A000'
 
 /** Somebody else held what this command needs: nothing is wrong with the command itself. */
 function isContention(error: unknown): boolean {
@@ -320,6 +322,7 @@ function isContention(error: unknown): boolean {
     state === LOCK_NOT_AVAILABLE ||
     state === DEADLOCK ||
     state === SERIALIZATION_FAILURE ||
-    state === QUERY_CANCELED
+    state === QUERY_CANCELED ||
+    state === STALE_PLAN
   )
 }

@@ -72,7 +72,8 @@ test('what it finds is an exception, once, and is told by /readyz and the metric
   expect(await openExceptions(history.world.db, 10)).toHaveLength(1)
   const ready = await fetch(`${history.url}/readyz`)
   expect(ready.status).toBe(200)
-  const { audit } = (await ready.json()) as { audit: Record<string, { findings: number }> }
+  const { details } = (await ready.json()) as { details: { audit: Record<string, { findings: number }> } }
+  const { audit } = details
   expect(audit.sandbox!.findings).toBeGreaterThan(0)
   expect(audit.production!.findings).toBe(0)
   const metrics = await (await fetch(`${history.url}/metrics`)).text()

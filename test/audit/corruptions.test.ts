@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Client, openClient } from '../../src/db/pool.ts'
+import { type Client, openOwner } from '../../src/db/pool.ts'
 import { auditIn } from '../../src/ledger/audit.ts'
 import { sliceChecks } from '../../src/worlds.ts'
 import { type History, openHistory } from '../support/history.ts'
@@ -55,9 +55,9 @@ beforeAll(async () => {
   const partners = [await history.addPartner(3, 25), await history.addPartner(2, 0)]
   await history.fill(partners, 160)
   await history.stopServer()
-  owner = await openClient(
-    { url: history.database.url, schema: 'sandbox', application_name: 'test' },
-    { settings: { role: 'none', lock_timeout: '10s', idle_in_transaction_session_timeout: '0' } },
+  owner = await openOwner(history.database.url, 'test')
+  await owner.query(
+    `SET search_path = sandbox; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = 0`,
   )
   await dropGuards()
   const names = Object.keys(tables)

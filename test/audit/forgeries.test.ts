@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Client, openClient } from '../../src/db/pool.ts'
+import { type Client, openOwner } from '../../src/db/pool.ts'
 import { auditIn } from '../../src/ledger/audit.ts'
 import { sliceChecks } from '../../src/worlds.ts'
 import { type History, openHistory } from '../support/history.ts'
@@ -24,10 +24,8 @@ beforeAll(async () => {
   await history.credit(partner, A, 'REF1')
   await history.stopServer()
   // As the owner of everything, past the rights, the triggers and the constraints that would refuse.
-  owner = await openClient(
-    { url: history.database.url, schema: 'sandbox', application_name: 'test' },
-    { settings: { role: 'none', search_path: 'sandbox', lock_timeout: '10s' } },
-  )
+  owner = await openOwner(history.database.url, 'test')
+  await owner.query(`SET search_path = sandbox; SET lock_timeout = '10s'`)
 })
 afterAll(async () => {
   await owner.end()

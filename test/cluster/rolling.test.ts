@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +16,6 @@ import { until } from '../support/wait.ts'
 /** The version whose nodes must be able to work on while a newer one migrates the database under them. */
 const BEFORE = 'f156757'
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const has_it = spawnSync('git', ['cat-file', '-e', `${BEFORE}^{commit}`], { cwd: root }).status === 0
 
 async function checkOut(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'trilho-before-'))
@@ -34,77 +33,75 @@ async function checkOut(): Promise<string> {
   return folder
 }
 
-test.skipIf(!has_it)(
-  'nodes of the version before pay on while a newer one migrates the database under them, and beside it',
-  { timeout: 180_000 },
-  async () => {
-    const before = await checkOut()
-    const database = await createDatabase({ migrated: false })
-    // The first start makes the tables of its own version.
-    const old = [await spawnServer(testEnv(database.url), before)]
-    onTestFinished(async () => void (await Promise.all(old.map((node) => node.kill('SIGKILL')))))
-    old.push(await spawnServer(testEnv(database.url), before))
-    const hands = openHands(database)
-    onTestFinished(hands.stop)
-    const { key, api } = await hands.partner(old[0]!.url)
-    const pix_key = someCpf()
-    const customer_id = (await api.post('/v1/customers', { name: 'Ana', document: pix_key })).json.id
-    await api.post('/v1/sandbox/deposits', { customer_id, asset: 'BRL', amount: '1000000000' })
+test('nodes of the version before pay on while a newer one migrates the database under them, and beside it', {
+  timeout: 180_000,
+}, async () => {
+  const before = await checkOut()
+  const database = await createDatabase({ migrated: false })
+  // The first start makes the tables of its own version.
+  const old = [await spawnServer(testEnv(database.url), before)]
+  onTestFinished(async () => void (await Promise.all(old.map((node) => node.kill('SIGKILL')))))
+  old.push(await spawnServer(testEnv(database.url), before))
+  const hands = openHands(database)
+  onTestFinished(hands.stop)
+  const { key, api } = await hands.partner(old[0]!.url)
+  const pix_key = someCpf()
+  const customer_id = (await api.post('/v1/customers', { name: 'Ana', document: pix_key })).json.id
+  await api.post('/v1/sandbox/deposits', { customer_id, asset: 'BRL', amount: '1000000000' })
 
-    const load = { key, customer_id, pix_key, pause_ms: 60 }
-    const olds = openPayers({ ...load, nodes: old.map(({ url }) => url), payers: 4, prefix: 'old' })
-    const lists: number[] = []
-    let stopped = false
-    const reading = (async () => {
-      const apis = old.map(({ url }) => openApi(url, key))
-      for (let turn = 0; !stopped; turn++) {
-        const paths = [
-          '/v1/pix/payouts?limit=2',
-          '/v1/customers?limit=2',
-          `/v1/customers/${customer_id}/balances`,
-        ]
-        lists.push((await apis[turn % 2]!.get(paths[turn % 3]!)).status)
-        await sleep(50)
-      }
-    })()
-    await until(() => olds.acknowledged.length > 20, 30_000)
+  const load = { key, customer_id, pix_key, pause_ms: 60 }
+  const olds = openPayers({ ...load, nodes: old.map(({ url }) => url), payers: 4, prefix: 'old' })
+  const lists: number[] = []
+  let stopped = false
+  const reading = (async () => {
+    const apis = old.map(({ url }) => openApi(url, key))
+    for (let turn = 0; !stopped; turn++) {
+      const paths = [
+        '/v1/pix/payouts?limit=2',
+        '/v1/customers?limit=2',
+        `/v1/customers/${customer_id}/balances`,
+      ]
+      lists.push((await apis[turn % 2]!.get(paths[turn % 3]!)).status)
+      await sleep(50)
+    }
+  })()
+  await until(() => olds.acknowledged.length > 20, 30_000)
 
-    const newer = await spawnServer(testEnv(database.url))
-    onTestFinished(() => newer.kill('SIGKILL'))
-    const from = olds.asks.length
-    const news = openPayers({ ...load, nodes: [newer.url], payers: 4, prefix: 'new' })
-    const enough = size(500, 40)
-    await until(() => olds.asks.length > from + enough && news.acknowledged.length > enough, 90_000)
-    stopped = true
-    await Promise.all([olds.stop(), news.stop(), reading])
+  const newer = await spawnServer(testEnv(database.url))
+  onTestFinished(() => newer.kill('SIGKILL'))
+  const from = olds.asks.length
+  const news = openPayers({ ...load, nodes: [newer.url], payers: 4, prefix: 'new' })
+  const enough = size(500, 40)
+  await until(() => olds.asks.length > from + enough && news.acknowledged.length > enough, 90_000)
+  stopped = true
+  await Promise.all([olds.stop(), news.stop(), reading])
 
-    // A lock that a migration takes may be waited for; nothing may break.
-    const statuses = [...olds.asks, ...news.asks].map(({ status }) => status).concat(lists)
-    expect(statuses.filter((status) => ![200, 201, 503].includes(status))).toEqual([])
-    const last = olds.asks.slice(from).slice(-enough / 2)
-    expect(last.filter(({ status }) => status !== 201)).toEqual([])
-    const acknowledged = [...olds.acknowledged, ...news.acknowledged]
-    const rows = await asAdmin(database.url, ['SELECT id, idempotency_key FROM sandbox.payouts'])
-    const ids = new Map(rows.map(({ id, idempotency_key }) => [idempotency_key, id]))
-    for (const { order, id } of acknowledged) expect(ids.get(order.idempotency_key)).toBe(id)
-    expect(rows).toHaveLength(acknowledged.length)
-    // Either version answers for what the other one did.
-    const again = await Promise.all([
-      ...olds.acknowledged.map(({ order }) => news.replay(order, 0)),
-      ...news.acknowledged.map(({ order }, i) => olds.replay(order, i % 2)),
+  // A lock that a migration takes may be waited for; nothing may break.
+  const statuses = [...olds.asks, ...news.asks].map(({ status }) => status).concat(lists)
+  expect(statuses.filter((status) => ![200, 201, 503].includes(status))).toEqual([])
+  const last = olds.asks.slice(from).slice(-enough / 2)
+  expect(last.filter(({ status }) => status !== 201)).toEqual([])
+  const acknowledged = [...olds.acknowledged, ...news.acknowledged]
+  const rows = await asAdmin(database.url, ['SELECT id, idempotency_key FROM sandbox.payouts'])
+  const ids = new Map(rows.map(({ id, idempotency_key }) => [idempotency_key, id]))
+  for (const { order, id } of acknowledged) expect(ids.get(order.idempotency_key)).toBe(id)
+  expect(rows).toHaveLength(acknowledged.length)
+  // Either version answers for what the other one did.
+  const again = await Promise.all([
+    ...olds.acknowledged.map(({ order }) => news.replay(order, 0)),
+    ...news.acknowledged.map(({ order }, i) => olds.replay(order, i % 2)),
+  ])
+  expect(again).toEqual(acknowledged.map(({ body }) => body))
+  await until(async () => {
+    const open = await asAdmin(database.url, [
+      `SELECT 1 FROM sandbox.payouts WHERE status IN ('pending', 'processing')`,
     ])
-    expect(again).toEqual(acknowledged.map(({ body }) => body))
-    await until(async () => {
-      const open = await asAdmin(database.url, [
-        `SELECT 1 FROM sandbox.payouts WHERE status IN ('pending', 'processing')`,
-      ])
-      return open.length === 0
-    }, 60_000)
-    const { production, sandbox } = await hands.audit()
-    expect([...sandbox.findings, ...production.findings]).toEqual([])
-    const refused = statuses.filter((status) => status === 503).length
-    noteFact(
-      `rolling upgrade: ${acknowledged.length} payouts on two nodes of the version before and one of this one, the database migrated under them: none lost, ${refused} times 503, audit clean`,
-    )
-  },
-)
+    return open.length === 0
+  }, 60_000)
+  const { production, sandbox } = await hands.audit()
+  expect([...sandbox.findings, ...production.findings]).toEqual([])
+  const refused = statuses.filter((status) => status === 503).length
+  noteFact(
+    `rolling upgrade: ${acknowledged.length} payouts on two nodes of the version before and one of this one, the database migrated under them: none lost, ${refused} times 503, audit clean`,
+  )
+})

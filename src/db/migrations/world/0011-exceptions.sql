@@ -1,3 +1,4 @@
+-- additive
 -- Whatever may be wrong with money and needs a person: never a log line. One row while it is open, however often it is
 -- seen; closed by an operator with a reason, or by the service once what it told of has come to its end.
 CREATE TABLE exceptions (

@@ -1,3 +1,4 @@
+-- additive
 -- Nothing that was signed fails on anybody's word but the chain's, and the chain speaks of what was broadcast. So what is
 -- pending fails only while nothing was signed; whatever was signed passes through processing first.
 CREATE FUNCTION signed_is_out() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -1,3 +1,4 @@
+-- additive
 -- What the audit needs beyond the books themselves: references that exist once, the order in which trades were folded,
 -- how far the log of events was forgotten, and how far the audit in the background has come.
 

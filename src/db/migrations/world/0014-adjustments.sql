@@ -1,3 +1,4 @@
+-- additive
 -- An operator's corrections of what was booked: never a changed entry, always a new movement.
 
 -- A debit takes from a balance; a reversal takes back exactly what one deposit gave, out through the rail it came in by.

@@ -1,3 +1,4 @@
+-- additive
 -- How much money may leave a customer, by the operator's word. A partner's figures are the default of its customers; a
 -- customer's own figure replaces the partner's one by one. Null: none here. In the smallest unit, net of fees.
 CREATE TABLE money_limits (

@@ -1,3 +1,4 @@
+-- additive
 -- What may be forgotten, and how it is found. As in 0009, only these functions of
 -- the owner remove history, and each keeps what is still owed.
 SELECT set_config('search_path', current_schema() || ', pg_temp', true);
