@@ -21,6 +21,7 @@ const tables: Record<string, { key: string; where?: string }> = {
   payouts: { key: 'id' },
   transfers: { key: 'id' },
   deposits: { key: 'id' },
+  adjustments: { key: 'id' },
   quotes: { key: 'id', where: 'trade_id IS NOT NULL' },
   trades: { key: 'id' },
   fee_payouts: { key: 'id' },

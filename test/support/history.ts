@@ -137,6 +137,19 @@ export async function openHistory(env: Record<string, string> = {}) {
       details: { partner_id, customer_id, asset: 'BRL', amount: '7', reason: 'October', reference },
     })
 
+  /** A debit, and the reversal of a credit. */
+  async function correct(
+    { partner_id }: Partner,
+    customer_id: string,
+    deposit_id: string,
+    reference: string,
+  ) {
+    const debit = { partner_id, customer_id, asset: 'BRL', amount: '55', reason: 'a fee' } as const
+    await perform(world, { name: 'debit', details: { ...debit, reference: `${reference}-a` } })
+    const details = { deposit_id, reason: 'a mistake', reference: `${reference}-b` }
+    await perform(world, { name: 'reverse_credit', details })
+  }
+
   return {
     ...hands,
     world,
@@ -160,7 +173,8 @@ export async function openHistory(env: Record<string, string> = {}) {
         const customer_id = partner.customers[0]!
         await failedTrade(partner, customer_id)
         await credit(partner, customer_id, `credit-${i}-a`)
-        await credit(partner, customer_id, `credit-${i}-b`)
+        const { id: deposit_id } = await credit(partner, customer_id, `credit-${i}-b`)
+        await correct(partner, customer_id, deposit_id, `correction-${i}`)
         await trade(partner, customer_id, PAIRS.length)
         await payFees(partner, customer_id, `fees-${i}-a`)
         await payFees(partner, null, `fees-${i}-b`)
