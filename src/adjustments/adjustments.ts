@@ -7,7 +7,7 @@ import { customerAccount, externalAccount } from '../ledger/accounts.ts'
 import type { Claim, Command, Held } from '../ledger/command.ts'
 import { type Referenced, underReference } from '../ledger/once.ts'
 import type { World } from '../world.ts'
-import { type Adjustment, insertAdjustments, reversalRows } from './store.ts'
+import { type Adjustment, depositRows, insertAdjustments, type Reversible, reversalRows } from './store.ts'
 
 /**
  * An operator's corrections. What was booked stays booked; a correction is a movement of its own, under a reference that
@@ -31,9 +31,6 @@ export function debit(world: World, order: Debit): Command<Referenced> {
     reference,
   })
 }
-
-/** A deposit as it was booked. It never changes, so it need not be held. */
-export type Reversible = Pick<Adjustment, 'id' | 'partner_id' | 'customer_id' | 'asset' | 'amount' | 'rail'>
 
 export type Reversal = {
   readonly deposit: Reversible
@@ -86,7 +83,12 @@ function booking(world: World, order: Omit<Adjustment, 'id' | 'created_at'>): Co
       accounts: [{ customer_id, asset }],
       reads: [
         { source: customerRows, id: customer_id },
-        ...(deposit_id === null ? [] : [{ source: reversalRows, id: deposit_id }]),
+        ...(deposit_id === null
+          ? []
+          : [
+              { source: reversalRows, id: deposit_id },
+              { source: depositRows, id: deposit_id },
+            ]),
       ],
     },
     decide(held) {
@@ -96,6 +98,7 @@ function booking(world: World, order: Omit<Adjustment, 'id' | 'created_at'>): Co
         refuse('already_final', {
           message: `${deposit_id} was reversed before, by ${before.adjustment_id}.`,
         })
+      if (deposit_id !== null) assertBooked(held, deposit_id, order)
       assertCovered(held, order)
       const made: Adjustment = { ...order, id, created_at: held.now }
       return {
@@ -119,6 +122,19 @@ function booking(world: World, order: Omit<Adjustment, 'id' | 'created_at'>): Co
       }
     },
   }
+}
+
+/** What was read before the lock may have been lost with the server that knew it. */
+function assertBooked(held: Held, deposit_id: string, order: Omit<Adjustment, 'id' | 'created_at'>) {
+  const deposit = held.row(depositRows, deposit_id)
+  const same =
+    deposit?.partner_id === order.partner_id &&
+    deposit.customer_id === order.customer_id &&
+    deposit.asset === order.asset &&
+    deposit.amount === order.amount &&
+    deposit.rail === order.rail
+  if (!same)
+    refuse('service_unavailable', { message: `${deposit_id} is not there any more. Nothing was booked.` })
 }
 
 function assertCovered(held: Held, { customer_id, asset, amount }: Omit<Adjustment, 'id' | 'created_at'>) {

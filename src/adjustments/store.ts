@@ -20,6 +20,9 @@ export type Adjustment = {
   readonly created_at: Date
 }
 
+/** A deposit as it was booked. */
+export type Reversible = Pick<Adjustment, 'id' | 'partner_id' | 'customer_id' | 'asset' | 'amount' | 'rail'>
+
 export const insertAdjustments = insertInto('adjustments', {
   id: 'text',
   kind: 'text',
@@ -38,6 +41,12 @@ export const insertAdjustments = insertInto('adjustments', {
 export const reversalRows = rowSource<{ id: string; adjustment_id: string }>(
   'reversals',
   'SELECT deposit_id AS id, id AS adjustment_id FROM adjustments WHERE deposit_id = ANY($1::text[])',
+)
+
+/** The deposit itself, as the server has it that books the reversal. */
+export const depositRows = rowSource<Reversible>(
+  'deposits to reverse',
+  'SELECT id, partner_id, customer_id, asset, amount, rail FROM deposits WHERE id = ANY($1::text[])',
 )
 
 export async function reversalOf(db: Db, deposit_id: string): Promise<string | undefined> {

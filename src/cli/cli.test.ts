@@ -516,8 +516,14 @@ test('what stays open on a rail is listed, and settled by hand with evidence', a
   isMistake(vague, /--outcome must be completed or failed/)
   const evidence = ['--evidence', 'Statement of today']
   const failed = ['--outcome', 'failed', ...evidence]
-  const of_payout = await json('payouts', 'resolve', payout.json.id, ...failed)
-  expect(of_payout).toMatchObject({ id: payout.json.id, status: 'failed' })
+  const resolving = ['payouts', 'resolve', payout.json.id, ...failed, '--json']
+  let of_payout: Ran | undefined
+  // Refused for as long as whoever accepted it may be sending it.
+  await until(async () => {
+    of_payout = await run(resolving, { DATA_DIR: place.data_dir, RAIL_TIMEOUT_MS: '500' })
+    return of_payout.code === 0
+  }, 14_000)
+  expect(JSON.parse(of_payout!.out)).toMatchObject({ id: payout.json.id, status: 'failed' })
   // Once it is signed, only the chain can fail a transfer.
   await until(
     async () => (await api.get(`/v1/onchain/transfers/${transfer.json.id}`)).json.status === 'processing',

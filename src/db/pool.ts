@@ -175,8 +175,53 @@ class WaitingPool extends pg.Pool {
     if (typeof asked.at(-1) === 'function') return super.query(...(asked as [string]))
     const text: string = typeof asked[0] === 'string' ? asked[0] : asked[0].text
     const repeatable = (error: unknown) => isUnexecuted(error) || (isPassing(error) && isPlainRead(text))
-    return patiently(this.wait_ms, () => super.query(...(asked as [string])), repeatable)
+    const work = isPlainRead(text) ? () => super.query(...(asked as [string])) : () => this.#write(asked)
+    return patiently(this.wait_ms, work, repeatable)
   }
+
+  async #write(asked: any[]): Promise<unknown> {
+    const client = await this.connect()
+    let broken: Error | undefined
+    try {
+      return await confirmed(client, () => client.query(...(asked as [string])))
+    } catch (error) {
+      broken = error as Error
+      throw error
+    } finally {
+      client.release(broken)
+    }
+  }
+}
+
+/** The server answered, and warned: it did not wait for its standby. What was written may be kept, or lost with it. */
+export class Unconfirmed extends Error {
+  override name = 'Unconfirmed'
+}
+
+/** Class 01 is a warning in any language; a shutdown in the middle of a commit is told as one too. */
+const WARNING = /^(01|57P)/
+
+/** Runs `work`, and hears what the server warns of meanwhile. */
+export async function withWarnings<T>(
+  client: Pick<pg.Client, 'on' | 'off'>,
+  work: () => Promise<T>,
+): Promise<{ result: T; warning: unknown }> {
+  let warning: unknown
+  const listen = (notice: { code?: string | undefined }) => {
+    if (WARNING.test(notice.code ?? '')) warning ??= notice
+  }
+  client.on('notice', listen)
+  try {
+    return { result: await work(), warning }
+  } finally {
+    client.off('notice', listen)
+  }
+}
+
+async function confirmed<T>(client: pg.PoolClient, work: () => Promise<T>): Promise<T> {
+  const { result, warning } = await withWarnings(client as unknown as pg.Client, work)
+  if (warning) throw new Unconfirmed('whether it is kept is not known', { cause: warning })
+  return result
 }
 
 type Connected = (
@@ -250,7 +295,7 @@ export async function transaction<T>(pool: Pool, work: (tx: Db) => Promise<T>): 
       await client.query('BEGIN')
       const result = await work(client)
       committing = true
-      await client.query('COMMIT')
+      await confirmed(client, () => client.query('COMMIT'))
       return result
     } catch (error) {
       // A connection that does not answer is not asked to roll back.
@@ -298,7 +343,10 @@ export function isUnreachable(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return !isAnswer(error) || isServerTrouble(error)
   const { code, message } = error as NodeJS.ErrnoException
   return (
-    error instanceof NoPrimary || NO_CONNECTION_CODES.has(code ?? '') || NO_CONNECTION.test(message ?? '')
+    error instanceof NoPrimary ||
+    error instanceof Unconfirmed ||
+    NO_CONNECTION_CODES.has(code ?? '') ||
+    NO_CONNECTION.test(message ?? '')
   )
 }
 

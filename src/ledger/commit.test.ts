@@ -462,6 +462,21 @@ describe('the one door for money', () => {
     expect(level).toBe('read committed')
   })
 
+  test('a server that begins to forget under an open connection is not used any more', async () => {
+    const node = open()
+    const id = await account(0n)
+    const source = rowSource<{ id: string }>(
+      'forgetting of a test',
+      `SELECT id, set_config('synchronous_commit', 'local', false) FROM unnest($1::text[]) AS id`,
+    )
+    const made = move({ to: id, units: 1n })
+    const forgetful = { ...made, locks: { ...made.locks, reads: [{ source, id: 'x' }] } }
+    expect(await outcomeOf(node.commit(forgetful))).toBe('service_unavailable')
+    expect(await balanceOf(id)).toBe(0n)
+    await node.commit(move({ to: id, units: 2n }))
+    expect(await balanceOf(id)).toBe(2n)
+  })
+
   test('however the kinds of commands mix, a backend keeps few statements', async () => {
     const node = open()
     const targets = Array.from({ length: 12 }, (_, i) => ({

@@ -5,13 +5,21 @@ import type { Logger } from 'pino'
 import { crashPoint } from '../core/crash-point.ts'
 import { Refusal } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
-import { type Client, isAnswer, isServerTrouble, isUnreachable, type Seat, sqlState } from '../db/pool.ts'
+import {
+  type Client,
+  isAnswer,
+  isServerTrouble,
+  isUnreachable,
+  type Seat,
+  sqlState,
+  withWarnings,
+} from '../db/pool.ts'
 import type { Command } from './command.ts'
-import { type Connection, openConnection } from './connection.ts'
+import { type Connection, NotDurable, openConnection } from './connection.ts'
 import { decide, type Outcome } from './decide.ts'
 import { ClaimGone, lock } from './lock.ts'
 import { openQueue, type Pending } from './queue.ts'
-import { CommitUnknown, movesNothing, type Statement, statementFor, withWarnings, write } from './write.ts'
+import { CommitUnknown, movesNothing, type Statement, statementFor, write } from './write.ts'
 
 /**
  * The one door for money. Every change of a balance, and every change of state that belongs with it, is a command that
@@ -266,7 +274,8 @@ async function attemptBatch(
 async function rolledBack(connection: Connection, client: Client, error: unknown): Promise<Attempt> {
   if (!(error instanceof ClaimGone) && (!isAnswer(error) || isServerTrouble(error))) {
     connection.drop(client)
-    const bug = !isUnreachable(error) && !(error instanceof pg.DatabaseError)
+    const bug =
+      !isUnreachable(error) && !(error instanceof pg.DatabaseError) && !(error instanceof NotDurable)
     return { kind: bug ? 'failed' : 'not_committed', error }
   }
   await client.query('ROLLBACK').catch(() => connection.drop(client))

@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict'
 import { type Client, openClient, type Seat } from '../db/pool.ts'
 
 /** The one connection of a runner, opened when it is needed, and again when it broke or has served long enough. */
@@ -58,15 +57,23 @@ export function openConnection(seat: Seat, name: string): Connection {
  */
 const DURABLE = ['on', 'remote_apply']
 
+export type DurabilitySettings = { readonly synchronous_commit: string; readonly fsync: string }
+
 /** An acknowledged payment must survive a power cut and a fail-over: a server that would forget it is not used at all. */
+export class NotDurable extends Error {
+  override name = 'NotDurable'
+}
+
+export function durabilityFault({ synchronous_commit, fsync }: DurabilitySettings): string | undefined {
+  if (!DURABLE.includes(synchronous_commit))
+    return `synchronous_commit is ${synchronous_commit}: acknowledged payments could be lost. Set it to ${DURABLE.join(' or ')}`
+  return fsync === 'on' ? undefined : 'fsync is off: acknowledged payments could be lost'
+}
+
 async function assertDurable(client: Client): Promise<void> {
   const { rows } = await client.query(
     `SELECT current_setting('synchronous_commit') AS synchronous_commit, current_setting('fsync') AS fsync`,
   )
-  const { synchronous_commit, fsync } = rows[0]
-  assert.ok(
-    DURABLE.includes(synchronous_commit),
-    `synchronous_commit is ${synchronous_commit}: acknowledged payments could be lost. Set it to ${DURABLE.join(' or ')}`,
-  )
-  assert.equal(fsync, 'on', 'fsync is off: acknowledged payments could be lost')
+  const fault = durabilityFault(rows[0])
+  if (fault) throw new NotDurable(fault)
 }

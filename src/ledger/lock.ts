@@ -1,6 +1,7 @@
 import type { QueryResult } from 'pg'
 import { allOf, type Client, gather } from '../db/pool.ts'
 import type { Claimed, Command, RowRef, RowSource } from './command.ts'
+import { durabilityFault, NotDurable } from './connection.ts'
 import { accountKey, claimKey, type Row, type State } from './state.ts'
 
 /** The first round trip: everything that the commands of a batch need is locked and read at once. */
@@ -39,10 +40,12 @@ const LOCK_ACCOUNTS = {
     ORDER BY customer_id COLLATE "C", asset COLLATE "C" FOR NO KEY UPDATE OF balances`,
 }
 
-// Also whether a standby must have a commit before it counts: then a reply needs a write of its own (commit.ts).
+// Also whether a standby must have a commit before it counts: then a reply needs a write of its own (commit.ts). And
+// whether the server still keeps what it acknowledges: a setting may change under an open connection.
 const CLOCK = {
   name: 'clock',
-  text: `SELECT clock_timestamp()::timestamptz(3) AS now, current_setting('synchronous_standby_names') <> '' AS replicated`,
+  text: `SELECT clock_timestamp()::timestamptz(3) AS now, current_setting('synchronous_standby_names') <> '' AS replicated,
+    current_setting('synchronous_commit') AS synchronous_commit, current_setting('fsync') AS fsync`,
 }
 
 /** Always in this order, and each part sorted, so that the batches of several nodes cannot lock each other out. */
@@ -66,6 +69,7 @@ export async function lock(client: Client, commands: readonly Command<unknown>[]
     rows: new Map(),
     claims: new Map(),
   }
+  let notDurable: string | undefined
   const sendTogether = gather(client)
   const answers: Promise<unknown>[] = [client.query(BEGIN)]
   const ask = (
@@ -108,9 +112,11 @@ export async function lock(client: Client, commands: readonly Command<unknown>[]
   ask(CLOCK, [], (answer) => {
     state.now = answer.rows[0].now
     state.replicated = answer.rows[0].replicated
+    notDurable = durabilityFault(answer.rows[0])
   })
   sendTogether()
   await allOf(answers)
+  if (notDurable) throw new NotDurable(notDurable)
   if (state.claims.size < claims.length) throw new ClaimGone('a claim was removed while it was wanted')
   return state
 }

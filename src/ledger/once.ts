@@ -50,24 +50,27 @@ export const readClaimed = batched<Claim, Claimed>(async (db, claims) => {
 })
 
 /**
- * Nothing, through the door. Behind a standby it is a write of its own, and once that is there so is everything that was
- * seen before it: whoever repeats to a caller what it read somewhere else waits for this first.
+ * What a claim stands for, by the server that will answer for it. Read under its lock in a transaction that, behind a
+ * standby, writes a mark of its own: what is told from it was there when the standby had everything before that mark.
+ * Whoever repeats to a caller what it read somewhere else asks this first, and tells what this says.
  */
-export const standing: Command<undefined> = {
-  partner_id: '',
-  locks: {},
-  decide: () => ({ result: undefined }),
-}
+export const recall = (partner_id: string, claim: Claim): Command<Claimed | undefined> => ({
+  partner_id,
+  locks: { claim },
+  decide: (held) => ({ result: held.claimed(claim) }),
+})
 
 /** A look before anything is asked of the outside. What counts is judged again under the lock. */
 export async function findClaimed(
   world: { db: Db; clock: Clock; commit: Door['commit'] },
+  partner_id: string,
   claim: Claim,
 ): Promise<Claimed | undefined> {
-  const claimed = await readClaimed(world.db, claim)
-  if (!claimed || isOver(claimed, new Date(world.clock.now()))) return undefined
-  assertSame(claimed, claim)
-  await world.commit(standing)
+  const seen = await readClaimed(world.db, claim)
+  if (!seen || isOver(seen, new Date(world.clock.now()))) return undefined
+  assertSame(seen, claim)
+  const claimed = await world.commit(recall(partner_id, claim))
+  if (claimed) assertSame(claimed, claim)
   return claimed
 }
 

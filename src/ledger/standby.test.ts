@@ -8,7 +8,10 @@ import { openTestWorld, type TestWorld } from '../../test/support/world.ts'
 import { Refusal } from '../core/errors.ts'
 import { startEmbedded } from '../db/embedded/start.ts'
 import { migrate } from '../db/migrate.ts'
-import { findClaimed, standing } from './once.ts'
+import { setMoneyLimits } from '../money-limits/money-limits.ts'
+import { propose, withdraw } from '../operator/proposals.ts'
+import type { Command } from './command.ts'
+import { findClaimed } from './once.ts'
 
 /**
  * A server of its own, told to wait for a standby that has nothing yet. Whatever it keeps without that standby is lost
@@ -62,14 +65,18 @@ async function standby(name: string): Promise<void> {
   }, 10_000)
 }
 
+/** Nothing, through the door. */
+const standing: Command<undefined> = { partner_id: '', locks: {}, decide: () => ({ result: undefined }) }
+
 const outcomeOf = (work: Promise<unknown>) =>
   work.then(() => 'ok').catch((error: unknown) => (error instanceof Refusal ? error.code : String(error)))
 
-async function waiter(): Promise<number> {
+async function waiter(application_name = 'test world main'): Promise<number> {
   let pid: number | undefined
   await until(async () => {
     const { rows } = await admin.query(
-      `SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name = 'test world main'`,
+      `SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name = $1`,
+      [application_name],
     )
     pid = rows[0]?.pid
     return pid !== undefined
@@ -120,9 +127,37 @@ test('what a crash brought back is not repeated to anybody either, until the sta
 
   const claim = order().locks.claim!
   expect(await outcomeOf(stage.world.commit(order()))).toBe('service_unavailable')
-  expect(await outcomeOf(findClaimed(stage.world, claim))).toBe('service_unavailable')
+  expect(await outcomeOf(findClaimed(stage.world, stage.caller.partner_id, claim))).toBe(
+    'service_unavailable',
+  )
   await standby('')
   await until(async () => (await outcomeOf(stage.world.commit(standing))) === 'ok', 30_000)
   expect(await stage.world.commit(order())).toMatchObject({ kind: 'existing' })
-  expect(await findClaimed(stage.world, claim)).toMatchObject({ final: false })
+  expect(await findClaimed(stage.world, stage.caller.partner_id, claim)).toMatchObject({ final: false })
+})
+
+test('what is written beside the door is not acknowledged either when nobody waited for the standby', async () => {
+  const { id: customer_id } = await stage.customer({ BRL: 1n })
+  const { partner_id } = stage.caller
+  const details = {
+    partner_id,
+    customer_id,
+    asset: 'BRL',
+    amount: '100',
+    reason: 'x',
+    reference: 'r',
+  } as const
+  const proposal = await propose(stage.world, { name: 'credit', details }, 'a@example.com')
+  await standby('nobody')
+  const cancelled = async (work: Promise<unknown>) => {
+    const outcome = outcomeOf(work)
+    await admin.query('SELECT pg_cancel_backend($1)', [await waiter('test world')])
+    return outcome
+  }
+  const outcomes = [
+    await cancelled(withdraw(stage.world, proposal.id, 'a@example.com', 'a mistake')),
+    await cancelled(setMoneyLimits(stage.world, customer_id, { payout_day: 0n })),
+  ]
+  await standby('')
+  expect(outcomes.filter((outcome) => outcome === 'ok')).toEqual([])
 })

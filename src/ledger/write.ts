@@ -1,4 +1,4 @@
-import { type Client, gather, isAnswer, isServerTrouble } from '../db/pool.ts'
+import { type Client, gather, isAnswer, isServerTrouble, withWarnings } from '../db/pool.ts'
 import { insertInto, type Write, type WriteTarget } from './command.ts'
 import type { Decided } from './decide.ts'
 import type { HeldClaim } from './state.ts'
@@ -94,26 +94,6 @@ export async function write(client: Client, statement: Statement): Promise<void>
   }
   if (typeof tag === 'string' || (isAnswer(tag) && !isServerTrouble(tag))) throw failure ?? tag
   throw new CommitUnknown('no answer to COMMIT', { cause: tag })
-}
-
-/** Class 01 is a warning in any language; a shutdown in the middle of a commit is told as one too. */
-const WARNING = /^(01|57P)/
-
-/** Runs `work`, and hears what the server warns of meanwhile. */
-export async function withWarnings<T>(
-  client: Client,
-  work: () => Promise<T>,
-): Promise<{ result: T; warning: unknown }> {
-  let warning: unknown
-  const listen = (notice: { code?: string | undefined }) => {
-    if (WARNING.test(notice.code ?? '')) warning ??= notice
-  }
-  client.on('notice', listen)
-  try {
-    return { result: await work(), warning }
-  } finally {
-    client.off('notice', listen)
-  }
 }
 
 type Group = { readonly target: WriteTarget; readonly rows: readonly Write['row'][] }

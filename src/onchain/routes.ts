@@ -34,7 +34,7 @@ export const transfersRoutes: Handler[] = [
       idempotency_key: body.idempotency_key,
     }
     const claim = claimOf(caller.key_id, OPERATION, body)
-    const claimed = await findClaimed(world, claim)
+    const claimed = await findClaimed(world, caller.partner_id, claim)
 
     if (query.dry_run === 'true') {
       await caller.countLookup()

@@ -27,6 +27,20 @@ export type Teller =
   | { readonly by: 'caller' }
   | { readonly by: 'operator'; readonly resolution: Resolution }
 
+/**
+ * Whether these very bytes may go out: they are the ones that are kept, it has not come to its end, and no open proposal
+ * holds it. Judged under the transfer's lock, right before.
+ */
+export const intendBroadcast = ({ id, partner_id, tx_hash }: Transfer): Command<boolean> => ({
+  partner_id,
+  locks: { rows: [{ source: transferRows, id }], reads: [{ source: holdRows, id }] },
+  decide(held): Decision<boolean> {
+    const row = held.row(transferRows, id)
+    const kept = row !== undefined && !isFinal(row) && row.tx_hash !== null && row.tx_hash === tx_hash
+    return { result: kept && held.row(holdRows, id) === undefined }
+  },
+})
+
 export type Stepped = { readonly transfer: Transfer; readonly changed: boolean }
 
 export function stepTransfer(world: World, transfer: Transfer, step: Step, teller: Teller): Command<Stepped> {

@@ -7,7 +7,7 @@ import { recordException } from '../exceptions/store.ts'
 import type { World } from '../world.ts'
 import { orderOf, signedOf } from './order.ts'
 import { lookAgainAfter } from './pace.ts'
-import { type Step, stepTransfer } from './settle.ts'
+import { intendBroadcast, type Step, stepTransfer } from './settle.ts'
 import { isDoubleTxHash, isFinal, type Transfer, transferById } from './store.ts'
 
 /** What a worker does with a transfer once it has taken it. */
@@ -74,6 +74,7 @@ export function transferSteps(world: World, log: Logger): TransferSteps {
 
   async function broadcast(transfer: Transfer): Promise<void> {
     crashPoint('before_broadcast')
+    if (!(await mayBroadcast(transfer))) return later(transfer, RETRY_MS)
     const { kind } = await world.chain.broadcast(orderOf(transfer), signedOf(transfer))
     crashPoint('after_broadcast')
     if (kind === 'unknown') return later(transfer, RETRY_MS)
@@ -81,11 +82,14 @@ export function transferSteps(world: World, log: Logger): TransferSteps {
     await lookAgain(transfer)
   }
 
+  /** Through the door, so that what goes out is what stays: behind a standby, what the standby has too. */
+  const mayBroadcast = (transfer: Transfer) => world.commit(intendBroadcast(transfer))
+
   async function follow(transfer: Transfer): Promise<void> {
     const status = await world.chain.status(orderOf(transfer), signedOf(transfer))
     if (status.kind === 'confirmed' || status.kind === 'failed') return void (await step(transfer, status))
     // Dropped, or taken back with its block: the same bytes once more, never others.
-    if (status.kind === 'absent' && !(await isHeld(world.db, transfer.id)))
+    if (status.kind === 'absent' && (await mayBroadcast(transfer)))
       await world.chain.broadcast(orderOf(transfer), signedOf(transfer))
     await lookAgain(transfer)
   }
@@ -95,10 +99,21 @@ export function transferSteps(world: World, log: Logger): TransferSteps {
     const transfer = await transferById(world.db, resource_id)
     if (!transfer || transfer.tx_hash === null) return
     const status = await world.chain.status(orderOf(transfer), signedOf(transfer))
+    if (status.kind === 'absent' && transfer.status === 'confirmed') await noteNeverMined(transfer)
     if (status.kind !== 'confirmed' && status.kind !== 'failed') return
     await step(transfer, status)
     await endFollowUp(world.db, resource_id)
   }
+
+  /** Confirmed on somebody's word, and no node knows it. */
+  const noteNeverMined = ({ id: object_id, partner_id, network: rail, status: booked }: Transfer) =>
+    recordException(world.db, world.clock, {
+      kind: 'contradiction',
+      rail,
+      object_id,
+      partner_id,
+      details: { booked, rail_says: { kind: 'absent' } },
+    })
 
   return { carry, compare }
 }

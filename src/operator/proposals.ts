@@ -31,14 +31,14 @@ export function propose(world: World, action: Action, proposed_by: string): Prom
     const held = resourceOf(action)
     if (held) await holdResource(tx, held, id)
     if (action.name === 'resolve_payout' && action.details.outcome === 'failed')
-      await assertNotSending(tx, action.details.payout_id)
+      await assertNotSending(tx, world, action.details.payout_id)
     return proposal
   })
 }
 
 /** The hold keeps anybody from sending after the proposal; what was under way before it must have come to its end. */
-async function assertNotSending(tx: Db, payout_id: string): Promise<void> {
-  const until = await sendingUntil(tx, payout_id)
+async function assertNotSending(tx: Db, world: World, payout_id: string): Promise<void> {
+  const until = await sendingUntil(tx, world, payout_id)
   if (until) throw mayBeOnItsWay(payout_id, until)
 }
 

@@ -19,7 +19,7 @@ export async function resolvePayout(
 ): Promise<Done> {
   const payout = await payoutById(world.db, payout_id)
   if (!payout) throw new Error(`No payout ${payout_id} in ${world.environment}.`)
-  if (outcome === 'failed' && !isFinal(payout)) await askThatItWasNotPaid(world, payout)
+  if (!isFinal(payout)) await askTheNetwork(world, payout, outcome, end_to_end_id)
   const established =
     outcome === 'completed' ? { outcome, end_to_end_id: end_to_end_id! } : ({ outcome } as const)
   const by = { evidence, proposal_id, resolved_by: operator }
@@ -44,12 +44,23 @@ export const mayBeOnItsWay = (payout_id: string, until: Date): Error =>
   )
 
 /** Evidence ages. A network that can answer has the last word; one that cannot leaves it to the operator. */
-async function askThatItWasNotPaid(world: World, payout: Payout): Promise<void> {
+async function askTheNetwork(
+  world: World,
+  payout: Payout,
+  outcome: 'completed' | 'failed',
+  end_to_end_id: string | undefined,
+): Promise<void> {
   const status = await world.pix.status(payoutOrderOf(payout)).catch(() => undefined)
-  if (status?.kind !== 'settled') return
-  throw new Error(
-    `${payout.id} was paid: the network names it ${status.end_to_end_id}. Nothing was changed; the service completes it by itself within a minute.`,
-  )
+  const refuse = (why: string) => {
+    throw new Error(`${payout.id} ${why} Nothing was changed.`)
+  }
+  const by_itself = 'The service books that by itself within a minute.'
+  if (status?.kind === 'settled' && (outcome === 'failed' || status.end_to_end_id !== end_to_end_id))
+    refuse(`was paid: the network names it ${status.end_to_end_id}. ${by_itself}`)
+  if (status?.kind === 'refused' && outcome === 'completed')
+    refuse(`was not paid: the network refused it with ${status.rail_code}. ${by_itself}`)
+  if (status?.kind === 'accepted' && outcome === 'failed')
+    refuse('is in the hands of the network, which has accepted it and may still pay it.')
 }
 
 export async function resolveTransfer(

@@ -1,6 +1,6 @@
 import { refuse } from '../core/errors.ts'
-import type { Answer, Command, Decision } from '../ledger/command.ts'
-import { readClaimed, standing } from '../ledger/once.ts'
+import type { Answer, Claimed, Command, Decision } from '../ledger/command.ts'
+import { readClaimed, recall } from '../ledger/once.ts'
 import type { World } from '../world.ts'
 import { answerWith, claimedBy, claimOfPayout, type Settled } from './settle.ts'
 import { type Payout, payoutRows } from './store.ts'
@@ -52,11 +52,11 @@ export async function awaitAnswer(world: World, payout: Payout, watch: Watch): P
         if ('answer' in fixed) return fixed.answer
         ends = performance.now() + fixed.left_ms
       } else {
-        const claimed = await readClaimed(world.db, claimOfPayout(payout))
-        if (claimed?.answer && claimed.resource_id === payout.id) {
-          await world.commit(standing)
-          return claimed.answer
-        }
+        const told = (claimed: Claimed | undefined) => claimed?.answer && claimed.resource_id === payout.id
+        const claim = claimOfPayout(payout)
+        if (!told(await readClaimed(world.db, claim))) continue
+        const claimed = await world.commit(recall(payout.partner_id, claim))
+        if (claimed?.answer && told(claimed)) return claimed.answer
       }
     }
   } finally {

@@ -36,9 +36,8 @@ export function resolvePayout(
         const answer = claimedBy(held, before)?.answer ?? null
         return { result: { payout: before, answer, changed: false } }
       }
-      const until = mayBeSentUntil(before, held.row(sendRows, id))
-      if (established.outcome === 'failed' && until && until > held.now)
-        return { result: { sending_until: until } }
+      const until = mayBeSentUntil(world, before, held.row(sendRows, id))
+      if (established.outcome === 'failed' && until > held.now) return { result: { sending_until: until } }
       const resolution = { ...by, outcome: established.outcome }
       const writes = resolutionWrites({ kind: 'payout', id, ask: true }, resolution, held.now)
       return endPayout(world, held, before, outcome, writes)

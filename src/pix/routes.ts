@@ -41,7 +41,7 @@ export const pixRoutes = (senders: Senders): Handler[] => [
     }
     const claim = claimOf(caller.key_id, OPERATION, body)
     const sender = senders[world.environment]
-    const claimed = await findClaimed(world, claim)
+    const claimed = await findClaimed(world, caller.partner_id, claim)
 
     if (query.dry_run === 'true') {
       await caller.countLookup()

@@ -12,6 +12,7 @@ import { awaitAnswer, fixAnswer } from './answers.ts'
 import { openSender } from './sender.ts'
 import { intendSend } from './sends.ts'
 import { settlePayout } from './settle.ts'
+import { payoutSteps } from './steps.ts'
 import { type Payout, payoutColumns } from './store.ts'
 
 let bench: Bench
@@ -67,7 +68,9 @@ function start(world = bench.world) {
 /** As if it had been accepted long ago by a node that is gone. */
 const leftBehind = async (payout: Payout) => {
   await bench.past(payout)
-  await bench.admin(`UPDATE payouts SET next_attempt_at = now() WHERE id = '${payout.id}'`)
+  await bench.admin(
+    `UPDATE payouts SET next_attempt_at = now() - interval '1 minute' WHERE id = '${payout.id}'`,
+  )
 }
 
 const fail = ({ id }: Payout) =>
@@ -246,6 +249,7 @@ test('that it was refused counts only while nobody took the payout after the one
 test('what an operator gave back and the rail paid after all is a late success, and stays one row', async () => {
   let says: PixStatus = { kind: 'absent' }
   const { payout, world, balance } = await open({ pix: pixThat({ status: async () => says }) })
+  await bench.past(payout)
   await takeNow(payout)
   await fail(payout)
   start()
@@ -287,8 +291,87 @@ test('a payment that the rail names twice is booked once; the other payout stays
   await expect(resolved).rejects.toThrow(/Another payout has the id/)
 })
 
+/** A bank that was handed the payment and lost the line: a question finds it after a while, and it pays later still. */
+function bank({ visible_ms, pays_ms }: { visible_ms: number; pays_ms: number }) {
+  let handed_at = 0
+  const since = () => performance.now() - handed_at
+  return {
+    paid: () => handed_at > 0 && since() >= pays_ms,
+    pix: pixThat({
+      async send() {
+        handed_at ||= performance.now()
+        throw new Error('ECONNRESET after the request was handed over')
+      },
+      async status(): Promise<PixStatus> {
+        if (handed_at === 0 || since() < visible_ms) return { kind: 'absent' }
+        return since() < pays_ms ? { kind: 'accepted' } : SETTLED
+      },
+    }),
+  }
+}
+
+test.each([
+  ['not visible yet', { visible_ms: 1500, pays_ms: 1500 }],
+  ['accepted by the bank', { visible_ms: 0, pays_ms: 4000 }],
+])('what was sent and is %s is not given back, whatever an operator says', async (_, behaviour) => {
+  const { pix, paid } = bank(behaviour)
+  const { payout, balance } = await open({ pix, rail_timeout_ms: 1000 })
+  const sender = start()
+  await sender.send(payout, performance.now())
+  while (!paid()) await fail(payout).catch(() => {})
+  await until(async () => (await bench.payoutNow(payout.id)).status !== 'processing', 20_000)
+  expect(await balance()).toEqual(PAID)
+})
+
+test('completed on a word, and the rail never got it: an exception', async () => {
+  const { payout, world } = await open({ pix: pixThat({ status: async () => ({ kind: 'absent' }) }) })
+  const { end_to_end_id } = SETTLED
+  await perform(world, {
+    name: 'resolve_payout',
+    details: { payout_id: payout.id, outcome: 'completed', end_to_end_id, evidence: 'a statement' },
+  })
+  start()
+  await bench.admin(`UPDATE follow_ups SET ask_at = now() WHERE resource_id = '${payout.id}'`)
+  await until(async () => (await kinds()).includes('contradiction'), 20_000)
+})
+
+test('what the network refused, or paid under another id, is not completed on a word', async () => {
+  let says: PixStatus = { kind: 'refused', rail_code: 'AC03' }
+  const { payout, world } = await open({ pix: pixThat({ status: async () => says }) })
+  const complete = () =>
+    perform(world, {
+      name: 'resolve_payout',
+      details: {
+        payout_id: payout.id,
+        outcome: 'completed',
+        end_to_end_id: 'E00000000202611151200otherpaymnt',
+        evidence: 'a statement',
+      },
+    })
+  await expect(complete()).rejects.toThrow(/the network refused it with AC03/)
+  says = SETTLED
+  await expect(complete()).rejects.toThrow(/the network names it E00000000202611151200abcdefghijk/)
+  expect((await bench.payoutNow(payout.id)).status).toBe('processing')
+})
+
+test('a machine that was suspended past its lease sends nothing, though its steady clock stood still', async () => {
+  const sent: string[] = []
+  const pix = pixThat({
+    async send({ send_id }) {
+      sent.push(send_id)
+      return SETTLED
+    },
+  })
+  const { payout, world } = await open({ pix, lease_ms: 3000, rail_timeout_ms: 1000 })
+  world.clock.adjust(3500)
+  const { send } = payoutSteps(world, silent, () => {})
+  await send(payout, performance.now() + world.lease_ms)
+  expect(sent).toEqual([])
+})
+
 test('the questions about what an operator decided end after a day', async () => {
   const { payout, world } = await open({ pix: pixThat({ status: async () => ({ kind: 'absent' }) }) })
+  await bench.past(payout)
   await takeNow(payout)
   await fail(payout)
   let asked = 0

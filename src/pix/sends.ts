@@ -2,7 +2,7 @@ import type { Db } from '../db/pool.ts'
 import { type Hold, holdRows } from '../desk/holds.ts'
 import { type Command, type Decision, insertInto, rowSource } from '../ledger/command.ts'
 import type { World } from '../world.ts'
-import { isFinal, type Payout, payoutRows } from './store.ts'
+import { isFinal, type Payout, payoutById, payoutRows } from './store.ts'
 
 /**
  * Sending again is said before it is done, in a transaction of its own, by whoever has the payout at that moment. So
@@ -67,20 +67,22 @@ export function intendSend(world: World, payout: Payout): Command<Intent> {
   }
 }
 
-/** Until when somebody may be sending it: the first try has the lease that it was accepted with, later ones say so. */
-export function mayBeSentUntil(row: Payout, last: LastSend | undefined): Date | undefined {
-  return row.attempts <= 1 ? row.next_attempt_at : last?.until
+/**
+ * Until when somebody may be sending it, or what was sent may not be visible yet: the first try has the lease that it was
+ * accepted with, and at least the time of one call; later ones say so. After that the rail's «absent» can be believed.
+ */
+export function mayBeSentUntil(world: World, row: Payout, last: LastSend | undefined): Date {
+  const first = row.created_at.getTime() + world.rail_timeout_ms
+  const lease = row.attempts <= 1 ? row.next_attempt_at.getTime() : 0
+  return new Date(Math.max(first, lease, last?.until.getTime() ?? 0) + VISIBLE_AFTER_MS)
 }
 
 /** The same for whoever holds the payout's row in a transaction of its own. Undefined: nobody is. */
-export async function sendingUntil(tx: Db, payout_id: string): Promise<Date | undefined> {
-  const { rows } = await tx.query(
-    `SELECT until FROM (
-       SELECT CASE WHEN attempts <= 1 THEN next_attempt_at
-         ELSE (SELECT max(until) FROM sends WHERE resource_id = payouts.id) END AS until
-       FROM payouts WHERE id = $1 AND status IN ('pending', 'processing')) AS sending
-     WHERE until > clock_timestamp()`,
-    [payout_id],
-  )
-  return rows[0]?.until
+export async function sendingUntil(tx: Db, world: World, payout_id: string): Promise<Date | undefined> {
+  const payout = await payoutById(tx, payout_id)
+  if (!payout || isFinal(payout)) return undefined
+  const { rows } = await tx.query(sendRows.sql, [[payout_id]])
+  const until = mayBeSentUntil(world, payout, rows[0])
+  const { rows: clock } = await tx.query('SELECT clock_timestamp() AS now')
+  return until > clock[0].now ? until : undefined
 }

@@ -12,7 +12,7 @@ import { isFinal, type Payout, payoutRows, settlePayouts } from './store.ts'
  * The end of a payout. In one transaction its state becomes final and the money leaves transit: outside when it was
  * paid, back to the customer when it was refused. Telling it twice changes nothing.
  */
-export type FinalOutcome = Exclude<PixOutcome, { kind: 'unknown' }>
+export type FinalOutcome = Exclude<PixOutcome, { kind: 'unknown' | 'accepted' }>
 
 /**
  * Who says so. A worker names the try it speaks of: that it was refused counts only while nobody took the payout after it,

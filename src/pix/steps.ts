@@ -52,7 +52,7 @@ export function payoutSteps(world: World, log: Logger, tell: (settled: Settled) 
 
   /** What is not known stays as it is, and is asked again later. */
   async function hear(payout: Payout, outcome: PixOutcome): Promise<Settled | undefined> {
-    if (outcome.kind !== 'unknown') return settle(payout, outcome)
+    if (outcome.kind !== 'unknown' && outcome.kind !== 'accepted') return settle(payout, outcome)
     const now = world.clock.now()
     const ask_in = outcome.ask_at && outcome.ask_at.getTime() - now
     await later(payout, askAgainAfter(now - payout.created_at.getTime(), ask_in))
@@ -63,6 +63,8 @@ export function payoutSteps(world: World, log: Logger, tell: (settled: Settled) 
   async function send(payout: Payout, ends: number): Promise<Settled | undefined> {
     crashPoint('before_send')
     if (performance.now() + world.rail_timeout_ms > ends) return undefined
+    // A machine that was suspended finds its steady clock where it left it; the other one has gone on.
+    if (world.clock.now() + world.rail_timeout_ms > payout.next_attempt_at.getTime()) return undefined
     const outcome = await world.pix.send(orderOf(payout)).catch(unknown(log))
     crashPoint('after_send')
     return hear(payout, outcome)
@@ -89,10 +91,21 @@ export function payoutSteps(world: World, log: Logger, tell: (settled: Settled) 
     const payout = await payoutById(world.db, resource_id)
     if (!payout) return
     const status: PixStatus = await world.pix.status(orderOf(payout)).catch(unknown(log))
-    if (status.kind === 'unknown' || status.kind === 'absent') return
+    if (status.kind === 'absent' && payout.status === 'completed') await noteNeverGot(payout)
+    if (status.kind === 'unknown' || status.kind === 'accepted' || status.kind === 'absent') return
     await settle(payout, status)
     await endFollowUp(world.db, resource_id)
   }
+
+  /** Completed on somebody's word, and the rail is sure that it never got it. */
+  const noteNeverGot = ({ id: object_id, partner_id, status: booked }: Payout) =>
+    recordException(world.db, world.clock, {
+      kind: 'contradiction',
+      rail: RAIL,
+      object_id,
+      partner_id,
+      details: { booked, rail_says: { kind: 'absent' } },
+    })
 
   return { send, lookAfter, compare }
 }

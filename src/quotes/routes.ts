@@ -67,7 +67,7 @@ export const quotesRoutes = (treasuries: Treasuries): Handler[] => [
       }
       return new Answered({ status: 200, body: JSON.stringify(tried) }, false)
     }
-    if (quote.trade_id !== null) return replay(world, quote.trade_id)
+    // Also one that was executed before goes through the door: what is repeated must be there to stay.
     const room = await treasuries[world.environment].room()
     const done = await world.commit(execute(world, caller, quote, room))
     return done.kind === 'made' ? renderTrade(done.trade) : replay(world, done.trade_id)

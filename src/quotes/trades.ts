@@ -59,6 +59,7 @@ export function execute(
         taken: { asset: from_asset, amount: from_amount - quote.partner_fee - quote.service_fee },
         given: { asset: to_asset, amount: to_amount },
       })
+      if (fits === undefined) refuse('service_unavailable', { retry_after_seconds: 1 })
       const { id: _, price_source, expires_at, trade_id, ...terms } = quote
       const trade: Trade = {
         ...terms,

@@ -25,13 +25,15 @@ export type Treasury = {
   stop(): Promise<void>
 }
 
-/** Whether the treasury may take so much of one asset for so much of another. */
-export type Room = (trade: { taken: Holds; given: Holds }) => boolean
+/** Whether the treasury may take so much of one asset for so much of another; undefined: what it knows is too old to say. */
+export type Room = (trade: { taken: Holds; given: Holds }) => boolean | undefined
 type Holds = { readonly asset: Asset; readonly amount: bigint }
 
 const FOLD_MS = 500
 const FOLD_AT_ONCE = 1000
 const ROOM_MS = 900
+/** A trade that waited for longer behind others is judged on newer sums (contract §10). */
+const ROOM_LASTS_MS = 1000
 
 const endless: Room = () => true
 
@@ -70,12 +72,15 @@ export function openTreasury(world: World, log: Logger): Treasury {
 }
 
 async function currentRoom(db: Pool): Promise<Room> {
+  const since = performance.now()
   const limits = await treasuryLimits(db)
   if (limits.length === 0) return endless
   await foldTrades(db)
   const positions = new Map((await treasuryPositions(db)).map(({ asset, amount }) => [asset, amount]))
   const bounds = new Map(limits.map((limit) => [limit.asset, limit]))
+  const ends = since + ROOM_LASTS_MS
   return ({ taken, given }) => {
+    if (performance.now() > ends) return undefined
     const highest = bounds.get(taken.asset)?.highest ?? null
     const lowest = bounds.get(given.asset)?.lowest ?? null
     if (highest !== null && (positions.get(taken.asset) ?? 0n) + taken.amount > highest) return false

@@ -76,7 +76,8 @@ export function openHands(database: TestDatabase) {
     url: database.url,
     clock: systemClock(),
     log: pino({ level: 'silent' }),
-    config: readConfig({}),
+    // An operator must wait for as long as a call may take: in tests that is short.
+    config: readConfig({ RAIL_TIMEOUT_MS: '500' }),
     pool: 4,
   })
   return {

@@ -30,7 +30,8 @@ export type PixOrder = {
 export type PixOutcome =
   | { readonly kind: 'settled'; readonly end_to_end_id: string }
   | { readonly kind: 'refused'; readonly rail_code: string }
-  /** `ask_at`: when the rail expects to know, where it says so. */
+  /** The rail has it and is at it: nobody may give the money back. `ask_at`: when it expects to know, where it says so. */
+  | { readonly kind: 'accepted'; readonly ask_at?: Date }
   | { readonly kind: 'unknown'; readonly ask_at?: Date }
 
 /** `absent`: the rail is sure that it never got this id. Then, and only then, the same order is sent again. */

@@ -22,7 +22,8 @@ export function simulatedPix(options: { clock: Clock; journal: Journal }): PixRa
   const { clock, journal } = options
   const silentFor = (order: PixOrder, ms: number): PixStatus | undefined => {
     const ask_at = new Date(order.sent_at.getTime() + ms)
-    return clock.now() < ask_at.getTime() ? { kind: 'unknown', ask_at } : undefined
+    const kind = magicName(keyOf(order)) === 'slow' ? 'accepted' : 'unknown'
+    return clock.now() < ask_at.getTime() ? { kind, ask_at } : undefined
   }
 
   return {
@@ -46,7 +47,8 @@ export function simulatedPix(options: { clock: Clock; journal: Journal }): PixRa
       if (name === 'lost' && order.attempt === 1) return { kind: 'unknown' }
       journal.add(order.send_id, order)
       // The answer never arrived, or made no sense; what happened on the other side happened all the same.
-      if (name === 'timeout' || name === 'garbage' || name === 'slow') return { kind: 'unknown' }
+      if (name === 'timeout' || name === 'garbage') return { kind: 'unknown' }
+      if (name === 'slow') return { kind: 'accepted' }
       return finalOutcome(order)
     },
 
