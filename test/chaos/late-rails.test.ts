@@ -319,7 +319,9 @@ describe.each(Object.keys(manners))('an operator who gives the money back %s', (
         for (let turns = 0; turns < 5 && !isFinal(await bench.payoutNow(payout.id)); turns++) {
           await bench.admin('DELETE FROM holds', `UPDATE sends SET sent_at = now() - interval '1 hour'`)
           await bench.past(payout)
-          await steps.lookAfter(await due<Payout>('payouts', payout.id))
+          const taken: Payout | undefined = await due<Payout>('payouts', payout.id)
+          // Whoever was slow may have brought it to its end just now.
+          if (taken) await steps.lookAfter(taken)
         }
         const after = await bench.payoutNow(payout.id)
         expect([after.status, paid.has(payout.send_id)], `${manner}, moment ${at}`).toEqual(
