@@ -16,6 +16,7 @@ import { openHole } from './support/hole.ts'
 import { startNode } from './support/node.ts'
 import { openPooler } from './support/pooler.ts'
 import { openHands, someCpf, testEnv } from './support/service.ts'
+import { openSlowDoor } from './support/slow-door.ts'
 import { until } from './support/wait.ts'
 
 type Server = Started & { readonly url: string; end(signal: NodeJS.Signals): Promise<Ran> }
@@ -360,6 +361,20 @@ describe('a database that is not there yet', () => {
       expect(await started.ended).toMatchObject({ code: 0, signal: null })
       expect(performance.now() - told).toBeLessThan(8000)
     }
+  })
+
+  test('a stop asked for while the first connection opens leaves nothing behind', async () => {
+    const database = await createDatabase()
+    onTestFinished(database.drop)
+    const door = await openSlowDoor(database.url, 800)
+    onTestFinished(door.stop)
+    const started = await startCli(['serve'], testEnv(door.url))
+    onTestFinished(() => void started.process.kill('SIGKILL'))
+    await until(() => door.knocks() > 0, 15_000)
+    const told = performance.now()
+    started.process.kill('SIGTERM')
+    expect(await started.ended).toMatchObject({ code: 0, signal: null, err: '' })
+    expect(performance.now() - told).toBeLessThan(10_000)
   })
 
   test('and used when it comes', async () => {

@@ -28,6 +28,7 @@ export const serviceCommands: CliCommand[] = [
       const { startService } = await import('../main.ts')
       const told = new AbortController()
       void stopping.then(() => told.abort())
+      void Promise.race([stopping, failed.catch(() => {})]).then(forceLater)
       const starting = startService({
         config,
         print: (text) => void writeSync(1, text),
@@ -39,14 +40,7 @@ export const serviceCommands: CliCommand[] = [
       })
       const service = await Promise.race([starting, failed])
       if (!service) return undefined
-      await Promise.race([stopping, failed]).finally(async () => {
-        // Whoever asks twice, or waits too long, gets an end without ceremony: everything acknowledged is on disk.
-        const force = () => process.exit(1)
-        process.once('SIGTERM', force)
-        process.once('SIGINT', force)
-        setTimeout(force, SLOW_STOP_MS).unref()
-        await service.stop()
-      })
+      await Promise.race([stopping, failed]).finally(() => service.stop())
       return undefined
     },
   },
@@ -125,6 +119,14 @@ export const serviceCommands: CliCommand[] = [
     },
   },
 ]
+
+/** Whoever asks twice, or waits too long, gets an end without ceremony: everything acknowledged is on disk. */
+function forceLater(): void {
+  const force = () => process.exit(1)
+  process.once('SIGTERM', force)
+  process.once('SIGINT', force)
+  setTimeout(force, SLOW_STOP_MS).unref()
+}
 
 const toJson = (value: unknown) =>
   JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? item.toString() : item))

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { isPassing, openOwner } from './pool.ts'
+import { type Client, isPassing, openOwner } from './pool.ts'
+import { cut } from './pulse.ts'
 
 const SAY_AGAIN_MS = 5000
 const PAUSE_MS = 200
@@ -19,7 +20,7 @@ export async function awaitPrimary(
   for (;;) {
     try {
       signal?.throwIfAborted()
-      const client = await untilAborted(openOwner(url, 'trilho start'), signal)
+      const client = await openUnlessTold(url, signal)
       await client.end()
       if (said > 0) log.info('the database is there')
       return
@@ -36,11 +37,20 @@ export async function awaitPrimary(
   }
 }
 
-/** Leaves a piece of work alone when told to stop; it ends by itself a little later. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return work
+/** Whoever is told to stop does not wait for a connection; one that opens after all is closed, so that nothing is left behind. */
+async function openUnlessTold(url: string, signal: AbortSignal | undefined): Promise<Client> {
+  const opening = openOwner(url, 'trilho start')
+  let leave = () => {}
   const told = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    leave = () => reject(signal?.reason)
   })
-  return Promise.race([work, told])
+  signal?.addEventListener('abort', leave, { once: true })
+  try {
+    return await Promise.race([opening, told])
+  } catch (error) {
+    opening.then(cut, () => {})
+    throw error
+  } finally {
+    signal?.removeEventListener('abort', leave)
+  }
 }

@@ -64,6 +64,11 @@ test('what an error means is judged by its SQLSTATE, in whatever language the se
   expect(isUnreachable(new TypeError('x is not a function'))).toBe(false)
 })
 
+test('a server whose socket, name or way is not there yet is waited for', () => {
+  for (const code of ['ENOENT', 'EADDRNOTAVAIL', 'EAI_FAIL', 'ENOTFOUND', 'ECONNREFUSED'])
+    expect(isUnreachable(Object.assign(new Error(`connect ${code}`), { code })), code).toBe(true)
+})
+
 test('a plan that a migration has made stale is made anew', async () => {
   const database = await createDatabase()
   onTestFinished(database.drop)
@@ -96,6 +101,18 @@ test.each([
   ['SELECT pg_advisory_xact_lock(1)', false],
   ['WITH gone AS (DELETE FROM windows RETURNING 1) SELECT count(*) FROM gone', false],
   ['INSERT INTO windows SELECT 1', false],
+  ['SELECT id FROM payouts WHERE (a, b) IN (SELECT 1, 2) AND NOT (c = ANY($1)) OR (d)', true],
+  ['SELECT a.id FROM a JOIN unnest($1::text[]) AS wanted (id) USING (id)', true],
+  ['SELECT count(*) FILTER (WHERE a), sum(b) OVER (ORDER BY c), x::numeric FROM (VALUES (1)) AS v (a)', true],
+  ["SELECT id, nextval('numbers') FROM payouts", false],
+  ['SELECT sandbox.forget_events($1, $2)', false],
+  ['SELECT coalesce(a, pg_advisory_lock(1)) FROM b', false],
+  ['SELECT id FROM payouts WHERE take2($1)', false],
+  ['SELECT "take" (1)', false],
+  ['SELECT take/* it */(1)', false],
+  ['SELECT 1 AS a, take (1)', false],
+  ['SELECT id INTO copy FROM payouts', false],
+  ['SELECT 1; DROP TABLE payouts', false],
 ])('what only reads may be asked twice, and nothing else: %s', (text, plain) => {
   expect(isPlainRead(text)).toBe(plain)
 })

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type Address, type Host, hostName, parseAddress } from './address.ts'
-import { afterAwake, cut, Pulse } from './pulse.ts'
+import { afterAwake, bytesRead, cut, Pulse } from './pulse.ts'
 import {
   askServer,
   checkRole,
   explainRefusal,
   faultOf,
   isFinal,
+  isThere,
   NoPrimary,
   type Said,
   type Seen,
@@ -20,9 +21,9 @@ import {
  * at once that there will be none.
  */
 
-/** One look at a host, from the first packet to its answer. */
+/** One look at a host among others, from the first packet to its answer. */
 const PROBE_MS = 1500
-/** The same for a connection that is to be used, at a server that is known to be well. */
+/** The same where there is nobody else to ask: a server may take its time to let a connection in, and be well. */
 export const CONNECT_MS = 3000
 const STAGGER_MS = 150
 /** How long the others may take to report a newer timeline than the first that answered. */
@@ -33,6 +34,8 @@ const WATCH_MS = 1000
 const WATCH_DEAD_MS = 2000
 /** Who is done within this time needs no heartbeat. */
 const FIRST_BEAT_MS = 1000
+/** How often the other hosts are looked at while all is well: one of them may have been promoted. */
+const ROUND_MS = 10_000
 
 export type News = { readonly epoch: number; readonly reason: string; readonly host: string | undefined }
 
@@ -67,6 +70,9 @@ export class Primary {
   #trouble: string | undefined
   #pulse: Pulse | undefined
   #first_beat: NodeJS.Timeout | undefined
+  #rounds: NodeJS.Timeout | undefined
+  /** When the server that the connections of this epoch lead to was started. */
+  #started: string | undefined
   #seeking: Promise<Host> | undefined
 
   constructor(address: Address) {
@@ -118,6 +124,12 @@ export class Primary {
   #rest(): void {
     clearTimeout(this.#first_beat)
     this.#first_beat = undefined
+    this.#still()
+  }
+
+  /** Ends the heartbeat, and what goes with it. */
+  #still(): void {
+    clearInterval(this.#rounds)
     this.#pulse?.close()
     this.#pulse = undefined
   }
@@ -148,19 +160,24 @@ export class Primary {
     this.hurry()
   }
 
-  #judge(said: Said, host: Host | undefined, but?: pg.Client): void {
+  /** `client`: the connection that it was said to. One that is refused is cut. */
+  #judge(said: Said, host: Host | undefined, client?: pg.Client): void {
     const fault = faultOf(said, this.#seen)
-    if (fault !== undefined) throw new NoPrimary(`${host ? hostName(host) : 'The server'} ${fault}`)
+    if (fault !== undefined) {
+      if (client) cut(client)
+      throw new NoPrimary(`${host ? hostName(host) : 'The server'} ${fault}`)
+    }
     const { timeline } = this.#seen
     this.#seen.system ??= said.system
     this.#seen.timeline = said.timeline ?? timeline
     // Somebody was promoted: connections from before may still lead to the one that was replaced.
     if (timeline !== undefined && said.timeline !== undefined && said.timeline > timeline)
-      this.#endEpoch(`a new primary, on timeline ${said.timeline}`, but)
+      this.#endEpoch(`a new primary, on timeline ${said.timeline}`, client)
   }
 
   #endEpoch(reason: string, but?: pg.Client): void {
     this.#epoch++
+    this.#started = undefined
     const cutting = [...this.#open].filter((client) => client !== but)
     for (const client of cutting) this.#open.delete(client)
     for (const client of cutting) cut(client, new Error(`Connection terminated: ${reason}`))
@@ -170,7 +187,7 @@ export class Primary {
 
   /** The heartbeat has stopped for good. */
   #lose(reason: string): void {
-    this.#pulse = undefined
+    this.#still()
     this.#lost = this.#host
     this.#trip(reason)
     this.#endEpoch(reason)
@@ -188,22 +205,39 @@ export class Primary {
   async #startPulse(tries: number): Promise<void> {
     const host = this.#host
     if (!host || this.#pulse || this.#open.size === 0) return
+    const heard = this.#heard()
     try {
-      const { client, said } = await this.#probe(host)
+      const { client, said } = await this.#probe(host, CONNECT_MS)
       if (this.#pulse || this.#open.size === 0) return cut(client)
-      this.#judge(said, host)
-      this.#beat(host, client, said)
+      this.#judge(said, host, client)
+      if (this.#started !== undefined && said.started !== this.#started)
+        this.#endEpoch('the server was started anew')
+      this.#beat({ host, client, said })
     } catch (error) {
-      // A server that answers, if only that it has no connection to spare, is there.
-      const answered = error instanceof pg.DatabaseError
-      if (answered || tries === 0) return this.#planPulse(answered ? 0 : 1)
+      // Somebody else has met it meanwhile, or nobody needs it any more.
+      if (this.#pulse || this.#open.size === 0) return
+      const there = isThere(error) || (error instanceof Silent && this.#answers(heard))
+      if (there || tries === 0) return this.#planPulse(there ? 0 : 1)
       this.#lose((error as Error).message)
     }
   }
 
-  #beat(host: Host, client: pg.Client, first: Said): void {
+  /** How much each connection has been told until now. */
+  #heard(): ReadonlyMap<pg.Client, number> {
+    return new Map([...this.#open].map((client) => [client, bytesRead(client)]))
+  }
+
+  /** Whether a connection has been told something since: then the server is there, whoever else it keeps waiting. */
+  #answers(since: ReadonlyMap<pg.Client, number>): boolean {
+    return [...this.#open].some((client) => bytesRead(client) > (since.get(client) ?? 0))
+  }
+
+  #beat({ host, client, said }: Found): void {
+    // Two may have looked at once.
+    this.#still()
     this.#host = host
     this.#lost = undefined
+    this.#started = said.started
     this.#settle()
     const pulse = new Pulse({
       client,
@@ -211,112 +245,137 @@ export class Primary {
         try {
           this.#judge(said, host)
         } catch (error) {
-          pulse.close()
           this.#lose((error as Error).message)
         }
       },
       secondOpinion: () => this.#doubt(host),
       onSilence: (reason) => this.#lose(reason),
-      onEnd: () => void this.#replace(host, first),
+      // It alone has ended, or the server with it.
+      onEnd: () => {
+        this.#still()
+        void this.#startPulse(1)
+      },
     })
     this.#pulse = pulse
+    if (this.address.hosts.length > 1) {
+      this.#rounds = setInterval(() => void this.#makeRound(host, pulse), ROUND_MS)
+      this.#rounds.unref()
+    }
+  }
+
+  /** A former primary that goes on is as well as ever. That it was replaced is known elsewhere. */
+  async #makeRound(host: Host, pulse: Pulse): Promise<void> {
+    try {
+      await this.#assertNewest(host, CONNECT_MS)
+    } catch (error) {
+      if (this.#pulse === pulse) this.#lose((error as Error).message)
+    }
   }
 
   /**
-   * The heartbeat goes unanswered. Throws when the server refuses a new connection, or when another host has been
+   * The heartbeat goes unanswered. Throws when the server cannot be connected to, or when another host has been
    * promoted: then there is nothing left to wait for.
    */
   async #doubt(silent: Host): Promise<void> {
-    const others = this.address.hosts.filter((host) => host !== silent)
     await Promise.all([
-      this.#probe(silent).then(
+      this.#probe(silent, PROBE_MS).then(
         ({ client }) => cut(client),
         (error: unknown) => {
           // A host that says nothing to a new connection either is given the rest of its time.
-          if (!(error instanceof Silent)) throw error
+          if (!(error instanceof Silent) && !isThere(error)) throw error
         },
       ),
-      ...others
-        .map(async (host) => {
-          const { client, said } = await this.#probe(host)
-          cut(client)
-          if (faultOf(said, this.#seen) === undefined && (said.timeline ?? 0) > (this.#seen.timeline ?? 0))
-            throw new Promoted(`${hostName(host)} has been promoted`)
-        })
-        .map((look) =>
-          look.catch((error: unknown) => {
-            if (error instanceof Promoted) throw error
-          }),
-        ),
+      this.#assertNewest(silent, PROBE_MS),
     ])
   }
 
-  /** The heartbeat's own connection has ended: it alone, or the server with it. */
-  async #replace(host: Host, before: Said): Promise<void> {
-    this.#pulse = undefined
-    try {
-      const { client, said } = await this.#probe(host)
-      this.#judge(said, host)
-      if (said.started !== before.started) this.#endEpoch('the server was started anew')
-      if (this.#pulse || this.#open.size === 0) return cut(client)
-      this.#beat(host, client, said)
-    } catch (error) {
-      this.#lose((error as Error).message)
-    }
+  /** Throws when another host has been promoted since. It is remembered: the one before it is not to be used again. */
+  async #assertNewest(current: Host, ms: number): Promise<void> {
+    const others = this.address.hosts.filter((host) => host !== current)
+    const looks = others.map(async (host) => {
+      const answer = await this.#probe(host, ms).catch(() => undefined)
+      if (!answer) return
+      cut(answer.client)
+      const { said } = answer
+      const { timeline } = this.#seen
+      if (timeline === undefined || said.timeline === undefined || said.timeline <= timeline) return
+      if (faultOf(said, this.#seen) !== undefined) return
+      this.#seen.timeline = said.timeline
+      throw new Error(`${hostName(host)} has been promoted`)
+    })
+    await Promise.all(looks)
   }
 
   async #seek(): Promise<Host> {
     const until = performance.now() + SEEK_MS
+    let look_ms = this.address.hosts.length === 1 ? CONNECT_MS : PROBE_MS
     for (;;) {
-      const found = await this.#lookAround()
+      const found = await this.#lookAround(look_ms)
       if ('client' in found) {
-        this.#beat(found.host, found.client, found.said)
+        this.#beat(found)
         // Whoever was looking comes in a moment. If nobody does, the heartbeat is not needed.
         setTimeout(() => this.#open.size === 0 && this.#rest(), FIRST_BEAT_MS).unref()
         return found.host
       }
       this.#trip(found.reasons.join('; '))
       if (performance.now() > until) throw new NoPrimary(`No primary to be found: ${this.#trouble}`)
+      // They may all be slow, and one of them well.
+      if (found.all_silent) look_ms = CONNECT_MS
       await sleep(SEEK_PAUSE_MS)
     }
   }
 
-  /** Asks every host, the likeliest first, and takes the newest primary among those that answer soon. */
-  async #lookAround(): Promise<Found | { readonly reasons: readonly string[] }> {
+  /**
+   * Asks every host, the likeliest first, and takes the newest primary among those that answer soon. Without a memory of
+   * the timeline a former primary looks like any other: then all are asked at once, and all are waited for.
+   */
+  async #lookAround(ms: number): Promise<Found | Nobody> {
     const hosts = [...this.address.hosts].sort((a, b) => this.#rank(a) - this.#rank(b))
+    const remembers = this.#seen.timeline !== undefined
     const found: Found[] = []
+    const failures: unknown[] = []
     const reasons: string[] = []
-    const final: unknown[] = []
     const looks = hosts.map(async (host, i) => {
-      if (i > 0) await sleep(i * STAGGER_MS)
+      if (i > 0 && remembers) await sleep(i * STAGGER_MS)
       try {
-        const { client, said } = await this.#probe(host)
+        const { client, said } = await this.#probe(host, ms)
         const fault = faultOf(said, this.#seen)
         if (fault === undefined) return void found.push({ host, client, said })
         reasons.push(`${hostName(host)} ${fault}`)
         cut(client)
       } catch (error) {
         reasons.push(`${hostName(host)}: ${(error as Error).message}`)
-        if (isFinal(error)) final.push(error)
+        failures.push(error)
       }
     })
-    const first = new Promise<void>((resolve) => {
-      for (const look of looks) void look.then(() => found.length > 0 && resolve())
-    })
-    await Promise.race([Promise.all(looks), first])
-    // One that is newer than all that was seen needs no comparing.
-    const newer = found.some(({ said }) => (said.timeline ?? 0) > (this.#seen.timeline ?? 0))
-    if (found.length > 0 && hosts.length > 1 && !newer)
-      await Promise.race([Promise.all(looks), sleep(GRACE_MS)])
+    if (remembers) await this.#enough(looks, found)
+    else await Promise.all(looks)
     const [best, ...rest] = [...found].sort((a, b) => (b.said.timeline ?? 0) - (a.said.timeline ?? 0))
     // Those that come in later are not needed any more.
     void Promise.all(looks).then(() => {
       for (const one of found) if (one !== best && !rest.includes(one)) cut(one.client)
     })
     for (const one of rest) cut(one.client)
-    if (!best && final.length > 0) throw final[0]
-    if (best) this.#judge(best.said, best.host)
-    return best ?? { reasons }
+    if (best) {
+      this.#judge(best.said, best.host, best.client)
+      return best
+    }
+    const final = failures.find(isFinal)
+    if (final) throw final
+    const silent = failures.filter((failure) => failure instanceof Silent)
+    return { reasons, all_silent: silent.length === hosts.length }
+  }
+
+  /** Until a primary is found, and the others had a moment to tell of a newer one. */
+  async #enough(looks: readonly Promise<void>[], found: readonly Found[]): Promise<void> {
+    const all = Promise.all(looks)
+    const first = new Promise<void>((resolve) => {
+      for (const look of looks) void look.then(() => found.length > 0 && resolve())
+    })
+    await Promise.race([all, first])
+    // One that is newer than all that was seen needs no comparing.
+    const newer = found.some(({ said }) => (said.timeline ?? 0) > (this.#seen.timeline ?? 0))
+    if (found.length > 0 && looks.length > 1 && !newer) await Promise.race([all, sleep(GRACE_MS)])
   }
 
   /** The last good one comes first, and one that has just been lost last. */
@@ -325,14 +384,14 @@ export class Primary {
     return host === this.#host ? 0 : 1
   }
 
-  async #probe(host: Host): Promise<{ client: pg.Client; said: Said }> {
+  async #probe(host: Host, ms: number): Promise<{ client: pg.Client; said: Said }> {
     const client = new pg.Client({
       connectionString: this.address.urlOf(host),
       application_name: 'trilho heartbeat',
       keepAlive: true,
     })
     client.on('error', () => {})
-    const onTime = afterAwake(PROBE_MS, () => cut(client, new Silent('does not answer')))
+    const onTime = afterAwake(ms, () => cut(client, new Silent('does not answer')))
     try {
       await client.connect()
       return { client, said: await askServer(client) }
@@ -348,10 +407,8 @@ export class Primary {
 /** No answer within the time of a look. */
 class Silent extends Error {}
 
-/** Another one is the primary now, for certain. */
-class Promoted extends Error {}
-
 type Found = { readonly host: Host; readonly client: pg.Client; readonly said: Said }
+type Nobody = { readonly reasons: readonly string[]; readonly all_silent: boolean }
 
 export type PrimaryConfig = pg.ClientConfig & {
   readonly primary: Primary

@@ -109,11 +109,17 @@ export function afterAwake(ms: number, then: () => void): () => void {
   return () => clearInterval(timer)
 }
 
-type Wire = { connection: { stream: { destroy(error?: Error): void }; unref(): void } }
+type Wire = {
+  connection: { stream: { destroy(error?: Error): void; readonly bytesRead?: number }; unref(): void }
+}
 
 /** Lets go of a connection without a word: nobody may be there to take leave of. */
 export function cut(client: pg.Client, reason?: Error): void {
   ;(client as unknown as Wire).connection.stream.destroy(reason)
 }
+
+/** What the server has sent by it. */
+export const bytesRead = (client: pg.Client): number =>
+  (client as unknown as Wire).connection.stream.bytesRead ?? 0
 
 const unref = (client: pg.Client) => (client as unknown as Wire).connection.unref()

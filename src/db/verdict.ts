@@ -80,6 +80,14 @@ export function isFinal(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !/^(08|25|40|53|55|57|58|XX)/.test(error.code ?? '')
 }
 
+/**
+ * A server that refuses a connection, if only because it has none to spare, is there, and serves those that it has. One
+ * that is starting or shutting down (57P) has let go of them, or is about to.
+ */
+export function isThere(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && !/^(08|57P)/.test(error.code ?? '')
+}
+
 /** The words with which poolers refuse a connection's settings. */
 export function explainRefusal(error: unknown): unknown {
   const refused = error instanceof pg.DatabaseError && /unsupported startup parameter/.test(error.message)

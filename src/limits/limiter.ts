@@ -20,6 +20,7 @@ import {
   type Backend,
   countersOf,
   endBackend,
+  findBackend,
   lockCounters,
   openCounters,
   saveCounters,
@@ -227,10 +228,12 @@ export async function openLimiter(options: {
     await save()
     await releaseGhosts()
     const client = await openClient(seat, { settings: relaxed, query_timeout_ms: MEMBER_QUERY_MS })
-    const { processID: pid } = client as Client & { processID: number }
-    const { application_name } = seat
+    const backend = await findBackend(client).catch((error: unknown) => {
+      client.end().catch(() => {})
+      throw error
+    })
     client.once('end', () => {
-      ghosts.add({ pid, application_name })
+      ghosts.add(backend)
       if (stopped || member !== client) return
       member = undefined
       // Whoever lost the lock cannot know who counts now.

@@ -18,6 +18,7 @@ import { roomInMinute, until } from '../../test/support/wait.ts'
 import { createGate } from '../api.ts'
 import { systemClock } from '../core/clock.ts'
 import { openHints } from '../db/hints.ts'
+import { openClient, openOwner } from '../db/pool.ts'
 import { endpoint, handle } from '../http/endpoint.ts'
 import { Fields } from '../http/schema.ts'
 import { buildServer } from '../http/server.ts'
@@ -26,6 +27,7 @@ import { setKeyLimits } from '../keys/keys.ts'
 import { editPartner } from '../partners/partners.ts'
 import { type Limiter, openLimiter } from './limiter.ts'
 import { limitsRoutes } from './routes.ts'
+import { endBackend, findBackend } from './store.ts'
 import { limitsOf, tiers } from './tiers.ts'
 import { wantsOf } from './wants.ts'
 import type { Want } from './windows.ts'
@@ -501,4 +503,20 @@ describe('contract §6: with several nodes the windows are exact', () => {
     expect(used).toBeGreaterThanOrEqual(31)
     expect(used).toBeLessThanOrEqual(36)
   })
+})
+
+test('of the connections that were lost only those are ended: not one that has the number of one of them', async () => {
+  const database = await createDatabase()
+  onTestFinished(database.drop)
+  const owner = await openOwner(database.url, 'owner')
+  onTestFinished(() => owner.end())
+  const client = await openClient({ url: database.url, schema: 'shared', application_name: 'trilho' })
+  const lost = await findBackend(client)
+  const ended = new Promise((resolve) => client.once('end', resolve))
+  // Another server had it, or this one had it before.
+  await endBackend(owner, { ...lost, server_started: '2026-01-01 00:00:00+00' })
+  await endBackend(owner, { ...lost, met_at: lost.server_started })
+  expect((await client.query('SELECT 1 AS n')).rows[0].n).toBe(1)
+  await endBackend(owner, lost)
+  await ended
 })

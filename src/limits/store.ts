@@ -72,15 +72,26 @@ export async function lockCounters(db: Db, places: readonly Place[]): Promise<Co
   return undefined
 }
 
-/** The server's end of a connection. */
-export type Backend = { readonly pid: number; readonly application_name: string }
+/** The server's end of a connection: its number, on which server, and a moment at which it was open. */
+export type Backend = { readonly pid: number; readonly server_started: string; readonly met_at: string }
 
-/** Ends it, and with it the locks that it holds. It may be gone already, and its number somebody else's. */
-export async function endBackend(owner: Db, { pid, application_name }: Backend): Promise<void> {
+export async function findBackend(db: Db): Promise<Backend> {
+  const { rows } = await db.query(
+    `SELECT pg_backend_pid() AS pid, pg_postmaster_start_time()::text AS server_started,
+            clock_timestamp()::text AS met_at`,
+  )
+  return rows[0]
+}
+
+/**
+ * Ends it, and with it the locks that it holds. It may be gone already, and its number somebody else's: of one that was
+ * opened later, or of one at the server that has taken over.
+ */
+export async function endBackend(owner: Db, { pid, server_started, met_at }: Backend): Promise<void> {
   await owner.query(
     `SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity
-     WHERE pid = $1 AND application_name = $2 AND datname = current_database()`,
-    [pid, application_name],
+     WHERE pid = $1 AND backend_start <= $3::timestamptz AND pg_postmaster_start_time() = $2::timestamptz`,
+    [pid, server_started, met_at],
   )
 }
 

@@ -1,18 +1,22 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
+import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { asAdmin } from '../../test/support/database.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { money } from '../core/money.ts'
 import { addCustomer } from '../customers/customers.ts'
+import { openPool } from '../db/pool.ts'
 import { operatorCredit } from '../deposits/deposits.ts'
 import { perform } from '../operator/actions.ts'
 import { valuation, valuedPositions } from '../operator/treasury.ts'
+import type { World } from '../world.ts'
 import { move, nothing } from './average-cost.ts'
 import { accruedFees, saveTreasuryLimit } from './store.ts'
-import { foldTrades } from './treasury.ts'
+import { foldTrades, openTreasury } from './treasury.ts'
 
 describe('average cost', () => {
   test('buying averages, selling realises, and going through zero starts anew', () => {
@@ -73,6 +77,23 @@ describe('average cost', () => {
     })
     expect(valuation('BTC', nothing, {})).toMatchObject({ average_cost: null, price: null, unrealised: null })
   })
+})
+
+test('an outage leaves no queue of folds behind, and a stop does not wait for its end', async () => {
+  // Nobody listens there.
+  const url = 'postgresql://u:p@127.0.0.1:1/db'
+  const db = openPool({ url, schema: 'sandbox', application_name: 'treasury', max: 2, wait_ms: 2000 })
+  let failed = 0
+  const log = pino({ level: 'warn' }, { write: () => void failed++ })
+  const treasury = openTreasury({ db, environment: 'sandbox' } as World, log)
+  await sleep(6000)
+  const [before, told] = [failed, performance.now()]
+  await treasury.stop()
+  // At most the one that was under way: a queue would have held half a dozen, of two seconds each.
+  expect(performance.now() - told).toBeLessThan(6000)
+  await sleep(3000)
+  expect(failed - before).toBeLessThanOrEqual(1)
+  await db.end()
 })
 
 describe('production, with prices from a file', () => {

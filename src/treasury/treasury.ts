@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Asset } from '../core/money.ts'
+import type { GoOn } from '../db/chore.ts'
 import { type Pool, transaction } from '../db/pool.ts'
 import type { World } from '../world.ts'
 import { move, nothing } from './average-cost.ts'
@@ -34,17 +36,23 @@ const FOLD_AT_ONCE = 1000
 const ROOM_MS = 900
 /** A trade that waited for longer behind others is judged on newer sums (contract §10). */
 const ROOM_LASTS_MS = 1000
+/** A fold is whole or not at all, so a stop need not see its end. */
+const STOP_MS = 3000
 
 const endless: Room = () => true
 
 export function openTreasury(world: World, log: Logger): Treasury {
   let known: { room: Room; at: number } | undefined
   let asking: Promise<Room> | undefined
-  let folding: Promise<void> = Promise.resolve()
+  let folding: Promise<void> | undefined
+  let stopped = false
+  // Each takes up all there is: while one waits for the database, more of them would only queue behind it.
   const timer = setInterval(() => {
-    folding = folding
-      .then(() => foldTrades(world.db))
+    folding ??= foldTrades(world.db, () => !stopped)
       .catch((error: unknown) => log.warn({ err: error }, 'treasury: trades not added up yet'))
+      .finally(() => {
+        folding = undefined
+      })
   }, FOLD_MS)
   timer.unref()
 
@@ -65,8 +73,12 @@ export function openTreasury(world: World, log: Logger): Treasury {
       return asking
     },
     async stop() {
+      stopped = true
       clearInterval(timer)
-      await folding
+      const enough = new AbortController()
+      const late = sleep(STOP_MS, undefined, { signal: enough.signal }).catch(() => {})
+      await Promise.race([folding, late])
+      enough.abort()
     },
   }
 }
@@ -89,8 +101,8 @@ async function currentRoom(db: Pool): Promise<Room> {
 }
 
 /** Adds the trades that are not in the sums yet. Whoever finds another at it leaves it to that one. */
-export async function foldTrades(db: Pool): Promise<void> {
-  for (let taken = FOLD_AT_ONCE; taken === FOLD_AT_ONCE; ) {
+export async function foldTrades(db: Pool, goOn: GoOn = () => true): Promise<void> {
+  for (let taken = FOLD_AT_ONCE; taken === FOLD_AT_ONCE && goOn(); ) {
     taken = await transaction(db, async (tx) => {
       if (!(await lockFold(tx))) return 0
       const trades = await takeUnfolded(tx, FOLD_AT_ONCE)

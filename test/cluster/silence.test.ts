@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { migrate } from '../../src/db/migrate.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { primaryOf } from '../../src/db/primary.ts'
 import { openApi } from '../support/api.ts'
+import { startCluster } from '../support/cluster.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { openHole } from '../support/hole.ts'
 import { startNode } from '../support/node.ts'
@@ -88,4 +90,47 @@ test('a process that was blocked for seconds takes no server for dead', async ()
   await sleep(1000)
   expect(primary.state()).toMatchObject({ epoch, up: true })
   expect((await pool.query('SELECT 1 AS n')).rows[0].n).toBe(1)
+})
+
+describe('a former primary that goes on beside the one that replaced it', () => {
+  let cluster: Awaited<ReturnType<typeof startCluster>>
+  beforeAll(async () => {
+    cluster = await startCluster()
+    await migrate(cluster.url)
+    cluster.pause()
+    await cluster.promote()
+    cluster.resume()
+  })
+  afterAll(() => cluster?.stop())
+
+  /** By an address that this process has not used before, as if it had just been started. */
+  function openFresh(url: string) {
+    const pool = openPool({ url, schema: 'shared', application_name: 'fresh', max: 2 })
+    onTestFinished(() => pool.end())
+    const place = async () =>
+      (await pool.query(`SELECT setting FROM pg_settings WHERE name = 'cluster_name'`)).rows[0].setting
+    return { place, primary: primaryOf(url) }
+  }
+
+  test('is not taken by a node that starts, whatever the order of the hosts', async () => {
+    const ways = /127\.0\.0\.1:\d+,127\.0\.0\.1:\d+/
+    const turned = cluster.url.replace(ways, (hosts) => hosts.split(',').reverse().join(','))
+    for (const url of [cluster.url, turned]) {
+      const { place, primary } = openFresh(`${url}&fallback_application_name=fresh`)
+      expect(await place()).toBe('b')
+      expect(primary.state()).toMatchObject({ up: true, timeline: 2 })
+    }
+  })
+
+  test('is left by a node that could see no other when it started', async () => {
+    const newer = Number(/,127\.0\.0\.1:(\d+)/.exec(cluster.url)![1])
+    const hole = await openHole(newer)
+    onTestFinished(hole.stop)
+    hole.vanish()
+    const { place, primary } = openFresh(cluster.url.replace(`:${newer}`, `:${hole.port}`))
+    expect(await place()).toBe('a')
+    hole.appear()
+    await until(async () => (await place()) === 'b', 40_000)
+    expect(primary.state()).toMatchObject({ up: true, timeline: 2 })
+  })
 })
