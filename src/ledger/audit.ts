@@ -112,6 +112,9 @@ export type Template = {
   readonly entries: (within: Within) => string
 }
 
+/** That an id is of the kind with this prefix. What is of no kind is told by the same words, so nothing falls between. */
+export const ofKind = (column: string, prefix: string): string => `starts_with(${column}, '${prefix}_')`
+
 const COMPARED = ['partner_id', 'account', 'owner', 'asset', 'amount', 'created_at']
 
 function templateCheck({ name, prefix, entries }: Template): RangeCheck {
@@ -127,7 +130,7 @@ function templateCheck({ name, prefix, entries }: Template): RangeCheck {
         e.account AS booked_account, e.owner AS booked_owner, e.asset AS booked_asset, e.amount AS booked_amount
       FROM (${entries(within)}) AS x
       FULL JOIN (SELECT cause_id, movement, line, ${COMPARED.join(', ')}, seq, balance_after FROM entries
-        WHERE ${within('cause_id')} AND starts_with(cause_id, '${prefix}_')) AS e
+        WHERE ${within('cause_id')} AND ${ofKind('cause_id', prefix)}) AS e
         ON e.cause_id = x.cause_id AND e.movement = x.movement AND e.line = x.line
       WHERE x.cause_id IS NULL OR e.cause_id IS NULL OR ${differ}
         OR (e.account = 'customer') <> (e.seq IS NOT NULL) OR (e.account = 'customer') <> (e.balance_after IS NOT NULL)`,
@@ -136,7 +139,7 @@ function templateCheck({ name, prefix, entries }: Template): RangeCheck {
 
 /** One check for each kind of cause, and one for what is of no kind at all. */
 export function templateChecks(templates: readonly Template[]): RangeCheck[] {
-  const known = templates.map(({ prefix }) => `'${prefix}'`).join(', ')
+  const known = templates.map(({ prefix }) => ofKind('cause_id', prefix)).join(' OR ')
   return [
     ...templates.map(templateCheck),
     {
@@ -145,7 +148,7 @@ export function templateChecks(templates: readonly Template[]): RangeCheck[] {
       sql: (
         within,
       ) => `SELECT cause_id AS object_id, partner_id, movement, line, account, owner, asset, amount
-        FROM entries WHERE ${within('cause_id')} AND split_part(cause_id, '_', 1) NOT IN (${known})`,
+        FROM entries WHERE ${within('cause_id')} AND NOT (${known})`,
     },
   ]
 }
@@ -336,7 +339,7 @@ async function kindsIn(db: Db, walk: WalkName, range: Range): Promise<Set<string
     (walks[walk] as Walk).places
       .map(({ table, columns: [id], prefix }) => {
         const kind = `split_part(${id}, '_', 1)`
-        const strange = prefix ? `${kind} <> '${prefix}'` : 'false'
+        const strange = prefix ? `NOT ${ofKind(id!, prefix)}` : 'false'
         return `SELECT DISTINCT ${kind} AS kind, ${strange} AS strange FROM ${table} WHERE ${within(id!)}`
       })
       .join(' UNION '),

@@ -79,6 +79,22 @@ describe('the audit names', () => {
     ).toMatch(/every entry has a cause of a known kind/)
   })
 
+  test.each([
+    ['dep', 'credited', 500],
+    ['po', 'returned', 500],
+    ['td', 'traded', -500],
+  ])(
+    'an entry whose cause is «%s», the name of a kind and of nothing of that kind',
+    async (cause, movement, amount) => {
+      expect(
+        await forge(
+          house(cause, movement, 0, 'external:operator', '', -amount),
+          book(B, cause, movement, 1, amount),
+        ),
+      ).toBe('every entry has a cause of a known kind')
+    },
+  )
+
   test('a completed payout that was given back under another name', async () => {
     expect(
       await forge(house(paid, 'refunded', 0, 'external:pix', '', -100), book(A, paid, 'refunded', 1, 100)),
