@@ -172,6 +172,26 @@ describe('the audit names', () => {
     ).toMatch(/^no reference credits twice\nevery credit was made under its reference/)
   })
 
+  test.each([`'infinity'`, `now() + interval '2 days'`, 'expires_at', `expires_at - interval '2 days'`])(
+    'a paid payout whose kept answer became a refusal until %s',
+    async (until) => {
+      expect(
+        await forge(
+          `UPDATE claims SET resource_id = NULL, final = true, answer_status = 422,
+           answer_body = '{"error":{"code":"insufficient_balance"}}', expires_at = ${until} WHERE resource_id = '${paid}'`,
+        ),
+      ).toMatch(/every one of payouts was made under its claim, and the claim tells of it/)
+    },
+  )
+
+  test('a refusal that is kept for longer than a name is taken', async () => {
+    expect(
+      await forge(
+        `INSERT INTO claims VALUES ('key_x', 'pix.payout', 'k', 'f', NULL, now(), now() + interval '1 year', true, 422, '{"error":{}}')`,
+      ),
+    ).toBe('every claim of pix.payout stands for what it made, or for a refusal')
+  })
+
   test('and nothing of an honest history', async () => {
     expect((await history.audit()).sandbox.findings).toEqual([])
   })
