@@ -115,6 +115,9 @@ export type Template = {
 /** That an id is of the kind with this prefix. What is of no kind is told by the same words, so nothing falls between. */
 export const ofKind = (column: string, prefix: string): string => `starts_with(${column}, '${prefix}_')`
 
+/** Among real money; the sandbox has deposits and samples of its own making. */
+export const IN_PRODUCTION = `current_schema() = 'live'`
+
 const COMPARED = ['partner_id', 'account', 'owner', 'asset', 'amount', 'created_at']
 
 function templateCheck({ name, prefix, entries }: Template): RangeCheck {

@@ -37,7 +37,7 @@ async function forge(...statements: string[]): Promise<string> {
   await owner.query('BEGIN')
   try {
     await owner.query('SET LOCAL session_replication_role = replica')
-    for (const index of ['payouts_end_to_end_id', 'deposits_reference'])
+    for (const index of ['sandbox.payouts_end_to_end_id', 'sandbox.deposits_reference'])
       await owner.query(`DROP INDEX ${index}`)
     for (const statement of statements) await owner.query(statement)
     const { findings } = await auditIn(owner, sliceChecks)
@@ -48,6 +48,28 @@ async function forge(...statements: string[]): Promise<string> {
     await owner.query('ROLLBACK')
   }
 }
+
+/** The same among real money. */
+const forgeInProduction = (...statements: string[]) => forge('SET LOCAL search_path = live', ...statements)
+
+const ISO = `to_char(now()::timestamptz(3) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/** A deposit to a new customer, with all that belongs to it. */
+const credited = (rail: string, reason: string, reference: string) => [
+  `INSERT INTO customers (id, partner_id, name, document, document_type, created_at) VALUES ('cus_x', '${P}', 'X', '1', 'cpf', now())`,
+  `INSERT INTO balances (customer_id, asset, partner_id) SELECT 'cus_x', a, '${P}' FROM unnest(ARRAY['BRL', 'USDT', 'BTC']) a`,
+  `INSERT INTO deposits VALUES ('dep_x', '${P}', 'cus_x', 'BRL', 5000, '${rail}', ${reason}, ${reference}, now())`,
+  house('dep_x', 'credited', 0, `external:${rail}`, '', -5000),
+  book('cus_x', 'dep_x', 'credited', 1, 5000),
+  tell('deposit.completed', 'dep_x'),
+]
+
+/** An event of a deposit, which waits for its place in the log. */
+const tell = (type: string, object_id: string) =>
+  `WITH told AS (INSERT INTO events (id, partner_id, type, object_id, sequence, data, created_at)
+     VALUES ('evt_x', '${P}', '${type}', '${object_id}', 1, json_build_object('id', '${object_id}', 'customer_id', 'cus_x', 'asset', 'BRL',
+       'amount', '5000', 'status', 'completed', 'created_at', ${ISO}), now()) RETURNING id, partner_id, type)
+   INSERT INTO fresh_events (event_id, partner_id, type) SELECT id, partner_id, type FROM told`
 
 /** Adds to a balance of BRL as the service would: the statement goes on, the account counts it. */
 const book = (customer: string, cause: string, movement: string, line: number, amount: number) =>
@@ -190,6 +212,12 @@ describe('the audit names', () => {
         `INSERT INTO claims VALUES ('key_x', 'pix.payout', 'k', 'f', NULL, now(), now() + interval '1 year', true, 422, '{"error":{}}')`,
       ),
     ).toBe('every claim of pix.payout stands for what it made, or for a refusal')
+  })
+
+  test('a deposit of play money in production', async () => {
+    expect(await forgeInProduction(...credited('sandbox', 'NULL', 'NULL'))).toBe(
+      'every deposit is of a known kind, to a customer of its partner',
+    )
   })
 
   test('and nothing of an honest history', async () => {
