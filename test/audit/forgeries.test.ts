@@ -220,6 +220,23 @@ describe('the audit names', () => {
     )
   })
 
+  test.each([
+    ['deposit.completed', 'dep_ghost', 'every deposit was told once, as it is'],
+    ['customer.created', 'cus_ghost', 'every event is about an object of the kind that its type names'],
+  ])('production tells a partner %s of %s, which does not exist', async (type, object_id, check) => {
+    expect(await forgeInProduction(tell(type, object_id))).toBe(check)
+  })
+
+  test.each([
+    ['pix.payout.failed', 'po'],
+    ['pix.payout.failed', 'dep_ghost'],
+    ['deposit.completed', 'zz_1'],
+  ])('an event %s about «%s», which is of another kind', async (type, object_id) => {
+    expect(await forge(tell(type, object_id))).toBe(
+      'every event is about an object of the kind that its type names',
+    )
+  })
+
   test('and nothing of an honest history', async () => {
     expect((await history.audit()).sandbox.findings).toEqual([])
   })

@@ -97,3 +97,21 @@ test('events that were forgotten may be missing; the same events removed otherwi
   expect(left).toEqual({ events: 0 })
   expect(await findings()).toEqual([])
 })
+
+test('of a payout that took long, the events were forgotten up to its end', async () => {
+  const [slow] = await admin(`SELECT max(id) AS id FROM payouts WHERE status = 'completed'`)
+  const id = String(slow!.id)
+  await moveIntoThePast(history.database.url, { table: 'payouts', id, by: '20 days' })
+  // It took ten minutes, and everything was forgotten by the version before, which noted nothing down.
+  await admin(
+    'SET session_replication_role = replica',
+    `UPDATE payouts SET completed_at = completed_at + interval '10 min' WHERE id = '${id}'`,
+    `UPDATE entries SET created_at = created_at + interval '10 min' WHERE cause_id = '${id}' AND movement = 'completed'`,
+    `DELETE FROM event_positions p USING events e WHERE e.id = p.event_id AND e.object_id = '${id}'`,
+    `DELETE FROM events WHERE object_id = '${id}'`,
+    `DELETE FROM claims WHERE resource_id = '${id}'`,
+    ...UNDO,
+  )
+  await migrate(history.database.url)
+  expect(await findings()).toEqual([])
+})
