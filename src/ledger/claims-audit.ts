@@ -39,6 +39,9 @@ export function onceChecks(options: {
     `strpos(c.answer_body, '"customer_id":"' || r.customer_id || '"') > 0`,
     ...repeats.map((column) => `strpos(c.answer_body, '"${column}":"' || r.${column} || '"') > 0`),
     `(${statesIt})`,
+    // What a caller is told is what its events told, to the byte, as long as none of them can have been forgotten.
+    `(r.created_at <= (SELECT forgotten_until FROM event_horizon)
+      OR EXISTS (SELECT FROM events e WHERE e.object_id = r.id AND e.data::text = c.answer_body))`,
   ].join(' AND ')
   const silent = '(c.answer_status IS NULL AND c.answer_body IS NULL)'
   const rightlyAnswered = `coalesce(${answersIt}, false)${answered === 'later' ? ` OR ${silent}` : ''}`

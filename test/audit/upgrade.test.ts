@@ -81,6 +81,7 @@ test('events that were forgotten may be missing; the same events removed otherwi
   )
   await admin(...remove(old!.id))
   expect((await findings()).map(({ check }) => check)).toEqual([
+    'every one of payouts was made under its claim, and the claim tells of it',
     'every payout was told at each of its states, as it is',
   ])
   await admin(
