@@ -32,25 +32,30 @@ afterAll(async () => {
   await history.stop()
 })
 
-/** The names of the checks that fail, over everything and piece by piece. */
-async function forge(...statements: string[]): Promise<string> {
+/** What is found, over everything and piece by piece. */
+async function findAfter(...statements: string[]) {
   await owner.query('BEGIN')
   try {
     await owner.query('SET LOCAL session_replication_role = replica')
-    for (const index of ['sandbox.payouts_end_to_end_id', 'sandbox.deposits_reference'])
-      await owner.query(`DROP INDEX ${index}`)
+    for (const index of ['payouts_end_to_end_id', 'deposits_reference'])
+      await owner.query(`DROP INDEX sandbox.${index}`)
     for (const statement of statements) await owner.query(statement)
     const { findings } = await auditIn(owner, sliceChecks)
-    const pieces = await findInPieces(owner, 3)
-    expect(pieces.length, 'found piece by piece too').toBeGreaterThan(0)
-    return findings.map(({ check }) => check).join('\n')
+    return { findings, pieces: await findInPieces(owner, 3) }
   } finally {
     await owner.query('ROLLBACK')
   }
 }
 
-/** The same among real money. */
-const forgeInProduction = (...statements: string[]) => forge('SET LOCAL search_path = live', ...statements)
+/** The names of the checks that fail. */
+async function forge(...statements: string[]): Promise<string> {
+  const { findings, pieces } = await findAfter(...statements)
+  expect(pieces.length, 'found piece by piece too').toBeGreaterThan(0)
+  return findings.map(({ check }) => check).join('\n')
+}
+
+const AMONG_REAL_MONEY = 'SET LOCAL search_path = live'
+const forgeInProduction = (...statements: string[]) => forge(AMONG_REAL_MONEY, ...statements)
 
 const ISO = `to_char(now()::timestamptz(3) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
@@ -247,6 +252,40 @@ describe('the audit names', () => {
     expect(await forge(tell(type, object_id))).toBe(
       'every event is about an object of the kind that its type names',
     )
+  })
+
+  const referred = `INSERT INTO claims VALUES ('operator', 'credit', 'REFX', '["cus_x","BRL","5000","because"]', 'dep_x', now(), NULL, true, NULL, NULL)`
+  const proposed = (amount: number, approved_by: string) =>
+    `INSERT INTO proposals (id, action, details, proposed_by, approved_by, approved_at) VALUES ('prp_x', 'credit', json_build_object('partner_id', '${P}',
+       'customer_id', 'cus_x', 'asset', 'BRL', 'amount', '${amount}', 'reason', 'because', 'reference', 'REFX'), 'maria', ${approved_by}, now())`
+  const CREDIT = 'every credit in production was proposed by one operator and approved by another'
+
+  test('a credit in production that nobody proposed', async () => {
+    expect(await forgeInProduction(...credited('operator', `'because'`, `'REFX'`), referred)).toBe(CREDIT)
+  })
+
+  test.each([
+    ['nobody approved', 5000, 'NULL'],
+    ['was of another amount', 4000, `'joao'`],
+  ])('a credit in production whose proposal %s', async (_, amount, approved_by) => {
+    const credit = [...credited('operator', `'because'`, `'REFX'`), referred]
+    expect(await forgeInProduction(...credit, proposed(amount, approved_by))).toBe(CREDIT)
+  })
+
+  test('a resolution in production that nobody proposed', async () => {
+    expect(
+      await forgeInProduction(
+        `INSERT INTO resolutions VALUES ('po_x', 'completed', 'I saw it', 'prp_x', 'joao', now())`,
+      ),
+    ).toBe('every resolution in production was proposed by one operator and approved by another')
+  })
+
+  test('and nothing of a credit that two operators made', async () => {
+    const credit = [...credited('operator', `'because'`, `'REFX'`), referred]
+    expect(await findAfter(AMONG_REAL_MONEY, ...credit, proposed(5000, `'joao'`))).toEqual({
+      findings: [],
+      pieces: [],
+    })
   })
 
   test('and nothing of an honest history', async () => {

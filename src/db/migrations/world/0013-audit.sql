@@ -24,6 +24,9 @@ BEGIN
   END LOOP;
 END $$;
 
+-- What was done by hand is looked for among the proposals by its reference.
+CREATE INDEX proposals_reference ON proposals ((details ->> 'reference'));
+
 -- Events that were forgotten by forget_events, up to when they had been written: younger ones must be there. Removed in
 -- any other way, they are missed.
 CREATE TABLE event_horizon (
