@@ -22,6 +22,7 @@ beforeAll(async () => {
   await history.payout(partner, B, 'ana@example.com', '100')
   paid = made.id
   await history.credit(partner, A, 'REF1')
+  await history.trade(partner, A, 0)
   await history.stopServer()
   // As the owner of everything, past the rights, the triggers and the constraints that would refuse.
   owner = await openOwner(history.database.url, 'test')
@@ -278,6 +279,12 @@ describe('the audit names', () => {
         `INSERT INTO resolutions VALUES ('po_x', 'completed', 'I saw it', 'prp_x', 'joao', now())`,
       ),
     ).toBe('every resolution in production was proposed by one operator and approved by another')
+  })
+
+  test('a completed trade that was never folded', async () => {
+    expect(await forge('DELETE FROM folds', 'DELETE FROM positions')).toBe(
+      'the sums of the treasury and of the partners’ fees are those of their entries',
+    )
   })
 
   test('and nothing of a credit that two operators made', async () => {

@@ -25,7 +25,7 @@ const UNDO = [
   'DROP TRIGGER note_fold ON unfolded',
   'DROP TRIGGER note_forgotten_events ON events',
   'DROP FUNCTION note_fold, note_forgotten_events',
-  'DROP TABLE folds, fold_base, event_horizon, audit_progress',
+  'DROP TABLE folds, fold_base, fold_start, event_horizon, audit_progress',
   'DROP INDEX payouts_end_to_end_id, transfers_tx_hash, deposits_reference, fee_payouts_reference, proposals_reference',
   `DELETE FROM migrations WHERE name = '0013-audit.sql'`,
 ]

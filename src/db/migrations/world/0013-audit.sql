@@ -78,6 +78,15 @@ LOCK TABLE unfolded, positions IN SHARE ROW EXCLUSIVE MODE;
 CREATE TRIGGER note_fold AFTER DELETE ON unfolded REFERENCING OLD TABLE AS gone
   FOR EACH STATEMENT EXECUTE FUNCTION note_fold();
 
+-- A trade that is younger than this was folded under these eyes, or waits to be.
+CREATE TABLE fold_start (
+  id integer PRIMARY KEY DEFAULT 1 CHECK (id = 1),
+  at timestamptz(3) NOT NULL
+);
+INSERT INTO fold_start (at) VALUES (clock_timestamp());
+-- By trade. Written at once and not put off: a list of what is still to be indexed would be read for every trade.
+CREATE INDEX folds_of_trade ON folds USING gin (trade_ids) WITH (fastupdate = off);
+
 -- The sums as they were before, and what had been paid out of them: what the folds add to.
 CREATE TABLE fold_base AS
 SELECT p.id, p.account, p.owner, p.asset, p.amount, p.cost, p.realised,
