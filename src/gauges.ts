@@ -24,7 +24,7 @@ const declared = {
     labels: ['environment', 'rail', 'kind'],
   },
   trilho_audit_age_seconds: {
-    help: 'Since the audit in the background last ended a whole pass; none before the first',
+    help: 'Since the audit in the background last ended a whole pass, or first began one',
     labels: ['environment'],
   },
   trilho_audit_findings: { help: 'What the audit found that must not exist', labels: ['environment'] },

@@ -10,6 +10,7 @@ import { eventChecks } from './events/store.ts'
 import { type Check, type Template, templateChecks, transitCheck } from './ledger/audit.ts'
 import { type DoorFacts, type DoorOptions, openDoor } from './ledger/commit.ts'
 import { openTransfers, transferChecks, transferTemplate } from './onchain/store.ts'
+import { approvalChecks } from './operator/proposals-audit.ts'
 import { openPayouts, payoutChecks, payoutTemplate } from './pix/store.ts'
 import { tradeChecks, tradeTemplate } from './quotes/store.ts'
 import { simulatedChain } from './rails/chain/simulated.ts'
@@ -49,6 +50,7 @@ export const sliceChecks: readonly Check[] = [
   ...tradeChecks,
   ...treasuryChecks,
   replayCheck,
+  ...approvalChecks,
   ...eventChecks,
   ...webhookChecks,
 ]

@@ -1,8 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import { type Pool, transaction } from '../db/pool.ts'
+import { type Db, isCanceled, type Pool, transaction } from '../db/pool.ts'
 import { recordException } from '../exceptions/store.ts'
-import { auditPiece, type Check, endOfPiece, type Finding, type WalkName, walks } from '../ledger/audit.ts'
+import {
+  auditPiece,
+  type Check,
+  endOfPiece,
+  type Finding,
+  orFailure,
+  type WalkName,
+  walks,
+} from '../ledger/audit.ts'
 import {
   compareReplay,
   packReplay,
@@ -135,21 +143,33 @@ function readPiece(db: Pool, place: Place, { checks, most = PIECE_ROWS }: Audito
   return transaction(db, async (tx) => {
     await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY')
     await tx.query(`SET LOCAL statement_timeout = '10s'; SET LOCAL enable_hashjoin = on`)
+    // What takes too long is tried again with less, until there is no less.
+    const too_much = (error: unknown) => most > LEAST_ROWS && isCanceled(error)
     if (stage === 'positions') {
-      const before = place.position === null ? await startReplay(tx) : unpackReplay(place.position)
-      const after = await stepReplay(tx, before)
-      if (!after.done) return { findings: [], next: { stage, position: packReplay(after) } }
-      const wrong = await compareReplay(tx, after)
-      const findings =
-        wrong.length === 0 ? [] : [{ check: REPLAY_NAME, found: wrong.length, examples: wrong }]
-      return { findings, next: nextStage }
+      const step = await orFailure(tx, REPLAY_NAME, () => replayStep(tx, place.position), too_much)
+      if ('check' in step) return { findings: [step], next: nextStage }
+      const { findings, position } = step
+      return { findings, next: position === null ? nextStage : { stage, position } }
     }
     const after = place.position as unknown[] | null
     const upto = await endOfPiece(tx, stage, after, most)
-    const findings = await auditPiece(tx, checks, stage, { after, upto })
+    const findings = await auditPiece(tx, checks, stage, { after, upto }, too_much)
     const position = upto?.map((id) => (typeof id === 'bigint' ? id.toString() : id))
     return { findings, next: position ? { stage, position } : nextStage }
   })
+}
+
+/** The next folds; at their end what is not as they say. */
+async function replayStep(
+  tx: Db,
+  position: unknown,
+): Promise<{ findings: readonly Finding[]; position: unknown }> {
+  const before = position === null ? await startReplay(tx) : unpackReplay(position)
+  const after = await stepReplay(tx, before)
+  if (!after.done) return { findings: [], position: packReplay(after) }
+  const wrong = await compareReplay(tx, after)
+  const findings = wrong.length === 0 ? [] : [{ check: REPLAY_NAME, found: wrong.length, examples: wrong }]
+  return { findings, position: null }
 }
 
 async function report(world: World, log: Logger, findings: readonly Finding[]): Promise<void> {

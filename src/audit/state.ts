@@ -4,7 +4,7 @@ import { type Progress, readProgress } from './progress.ts'
 /** What operators and their machines want to know of the audit in the background. */
 export type AuditState = {
   readonly last_finished_at: Date | null
-  /** Since the last whole pass ended. */
+  /** Since the last whole pass ended; before there was one, since the first began. Null: none has begun. */
   readonly age_seconds: number | null
   /** Of the last whole pass and the one that runs. */
   readonly findings: number
@@ -12,10 +12,12 @@ export type AuditState = {
   readonly stage: string | null
 }
 
-function stateOf({ last_finished_at, last_findings, findings, stage, now }: Progress): AuditState {
+function stateOf(progress: Progress): AuditState {
+  const { started_at, last_finished_at, last_findings, findings, stage, now } = progress
+  const since = last_finished_at ?? started_at
   return {
     last_finished_at,
-    age_seconds: last_finished_at && (now.getTime() - last_finished_at.getTime()) / 1000,
+    age_seconds: since && (now.getTime() - since.getTime()) / 1000,
     findings: Math.max(last_findings ?? 0, findings),
     stage,
   }

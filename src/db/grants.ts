@@ -28,6 +28,7 @@ export const worldGrants: Record<string, string> = {
   unfolded: 'SELECT, INSERT, DELETE',
   folds: 'SELECT',
   fold_base: 'SELECT',
+  fold_start: 'SELECT',
   treasury_limits: 'SELECT, INSERT, UPDATE, DELETE',
   fee_payouts: 'SELECT, INSERT',
   sandbox_prices: 'SELECT, INSERT, UPDATE',

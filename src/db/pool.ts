@@ -353,6 +353,9 @@ export function isServerTrouble(error: unknown): boolean {
   )
 }
 
+/** A statement that took longer than it may, or that somebody ended. */
+export const isCanceled = (error: unknown): boolean => sqlState(error) === QUERY_CANCELED
+
 /** No connection to be had, or one that broke: the database may be restarting. Worth a retry by the caller. */
 export function isUnreachable(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return !isAnswer(error) || isServerTrouble(error)

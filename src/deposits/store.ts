@@ -1,7 +1,7 @@
 import type { Asset } from '../core/money.ts'
 import type { Db } from '../db/pool.ts'
 import { isoTime, toldCheck } from '../events/store.ts'
-import type { Check, Template } from '../ledger/audit.ts'
+import { type Check, IN_PRODUCTION, type Template } from '../ledger/audit.ts'
 import { referenceChecks } from '../ledger/claims-audit.ts'
 import { insertInto } from '../ledger/command.ts'
 
@@ -58,6 +58,7 @@ export const depositChecks: readonly Check[] = [
     sql: (within) => `SELECT d.id AS object_id, d.partner_id, d.customer_id, d.rail FROM deposits d
       LEFT JOIN customers c ON c.id = d.customer_id
       WHERE ${within('d.id')} AND (c.partner_id IS DISTINCT FROM d.partner_id OR d.rail NOT IN ('sandbox', 'operator')
+        OR (d.rail = 'sandbox' AND ${IN_PRODUCTION})
         OR (d.rail = 'operator') <> (d.reference IS NOT NULL) OR (d.rail = 'operator') <> (d.reason IS NOT NULL))`,
   },
   {

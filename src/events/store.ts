@@ -1,6 +1,7 @@
+import { type IdKind, idPrefixes } from '../core/ids.ts'
 import type { GoOn } from '../db/chore.ts'
 import type { Db } from '../db/pool.ts'
-import type { Check, RangeCheck, Within } from '../ledger/audit.ts'
+import { type Check, IN_PRODUCTION, ofKind, type RangeCheck, type Within } from '../ledger/audit.ts'
 import { insertInto } from '../ledger/command.ts'
 
 export const eventColumns = {
@@ -97,7 +98,7 @@ export const isoTime = (column: string) =>
  * That each object has told exactly what happened to it. `told` yields, for every event that must be there, object_id,
  * sequence, type, partner_id, created_at (null: not kept elsewhere), since (when it cannot have been earlier) and `facts`,
  * texts that the stored object must repeat; `facts` picks the same texts out of it, as `d`, whose fields are `fields`.
- * What was forgotten may be missing. Events of objects that do not exist are samples.
+ * What was forgotten may be missing. Events of objects that do not exist are samples, which only the sandbox has.
  */
 export function toldCheck(options: {
   readonly name: string
@@ -120,15 +121,33 @@ export function toldCheck(options: {
       FULL JOIN (
         SELECT v.object_id, v.sequence, v.type, v.partner_id, v.created_at, ${facts} AS facts
         FROM events v, json_to_record(CASE json_typeof(v.data) WHEN 'object' THEN v.data ELSE '{}' END) AS d (${fields})
-        WHERE ${within('v.object_id')} AND starts_with(v.object_id, '${prefix}_')) AS e
+        WHERE ${within('v.object_id')} AND ${ofKind('v.object_id', prefix)}) AS e
         ON e.object_id = x.object_id AND e.sequence = x.sequence
       WHERE CASE
         WHEN e.object_id IS NULL THEN x.since > (SELECT forgotten_until FROM event_horizon)
-        WHEN x.object_id IS NULL THEN EXISTS (SELECT FROM ${table} WHERE id = e.object_id)
+        WHEN x.object_id IS NULL THEN ${IN_PRODUCTION} OR EXISTS (SELECT FROM ${table} WHERE id = e.object_id)
         ELSE e.type <> x.type OR e.partner_id <> x.partner_id OR e.created_at <> x.created_at OR e.facts IS DISTINCT FROM x.facts
       END`,
   }
 }
+
+/** What an event's type says that it is about. */
+const subjects: Readonly<Record<string, IdKind>> = {
+  customer: 'customer',
+  deposit: 'deposit',
+  'pix.payout': 'payout',
+  'onchain.transfer': 'transfer',
+  trade: 'trade',
+  api_key: 'key',
+  webhook_endpoint: 'webhook_endpoint',
+}
+
+const ofItsKind = Object.entries(subjects)
+  .map(([about, kind]) => `(starts_with(e.type, '${about}.') AND ${ofKind('e.object_id', idPrefixes[kind])})`)
+  .join(' OR ')
+
+const missing = (table: string, prefix: string) =>
+  `(${ofKind('e.object_id', prefix)} AND NOT EXISTS (SELECT FROM ${table} o WHERE o.id = e.object_id AND o.partner_id = e.partner_id))`
 
 export const eventChecks: readonly Check[] = [
   {
@@ -146,5 +165,14 @@ export const eventChecks: readonly Check[] = [
     ) => `SELECT e.object_id, e.partner_id, e.id AS event_id, p.position, f.n AS waiting FROM events e
       LEFT JOIN event_positions p ON p.event_id = e.id LEFT JOIN fresh_events f ON f.event_id = e.id
       WHERE ${within('e.object_id')} AND ((p.event_id IS NULL) = (f.event_id IS NULL) OR (p.partner_id, p.type) <> (e.partner_id, e.type))`,
+  },
+  {
+    // Whether there is such an object of money is for its own slice to say, which goes by the same kinds.
+    name: 'every event is about an object of the kind that its type names',
+    walk: 'causes',
+    sql: (
+      within,
+    ) => `SELECT e.object_id, e.partner_id, e.id AS event_id, e.type FROM events e WHERE ${within('e.object_id')} AND (NOT (${ofItsKind})
+      OR (${IN_PRODUCTION} AND (${missing('customers', 'cus')} OR ${missing('api_keys', 'key')})))`,
   },
 ]

@@ -1,5 +1,5 @@
 import type { QueryConfig } from 'pg'
-import { type Db, type Pool, transaction } from '../db/pool.ts'
+import { type Db, isPassing, type Pool, sqlState, transaction } from '../db/pool.ts'
 
 /**
  * Proves the books. Each check asks for what must not exist; a single row is a failure. The ledger proves its sums; slices
@@ -112,6 +112,12 @@ export type Template = {
   readonly entries: (within: Within) => string
 }
 
+/** That an id is of the kind with this prefix. What is of no kind is told by the same words, so nothing falls between. */
+export const ofKind = (column: string, prefix: string): string => `starts_with(${column}, '${prefix}_')`
+
+/** Among real money; the sandbox has deposits and samples of its own making. */
+export const IN_PRODUCTION = `current_schema() = 'live'`
+
 const COMPARED = ['partner_id', 'account', 'owner', 'asset', 'amount', 'created_at']
 
 function templateCheck({ name, prefix, entries }: Template): RangeCheck {
@@ -127,7 +133,7 @@ function templateCheck({ name, prefix, entries }: Template): RangeCheck {
         e.account AS booked_account, e.owner AS booked_owner, e.asset AS booked_asset, e.amount AS booked_amount
       FROM (${entries(within)}) AS x
       FULL JOIN (SELECT cause_id, movement, line, ${COMPARED.join(', ')}, seq, balance_after FROM entries
-        WHERE ${within('cause_id')} AND starts_with(cause_id, '${prefix}_')) AS e
+        WHERE ${within('cause_id')} AND ${ofKind('cause_id', prefix)}) AS e
         ON e.cause_id = x.cause_id AND e.movement = x.movement AND e.line = x.line
       WHERE x.cause_id IS NULL OR e.cause_id IS NULL OR ${differ}
         OR (e.account = 'customer') <> (e.seq IS NOT NULL) OR (e.account = 'customer') <> (e.balance_after IS NOT NULL)`,
@@ -136,7 +142,7 @@ function templateCheck({ name, prefix, entries }: Template): RangeCheck {
 
 /** One check for each kind of cause, and one for what is of no kind at all. */
 export function templateChecks(templates: readonly Template[]): RangeCheck[] {
-  const known = templates.map(({ prefix }) => `'${prefix}'`).join(', ')
+  const known = templates.map(({ prefix }) => ofKind('cause_id', prefix)).join(' OR ')
   return [
     ...templates.map(templateCheck),
     {
@@ -145,7 +151,7 @@ export function templateChecks(templates: readonly Template[]): RangeCheck[] {
       sql: (
         within,
       ) => `SELECT cause_id AS object_id, partner_id, movement, line, account, owner, asset, amount
-        FROM entries WHERE ${within('cause_id')} AND split_part(cause_id, '_', 1) NOT IN (${known})`,
+        FROM entries WHERE ${within('cause_id')} AND NOT (${known})`,
     },
   ]
 }
@@ -254,7 +260,9 @@ export async function auditIn(tx: Db, checks: readonly Check[]): Promise<AuditRe
   const findings: Finding[] = []
   for (const check of [...ledgerChecks, ...checks]) {
     if ('pieces_only' in check) continue
-    const finding = 'find' in check ? await search(tx, check) : await findAll(ask, check)
+    const finding = await orFailure(tx, check.name, () =>
+      'find' in check ? search(tx, check) : findAll(ask, check),
+    )
     if (finding) findings.push(finding)
   }
   const counts = await ask(
@@ -268,12 +276,39 @@ export async function auditIn(tx: Db, checks: readonly Check[]): Promise<AuditRe
   return { ok: findings.length === 0, ...counts.rows[0], assets, findings }
 }
 
+/** A conflict with somebody else, a lock that was not to be had, a plan that became stale: gone the next time. */
+const OF_THE_MOMENT = /^(40|55|0A000)/
+
+/**
+ * A check that could not be done has proved nothing, so that is a finding too, under the check's own name; the others go
+ * on. Only what is wrong with the server or the connection, and what passes, is thrown; `too_much` may say so of more.
+ */
+export async function orFailure<Found>(
+  tx: Db,
+  check: string,
+  find: () => Promise<Found>,
+  too_much: (error: unknown) => boolean = () => false,
+): Promise<Found | Finding> {
+  await tx.query('SAVEPOINT before_check')
+  try {
+    const found = await find()
+    await tx.query('RELEASE SAVEPOINT before_check')
+    return found
+  } catch (error) {
+    if (isPassing(error) || OF_THE_MOMENT.test(sqlState(error) ?? '') || too_much(error)) throw error
+    await tx.query('ROLLBACK TO SAVEPOINT before_check')
+    return { check, found: 1, examples: [{ object_id: check, failed: String(error) }] }
+  }
+}
+
 async function findAll(
   ask: (text: string) => Promise<{ rows: Row[] }>,
   { name, sql }: RangeCheck,
+  within: Within = everything,
+  examples = EXAMPLES,
 ): Promise<Finding | undefined> {
   const { rows } = await ask(
-    `SELECT *, count(*) OVER () AS found FROM (${sql(everything)}) AS wrong LIMIT ${EXAMPLES}`,
+    `SELECT *, count(*) OVER () AS found FROM (${sql(within)}) AS wrong LIMIT ${examples}`,
   )
   if (rows.length === 0) return undefined
   return { check: name, found: Number(rows[0]!.found), examples: rows.map(({ found: _, ...row }) => row) }
@@ -336,7 +371,7 @@ async function kindsIn(db: Db, walk: WalkName, range: Range): Promise<Set<string
     (walks[walk] as Walk).places
       .map(({ table, columns: [id], prefix }) => {
         const kind = `split_part(${id}, '_', 1)`
-        const strange = prefix ? `${kind} <> '${prefix}'` : 'false'
+        const strange = prefix ? `NOT ${ofKind(id!, prefix)}` : 'false'
         return `SELECT DISTINCT ${kind} AS kind, ${strange} AS strange FROM ${table} WHERE ${within(id!)}`
       })
       .join(' UNION '),
@@ -347,12 +382,13 @@ async function kindsIn(db: Db, walk: WalkName, range: Range): Promise<Set<string
 
 const PIECE_EXAMPLES = 100
 
-/** The checks of one walk over one piece of it. */
+/** The checks of one walk over one piece of it. `too_much`: an error after which a smaller piece is worth a try. */
 export async function auditPiece(
   tx: Db,
   checks: readonly Check[],
   walk: WalkName,
   range: Range,
+  too_much?: (error: unknown) => boolean,
 ): Promise<Finding[]> {
   const { within, values } = withinRange(walk, range)
   const chosen = [...ledgerChecks, ...checks].filter(
@@ -362,13 +398,14 @@ export async function auditPiece(
   const findings: Finding[] = []
   for (const check of chosen) {
     if (kinds && check.prefix && !kinds.has(check.prefix)) continue
-    const { rows } = await tx.query(
-      `SELECT *, count(*) OVER () AS found FROM (${check.sql(within)}) AS wrong LIMIT ${PIECE_EXAMPLES}`,
-      values,
+    const ask = (text: string) => tx.query(text, values)
+    const finding = await orFailure(
+      tx,
+      check.name,
+      () => findAll(ask, check, within, PIECE_EXAMPLES),
+      too_much,
     )
-    if (rows.length === 0) continue
-    const examples = rows.map(({ found: _, ...row }) => row)
-    findings.push({ check: check.name, found: Number(rows[0].found), examples })
+    if (finding) findings.push(finding)
   }
   return findings
 }

@@ -6,6 +6,15 @@ import type { RangeCheck } from './audit.ts'
  */
 const VALID = `interval '24 hours'`
 
+/** Between the clocks of two servers of which one took over from the other. */
+const MARGIN = `interval '5 minutes'`
+
+/**
+ * A name is taken for 24 hours from when it was last given away. That is not before it was first claimed, and a name that
+ * was free again keeps the time of its first claim; nor can it be later than now.
+ */
+const inTime = `(c.expires_at >= c.claimed_at + ${VALID} - ${MARGIN} AND c.expires_at <= now() + ${VALID} + ${MARGIN})`
+
 /** What happens once under a caller's idempotency key: resources with api_key_id, idempotency_key, status, created_at. */
 export function onceChecks(options: {
   readonly table: string
@@ -30,6 +39,9 @@ export function onceChecks(options: {
     `strpos(c.answer_body, '"customer_id":"' || r.customer_id || '"') > 0`,
     ...repeats.map((column) => `strpos(c.answer_body, '"${column}":"' || r.${column} || '"') > 0`),
     `(${statesIt})`,
+    // What a caller is told is what its events told, to the byte, as long as none of them can have been forgotten.
+    `(r.created_at <= (SELECT forgotten_until FROM event_horizon)
+      OR EXISTS (SELECT FROM events e WHERE e.object_id = r.id AND e.data::text = c.answer_body))`,
   ].join(' AND ')
   const silent = '(c.answer_status IS NULL AND c.answer_body IS NULL)'
   const rightlyAnswered = `coalesce(${answersIt}, false)${answered === 'later' ? ` OR ${silent}` : ''}`
@@ -45,8 +57,8 @@ export function onceChecks(options: {
         WHERE ${within('r.id')} AND CASE
           WHEN c.scope IS NULL THEN ${open} OR r.created_at > now() - ${VALID}
           WHEN c.resource_id = r.id THEN c.final = (${open}) OR c.expires_at IS DISTINCT FROM r.created_at + ${VALID} OR NOT (${rightlyAnswered})
-          -- Taken by a later one: it must have been free by then.
-          ELSE ${open} OR coalesce(c.expires_at < r.created_at + ${VALID} + ${VALID}, true)
+          -- Taken by a later one, or by a refusal: it must have been free by then, and that cannot be still to come.
+          ELSE ${open} OR coalesce(c.expires_at < r.created_at + ${VALID} + ${VALID} OR NOT ${inTime}, true)
         END`,
     },
     {
@@ -57,9 +69,9 @@ export function onceChecks(options: {
       ) => `SELECT coalesce(c.resource_id, c.key) AS object_id, c.scope, c.operation, c.key, c.resource_id
         FROM claims c LEFT JOIN ${table} r ON r.id = c.resource_id
         WHERE ${within('c.scope', 'c.operation', 'c.key')} AND c.operation = '${operation}' AND NOT CASE
-          WHEN c.resource_id IS NULL THEN coalesce(c.final AND c.answer_status = 422 AND starts_with(c.answer_body, '{"error":'), false)
-            AND c.expires_at IS NOT NULL
-          ELSE coalesce(r.api_key_id = c.scope AND r.idempotency_key = c.key, false) END`,
+          WHEN c.resource_id IS NULL THEN
+            coalesce(c.final AND c.answer_status = 422 AND starts_with(c.answer_body, '{"error":') AND ${inTime}, false)
+          ELSE coalesce(r.api_key_id = c.scope AND r.idempotency_key = c.key AND ${inTime}, false) END`,
     },
     {
       name: `no two of ${table} were made under one idempotency key within 24 hours`,

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Clock } from '../core/clock.ts'
@@ -86,6 +87,7 @@ export async function openLimiter(options: {
     lock_timeout: '0',
     idle_in_transaction_session_timeout: '5s',
   }
+  const self = randomUUID()
   const pool = openPool({ ...seat, max: 2, wait_ms })
   const counters = new Map<string, Counter>()
   /** Keys of the counters that the database does not know yet. */
@@ -242,10 +244,10 @@ export async function openLimiter(options: {
       rejoin()
     })
     member = client
-    const asking = setInterval(() => sendHint(pool, SHARED, '').catch(() => {}), 100)
+    const asking = setInterval(() => sendHint(pool, SHARED, self).catch(() => {}), 100)
     try {
       if (await tryAlone()) return
-      await sendHint(pool, SHARED, '')
+      await sendHint(pool, SHARED, self)
       await client.query('SELECT pg_advisory_lock_shared($1)', [ALONE_LOCK])
     } catch (error) {
       if (member === client) member = undefined
@@ -277,7 +279,8 @@ export async function openLimiter(options: {
     }
   }
 
-  hints.on(SHARED, () => void change(share))
+  // A node that takes its time to join hears itself ask.
+  hints.on(SHARED, (from) => void (from !== self && change(share)))
   await joinFirst().catch(async (error: unknown) => {
     await pool.end()
     throw error

@@ -6,12 +6,10 @@ import fc from 'fast-check'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { asAdmin } from '../../test/support/database.ts'
+import { byTwoOperators } from '../../test/support/operators.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
-import { money } from '../core/money.ts'
 import { addCustomer } from '../customers/customers.ts'
 import { openPool } from '../db/pool.ts'
-import { operatorCredit } from '../deposits/deposits.ts'
-import { perform } from '../operator/actions.ts'
 import { valuation, valuedPositions } from '../operator/treasury.ts'
 import type { World } from '../world.ts'
 import { move, nothing } from './average-cost.ts'
@@ -126,15 +124,17 @@ describe('production, with prices from a file', () => {
     const world = service.worlds.production
     const { id: customer_id } = await addCustomer(world, { partner_id, name: 'Ana', document: someCpf() })
     for (const asset of ['BRL', 'USDT', 'BTC'] as const)
-      await world.commit(
-        operatorCredit(world, {
+      await byTwoOperators(world, {
+        name: 'credit',
+        details: {
           partner_id,
           customer_id,
-          money: money(asset, 10n ** 12n),
+          asset,
+          amount: '1000000000000',
           reason: 'test',
           reference: `${customer_id} ${asset}`,
-        }),
-      )
+        },
+      })
     const quote = (more: Record<string, unknown> = {}) =>
       api.post('/v1/quotes', {
         customer_id,
@@ -278,7 +278,7 @@ describe('production, with prices from a file', () => {
     expect((await service.audit()).production.findings).toEqual([])
 
     const pay = (more: Record<string, unknown> = {}) =>
-      perform(world, {
+      byTwoOperators(world, {
         name: 'pay_fees',
         details: {
           partner_id,

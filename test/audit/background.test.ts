@@ -1,7 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openAuditor } from '../../src/audit/auditor.ts'
 import { giveTurn, readProgress, takeTurn } from '../../src/audit/progress.ts'
+import { auditState } from '../../src/audit/state.ts'
 import { openExceptions } from '../../src/exceptions/store.ts'
+import { audit, type Check } from '../../src/ledger/audit.ts'
+import { sliceChecks } from '../../src/worlds.ts'
 import { asAdmin } from '../support/database.ts'
 import { type History, openHistory } from '../support/history.ts'
 import { noteFact } from '../support/proof.ts'
@@ -90,4 +95,44 @@ test('one node at a time is at it; another goes on where it stopped', async () =
   expect(await takeTurn(db, 'b', 50)).toBeDefined()
   await sleep(60)
   expect(await takeTurn(db, 'a', 1)).toBeDefined()
+})
+
+test('a check that cannot be done is a finding under its own name, and hides no other', async () => {
+  const world = history.worlds.production
+  const broken: Check = {
+    name: 'a check that divides by zero',
+    walk: 'causes',
+    sql: () => 'SELECT 1 / (random() * 0)::integer AS object_id',
+  }
+  // An event that no check can read, on the way to an account of nobody.
+  await world.db.query(
+    `INSERT INTO events (id, partner_id, type, object_id, sequence, data, created_at)
+     VALUES ('evt_0', 'ptn_0', 'deposit.completed', 'dep_0', 1, '{"id":"\\ud800"}', now())`,
+  )
+  await world.db.query(
+    `INSERT INTO balances (customer_id, asset, partner_id) VALUES ('cus_0', 'BRL', 'ptn_0')`,
+  )
+  const names = [
+    broken.name,
+    'every customer belongs to a partner, and has one account in every asset; nobody else has any',
+    'every deposit was told once, as it is',
+  ]
+  const checks = [broken, ...sliceChecks]
+  const { ok, findings } = await audit(world.db, checks)
+  expect(ok).toBe(false)
+  expect(findings.map(({ check }) => check)).toEqual(names)
+
+  // As if this were the first pass.
+  await world.db.query(
+    `UPDATE audit_progress SET started_at = now() - interval '7 hours', stage = 'causes', position = NULL, findings = 0,
+       last_started_at = NULL, last_finished_at = NULL, last_findings = NULL`,
+  )
+  expect((await auditState(world)).age_seconds).toBeGreaterThan(6 * 3600)
+  const log = pino({ level: 'silent' })
+  const auditor = openAuditor(world, { checks, log, every_ms: 20, share_pct: 50 })
+  await until(async () => (await readProgress(world.db)).last_finished_at !== null, 60_000)
+  await auditor.stop()
+  const exceptions = (await openExceptions(world.db, 10)).filter(({ kind }) => kind === 'audit')
+  expect(exceptions.map(({ object_id }) => object_id).sort()).toEqual([names[0], 'cus_0', names[2]])
+  expect(exceptions.map(({ details }) => details.check).sort()).toEqual(names)
 })

@@ -22,6 +22,7 @@ beforeAll(async () => {
   await history.payout(partner, B, 'ana@example.com', '100')
   paid = made.id
   await history.credit(partner, A, 'REF1')
+  await history.trade(partner, A, 0)
   await history.stopServer()
   // As the owner of everything, past the rights, the triggers and the constraints that would refuse.
   owner = await openOwner(history.database.url, 'test')
@@ -32,22 +33,49 @@ afterAll(async () => {
   await history.stop()
 })
 
-/** The names of the checks that fail, over everything and piece by piece. */
-async function forge(...statements: string[]): Promise<string> {
+/** What is found, over everything and piece by piece. */
+async function findAfter(...statements: string[]) {
   await owner.query('BEGIN')
   try {
     await owner.query('SET LOCAL session_replication_role = replica')
     for (const index of ['payouts_end_to_end_id', 'deposits_reference'])
-      await owner.query(`DROP INDEX ${index}`)
+      await owner.query(`DROP INDEX sandbox.${index}`)
     for (const statement of statements) await owner.query(statement)
     const { findings } = await auditIn(owner, sliceChecks)
-    const pieces = await findInPieces(owner, 3)
-    expect(pieces.length, 'found piece by piece too').toBeGreaterThan(0)
-    return findings.map(({ check }) => check).join('\n')
+    return { findings, pieces: await findInPieces(owner, 3) }
   } finally {
     await owner.query('ROLLBACK')
   }
 }
+
+/** The names of the checks that fail. */
+async function forge(...statements: string[]): Promise<string> {
+  const { findings, pieces } = await findAfter(...statements)
+  expect(pieces.length, 'found piece by piece too').toBeGreaterThan(0)
+  return findings.map(({ check }) => check).join('\n')
+}
+
+const AMONG_REAL_MONEY = 'SET LOCAL search_path = live'
+const forgeInProduction = (...statements: string[]) => forge(AMONG_REAL_MONEY, ...statements)
+
+const ISO = `to_char(now()::timestamptz(3) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/** A deposit to a new customer, with all that belongs to it. */
+const credited = (rail: string, reason: string, reference: string) => [
+  `INSERT INTO customers (id, partner_id, name, document, document_type, created_at) VALUES ('cus_x', '${P}', 'X', '1', 'cpf', now())`,
+  `INSERT INTO balances (customer_id, asset, partner_id) SELECT 'cus_x', a, '${P}' FROM unnest(ARRAY['BRL', 'USDT', 'BTC']) a`,
+  `INSERT INTO deposits VALUES ('dep_x', '${P}', 'cus_x', 'BRL', 5000, '${rail}', ${reason}, ${reference}, now())`,
+  house('dep_x', 'credited', 0, `external:${rail}`, '', -5000),
+  book('cus_x', 'dep_x', 'credited', 1, 5000),
+  tell('deposit.completed', 'dep_x'),
+]
+
+/** An event of a deposit, which waits for its place in the log. */
+const tell = (type: string, object_id: string) =>
+  `WITH told AS (INSERT INTO events (id, partner_id, type, object_id, sequence, data, created_at)
+     VALUES ('evt_x', '${P}', '${type}', '${object_id}', 1, json_build_object('id', '${object_id}', 'customer_id', 'cus_x', 'asset', 'BRL',
+       'amount', '5000', 'status', 'completed', 'created_at', ${ISO}), now()) RETURNING id, partner_id, type)
+   INSERT INTO fresh_events (event_id, partner_id, type) SELECT id, partner_id, type FROM told`
 
 /** Adds to a balance of BRL as the service would: the statement goes on, the account counts it. */
 const book = (customer: string, cause: string, movement: string, line: number, amount: number) =>
@@ -78,6 +106,22 @@ describe('the audit names', () => {
       await forge(house('zz_1', 'gift', 0, 'external:nowhere', '', -500), book(B, 'zz_1', 'gift', 1, 500)),
     ).toMatch(/every entry has a cause of a known kind/)
   })
+
+  test.each([
+    ['dep', 'credited', 500],
+    ['po', 'returned', 500],
+    ['td', 'traded', -500],
+  ])(
+    'an entry whose cause is «%s», the name of a kind and of nothing of that kind',
+    async (cause, movement, amount) => {
+      expect(
+        await forge(
+          house(cause, movement, 0, 'external:operator', '', -amount),
+          book(B, cause, movement, 1, amount),
+        ),
+      ).toBe('every entry has a cause of a known kind')
+    },
+  )
 
   test('a completed payout that was given back under another name', async () => {
     expect(
@@ -128,7 +172,7 @@ describe('the audit names', () => {
            '"end_to_end_id":"' || (SELECT end_to_end_id FROM payouts WHERE id = '${paid}') || '"')::json
          WHERE type = 'pix.payout.completed' AND object_id <> '${paid}'`,
       ),
-    ).toBe('no two payouts are one payment of the Pix network, or were sent under one id')
+    ).toMatch(/^no two payouts are one payment of the Pix network, or were sent under one id/)
   })
 
   test('a final payout without its event', async () => {
@@ -139,7 +183,7 @@ describe('the audit names', () => {
         `DELETE FROM event_positions WHERE event_id IN ${last}`,
         `DELETE FROM events WHERE id IN ${last}`,
       ),
-    ).toBe('every payout was told at each of its states, as it is')
+    ).toMatch(/every payout was told at each of its states, as it is$/)
   })
 
   test('a credit that was booked twice under one reference', async () => {
@@ -154,6 +198,101 @@ describe('the audit names', () => {
         `INSERT INTO fresh_events (event_id, partner_id, type) SELECT id, partner_id, type FROM events WHERE id = 'evt_x'`,
       ),
     ).toMatch(/^no reference credits twice\nevery credit was made under its reference/)
+  })
+
+  test.each([`'infinity'`, `now() + interval '2 days'`, 'expires_at', `expires_at - interval '2 days'`])(
+    'a paid payout whose kept answer became a refusal until %s',
+    async (until) => {
+      expect(
+        await forge(
+          `UPDATE claims SET resource_id = NULL, final = true, answer_status = 422,
+           answer_body = '{"error":{"code":"insufficient_balance"}}', expires_at = ${until} WHERE resource_id = '${paid}'`,
+        ),
+      ).toMatch(/every one of payouts was made under its claim, and the claim tells of it/)
+    },
+  )
+
+  test('a refusal that is kept for longer than a name is taken', async () => {
+    expect(
+      await forge(
+        `INSERT INTO claims VALUES ('key_x', 'pix.payout', 'k', 'f', NULL, now(), now() + interval '1 year', true, 422, '{"error":{}}')`,
+      ),
+    ).toBe('every claim of pix.payout stands for what it made, or for a refusal')
+  })
+
+  test.each([
+    ['end_to_end_id', 'E00000000'],
+    ['name', 'A Thief'],
+    ['created_at', '1999-01-01T00:00:00.000Z'],
+  ])('a kept answer that tells another %s than the events did', async (field, value) => {
+    expect(
+      await forge(
+        `UPDATE claims SET answer_body = regexp_replace(answer_body, '"${field}":"[^"]*"', '"${field}":"${value}"') WHERE resource_id = '${paid}'`,
+      ),
+    ).toBe('every one of payouts was made under its claim, and the claim tells of it')
+  })
+
+  test('a deposit of play money in production', async () => {
+    expect(await forgeInProduction(...credited('sandbox', 'NULL', 'NULL'))).toBe(
+      'every deposit is of a known kind, to a customer of its partner',
+    )
+  })
+
+  test.each([
+    ['deposit.completed', 'dep_ghost', 'every deposit was told once, as it is'],
+    ['customer.created', 'cus_ghost', 'every event is about an object of the kind that its type names'],
+  ])('production tells a partner %s of %s, which does not exist', async (type, object_id, check) => {
+    expect(await forgeInProduction(tell(type, object_id))).toBe(check)
+  })
+
+  test.each([
+    ['pix.payout.failed', 'po'],
+    ['pix.payout.failed', 'dep_ghost'],
+    ['deposit.completed', 'zz_1'],
+  ])('an event %s about «%s», which is of another kind', async (type, object_id) => {
+    expect(await forge(tell(type, object_id))).toBe(
+      'every event is about an object of the kind that its type names',
+    )
+  })
+
+  const referred = `INSERT INTO claims VALUES ('operator', 'credit', 'REFX', '["cus_x","BRL","5000","because"]', 'dep_x', now(), NULL, true, NULL, NULL)`
+  const proposed = (amount: number, approved_by: string) =>
+    `INSERT INTO proposals (id, action, details, proposed_by, approved_by, approved_at) VALUES ('prp_x', 'credit', json_build_object('partner_id', '${P}',
+       'customer_id', 'cus_x', 'asset', 'BRL', 'amount', '${amount}', 'reason', 'because', 'reference', 'REFX'), 'maria', ${approved_by}, now())`
+  const CREDIT = 'every credit in production was proposed by one operator and approved by another'
+
+  test('a credit in production that nobody proposed', async () => {
+    expect(await forgeInProduction(...credited('operator', `'because'`, `'REFX'`), referred)).toBe(CREDIT)
+  })
+
+  test.each([
+    ['nobody approved', 5000, 'NULL'],
+    ['was of another amount', 4000, `'joao'`],
+  ])('a credit in production whose proposal %s', async (_, amount, approved_by) => {
+    const credit = [...credited('operator', `'because'`, `'REFX'`), referred]
+    expect(await forgeInProduction(...credit, proposed(amount, approved_by))).toBe(CREDIT)
+  })
+
+  test('a resolution in production that nobody proposed', async () => {
+    expect(
+      await forgeInProduction(
+        `INSERT INTO resolutions VALUES ('po_x', 'completed', 'I saw it', 'prp_x', 'joao', now())`,
+      ),
+    ).toBe('every resolution in production was proposed by one operator and approved by another')
+  })
+
+  test('a completed trade that was never folded', async () => {
+    expect(await forge('DELETE FROM folds', 'DELETE FROM positions')).toBe(
+      'the sums of the treasury and of the partners’ fees are those of their entries',
+    )
+  })
+
+  test('and nothing of a credit that two operators made', async () => {
+    const credit = [...credited('operator', `'because'`, `'REFX'`), referred]
+    expect(await findAfter(AMONG_REAL_MONEY, ...credit, proposed(5000, `'joao'`))).toEqual({
+      findings: [],
+      pieces: [],
+    })
   })
 
   test('and nothing of an honest history', async () => {

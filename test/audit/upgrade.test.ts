@@ -25,8 +25,8 @@ const UNDO = [
   'DROP TRIGGER note_fold ON unfolded',
   'DROP TRIGGER note_forgotten_events ON events',
   'DROP FUNCTION note_fold, note_forgotten_events',
-  'DROP TABLE folds, fold_base, event_horizon, audit_progress',
-  'DROP INDEX payouts_end_to_end_id, transfers_tx_hash, deposits_reference, fee_payouts_reference',
+  'DROP TABLE folds, fold_base, fold_start, event_horizon, audit_progress',
+  'DROP INDEX payouts_end_to_end_id, transfers_tx_hash, deposits_reference, fee_payouts_reference, proposals_reference',
   `DELETE FROM migrations WHERE name = '0013-audit.sql'`,
 ]
 
@@ -81,6 +81,7 @@ test('events that were forgotten may be missing; the same events removed otherwi
   )
   await admin(...remove(old!.id))
   expect((await findings()).map(({ check }) => check)).toEqual([
+    'every one of payouts was made under its claim, and the claim tells of it',
     'every payout was told at each of its states, as it is',
   ])
   await admin(
@@ -95,5 +96,23 @@ test('events that were forgotten may be missing; the same events removed otherwi
     `SELECT count(*)::integer AS events FROM events WHERE object_id IN ('${old!.id}', '${older!.id}')`,
   )
   expect(left).toEqual({ events: 0 })
+  expect(await findings()).toEqual([])
+})
+
+test('of a payout that took long, the events were forgotten up to its end', async () => {
+  const [slow] = await admin(`SELECT max(id) AS id FROM payouts WHERE status = 'completed'`)
+  const id = String(slow!.id)
+  await moveIntoThePast(history.database.url, { table: 'payouts', id, by: '20 days' })
+  // It took ten minutes, and everything was forgotten by the version before, which noted nothing down.
+  await admin(
+    'SET session_replication_role = replica',
+    `UPDATE payouts SET completed_at = completed_at + interval '10 min' WHERE id = '${id}'`,
+    `UPDATE entries SET created_at = created_at + interval '10 min' WHERE cause_id = '${id}' AND movement = 'completed'`,
+    `DELETE FROM event_positions p USING events e WHERE e.id = p.event_id AND e.object_id = '${id}'`,
+    `DELETE FROM events WHERE object_id = '${id}'`,
+    `DELETE FROM claims WHERE resource_id = '${id}'`,
+    ...UNDO,
+  )
+  await migrate(history.database.url)
   expect(await findings()).toEqual([])
 })

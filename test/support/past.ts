@@ -9,14 +9,17 @@ export async function moveIntoThePast(
   { table, id, by }: { table: 'payouts' | 'transfers'; id: string; by: string },
 ): Promise<void> {
   const iso = (column: string) => `to_char((${column}) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+  const aged = (text: string) => `replace(replace(${text},
+         ${iso('r.created_at')}, ${iso(`r.created_at - interval '${by}'`)}),
+         coalesce(${iso('r.completed_at')}, '-'), coalesce(${iso(`r.completed_at - interval '${by}'`)}, '-'))`
   await asAdmin(url, [
     `BEGIN; SET LOCAL session_replication_role = replica; SET LOCAL search_path = sandbox;
-     UPDATE events e SET created_at = e.created_at - interval '${by}', data = replace(replace(e.data::text,
-         ${iso('r.created_at')}, ${iso(`r.created_at - interval '${by}'`)}),
-         coalesce(${iso('r.completed_at')}, '-'), coalesce(${iso(`r.completed_at - interval '${by}'`)}, '-'))::json
+     UPDATE events e SET created_at = e.created_at - interval '${by}', data = ${aged('e.data::text')}::json
        FROM ${table} r WHERE r.id = '${id}' AND e.object_id = r.id;
      UPDATE entries SET created_at = created_at - interval '${by}' WHERE cause_id = '${id}';
-     UPDATE claims SET claimed_at = claimed_at - interval '${by}', expires_at = expires_at - interval '${by}' WHERE resource_id = '${id}';
+     UPDATE claims c SET claimed_at = c.claimed_at - interval '${by}', expires_at = c.expires_at - interval '${by}',
+         answer_body = ${aged('c.answer_body')}
+       FROM ${table} r WHERE r.id = '${id}' AND c.resource_id = r.id;
      UPDATE ${table} SET created_at = created_at - interval '${by}', completed_at = completed_at - interval '${by}' WHERE id = '${id}';
      COMMIT`,
   ])

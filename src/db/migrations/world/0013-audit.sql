@@ -24,17 +24,26 @@ BEGIN
   END LOOP;
 END $$;
 
+-- What was done by hand is looked for among the proposals by its reference.
+CREATE INDEX proposals_reference ON proposals ((details ->> 'reference'));
+
 -- Events that were forgotten by forget_events, up to when they had been written: younger ones must be there. Removed in
 -- any other way, they are missed.
 CREATE TABLE event_horizon (
   id integer PRIMARY KEY DEFAULT 1 CHECK (id = 1),
   forgotten_until timestamptz(3) NOT NULL
 );
+-- The newest event that is not there, of all that there must have been: of an end, the time of that end.
 INSERT INTO event_horizon (forgotten_until)
-SELECT coalesce(max(created_at), '-infinity') FROM (
-  SELECT id, created_at FROM deposits UNION ALL SELECT id, created_at FROM payouts
-  UNION ALL SELECT id, created_at FROM transfers UNION ALL SELECT id, created_at FROM trades) AS made
-WHERE created_at < now() - interval '1 day' AND NOT EXISTS (SELECT FROM events WHERE object_id = made.id AND sequence = 1);
+SELECT coalesce(max(at), '-infinity') FROM (
+  SELECT id, 1 AS sequence, created_at AS at FROM deposits
+  UNION ALL SELECT id, 1, created_at FROM trades
+  UNION ALL SELECT id, n, CASE WHEN n = sequence THEN coalesce(completed_at, created_at) ELSE created_at END
+    FROM payouts, generate_series(1, sequence) AS n
+  UNION ALL SELECT id, n, CASE WHEN n = sequence THEN coalesce(completed_at, created_at) ELSE created_at END
+    FROM transfers, generate_series(1, sequence) AS n) AS told
+WHERE at < now() - interval '1 day'
+  AND NOT EXISTS (SELECT FROM events e WHERE e.object_id = told.id AND e.sequence = told.sequence);
 
 CREATE FUNCTION note_forgotten_events() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
@@ -68,6 +77,15 @@ END $$;
 LOCK TABLE unfolded, positions IN SHARE ROW EXCLUSIVE MODE;
 CREATE TRIGGER note_fold AFTER DELETE ON unfolded REFERENCING OLD TABLE AS gone
   FOR EACH STATEMENT EXECUTE FUNCTION note_fold();
+
+-- A trade that is younger than this was folded under these eyes, or waits to be.
+CREATE TABLE fold_start (
+  id integer PRIMARY KEY DEFAULT 1 CHECK (id = 1),
+  at timestamptz(3) NOT NULL
+);
+INSERT INTO fold_start (at) VALUES (clock_timestamp());
+-- By trade. Written at once and not put off: a list of what is still to be indexed would be read for every trade.
+CREATE INDEX folds_of_trade ON folds USING gin (trade_ids) WITH (fastupdate = off);
 
 -- The sums as they were before, and what had been paid out of them: what the folds add to.
 CREATE TABLE fold_base AS
