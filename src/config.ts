@@ -50,9 +50,9 @@ const settings = {
     parse: databaseUrl,
   }),
   DATABASE_POOL: setting({
-    about: 'Connections for reading, per environment',
+    about: 'Connections for reading, per environment; one of them may be at the housekeeping for a while',
     fallback: '8',
-    parse: integer(1, 200),
+    parse: integer(2, 200),
   }),
   DATABASE_WAIT_MS: setting({
     about:

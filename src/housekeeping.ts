@@ -33,7 +33,7 @@ type Parts = {
 
 type Placed = Chore & { readonly environment: string }
 
-function choresOf({ worlds, shared, retention, setClock }: Parts): Placed[] {
+export function choresOf({ worlds, shared, retention, setClock }: Parts): Placed[] {
   const { every_ms, event_days, delivery_days, quote_days } = retention
   const inShared = { environment: 'shared', pool: shared }
   return [
@@ -44,8 +44,13 @@ function choresOf({ worlds, shared, retention, setClock }: Parts): Placed[] {
       const daysAgo = (days: number) => new Date(clock.now() - days * A_DAY_MS)
       const inWorld = { environment, pool: world.db, every_ms }
       return [
-        { name: 'note what is stuck', work: () => noteStuck(world), ...inWorld, every_ms: STUCK_MS },
-        { name: 'expire proposals', work: () => expireProposals(world), ...inWorld, every_ms: EXPIRE_MS },
+        { name: 'note what is stuck', work: (db) => noteStuck(world, db), ...inWorld, every_ms: STUCK_MS },
+        {
+          name: 'expire proposals',
+          work: (db) => expireProposals(world, db),
+          ...inWorld,
+          every_ms: EXPIRE_MS,
+        },
         { name: 'forget commits', work: forgetCommits, ...inWorld },
         { name: 'forget claims', work: (db, goOn) => forgetClaims(db, clock.now(), goOn), ...inWorld },
         {

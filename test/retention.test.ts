@@ -4,8 +4,10 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type Chore, openChore } from '../src/db/chore.ts'
 import { openPool } from '../src/db/pool.ts'
+import { choresOf } from '../src/housekeeping.ts'
 import { forgetClaims, forgetCommits } from '../src/ledger/retention.ts'
 import { forgetWindows } from '../src/limits/store.ts'
+import { propose } from '../src/operator/proposals.ts'
 import { forgetQuotes } from '../src/quotes/store.ts'
 import type { Api } from './support/api.ts'
 import { crowd, times } from './support/crowd.ts'
@@ -256,6 +258,38 @@ describe('a chore', () => {
     end()
     expect(await running).toBe('done')
     expect(await second.run()).toBe('done')
+  })
+
+  test('needs no connection but the one it holds', async () => {
+    const { database, worlds } = service
+    const seat = { url: database.url, schema: 'sandbox', application_name: 'chores' } as const
+    const pool = openPool({ ...seat, max: 1, wait_ms: 3000 })
+    onTestFinished(() => pool.end())
+    const sandbox = { ...worlds.sandbox, db: pool, stuck_after_ms: 0 }
+    const booked = { partner_id: 'p', customer_id, asset: 'BRL', amount: '1' } as const
+    const details = { ...booked, reason: 'wire 8841', reference: 'r-1' }
+    const { id } = await propose(worlds.sandbox, { name: 'credit', details }, 'a@example.com')
+    await admin(
+      'SET session_replication_role = replica',
+      `UPDATE sandbox.proposals SET expires_at = clock_timestamp() - interval '1 second' WHERE id = '${id}'`,
+    )
+    const chores = choresOf({
+      worlds: { ...worlds, sandbox },
+      shared: pool,
+      retention: { every_ms: never, event_days: 365, delivery_days: 30, quote_days: 30 },
+      setClock: async () => {},
+    })
+    const own = chores.filter(({ environment }) => environment === 'sandbox')
+    expect(own.length).toBeGreaterThan(5)
+    for (const { environment, ...chore } of own) {
+      const running = openChore({ ...chore, every_ms: never }, { log })
+      onTestFinished(running.stop)
+      // The service itself may be at it.
+      await until(async () => (await running.run()) !== 'elsewhere', 10_000)
+      expect([chore.name, await running.run()]).not.toContain('failed')
+    }
+    const [proposal] = await admin(`SELECT ended FROM sandbox.proposals WHERE id = '${id}'`)
+    expect(proposal).toEqual({ ended: 'expired' })
   })
 
   test('that fails says so, holds nobody up, and is tried again', async () => {

@@ -8,7 +8,10 @@ export type Chore = {
   readonly pool: Pool
   /** Every node does it for itself. Otherwise whoever finds another node of this schema at it leaves it to that one. */
   readonly on_every_node?: true
-  /** Small steps, each a transaction of its own; ends when it is done, or when it may not go on. */
+  /**
+   * Small steps, each a transaction of its own; ends when it is done, or when it may not go on. They are made on the
+   * connection that the chore holds: if chores took a second one of the pool, they would wait for each other.
+   */
   work(db: Db, goOn: GoOn): Promise<unknown>
 }
 
@@ -72,6 +75,19 @@ export function openChore(
       clearTimeout(timer)
       await running
     },
+  }
+}
+
+/** A step of several statements. */
+export async function takeStep<T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T> {
+  await db.query('BEGIN')
+  try {
+    const result = await work(db)
+    await db.query('COMMIT')
+    return result
+  } catch (error) {
+    await db.query('ROLLBACK').catch(() => {})
+    throw error
   }
 }
 

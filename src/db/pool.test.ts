@@ -65,8 +65,15 @@ test('what an error means is judged by its SQLSTATE, in whatever language the se
 })
 
 test('a server whose socket, name or way is not there yet is waited for', () => {
-  for (const code of ['ENOENT', 'EADDRNOTAVAIL', 'EAI_FAIL', 'ENOTFOUND', 'ECONNREFUSED'])
-    expect(isUnreachable(Object.assign(new Error(`connect ${code}`), { code })), code).toBe(true)
+  const error = (syscall: string, code: string) =>
+    Object.assign(new Error(`${syscall} ${code}`), { code, syscall })
+  for (const code of ['ENOENT', 'EADDRNOTAVAIL', 'ECONNREFUSED'])
+    expect(isUnreachable(error('connect', code)), code).toBe(true)
+  for (const code of ['EAI_FAIL', 'ENOTFOUND'])
+    expect(isUnreachable(error('getaddrinfo', code)), code).toBe(true)
+  // A file that is missing, or an address that cannot be listened on, is no database.
+  expect(isUnreachable(error('open', 'ENOENT'))).toBe(false)
+  expect(isUnreachable(error('listen', 'EADDRNOTAVAIL'))).toBe(false)
 })
 
 test('a plan that a migration has made stale is made anew', async () => {

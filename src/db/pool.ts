@@ -359,17 +359,17 @@ export const isCanceled = (error: unknown): boolean => sqlState(error) === QUERY
 /** No connection to be had, or one that broke: the database may be restarting. Worth a retry by the caller. */
 export function isUnreachable(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return !isAnswer(error) || isServerTrouble(error)
-  const { code, message } = error as NodeJS.ErrnoException
-  return (
-    error instanceof NoPrimary ||
-    error instanceof Unconfirmed ||
-    NO_CONNECTION_CODES.has(code ?? '') ||
-    NO_CONNECTION.test(message ?? '')
-  )
+  if (error instanceof NoPrimary || error instanceof Unconfirmed) return true
+  const { code = '', message = '', syscall } = error as NodeJS.ErrnoException
+  const unconnected = NO_CONNECTION_CODES.has(code) || (syscall === 'connect' && NO_WAY_CODES.has(code))
+  return unconnected || NO_CONNECTION.test(message)
 }
 
+/** A socket's file that is not there, and an address that is not: they mean a server only when one connects. */
+const NO_WAY_CODES = new Set(['ENOENT', 'EADDRNOTAVAIL'])
+
 const NO_CONNECTION_CODES = new Set(
-  'ECONNREFUSED ECONNRESET ECONNABORTED EPIPE ETIMEDOUT ENOENT ENOTFOUND EAI_AGAIN EAI_FAIL EADDRNOTAVAIL EHOSTUNREACH EHOSTDOWN ENETUNREACH ENETDOWN ERR_STREAM_DESTROYED ERR_STREAM_WRITE_AFTER_END'.split(
+  'ECONNREFUSED ECONNRESET ECONNABORTED EPIPE ETIMEDOUT ENOTFOUND EAI_AGAIN EAI_FAIL EHOSTUNREACH EHOSTDOWN ENETUNREACH ENETDOWN ERR_STREAM_DESTROYED ERR_STREAM_WRITE_AFTER_END'.split(
     ' ',
   ),
 )

@@ -1,4 +1,5 @@
 import { refuse } from '../core/errors.ts'
+import { takeStep } from '../db/chore.ts'
 import { type Db, transaction } from '../db/pool.ts'
 import { holdResource, releaseHold } from '../desk/holds.ts'
 import type { Command } from '../ledger/command.ts'
@@ -117,10 +118,12 @@ export async function withdraw(
 }
 
 /** Proposals whose time is over. Returns how many there were. */
-export async function expireProposals(world: World): Promise<number> {
-  const ids = await overdueProposals(world.db, 100)
-  for (const id of ids)
-    await endProposal(world, id, { end: 'expired', by: null, reason: null, resource_id: null })
+export async function expireProposals({ db: pool }: Pick<World, 'db'>, held?: Db): Promise<number> {
+  const ids = await overdueProposals(held ?? pool, 100)
+  for (const id of ids) {
+    const expire = (tx: Db) => endIn(tx, id, { end: 'expired', by: null, reason: null, resource_id: null })
+    await (held ? takeStep(held, expire) : transaction(pool, expire))
+  }
   return ids.length
 }
 
@@ -133,13 +136,15 @@ async function endBefore(world: World, id: string, ending: Ending): Promise<Prop
  * transaction. Undefined: somebody else was faster, and it is not for this one to end it.
  */
 function endProposal(world: World, id: string, ending: Ending): Promise<Proposal | undefined> {
-  return transaction(world.db, async (tx) => {
-    // Whoever is approving it at this moment holds the row for as long as its money takes.
-    await tx.query("SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '15s'")
-    const ended = await markEnded(tx, id, ending)
-    if (ended) await releaseHold(tx, id)
-    return ended
-  })
+  return transaction(world.db, (tx) => endIn(tx, id, ending))
+}
+
+async function endIn(tx: Db, id: string, ending: Ending): Promise<Proposal | undefined> {
+  // Whoever is approving it at this moment holds the row for as long as its money takes.
+  await tx.query("SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '15s'")
+  const ended = await markEnded(tx, id, ending)
+  if (ended) await releaseHold(tx, id)
+  return ended
 }
 
 /** With whatever time has brought about meanwhile. */

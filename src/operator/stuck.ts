@@ -1,4 +1,5 @@
 import { openBefore } from '../db/due.ts'
+import type { Db } from '../db/pool.ts'
 import { recordException } from '../exceptions/store.ts'
 import { networkNames } from '../onchain/address.ts'
 import { patience_ms } from '../onchain/pace.ts'
@@ -6,26 +7,31 @@ import { RAIL } from '../pix/settle.ts'
 import type { World } from '../world.ts'
 
 /** What is on its way for longer than it should be is an exception, which ends by itself when that has come to its end. */
-export async function noteStuck(world: World): Promise<void> {
+export async function noteStuck(world: World, db: Db = world.db): Promise<void> {
   const { stuck_after_ms } = world
-  await note(world, RAIL, { table: 'payouts', older_than_ms: stuck_after_ms })
+  await note(world.clock, db, RAIL, { table: 'payouts', older_than_ms: stuck_after_ms })
   for (const network of networkNames) {
     const older_than_ms = stuck_after_ms + patience_ms[network]
-    await note(world, network, { table: 'transfers', older_than_ms, network })
+    await note(world.clock, db, network, { table: 'transfers', older_than_ms, network })
   }
-  await closeUnstuck(world, 'payouts')
-  await closeUnstuck(world, 'transfers')
+  await closeUnstuck(db, 'payouts')
+  await closeUnstuck(db, 'transfers')
 }
 
-async function note(world: World, rail: string, which: Parameters<typeof openBefore>[1]): Promise<void> {
-  for (const { id, partner_id, status, attempts, created_at } of await openBefore(world.db, which)) {
+async function note(
+  clock: World['clock'],
+  db: Db,
+  rail: string,
+  which: Parameters<typeof openBefore>[1],
+): Promise<void> {
+  for (const { id, partner_id, status, attempts, created_at } of await openBefore(db, which)) {
     const details = { status, attempts, created_at: created_at.toISOString() }
-    await recordException(world.db, world.clock, { kind: 'stuck', rail, object_id: id, partner_id, details })
+    await recordException(db, clock, { kind: 'stuck', rail, object_id: id, partner_id, details })
   }
 }
 
-async function closeUnstuck(world: World, table: 'payouts' | 'transfers'): Promise<void> {
-  await world.db.query(
+async function closeUnstuck(db: Db, table: 'payouts' | 'transfers'): Promise<void> {
+  await db.query(
     `UPDATE exceptions AS e SET closed_at = clock_timestamp(), closed_by = 'service', closed_reason = 'it is ' || r.status
      FROM ${table} AS r WHERE e.kind = 'stuck' AND e.closed_at IS NULL AND r.id = e.object_id
        AND r.status NOT IN ('pending', 'processing')`,
