@@ -42,7 +42,7 @@ test(
       for (let round = 0; round < ROUNDS; round++) passed += await runRound(stage, round, trouble)
       await until(() => allFinal(stage), 30_000)
       const looks = await checker.stop()
-      expect(looks).toBeGreaterThanOrEqual(ROUNDS)
+      expect(looks).toBeGreaterThan(ROUNDS / 4)
       expect(trouble.cut).toBe(0)
 
       const { payouts, transfers } = await expectOnce(stage)
