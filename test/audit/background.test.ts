@@ -6,16 +6,53 @@ import { giveTurn, readProgress, takeTurn } from '../../src/audit/progress.ts'
 import { auditState } from '../../src/audit/state.ts'
 import { openExceptions } from '../../src/exceptions/store.ts'
 import { audit, type Check } from '../../src/ledger/audit.ts'
+import { settlePayout } from '../../src/pix/settle.ts'
+import { execute } from '../../src/quotes/trades.ts'
 import { sliceChecks } from '../../src/worlds.ts'
+import { crowd, times } from '../support/crowd.ts'
 import { asAdmin } from '../support/database.ts'
 import { type History, openHistory } from '../support/history.ts'
 import { noteFact } from '../support/proof.ts'
 import { size } from '../support/size.ts'
 import { until } from '../support/wait.ts'
+import { openTestWorld } from '../support/world.ts'
 
 /** The audit that runs by itself, over a history that grows while it runs: silent as long as all is well. */
 const ENTRIES = size(1_000_000, 8_000)
+/** So many are made over HTTP; more than that go straight through the door, which is faster and no different. */
+const OVER_HTTP = Math.min(ENTRIES, 40_000)
 const ENTRIES_PER_ACT = 3.3
+
+/** Deposits, payouts that end well and badly, and trades with fees, many at once, until there are about so many entries. */
+async function flood(entries: number): Promise<void> {
+  const stage = await openTestWorld({ url: history.database.url })
+  const { world } = stage
+  const customers = await Promise.all(
+    times(50, () => stage.customer({ BRL: 10n ** 12n, USDT: 10n ** 12n, BTC: 10n ** 10n })),
+  )
+  let made = 0
+  await crowd(
+    times(Math.max(0, Math.ceil(entries / 13)), (n) => n),
+    256,
+    async (n) => {
+      const customer = customers[n % customers.length]!
+      await world.commit(stage.depositTo(customer.id, 'BRL', 500n))
+      const done = await world.commit(stage.payout(customer, 100n))
+      if (done.kind !== 'made') throw new Error(done.kind)
+      const end_to_end_id = `E00000000202611151200${done.made.id.slice(-11)}`
+      const outcome =
+        n % 10 === 0
+          ? ({ kind: 'refused', rail_code: 'AC03' } as const)
+          : ({ kind: 'settled', end_to_end_id } as const)
+      await world.commit(settlePayout(world, done.made, outcome, { by: 'rail', attempt: 1 }))
+      const quote = await world.commit(await stage.quote(customer.id))
+      await world.commit(execute(world, stage.caller, quote, () => true))
+      made++
+    },
+  )
+  expect(made).toBe(Math.max(0, Math.ceil(entries / 13)))
+  await stage.stop()
+}
 
 let history: History
 let entries: bigint
@@ -25,7 +62,8 @@ beforeAll(async () => {
   history = await openHistory({ AUDIT_EVERY_MS: '1', AUDIT_SHARE_PCT: '50', LOG_LEVEL: 'silent' })
   const partners = []
   for (let i = 0; i < 4; i++) partners.push(await history.addPartner(25, i * 10))
-  await history.fill(partners, Math.ceil(ENTRIES / ENTRIES_PER_ACT))
+  await history.fill(partners, Math.ceil(OVER_HTTP / ENTRIES_PER_ACT))
+  await flood(ENTRIES - OVER_HTTP)
 }, 3_600_000)
 afterAll(() => history.stop())
 
