@@ -10,6 +10,8 @@ import { startEmbedded } from '../db/embedded/start.ts'
 import { migrate } from '../db/migrate.ts'
 import { setMoneyLimits } from '../money-limits/money-limits.ts'
 import { propose, withdraw } from '../operator/proposals.ts'
+import { quotesRoutes } from '../quotes/routes.ts'
+import { execute } from '../quotes/trades.ts'
 import type { Command } from './command.ts'
 import { findClaimed } from './once.ts'
 
@@ -160,4 +162,29 @@ test('what is written beside the door is not acknowledged either when nobody wai
   ]
   await standby('')
   expect(outcomes.filter((outcome) => outcome === 'ok')).toEqual([])
+})
+
+test('a trade that the standby does not have is repeated to nobody who executes its quote again', async () => {
+  const { id } = await stage.customer({ BRL: 1_000_000n })
+  const quote = await stage.world.commit(await stage.quote(id))
+  await standby('nobody')
+  const first = outcomeOf(stage.world.commit(execute(stage.world, stage.caller, quote, () => true)))
+  await admin.query('SELECT pg_cancel_backend($1)', [await waiter()])
+  expect(await first).toBe('service_unavailable')
+  const treasury = { room: async () => () => true, stop: async () => {} }
+  const handlers = quotesRoutes({ production: treasury, sandbox: treasury })
+  const { run } = handlers.find(({ endpoint }) => endpoint.route.endsWith('/execute'))!
+  const { world, caller } = stage
+  const call = {
+    world,
+    caller,
+    request_id: 'req',
+    bodyOf: () => '',
+    params: { quote_id: quote.id },
+    query: {},
+  }
+  const again = outcomeOf(run({ ...call, body: undefined } as unknown as Parameters<typeof run>[0]))
+  expect(await again).toBe('service_unavailable')
+  await standby('')
+  await until(async () => (await outcomeOf(stage.world.commit(standing))) === 'ok', 30_000)
 })

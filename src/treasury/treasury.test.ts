@@ -241,6 +241,17 @@ describe('production, with prices from a file', () => {
     expect((await trade({ from_asset: 'USDT', to_asset: 'BRL', amount: '300000000' })).status).toBe(
       'completed',
     )
+    // Whoever waited behind others for longer than a second is not judged on what was known before.
+    const treasury = openTreasury(service.worlds.production, pino({ level: 'silent' }))
+    const room = await treasury.room()
+    const asked = {
+      taken: { asset: 'BRL', amount: 1n },
+      given: { asset: 'BTC', amount: 1n },
+    } as const
+    expect(room(asked)).not.toBe(false)
+    await sleep(1100)
+    expect(room(asked)).toBeUndefined()
+    await treasury.stop()
     // A highest position is a limit too.
     await saveTreasuryLimit(db, { asset: 'USDT', lowest: null, highest: await position('USDT') })
     await expect
