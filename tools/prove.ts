@@ -47,6 +47,13 @@ blockchain stands behind them. Processes and connections were cut; the power was
 history that might have been: no sum can tell the two apart.`,
   },
   {
+    name: 'fairness',
+    title: 'Nobody is in anybody’s way',
+    suites: ['test/fairness.test.ts', 'test/chaos/webhook-receivers.test.ts'],
+    not_shown: `Server, database, attacker and receivers shared the cores of one machine; the attacker had the lowest priority there, as
+if its own work were done elsewhere. A flood that fills the line to the machine must be held off in front of it.`,
+  },
+  {
     name: 'fail-over',
     title: 'Fail-over',
     suites: ['test/cluster'],

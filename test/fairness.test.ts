@@ -1,0 +1,153 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Attacker, startAttack } from './support/attacker.ts'
+import type { Counts } from './support/attacks/pace.ts'
+import { type Ask, openPayers } from './support/payers.ts'
+import { noteFact } from './support/proof.ts'
+import { openReceiver, type Receiver } from './support/receiver.ts'
+import { someCpf } from './support/service.ts'
+import { size } from './support/size.ts'
+import { openStage, type Stage } from './support/stage.ts'
+import { until } from './support/wait.ts'
+
+/**
+ * Whoever misbehaves is alone with it. A partner pays and gets its webhooks, first with nobody else there, then beside an
+ * attacker. In the small size only that everything arrives is judged: how long it took is judged on a quiet machine.
+ */
+const SLICES = size(5, 1)
+const SLICE_MS = size(12_000, 3000)
+const PAYERS = 4
+const PAUSE_MS = 80
+const WITHIN = 2
+
+let stage: Stage
+let url: string
+const receivers: Receiver[] = []
+const attackers: Attacker[] = []
+beforeAll(async () => {
+  // The attacker speaks for a whole network through what passes for a proxy.
+  stage = await openStage({
+    nodes: 0,
+    env: { WEBHOOK_ALLOW_PRIVATE: 'true', TRUSTED_PROXIES: '127.0.0.1/32' },
+  })
+  url = (await stage.start()).url
+})
+afterAll(async () => {
+  await Promise.all(attackers.map((attacker) => attacker.stop().catch(() => {})))
+  await stage.stop()
+  for (const receiver of receivers) await receiver.stop()
+})
+
+/** A partner of good manners, with its customer, its money and its receiver. */
+async function openVictim() {
+  const { key, api } = await stage.partner(url)
+  const pix_key = someCpf()
+  const customer_id = (await api.post('/v1/customers', { name: 'Ana Souza', document: pix_key })).json.id
+  await api.post('/v1/sandbox/deposits', { customer_id, asset: 'BRL', amount: '1000000000' })
+  const receiver = await openReceiver()
+  receivers.push(receiver)
+  await api.post('/v1/webhook_endpoints', { url: receiver.url, events: ['pix.payout.completed'] })
+  return { key, customer_id, pix_key, receiver }
+}
+
+type Victim = Awaited<ReturnType<typeof openVictim>>
+type Slice = { readonly asks: readonly Ask[]; readonly lags: readonly number[] }
+let crowds = 0
+
+/** Pays for a while, and waits for the webhook of every payout. */
+async function observe({ key, customer_id, pix_key, receiver }: Victim): Promise<Slice> {
+  const before = receiver.received.length
+  const prefix = `crowd-${++crowds}`
+  const load = { nodes: [url], key, customer_id, pix_key, payers: PAYERS, pause_ms: PAUSE_MS, prefix }
+  const payers = openPayers(load)
+  await sleep(SLICE_MS)
+  await payers.stop()
+  const ids = new Set(payers.acknowledged.map(({ id }) => id))
+  const told = () => receiver.received.slice(before).filter(({ json }) => ids.has(json.data.object.id))
+  await until(() => new Set(told().map(({ json }) => json.id)).size >= ids.size, 30_000)
+  return { asks: payers.asks, lags: told().map(({ at, json }) => at - Date.parse(json.created_at)) }
+}
+
+async function observeOften(victim: Victim): Promise<Slice[]> {
+  const slices: Slice[] = []
+  for (let i = 0; i < SLICES; i++) slices.push(await observe(victim))
+  return slices
+}
+
+const at = (values: readonly number[], share: number) =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))]!
+/** Of all slices the middle one: what else the machine did in one of them does not count. */
+const typical = (slices: readonly Slice[], share: number, values: (slice: Slice) => readonly number[]) =>
+  at(
+    slices.map((slice) => at(values(slice), share)),
+    0.5,
+  )
+const durations = ({ asks }: Slice) => asks.map(({ ms }) => ms)
+const lagsOf = ({ lags }: Slice) => lags
+
+function judge(who: string, quiet: readonly Slice[], beside: readonly Slice[], counts: Counts): void {
+  const asks = [...quiet, ...beside].flatMap((slice) => slice.asks)
+  expect(asks.filter(({ status }) => status !== 201)).toEqual([])
+  const figures = [
+    { what: 'payout', values: durations },
+    { what: 'webhook lag', values: lagsOf },
+  ].map(({ what, values }) => {
+    const [p50, alone, p50_beside, p99] = [
+      typical(quiet, 0.5, values),
+      typical(quiet, 0.99, values),
+      typical(beside, 0.5, values),
+      typical(beside, 0.99, values),
+    ]
+    return {
+      what,
+      ratio: p99 / alone,
+      text: `${what} p50 ${p50.toFixed(0)} → ${p50_beside.toFixed(0)} ms, p99 ${alone.toFixed(0)} → ${p99.toFixed(0)} ms (× ${(p99 / alone).toFixed(2)})`,
+    }
+  })
+  const done = Object.entries(counts)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([what, count]) => `${count} × ${what}`)
+  noteFact(
+    `${asks.length} payouts of a partner, quiet and beside ${who}: ${figures.map(({ text }) => text).join('; ')}. The attacker counted ${done.join(', ')}`,
+  )
+  if (process.env.PROVE)
+    for (const { what, ratio } of figures) expect(ratio, what).toBeLessThanOrEqual(WITHIN)
+}
+
+/** Lets an attack run for a while before anything is measured beside it. */
+async function attack(name: 'stranger' | 'partner', args: readonly string[]): Promise<Attacker> {
+  const attacker = startAttack(name, args)
+  attackers.push(attacker)
+  if (name === 'partner') await until(() => attacker.output().includes('endpoints'), 30_000)
+  await sleep(size(8000, 1500))
+  return attacker
+}
+
+test('a client without a key delays nobody’s payouts and webhooks, whatever it sends and from wherever', {
+  timeout: 300_000,
+}, async () => {
+  const victim = await openVictim()
+  await observe(victim)
+  const quiet = await observeOften(victim)
+  const attacker = await attack('stranger', [url])
+  const beside = await observeOften(victim)
+  const counts = await attacker.stop()
+  expect(counts['401']! + counts['429']!).toBeGreaterThan(size(1000, 50))
+  expect(counts['500'] ?? 0).toBe(0)
+  judge('a client without a key', quiet, beside, counts)
+})
+
+test('a hostile partner delays nobody else’s payouts and webhooks, with floods, dear reads and receivers that hang', {
+  timeout: 300_000,
+}, async () => {
+  const victim = await openVictim()
+  const hostile = await openVictim()
+  await observe(victim)
+  const quiet = await observeOften(victim)
+  const attacker = await attack('partner', [url, hostile.key, hostile.customer_id, hostile.pix_key])
+  const beside = await observeOften(victim)
+  const counts = await attacker.stop()
+  expect(counts['201']).toBeGreaterThan(0)
+  expect(counts['500'] ?? 0).toBe(0)
+  judge('a hostile partner', quiet, beside, counts)
+})
