@@ -86,6 +86,7 @@ export function createGate(parts: {
       if (refused) return { window, refusal: tooMany(refused) }
       const caller: Caller = {
         key_id: key.id,
+        key_hash: identified.key_hash,
         partner_id: key.partner_id,
         scopes: key.scopes,
         limits,

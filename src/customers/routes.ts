@@ -1,6 +1,7 @@
 import { type Asset, assetNames } from '../core/money.ts'
 import { type Handler, handle } from '../http/endpoint.ts'
 import { decodeCursor, encodeCursor, filterOf, limitOf, pageOf } from '../http/page.ts'
+import { worldOf } from '../keys/keys.ts'
 import { balancesOf, type StatementPosition, statementPage } from '../ledger/balances.ts'
 import * as contract from './contract.ts'
 import { addCustomer, editCustomer, findCustomer, findCustomers } from './customers.ts'
@@ -9,7 +10,7 @@ const { renderBalance, renderCustomer, renderStatementLine } = contract
 
 export const customersRoutes: Handler[] = [
   handle(contract.createCustomer, async ({ world, caller, body }) =>
-    renderCustomer(await addCustomer(world, { ...body, partner_id: caller.partner_id })),
+    renderCustomer(await addCustomer(worldOf(caller, world), { ...body, partner_id: caller.partner_id })),
   ),
 
   handle(contract.listCustomers, async ({ world, caller, query }) => {
@@ -25,7 +26,11 @@ export const customersRoutes: Handler[] = [
 
   handle(contract.updateCustomer, async ({ world, caller, params, body }) =>
     renderCustomer(
-      await editCustomer(world, { partner_id: caller.partner_id, id: params.customer_id }, body),
+      await editCustomer(
+        worldOf(caller, world),
+        { partner_id: caller.partner_id, id: params.customer_id },
+        body,
+      ),
     ),
   ),
 

@@ -308,6 +308,7 @@ export async function transaction<T>(pool: Pool, work: (tx: Db) => Promise<T>): 
     let broken: Error | undefined
     try {
       await client.query('BEGIN')
+      await (pool as Partial<CheckedPool>).check?.(client)
       const result = await work(client)
       committing = true
       await confirmed(client, () => client.query('COMMIT'))
@@ -326,6 +327,20 @@ export async function transaction<T>(pool: Pool, work: (tx: Db) => Promise<T>): 
   }
   const { wait_ms = WAIT_MS } = pool as Partial<WaitingPool>
   return patiently(wait_ms, attempt, (error) => !committing && (isPassing(error) || isUnexecuted(error)))
+}
+
+/** A pool whose every write is preceded by a check, in the same transaction. What it throws undoes the rest. */
+type CheckedPool = Pool & { readonly check: (tx: Db) => Promise<void> }
+
+export function checkedPool(pool: Pool, check: CheckedPool['check']): Pool {
+  const { wait_ms } = pool as Partial<WaitingPool>
+  const checked = { check, wait_ms, connect: () => pool.connect(), query } as unknown as CheckedPool
+  function query(...asked: any[]): any {
+    const text: string = typeof asked[0] === 'string' ? asked[0] : asked[0].text
+    if (isPlainRead(text)) return pool.query(...(asked as [string]))
+    return transaction(checked, (tx) => tx.query(...(asked as [string])))
+  }
+  return checked
 }
 
 /**

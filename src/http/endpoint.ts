@@ -76,6 +76,8 @@ export type Terms = {
 /** Who is calling, as the API key says. */
 export type Caller = {
   readonly key_id: string
+  /** The value that was used, by its hash in hex: a rotation ends values, not keys. */
+  readonly key_hash: string
   readonly partner_id: string
   readonly scopes: readonly Scope[]
   readonly limits: Limits

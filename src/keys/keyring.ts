@@ -22,6 +22,8 @@ export type Identified =
       readonly refusal?: undefined
       readonly world: World
       readonly key: IdentifiedKey
+      /** The value that was used, in hex. */
+      readonly key_hash: string
       readonly limits: Limits
       allows(address: string): boolean
     }
@@ -71,8 +73,7 @@ export function openKeyring(options: { worlds: Worlds; hints: Hints; log: Logger
     return found
   }
 
-  async function look(world: World, value: string): Promise<Known> {
-    const hash = hashKeyValue(value)
+  async function look(world: World, hash: Buffer): Promise<Known> {
     const name = hash.toString('base64')
     const kept = known.get(name)
     if (kept && performance.now() - kept.asked_at < KNOWN_FOR_MS) return kept
@@ -107,7 +108,8 @@ export function openKeyring(options: { worlds: Worlds; hints: Hints; log: Logger
       const environment = value && environmentOf(value)
       if (!environment) return { refusal: new Refusal('invalid_api_key') }
       const world = worlds[environment]
-      const { key, limits, cidrs } = await look(world, value)
+      const hash = hashKeyValue(value)
+      const { key, limits, cidrs } = await look(world, hash)
       if (!key || !limits) return { refusal: new Refusal('invalid_api_key') }
       const now = world.clock.now()
       if (key.revoked_at || (key.valid_until && key.valid_until.getTime() <= now))
@@ -116,7 +118,7 @@ export function openKeyring(options: { worlds: Worlds; hints: Hints; log: Logger
         return { refusal: new Refusal('expired_api_key') }
       const allows = (address: string) =>
         key.ip_allowlist.length === 0 || cidrs.some((cidr) => cidrContains(cidr, address))
-      return { world, key, limits, allows }
+      return { world, key, key_hash: hash.toString('hex'), limits, allows }
     },
     noteUse(world, { key_id, address }) {
       uses.set(key_id, { world, api_key_id: key_id, at: new Date(world.clock.now()), address })

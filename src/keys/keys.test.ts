@@ -226,16 +226,17 @@ test('contract §5: a key with an expiry works until then', async () => {
   await sleep(expires_at.getTime() - Date.now() + 20)
   expect(await answer(service.url, key)).toBe('expired_api_key')
   expect(await answer(plain.url, key)).toBe('expired_api_key')
-  const refused = await underKey(partner_id, key_id).catch((error) => error)
+  const refused = await underKey(partner_id, key_id, key).catch((error) => error)
   expect(refused).toMatchObject({ code: 'expired_api_key' })
 })
 
 /** A deposit for a new customer, as a request under this key would make it once the gate has let it in. */
-async function underKey(partner_id: string, key_id: string) {
+async function underKey(partner_id: string, key_id: string, value: string) {
   const { sandbox } = service.worlds
   const { api } = await service.partner({ partner_id })
   const { id } = (await api.post('/v1/customers', { name: 'Ana', document: someCpf() })).json
-  const caller = { key_id, partner_id } as Parameters<typeof onBehalfOf>[0]
+  const key_hash = hashKeyValue(value).toString('hex')
+  const caller = { key_id, key_hash, partner_id } as Parameters<typeof onBehalfOf>[0]
   const order = deposit(sandbox, { partner_id, customer_id: id, money: money('BRL', 1n), rail: 'sandbox' })
   return sandbox.commit(onBehalfOf(caller, order))
 }
@@ -309,11 +310,157 @@ describe('contract §5: rotation', () => {
 })
 
 test('a request already let in is refused when its key is revoked before the money moves', async () => {
-  const { partner_id, key_id } = await service.partner()
-  expect((await underKey(partner_id, key_id)).amount).toBe(1n)
+  const { partner_id, key_id, key } = await service.partner()
+  expect((await underKey(partner_id, key_id, key)).amount).toBe(1n)
   await revokeKey(service.worlds.sandbox, key_id)
-  await expect(underKey(partner_id, key_id)).rejects.toMatchObject({ code: 'revoked_api_key' })
-  await expect(underKey(partner_id, 'key_none')).rejects.toMatchObject({ code: 'revoked_api_key' })
+  await expect(underKey(partner_id, key_id, key)).rejects.toMatchObject({ code: 'revoked_api_key' })
+  await expect(underKey(partner_id, 'key_none', key)).rejects.toMatchObject({ code: 'revoked_api_key' })
+})
+
+test('a request already let in is refused when its value was rotated out, and the value of another key counts for nothing', async () => {
+  const { sandbox } = service.worlds
+  const { partner_id, key_id, key: old } = await service.partner()
+  const { value } = await rotateKey(sandbox, key_id, 0)
+  await expect(underKey(partner_id, key_id, old)).rejects.toMatchObject({ code: 'revoked_api_key' })
+  expect((await underKey(partner_id, key_id, value)).amount).toBe(1n)
+  const graceful = await rotateKey(sandbox, key_id, 3600)
+  for (const one of [value, graceful.value]) expect((await underKey(partner_id, key_id, one)).amount).toBe(1n)
+  const other = await service.partner()
+  await expect(underKey(partner_id, key_id, other.key)).rejects.toMatchObject({ code: 'revoked_api_key' })
+})
+
+describe('a node that did not hear of a rotation without grace', () => {
+  const document = '52998224725'
+  let made: Record<'customer' | 'payout' | 'transfer' | 'quote' | 'endpoint' | 'event', string>
+  let owner: Awaited<ReturnType<TestService['partner']>>
+  beforeAll(async () => {
+    owner = await service.partner()
+    const post = async (path: string, body?: object) => (await owner.api.post(path, body)).json
+    const customer = (await post('/v1/customers', { name: 'Ana', document })).id
+    for (const asset of ['BRL', 'USDT'])
+      await post('/v1/sandbox/deposits', { customer_id: customer, asset, amount: '900000000' })
+    const payout = await post('/v1/pix/payouts', payoutBody(customer, 'slow@sandbox.test'))
+    const transfer = await post('/v1/onchain/transfers', transferBody(customer, '10009003'))
+    const quote = await post('/v1/quotes', quoteBody(customer))
+    const endpoint = await post('/v1/webhook_endpoints', endpointBody)
+    const event = await post('/v1/sandbox/events/customer.created')
+    made = {
+      customer,
+      payout: payout.id,
+      transfer: transfer.id,
+      quote: quote.id,
+      endpoint: endpoint.id,
+      event: event.id,
+    }
+  })
+
+  const payoutBody = (customer_id: string, pix_key: string) => ({
+    customer_id,
+    amount: '1000',
+    counterparty: { type: 'pix_key', pix_key },
+    idempotency_key: randomBytes(8).toString('hex'),
+  })
+  const transferBody = (customer_id: string, amount: string) => ({
+    customer_id,
+    asset: 'USDT',
+    network: 'tron',
+    amount,
+    destination_address: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8',
+    idempotency_key: randomBytes(8).toString('hex'),
+  })
+  const quoteBody = (customer_id: string) => ({
+    customer_id,
+    from_asset: 'BRL',
+    to_asset: 'USDT',
+    amount: '10000',
+  })
+  const endpointBody = { url: 'https://example.com/hook', events: ['*'] }
+
+  const writes: [string, () => [method: string, path: string, body?: object]][] = [
+    [
+      'a deposit',
+      () => ['POST', '/v1/sandbox/deposits', { customer_id: made.customer, asset: 'BRL', amount: '1' }],
+    ],
+    ['a payout', () => ['POST', '/v1/pix/payouts', payoutBody(made.customer, document)]],
+    ['a transfer', () => ['POST', '/v1/onchain/transfers', transferBody(made.customer, '10000000')]],
+    ['a quote', () => ['POST', '/v1/quotes', quoteBody(made.customer)]],
+    ['a trade', () => ['POST', `/v1/quotes/${made.quote}/execute`]],
+    ['an end of a quote', () => ['POST', `/v1/sandbox/quotes/${made.quote}/expire`]],
+    ['an end of a payout', () => ['POST', `/v1/sandbox/pix/payouts/${made.payout}/fail`]],
+    ['another end of it', () => ['POST', `/v1/sandbox/pix/payouts/${made.payout}/complete`]],
+    ['an end of a transfer', () => ['POST', `/v1/sandbox/onchain/transfers/${made.transfer}/confirm`]],
+    ['another end of that', () => ['POST', `/v1/sandbox/onchain/transfers/${made.transfer}/fail`]],
+    ['a price', () => ['POST', '/v1/sandbox/prices', { pair: 'USDT/BRL', price: '9' }]],
+    ['a customer', () => ['POST', '/v1/customers', { name: 'Eva', document: someCpf() }]],
+    ['a change of a customer', () => ['PATCH', `/v1/customers/${made.customer}`, { name: 'Eva' }]],
+    ['a webhook endpoint', () => ['POST', '/v1/webhook_endpoints', endpointBody]],
+    [
+      'a change of one',
+      () => ['PATCH', `/v1/webhook_endpoints/${made.endpoint}`, { url: 'https://example.org/' }],
+    ],
+    ['a secret', () => ['POST', `/v1/webhook_endpoints/${made.endpoint}/rotate_secret`]],
+    ['a test event', () => ['POST', `/v1/webhook_endpoints/${made.endpoint}/test`]],
+    ['a sample event', () => ['POST', '/v1/sandbox/events/customer.created']],
+    ['a redelivery', () => ['POST', `/v1/events/${made.event}/redeliver`]],
+    [
+      'a redelivery of many',
+      () => [
+        'POST',
+        `/v1/webhook_endpoints/${made.endpoint}/redeliver`,
+        { from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z' },
+      ],
+    ],
+    ['a deletion', () => ['DELETE', `/v1/webhook_endpoints/${made.endpoint}`]],
+  ]
+
+  const send = (api: Api, method: string, path: string, body?: object) =>
+    api.send(
+      method,
+      path,
+      body ? { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } } : {},
+    )
+
+  /** What a write would leave behind, and what no worker changes by itself. */
+  const traces = () => {
+    const rows = (table: string, columns: string) =>
+      `(SELECT json_agg(json_build_array(${columns}) ORDER BY id) FROM sandbox.${table} WHERE partner_id = '${owner.partner_id}') AS ${table}`
+    const kept = [
+      rows('customers', 'id, name'),
+      rows('webhook_endpoints', 'id, url, status, secret, tests'),
+      rows('quotes', 'id, trade_id, expires_at'),
+      ...['deposits', 'payouts', 'transfers', 'trades'].map((table) => rows(table, 'id')),
+      `(SELECT count(*) FROM sandbox.events WHERE partner_id = '${owner.partner_id}'
+         AND type IN ('customer.created', 'webhook_endpoint.test')) AS told`,
+    ]
+    return asAdmin(service.database.url, [`SELECT ${kept.join(', ')}`])
+  }
+
+  test.each(writes)('makes no more of %s with the value that was replaced', async (_, request) => {
+    const { value, key } = await createKey(service.worlds.sandbox, {
+      partner_id: owner.partner_id,
+      name: 'old',
+    })
+    const before = await traces()
+    const api = openApi(service.url, value)
+    expect((await api.get('/v1/usage')).status).toBe(200)
+    // What a rotation does, but for the hint: the node remembers the value for most of a second.
+    await asAdmin(service.database.url, [
+      `UPDATE sandbox.api_key_values SET valid_until = clock_timestamp() WHERE api_key_id = '${key.id}'`,
+    ])
+    const [method, path, json] = request()
+    const reply = await send(api, method, path, json)
+    expect(reply.json.error.code).toBe('revoked_api_key')
+    const after = await traces()
+    expect(after).toEqual(before)
+  })
+
+  test('every call that writes is in that list', () => {
+    const listed = writes.map(([, request]) => request().slice(0, 2).join(' '))
+    const matches = (route: string) =>
+      listed.some((one) => new RegExp(`^${route.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(one))
+    const unlisted = endpoints.filter(({ route }) => !route.startsWith('GET ') && !matches(route))
+    expect(unlisted.map(({ route }) => route)).toEqual([])
+  })
 })
 
 describe('contract §5: a revocation holds on every node', () => {

@@ -130,8 +130,35 @@ export async function noteUses(
   )
 }
 
-/** What the money transaction judges again, under the lock that a revocation takes alone. */
-export const keyInForce = rowSource<{ id: string; revoked_at: Date | null; expires_at: Date | null }>(
-  'api keys',
-  'SELECT id, revoked_at, expires_at FROM api_keys WHERE id = ANY($1::text[])',
-)
+/** A value of a key, by its hash in hex, with what ends it. */
+export type KeyInForce = {
+  readonly id: string
+  readonly api_key_id: string
+  readonly valid_until: Date | null
+  readonly revoked_at: Date | null
+  readonly expires_at: Date | null
+}
+
+const IN_FORCE = `SELECT encode(v.hash, 'hex') AS id, v.api_key_id, v.valid_until, k.revoked_at, k.expires_at
+  FROM unnest($1::text[]) AS used (hash) JOIN api_key_values v ON v.hash = decode(used.hash, 'hex') JOIN api_keys k ON k.id = v.api_key_id`
+
+/** What the money transaction judges again, under the lock that a revocation and a rotation take alone. */
+export const keyInForce = rowSource<KeyInForce>('api keys', IN_FORCE)
+
+/** The same for a transaction beside the door. The statements are two: the second must see what the lock waited for. */
+export async function lockKeyInForce(
+  tx: Db,
+  used: { key_id: string; key_hash: string },
+): Promise<{ key: KeyInForce | undefined; now: Date }> {
+  await tx.query({
+    name: 'share api key',
+    text: 'SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))',
+    values: [used.key_id],
+  })
+  const { rows } = await tx.query({
+    name: 'api key in force',
+    text: `SELECT clock_timestamp()::timestamptz(3) AS now, k.* FROM (SELECT) AS one LEFT JOIN (${IN_FORCE}) AS k ON true`,
+    values: [[used.key_hash]],
+  })
+  return { key: rows[0].id === null ? undefined : rows[0], now: rows[0].now }
+}

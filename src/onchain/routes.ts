@@ -6,6 +6,7 @@ import { selectNewest } from '../db/newest.ts'
 import { Answered } from '../http/answered.ts'
 import { type Caller, type Handler, handle } from '../http/endpoint.ts'
 import { filterOf, limitOf, pageOf } from '../http/page.ts'
+import { onBehalfOf } from '../keys/keys.ts'
 import { claimOf, findClaimed } from '../ledger/once.ts'
 import type { World } from '../world.ts'
 import { networkNames, networks } from './address.ts'
@@ -94,7 +95,7 @@ export const transfersRoutes: Handler[] = [
       { kind: 'broadcast' },
       { kind: 'confirmed' },
     ]
-    return renderTransfer(await force(world, transfer, steps))
+    return renderTransfer(await force(world, caller, transfer, steps))
   }),
 
   handle(contract.failTransfer, async ({ world, caller, params }) => {
@@ -105,7 +106,7 @@ export const transfersRoutes: Handler[] = [
       { kind: 'broadcast' },
       { kind: 'failed', rail_code: 'reverted' },
     ]
-    return renderTransfer(await force(world, transfer, steps))
+    return renderTransfer(await force(world, caller, transfer, steps))
   }),
 ]
 
@@ -117,10 +118,15 @@ async function findTransfer(world: World, caller: Caller, id: string): Promise<T
 }
 
 /** In the sandbox the caller may play the network: whatever steps are missing are taken, up to the end. */
-async function force(world: World, transfer: Transfer, steps: readonly Step[]): Promise<Transfer> {
+async function force(
+  world: World,
+  caller: Caller,
+  transfer: Transfer,
+  steps: readonly Step[],
+): Promise<Transfer> {
   for (const step of steps) {
     const { transfer: after, changed } = await world.commit(
-      stepTransfer(world, transfer, step, { by: 'caller' }),
+      onBehalfOf(caller, stepTransfer(world, transfer, step, { by: 'caller' })),
     )
     if (changed && isFinal(after)) return after
   }

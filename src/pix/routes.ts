@@ -7,6 +7,7 @@ import { selectNewest } from '../db/newest.ts'
 import { Answered } from '../http/answered.ts'
 import { type Caller, type Handler, handle } from '../http/endpoint.ts'
 import { filterOf, limitOf, pageOf } from '../http/page.ts'
+import { onBehalfOf } from '../keys/keys.ts'
 import type { Claimed } from '../ledger/command.ts'
 import { claimOf, findClaimed } from '../ledger/once.ts'
 import { endToEndId } from '../rails/pix/simulated.ts'
@@ -107,7 +108,7 @@ export const pixRoutes = (senders: Senders): Handler[] => [
   handle(contract.completePayout, async ({ world, caller, params }) => {
     const payout = await findPayout(world, caller, params.payout_id)
     return renderPayout(
-      await force(world, payout, {
+      await force(world, caller, payout, {
         kind: 'settled',
         end_to_end_id: endToEndId({ send_id: payout.send_id, sent_at: payout.created_at }),
       }),
@@ -116,7 +117,7 @@ export const pixRoutes = (senders: Senders): Handler[] => [
 
   handle(contract.failPayout, async ({ world, caller, params }) =>
     renderPayout(
-      await force(world, await findPayout(world, caller, params.payout_id), {
+      await force(world, caller, await findPayout(world, caller, params.payout_id), {
         kind: 'refused',
         rail_code: 'DS04',
       }),
@@ -141,10 +142,13 @@ async function findPayout(world: World, caller: Caller, id: string): Promise<Pay
 /** In the sandbox the caller may play the rail. */
 async function force(
   world: World,
+  caller: Caller,
   payout: Payout,
   outcome: Parameters<typeof settlePayout>[2],
 ): Promise<Payout> {
-  const settled = await world.commit(settlePayout(world, payout, outcome, { by: 'caller' }))
+  const settled = await world.commit(
+    onBehalfOf(caller, settlePayout(world, payout, outcome, { by: 'caller' })),
+  )
   return settled.changed ? settled.payout : refuse('already_final')
 }
 

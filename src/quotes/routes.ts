@@ -7,6 +7,7 @@ import { selectNewest } from '../db/newest.ts'
 import { Answered } from '../http/answered.ts'
 import { type Caller, type Handler, handle } from '../http/endpoint.ts'
 import { filterOf, limitOf, pageOf } from '../http/page.ts'
+import { worldOf } from '../keys/keys.ts'
 import type { Treasury } from '../treasury/treasury.ts'
 import type { World } from '../world.ts'
 import { lockedPrice, pairNames, pairOf } from './arithmetic.ts'
@@ -109,7 +110,11 @@ export const quotesRoutes = (treasuries: Treasuries): Handler[] => [
       parsePrice(body.price) ??
       refuse('invalid_request', { param: 'price', message: 'price must be above zero.' })
     const observed_at = age_seconds === 0 ? null : new Date(world.clock.now() - age_seconds * 1000)
-    await savePrice(world.db, { id: setPriceId(caller.partner_id, pair), price, observed_at })
+    await savePrice(worldOf(caller, world).db, {
+      id: setPriceId(caller.partner_id, pair),
+      price,
+      observed_at,
+    })
     return { data: await currentPrices(world, caller) }
   }),
 

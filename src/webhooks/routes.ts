@@ -4,6 +4,7 @@ import { renderEvent } from '../events/contract.ts'
 import { type EventType, eventTypes } from '../events/events.ts'
 import { type Caller, type Handler, handle } from '../http/endpoint.ts'
 import { limitOf, pageOf, parseTime, positionOf } from '../http/page.ts'
+import { worldOf } from '../keys/keys.ts'
 import type { World } from '../world.ts'
 import * as contract from './contract.ts'
 import {
@@ -34,7 +35,7 @@ export const webhooksRoutes = (webhooks: Webhooks, sampleOf: SampleOf): Handler[
   handle(contract.createWebhookEndpoint, async ({ world, caller, body }) => {
     const { partner_id } = caller
     const wanted = { ...body, partner_id, description: body.description ?? null }
-    const { endpoint, secret } = await createEndpoint(world, webhooks, wanted)
+    const { endpoint, secret } = await createEndpoint(worldOf(caller, world), webhooks, wanted)
     return { ...renderEndpoint(endpoint), secret }
   }),
 
@@ -48,17 +49,22 @@ export const webhooksRoutes = (webhooks: Webhooks, sampleOf: SampleOf): Handler[
   ),
 
   handle(contract.updateWebhookEndpoint, async ({ world, caller, params, body }) =>
-    renderEndpoint(await editEndpoint(world, webhooks, whereOf(caller, params), body)),
+    renderEndpoint(await editEndpoint(worldOf(caller, world), webhooks, whereOf(caller, params), body)),
   ),
 
   handle(contract.deleteWebhookEndpoint, async ({ world, caller, params }) => {
-    await removeEndpoint(world, whereOf(caller, params))
+    await removeEndpoint(worldOf(caller, world), whereOf(caller, params))
     return undefined
   }),
 
   handle(contract.rotateWebhookSecret, async ({ world, caller, params, query }) => {
     const grace_hours = Number(query.grace_hours ?? GRACE_HOURS)
-    const { endpoint, secret } = await rotateSecret(world, webhooks, whereOf(caller, params), grace_hours)
+    const { endpoint, secret } = await rotateSecret(
+      worldOf(caller, world),
+      webhooks,
+      whereOf(caller, params),
+      grace_hours,
+    )
     return { ...renderEndpoint(endpoint), secret }
   }),
 
@@ -88,18 +94,26 @@ export const webhooksRoutes = (webhooks: Webhooks, sampleOf: SampleOf): Handler[
   }),
 
   handle(contract.testWebhookEndpoint, async ({ world, caller, params }) =>
-    renderDelivery(await sendTest(world, webhooks, whereOf(caller, params)), world.environment),
+    renderDelivery(
+      await sendTest(worldOf(caller, world), webhooks, whereOf(caller, params)),
+      world.environment,
+    ),
   ),
 
   handle(contract.redeliverRangeOfEvents, async ({ world, caller, params, body }) => {
     const range = { from: parseTime(body.from, 'from'), to: parseTime(body.to, 'to') }
-    const { redelivered, next_from } = await sendRangeAgain(world, webhooks, whereOf(caller, params), range)
+    const { redelivered, next_from } = await sendRangeAgain(
+      worldOf(caller, world),
+      webhooks,
+      whereOf(caller, params),
+      range,
+    )
     return { redelivered, ...(next_from ? { next_from: next_from.toISOString() } : {}) }
   }),
 
   handle(contract.redeliverOneEvent, async ({ world, caller, params }) => {
     const where = { id: params.event_id, partner_id: caller.partner_id }
-    return { redelivered: await sendAgain(world, webhooks, where) }
+    return { redelivered: await sendAgain(worldOf(caller, world), webhooks, where) }
   }),
 
   handle(contract.createSampleEvent, async ({ world, caller, params }) => {
@@ -107,7 +121,7 @@ export const webhooksRoutes = (webhooks: Webhooks, sampleOf: SampleOf): Handler[
     if (!eventTypes.includes(type))
       refuse('invalid_request', { param: 'kind', message: `kind must be one of ${eventTypes.join(', ')}.` })
     const sample = { partner_id: caller.partner_id, type, object: sampleOf(type, world) }
-    return renderEvent(await addSample(world, webhooks, sample), world.environment)
+    return renderEvent(await addSample(worldOf(caller, world), webhooks, sample), world.environment)
   }),
 ]
 

@@ -7,6 +7,7 @@ import { openPool } from '../../src/db/pool.ts'
 import { deposit } from '../../src/deposits/deposits.ts'
 import type { Caller } from '../../src/http/endpoint.ts'
 import { createKey } from '../../src/keys/keys.ts'
+import { hashKeyValue } from '../../src/keys/value.ts'
 import { openDoor } from '../../src/ledger/commit.ts'
 import { claimOf } from '../../src/ledger/once.ts'
 import { acceptTransfer, OPERATION as TRANSFER } from '../../src/onchain/transfers.ts'
@@ -55,9 +56,10 @@ export async function openTestWorld(options: {
     ...options.parts,
   })
   const { id: partner_id } = await createPartner(openShared(sharedDb), 'Test')
-  const { key } = await createKey(world, { partner_id, name: 'test' })
+  const { key, value } = await createKey(world, { partner_id, name: 'test' })
   const caller: Caller = {
     key_id: key.id,
+    key_hash: hashKeyValue(value).toString('hex'),
     partner_id,
     scopes: key.scopes,
     limits: { per_minute: 1, per_day: 1, endpoint_per_minute: undefined, lookup_per_minute: 1 } as never,
