@@ -2,7 +2,7 @@ import { Refusal } from './core/errors.ts'
 import { customersRoutes } from './customers/routes.ts'
 import { depositsRoutes } from './deposits/routes.ts'
 import { eventsRoutes } from './events/routes.ts'
-import type { Caller, Endpoint, Handler } from './http/endpoint.ts'
+import { type Caller, type Endpoint, type Handler, lackOfScopes } from './http/endpoint.ts'
 import { type Cidr, clientAddress, normalizeAddress } from './http/ip.ts'
 import type { Gate } from './http/server.ts'
 import type { Keyring } from './keys/keyring.ts'
@@ -105,14 +105,9 @@ export function createGate(parts: {
       keyring.noteUse(world, caller)
       if (endpoint?.sandbox_only && world.environment !== 'sandbox')
         return { window, refusal: new Refusal('sandbox_only') }
-      if (endpoint?.scope && !key.scopes.includes(endpoint.scope)) {
-        return {
-          window,
-          refusal: new Refusal('insufficient_scope', {
-            message: `This API key lacks the scope ${endpoint.scope}.`,
-          }),
-        }
-      }
+      const lack = endpoint?.scopes && lackOfScopes(endpoint.scopes, key.scopes)
+      if (lack !== undefined)
+        return { window, refusal: new Refusal('insufficient_scope', { message: `This API key ${lack}.` }) }
       return { window, world, caller }
     },
   }

@@ -63,7 +63,7 @@ export const errors = {
   insufficient_scope: {
     ...permission,
     message: 'This API key lacks the scope that this call needs.',
-    page: 'Keys carry scopes: read, customers, payouts, transfers, quotes, webhooks. The message names the one that is missing. Create a key with that scope, or change the key.',
+    page: 'Keys carry scopes: read, customers, payouts, transfers, quotes, webhooks. A scope reads what it acts on, read reads everything, and what sends data out needs webhooks and read. The message names what is missing. Create a key with that scope.',
   },
   sandbox_only: {
     ...permission,

@@ -68,7 +68,7 @@ export const createCustomer = endpoint({
   summary: 'Create a customer',
   description:
     'A customer holds one balance per asset. `document` is a CPF or CNPJ (numeric or alphanumeric), bare or fully punctuated; its check digits are verified. A document, and an `external_id`, can be used once.',
-  scope: 'customers',
+  scopes: { all: ['customers'] },
   body: Fields({
     name: Text(120, 'Full name', { examples: ['Ana Souza'] }),
     document: T.String({ maxLength: 18, description: 'CPF or CNPJ', examples: ['529.982.247-25'] }),
@@ -91,7 +91,7 @@ export const listCustomers = endpoint({
   name: 'customers.list',
   route: 'GET /v1/customers',
   summary: 'List customers, newest first',
-  scope: 'read',
+  scopes: { any: ['read', 'customers'] },
   query: Fields({
     ...pageQuery,
     ...timeQuery,
@@ -109,7 +109,7 @@ export const getCustomer = endpoint({
   name: 'customers.get',
   route: 'GET /v1/customers/{customer_id}',
   summary: 'Read a customer',
-  scope: 'read',
+  scopes: { any: ['read', 'customers'] },
   params,
   reply: { status: 200, schema: CustomerObject },
   errors: ['insufficient_scope', 'customer_not_found'],
@@ -121,7 +121,7 @@ export const updateCustomer = endpoint({
   summary: 'Change a customer’s name, e-mail or metadata',
   description:
     'Only the fields that are sent change. `metadata` is replaced as a whole; `email: null` removes the address.',
-  scope: 'customers',
+  scopes: { all: ['customers'] },
   params,
   body: Fields(
     {
@@ -170,7 +170,7 @@ export const getBalances = endpoint({
   summary: 'A customer’s balances',
   description:
     '`available` can be spent; `in_transit` was debited by payouts and transfers that have not reached their end.',
-  scope: 'read',
+  scopes: { any: ['read', 'customers'] },
   params,
   reply: { status: 200, schema: T.Object({ data: T.Array(BalanceObject) }) },
   errors: ['insufficient_scope', 'customer_not_found'],
@@ -217,7 +217,7 @@ export const getStatement = endpoint({
   route: 'GET /v1/customers/{customer_id}/statement',
   summary: 'A customer’s statement, newest first',
   description: 'Every change of a balance, with the balance after it and what caused it.',
-  scope: 'read',
+  scopes: { any: ['read', 'customers'] },
   params,
   query: Fields({ ...pageQuery, asset: T.Optional(AssetName) }),
   reply: { status: 200, schema: Page(StatementLineObject) },

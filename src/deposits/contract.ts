@@ -34,7 +34,7 @@ export const createSandboxDeposit = endpoint({
   summary: 'Credit a test balance',
   description:
     'Test money, at once, as much as you like. Each call credits again: there is no idempotency key.',
-  scope: 'customers',
+  scopes: { all: ['customers'] },
   sandbox_only: true,
   body: Fields({ customer_id: Id('customer'), asset: AssetName, amount: Amount }),
   reply: { status: 201, schema: DepositObject },

@@ -46,12 +46,13 @@ ${sample('Your first call', `export TRILHO_KEY=svc_test_sk_…\n\ncurl ${base}/v
 }
 
 const scopeMeanings: Readonly<Record<Scope, string>> = {
-  read: 'Read whatever the key can see',
-  customers: 'Create and change customers',
-  payouts: 'Send Pix payouts',
-  transfers: 'Send USDT and BTC on chain',
-  quotes: 'Create quotes and execute them',
-  webhooks: 'Manage webhook endpoints, send events again',
+  read: 'Read everything; looking up a Pix key needs payouts',
+  customers: 'Create, change and read customers, their balances, statements and deposits',
+  payouts: 'Send and read Pix payouts, look up Pix keys',
+  transfers: 'Send USDT and BTC on chain, read transfers and fees',
+  quotes: 'Create, execute and read quotes; read trades and prices',
+  webhooks:
+    'Read, test and delete webhook endpoints and rotate their secrets; together with read also create and change them, and send events again',
 }
 
 function authentication(base: string): GuideSection {
@@ -67,7 +68,7 @@ ${table(
   ],
 )}
 <p>A key is shown once, when it is made. Keep it on your server: never in an app, a web page, a repository or a log. A key can be bound to addresses, can expire, and can be rotated with an overlap, so that nothing stops.</p>
-<p>Each key carries scopes. Every call below names the one it needs.</p>
+<p>Each key carries scopes. Every call below names what it needs.</p>
 ${table(
   ['Scope', 'Allows'],
   scopes.map((scope) => [html`<code>${scope}</code>`, scopeMeanings[scope]]),

@@ -177,15 +177,19 @@ describe('mistakes in a declaration', () => {
 test('scope, sandbox and own limit are told in words and as extensions', () => {
   const declared = endpoint({
     ...things,
-    scope: 'quotes',
+    scopes: { all: ['quotes', 'read'] },
     sandbox_only: true,
     limit_per_minute: 30,
     reply: { status: 204 },
   })
   const operation = build([declared]).paths['/v1/things']!.get!
   expect(operation.description).toBe(
-    'Needs a key with the scope `quotes`. Sandbox only: a live key is refused. Has a limit of its own: 30 calls per minute.',
+    'Needs a key with the scopes `quotes` and `read`. Sandbox only: a live key is refused. Has a limit of its own: 30 calls per minute.',
   )
-  expect(operation).toMatchObject({ 'x-scope': 'quotes', 'x-sandbox-only': true, 'x-limit-per-minute': 30 })
+  expect(operation).toMatchObject({
+    'x-scope': ['quotes', 'read'],
+    'x-sandbox-only': true,
+    'x-limit-per-minute': 30,
+  })
   expect((operation.responses[204] as Response).content).toBeUndefined()
 })

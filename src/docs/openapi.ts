@@ -63,7 +63,10 @@ export type Operation = {
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: { readonly required: true; readonly content: Content }
   readonly responses: Readonly<Record<string, Response | Ref>>
-  readonly 'x-scope'?: Scope
+  /** A key needs all of these. */
+  readonly 'x-scope'?: readonly Scope[]
+  /** A key needs any one of these. */
+  readonly 'x-scope-any'?: readonly Scope[]
   readonly 'x-sandbox-only'?: true
   readonly 'x-limit-per-minute'?: number
 }
@@ -264,7 +267,7 @@ function operationOf(endpoint: Endpoint, context: Context): Operation {
     tags: [tagOf(endpoint)],
     summary: endpoint.summary,
     description: [endpoint.description, needsOf(endpoint)].filter(Boolean).join('\n\n'),
-    ...(endpoint.scope ? { 'x-scope': endpoint.scope } : {}),
+    ...scopesOf(endpoint),
     ...(endpoint.sandbox_only ? { 'x-sandbox-only': true } : {}),
     ...(endpoint.limit_per_minute ? { 'x-limit-per-minute': endpoint.limit_per_minute } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
@@ -273,9 +276,22 @@ function operationOf(endpoint: Endpoint, context: Context): Operation {
   }
 }
 
-function needsOf({ scope, sandbox_only, limit_per_minute, looks_up }: Endpoint): string {
+function scopesOf({ scopes }: Endpoint): Pick<Operation, 'x-scope' | 'x-scope-any'> {
+  if (!scopes) return {}
+  return 'all' in scopes ? { 'x-scope': scopes.all } : { 'x-scope-any': scopes.any }
+}
+
+function scopesInWords({ scopes }: Endpoint): string {
+  if (!scopes) return 'Any valid key may call it.'
+  const named = (list: readonly Scope[]) => list.map((scope) => `\`${scope}\``)
+  if ('any' in scopes) return `Needs a key with the scope ${named(scopes.any).join(' or ')}.`
+  return `Needs a key with the scope${scopes.all.length > 1 ? 's' : ''} ${named(scopes.all).join(' and ')}.`
+}
+
+function needsOf(endpoint: Endpoint): string {
+  const { sandbox_only, limit_per_minute, looks_up } = endpoint
   return [
-    scope ? `Needs a key with the scope \`${scope}\`.` : 'Any valid key may call it.',
+    scopesInWords(endpoint),
     sandbox_only ? 'Sandbox only: a live key is refused.' : '',
     limit_per_minute ? `Has a limit of its own: ${limit_per_minute} calls per minute.` : '',
     looks_up ? `Counts as a look-up: ${LOOKUP_PER_MINUTE} per minute.` : '',

@@ -47,7 +47,7 @@ export const listEvents = endpoint({
   summary: 'Read the event log',
   description:
     'Without `after`: newest first, as every list. With `after`: oldest first, from right behind that point. `after` is the id of an event, the `next_cursor` of a page read with `after`, or `start`. Such a page always has a `next_cursor`: keep it and come back with it. An event that commits late gets a later place, so none is ever skipped.',
-  scope: 'read',
+  scopes: { all: ['read'] },
   query: Fields({
     ...pageQuery,
     after: T.Optional(
@@ -71,7 +71,7 @@ export const getEvent = endpoint({
   name: 'events.get',
   route: 'GET /v1/events/{event_id}',
   summary: 'Read an event',
-  scope: 'read',
+  scopes: { all: ['read'] },
   params: T.Object({ event_id: Id('event') }),
   reply: { status: 200, schema: EventObject },
   errors: ['insufficient_scope', 'event_not_found'],

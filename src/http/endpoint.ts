@@ -3,9 +3,23 @@ import type { ErrorCode, Refusal } from '../core/errors.ts'
 import type { World } from '../world.ts'
 import type { Answered } from './answered.ts'
 
-/** Contract §5. A key carries some of these; an endpoint asks for one. */
+/** Contract §5. A key carries some of these. */
 export const scopes = ['read', 'customers', 'payouts', 'transfers', 'quotes', 'webhooks'] as const
 export type Scope = (typeof scopes)[number]
+
+/** What an endpoint asks of a key: all of these, or any one of them. A scope reads what it acts on, so reads ask for any. */
+export type NeededScopes = { readonly all: readonly Scope[] } | { readonly any: readonly Scope[] }
+
+/** What a key lacks for a call, to be put behind "This API key"; undefined when it lacks nothing. */
+export function lackOfScopes(needed: NeededScopes, held: readonly Scope[]): string | undefined {
+  if ('any' in needed)
+    return needed.any.some((scope) => held.includes(scope))
+      ? undefined
+      : `needs the scope ${needed.any.join(' or ')}`
+  const missing = needed.all.filter((scope) => !held.includes(scope))
+  if (missing.length === 0) return undefined
+  return `lacks the scope${missing.length > 1 ? 's' : ''} ${missing.join(' and ')}`
+}
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
@@ -20,7 +34,7 @@ export type Endpoint = {
   readonly summary: string
   readonly description?: string
   /** Absent: any valid key. */
-  readonly scope?: Scope
+  readonly scopes?: NeededScopes
   readonly sandbox_only?: true
   readonly params?: TObject
   readonly query?: TObject

@@ -14,11 +14,10 @@ import {
   testEnv,
 } from '../../test/support/service.ts'
 import { until } from '../../test/support/wait.ts'
-import { endpoints } from '../api.ts'
 import { Refusal } from '../core/errors.ts'
 import { money } from '../core/money.ts'
 import { deposit } from '../deposits/deposits.ts'
-import { methodAndPath, scopes } from '../http/endpoint.ts'
+import { scopes } from '../http/endpoint.ts'
 import type { Service } from '../main.ts'
 import { createKey, onBehalfOf, revokeKey, rotateKey } from './keys.ts'
 import { listKeys } from './store.ts'
@@ -130,25 +129,6 @@ test('§5 item 2: a key reaches the environment of its prefix and nothing of the
 })
 
 describe('contract §5: scopes', () => {
-  const scoped = endpoints.filter(({ scope }) => scope !== undefined)
-
-  test.each(scoped.map((declared) => [declared.route, declared] as const))('%s', async (_, declared) => {
-    const { method, path } = methodAndPath(declared)
-    const target = path.replaceAll(/\{(\w+)\}/g, 'cus_00000000000000000000000000')
-    const ask = (api: Api) =>
-      api.send(
-        method,
-        target,
-        declared.body ? { body: '{}', headers: { 'content-type': 'application/json' } } : {},
-      )
-    const lacking = await service.partner({ scopes: scopes.filter((scope) => scope !== declared.scope) })
-    const refused = await ask(lacking.api)
-    expect(refused.json.error.code).toBe('insufficient_scope')
-    expect(refused.json.error.message).toContain(declared.scope)
-    const having = await service.partner({ scopes: [declared.scope!] })
-    expect((await ask(having.api)).status).not.toBe(403)
-  })
-
   test('a key has all of them unless told otherwise; a call without a scope takes any key', async () => {
     const { key_id } = await service.partner()
     expect((await listKeys(service.worlds.sandbox.db, { id: key_id }))[0]!.scopes).toEqual(scopes)

@@ -98,7 +98,7 @@ export const createTransfer = endpoint({
   summary: 'Send USDT or BTC to an address',
   description:
     'Debits the amount and the network’s fee, and sends the amount. `amount` is what the recipient gets. A transfer to a wrong address cannot be undone: the address is checked for its network before anything moves. With the same `idempotency_key` it is safe to repeat for 24 hours. `?dry_run=true` runs every check and moves nothing.',
-  scope: 'transfers',
+  scopes: { all: ['transfers'] },
   query: Fields({ dry_run: T.Optional(T.Enum(['true', 'false'], { description: 'true: check only' })) }),
   body: Fields({
     customer_id: Id('customer'),
@@ -155,7 +155,7 @@ export const listTransfers = endpoint({
   name: 'onchain.transfers.list',
   route: 'GET /v1/onchain/transfers',
   summary: 'List transfers, newest first',
-  scope: 'read',
+  scopes: { any: ['read', 'transfers'] },
   query: Fields({
     ...pageQuery,
     ...timeQuery,
@@ -174,7 +174,7 @@ export const getTransfer = endpoint({
   name: 'onchain.transfers.get',
   route: 'GET /v1/onchain/transfers/{transfer_id}',
   summary: 'Read a transfer',
-  scope: 'read',
+  scopes: { any: ['read', 'transfers'] },
   params,
   reply: { status: 200, schema: TransferObject },
   errors: ['insufficient_scope', 'transfer_not_found'],
@@ -186,7 +186,7 @@ export const getFees = endpoint({
   summary: 'What a transfer costs right now, per network',
   description:
     'The fee that the create call answers with is final for that transfer. A network that is not available is left out.',
-  scope: 'read',
+  scopes: { any: ['read', 'transfers'] },
   reply: {
     status: 200,
     schema: T.Object({
@@ -204,7 +204,7 @@ export const getFees = endpoint({
 const settle = (word: 'confirm' | 'fail') =>
   ({
     route: `POST /v1/sandbox/onchain/transfers/{transfer_id}/${word}`,
-    scope: 'transfers',
+    scopes: { all: ['transfers'] },
     sandbox_only: true,
     params,
     reply: { status: 200, schema: TransferObject },

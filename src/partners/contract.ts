@@ -47,7 +47,7 @@ export const getAccount = endpoint({
   name: 'account.get',
   route: 'GET /v1/account',
   summary: 'Your own terms, and the fees you have earned',
-  scope: 'read',
+  scopes: { all: ['read'] },
   reply: { status: 200, schema: AccountObject },
   errors: ['insufficient_scope'],
 })

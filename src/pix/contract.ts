@@ -182,7 +182,7 @@ export const createPayout = endpoint({
   summary: 'Send a Pix payment',
   description:
     'Debits the customer’s BRL balance and pays a Pix key or a bank account that has the customer’s own document. The call waits a moment for the network, so it usually answers `completed`; otherwise `processing`, and an event tells the rest. With the same `idempotency_key` it is safe to repeat for 24 hours: every equal request gets the same answer, and the money moves once. `?dry_run=true` runs every check and moves nothing.',
-  scope: 'payouts',
+  scopes: { all: ['payouts'] },
   query: Fields({ dry_run: T.Optional(T.Enum(['true', 'false'], { description: 'true: check only' })) }),
   body: Fields({
     customer_id: Id('customer'),
@@ -224,7 +224,7 @@ export const listPayouts = endpoint({
   name: 'pix.payouts.list',
   route: 'GET /v1/pix/payouts',
   summary: 'List payouts, newest first',
-  scope: 'read',
+  scopes: { any: ['read', 'payouts'] },
   query: Fields({
     ...pageQuery,
     ...timeQuery,
@@ -241,7 +241,7 @@ export const getPayout = endpoint({
   name: 'pix.payouts.get',
   route: 'GET /v1/pix/payouts/{payout_id}',
   summary: 'Read a payout',
-  scope: 'read',
+  scopes: { any: ['read', 'payouts'] },
   params,
   reply: { status: 200, schema: PayoutObject },
   errors: ['insufficient_scope', 'payout_not_found'],
@@ -266,7 +266,7 @@ export const getPixKey = endpoint({
   summary: 'Check a Pix key before paying it',
   description:
     'Asks the directory who holds a key, and whether `?customer_id=` may be paid out to it. Has a small limit of its own, shared with dry runs and refused payouts.',
-  scope: 'payouts',
+  scopes: { all: ['payouts'] },
   params: T.Object({ pix_key: PixKeyText }),
   query: Fields({ customer_id: T.Optional(Id('customer')) }),
   reply: { status: 200, schema: PixKeyObject },
@@ -283,7 +283,7 @@ export const getPixKey = endpoint({
 const settle = (word: 'complete' | 'fail') =>
   ({
     route: `POST /v1/sandbox/pix/payouts/{payout_id}/${word}` as const,
-    scope: 'payouts',
+    scopes: { all: ['payouts'] },
     sandbox_only: true,
     params,
     reply: { status: 200, schema: PayoutObject },

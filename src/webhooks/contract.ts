@@ -2,7 +2,7 @@ import { Type as T } from 'typebox'
 import type { Environment } from '../core/environment.ts'
 import { EventObject, eventText } from '../events/contract.ts'
 import { eventTypes } from '../events/events.ts'
-import { endpoint } from '../http/endpoint.ts'
+import { type Caller, endpoint } from '../http/endpoint.ts'
 import { Fields, Id, Page, pageQuery, Text, Timestamp } from '../http/schema.ts'
 import type { Attempted, Delivery } from './queue.ts'
 import type { WebhookEndpoint } from './store.ts'
@@ -97,7 +97,7 @@ export const createWebhookEndpoint = endpoint({
   summary: 'Create a webhook endpoint',
   description:
     'From now on every event of these kinds is sent there, signed as Standard Webhooks 1.0. The answer holds the `secret` to verify it with, this once.',
-  scope: 'webhooks',
+  scopes: { all: ['webhooks', 'read'] },
   body: Fields({ url: Url, events: Kinds, description: T.Optional(Description) }),
   reply: { status: 201, schema: WithSecret },
   errors: [...bodyErrors, 'insufficient_scope', 'too_many_webhook_endpoints'],
@@ -112,7 +112,7 @@ export const listWebhookEndpoints = endpoint({
   name: 'webhook_endpoints.list',
   route: 'GET /v1/webhook_endpoints',
   summary: 'List webhook endpoints, newest first',
-  scope: 'read',
+  scopes: { any: ['read', 'webhooks'] },
   query: Fields(pageQuery),
   reply: { status: 200, schema: Page(WebhookEndpointObject) },
   errors: ['insufficient_scope'],
@@ -122,7 +122,7 @@ export const getWebhookEndpoint = endpoint({
   name: 'webhook_endpoints.get',
   route: 'GET /v1/webhook_endpoints/{endpoint_id}',
   summary: 'Read a webhook endpoint',
-  scope: 'read',
+  scopes: { any: ['read', 'webhooks'] },
   params,
   reply: { status: 200, schema: WebhookEndpointObject },
   errors: ['insufficient_scope', 'webhook_endpoint_not_found'],
@@ -134,7 +134,7 @@ export const updateWebhookEndpoint = endpoint({
   summary: 'Change, enable or disable a webhook endpoint',
   description:
     'Only the fields that are sent change; `description: null` removes it. While an endpoint is disabled nothing is sent to it: what was on its way waits, and what happens meanwhile can be redelivered by time range.',
-  scope: 'webhooks',
+  scopes: { all: ['webhooks', 'read'] },
   params,
   body: Fields(
     {
@@ -155,7 +155,7 @@ export const deleteWebhookEndpoint = endpoint({
   route: 'DELETE /v1/webhook_endpoints/{endpoint_id}',
   summary: 'Delete a webhook endpoint',
   description: 'Nothing is sent there any more, also not what was on its way.',
-  scope: 'webhooks',
+  scopes: { all: ['webhooks'] },
   params,
   reply: { status: 204 },
   errors: ['insufficient_scope', 'webhook_endpoint_not_found'],
@@ -167,7 +167,7 @@ export const rotateWebhookSecret = endpoint({
   summary: 'Give a webhook endpoint a new secret',
   description:
     'Until the grace ends requests carry two signatures, under the new secret and the one before it, so nothing is refused while you change over.',
-  scope: 'webhooks',
+  scopes: { all: ['webhooks'] },
   params,
   query: Fields({
     grace_hours: T.Optional(
@@ -190,10 +190,12 @@ const AttemptObject = T.Object({
   answer: T.Optional(
     T.Object({
       status: T.Integer(),
-      headers: T.Record(T.String(), T.String()),
-      body: T.String({
-        description: 'Its beginning: of a success 1 KiB, of a failure 64 KiB; in lists 1,024 characters',
-      }),
+      headers: T.Optional(T.Record(T.String(), T.String())),
+      body: T.Optional(
+        T.String({
+          description: 'Its beginning: of a success 1 KiB, of a failure 64 KiB; in lists 1,024 characters',
+        }),
+      ),
       body_cut: T.Optional(T.Literal(true, { description: 'There is more of it in the single delivery' })),
     }),
   ),
@@ -237,13 +239,24 @@ export const DeliveryObject = T.Object(
     created_at: Timestamp,
     next_attempt_at: T.Optional({ ...Timestamp, description: 'While it is pending' }),
     ended_at: T.Optional(Timestamp),
-    body: T.String({ description: 'What is sent, to the byte, the same in every attempt' }),
+    body: T.Optional(T.String({ description: 'What is sent, to the byte, the same in every attempt' })),
     attempts: T.Array(AttemptObject, { description: 'The last 20' }),
   },
   { $id: 'WebhookDelivery', examples: [exampleDelivery] },
 )
 
-export const renderDelivery = (delivery: Delivery, environment: Environment) => ({
+/**
+ * What was sent is data, and an answer may repeat it: both are for keys that may read. Others see them of events about the
+ * endpoint itself only, and of the rest how it went.
+ */
+const showsBodies = ({ type }: Delivery, { scopes }: Pick<Caller, 'scopes'>): boolean =>
+  scopes.includes('read') || type.startsWith('webhook_endpoint.')
+
+export const renderDelivery = (
+  delivery: Delivery,
+  environment: Environment,
+  caller: Pick<Caller, 'scopes'>,
+) => ({
   event_id: delivery.id,
   endpoint_id: delivery.endpoint_id,
   type: delivery.type,
@@ -251,11 +264,11 @@ export const renderDelivery = (delivery: Delivery, environment: Environment) => 
   created_at: delivery.delivery_created_at.toISOString(),
   ...(delivery.status === 'pending' ? { next_attempt_at: delivery.next_attempt_at.toISOString() } : {}),
   ...(delivery.ended_at === null ? {} : { ended_at: delivery.ended_at.toISOString() }),
-  body: eventText(delivery, environment),
-  attempts: delivery.attempts.map(renderAttempt),
+  ...(showsBodies(delivery, caller) ? { body: eventText(delivery, environment) } : {}),
+  attempts: delivery.attempts.map((made) => renderAttempt(made, showsBodies(delivery, caller))),
 })
 
-const renderAttempt = (made: Attempted) => ({
+const renderAttempt = (made: Attempted, shows_body: boolean) => ({
   attempt: made.attempt,
   started_at: new Date(made.started_at).toISOString(),
   duration_ms: made.duration_ms,
@@ -265,19 +278,22 @@ const renderAttempt = (made: Attempted) => ({
     : {
         answer: {
           status: made.status,
-          headers: made.answer_headers ?? {},
-          body: made.answer_body ?? '',
-          ...(made.cut ? { body_cut: true as const } : {}),
+          ...(shows_body ? { headers: made.answer_headers ?? {}, body: made.answer_body ?? '' } : {}),
+          ...(shows_body && made.cut ? { body_cut: true as const } : {}),
         },
       }),
   ...(made.error === null ? {} : { error: made.error }),
 })
 
+const KEYS_WITHOUT_READ =
+  'A key without the scope `read` sees no bodies, and no headers of answers, but those of test events.'
+
 export const listDeliveries = endpoint({
   name: 'webhook_endpoints.deliveries',
   route: 'GET /v1/webhook_endpoints/{endpoint_id}/deliveries',
   summary: 'What was sent to a webhook endpoint, and what it answered, newest first',
-  scope: 'read',
+  description: KEYS_WITHOUT_READ,
+  scopes: { any: ['read', 'webhooks'] },
   params,
   query: Fields({ ...pageQuery, status: T.Optional(T.Enum(['pending', 'delivered', 'exhausted'])) }),
   reply: { status: 200, schema: Page(DeliveryObject) },
@@ -288,7 +304,8 @@ export const getDelivery = endpoint({
   name: 'webhook_endpoints.delivery',
   route: 'GET /v1/webhook_endpoints/{endpoint_id}/deliveries/{event_id}',
   summary: 'One delivery, with all that is kept of the answers',
-  scope: 'read',
+  description: KEYS_WITHOUT_READ,
+  scopes: { any: ['read', 'webhooks'] },
   params: T.Object({ endpoint_id: Id('webhook_endpoint'), event_id: Id('event') }),
   reply: { status: 200, schema: DeliveryObject },
   errors: ['insufficient_scope', 'webhook_endpoint_not_found', 'event_not_found'],
@@ -300,7 +317,7 @@ export const testWebhookEndpoint = endpoint({
   summary: 'Send a test event to a webhook endpoint',
   description:
     'An event of the kind `webhook_endpoint.test`, to this endpoint alone. The delivery is answered as it begins; read it again to see how it went.',
-  scope: 'webhooks',
+  scopes: { all: ['webhooks'] },
   params,
   reply: { status: 201, schema: DeliveryObject },
   errors: ['insufficient_scope', 'webhook_endpoint_not_found', 'webhook_endpoint_disabled'],
@@ -320,7 +337,7 @@ export const redeliverRangeOfEvents = endpoint({
   summary: 'Send everything of a time range again',
   description:
     'Every event from `from` (inclusive) to `to` (exclusive) of the kinds that the endpoint listens to, whether or not it was delivered before. `webhook-id` stays the same, so a receiver that has it drops it.',
-  scope: 'webhooks',
+  scopes: { all: ['webhooks', 'read'] },
   params,
   body: Fields({
     from: T.String({ format: 'date-time', examples: ['2026-11-15T12:00:00.000Z'] }),
@@ -336,7 +353,7 @@ export const redeliverOneEvent = endpoint({
   route: 'POST /v1/events/{event_id}/redeliver',
   summary: 'Send an event again',
   description: 'To every enabled endpoint that listens to its kind, whether or not it was delivered before.',
-  scope: 'webhooks',
+  scopes: { all: ['webhooks', 'read'] },
   params: T.Object({ event_id: Id('event') }),
   reply: {
     status: 200,
@@ -352,7 +369,7 @@ export const createSampleEvent = endpoint({
   summary: 'Make a sample event',
   description:
     'An event of any kind, with a made-up object that cannot be read elsewhere. It goes into the log and to your endpoints like every other.',
-  scope: 'webhooks',
+  scopes: { all: ['webhooks'] },
   sandbox_only: true,
   params: T.Object({ kind: T.Enum(eventTypes, { examples: ['pix.payout.completed'] }) }),
   reply: { status: 201, schema: EventObject },

@@ -82,7 +82,7 @@ export const webhooksRoutes = (webhooks: Webhooks, sampleOf: SampleOf): Handler[
       id: delivery.id,
       created_at: delivery.delivery_created_at,
     }))
-    return pageOf(rows, limitOf(query), ({ delivery }) => renderDelivery(delivery, world.environment))
+    return pageOf(rows, limitOf(query), ({ delivery }) => renderDelivery(delivery, world.environment, caller))
   }),
 
   handle(contract.getDelivery, async ({ world, caller, params }) => {
@@ -90,13 +90,18 @@ export const webhooksRoutes = (webhooks: Webhooks, sampleOf: SampleOf): Handler[
     const { event_id } = params
     const filter = { endpoint_id, event_id, limit: 1, shown: SHOWN_ALONE }
     const [delivery] = isId('event', event_id) ? await selectDeliveries(world.db, filter) : []
-    return renderDelivery(delivery ?? refuse('event_not_found', { param: 'event_id' }), world.environment)
+    return renderDelivery(
+      delivery ?? refuse('event_not_found', { param: 'event_id' }),
+      world.environment,
+      caller,
+    )
   }),
 
   handle(contract.testWebhookEndpoint, async ({ world, caller, params }) =>
     renderDelivery(
       await sendTest(worldOf(caller, world), webhooks, whereOf(caller, params)),
       world.environment,
+      caller,
     ),
   ),
 
