@@ -1,12 +1,13 @@
 import type { AddressInfo, Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { type Logger, pino } from 'pino'
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
 import { createGate, createHandlers, endpoints } from './api.ts'
 import { openAuditor } from './audit/auditor.ts'
 import { auditDetails } from './audit/state.ts'
 import type { Config } from './config.ts'
 import { type Clock, systemClock } from './core/clock.ts'
 import type { Environment } from './core/environment.ts'
+import { reportError } from './core/error-report.ts'
 import { createSealer } from './core/seal.ts'
 import { awaitPrimary } from './db/await-primary.ts'
 import { measureOffset } from './db/clock.ts'
@@ -58,8 +59,27 @@ const DRAIN_MS = 10_000
 const ANSWER_MS = 9500
 const ANSWER_AFTER_WAIT_MS = 5000
 
-export const createLog = (level: string): Logger =>
-  pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime })
+/** Errors are reported, whatever they are called: what the database says of them may quote rows. */
+export function createLog(level: string, destination?: DestinationStream): Logger {
+  const report = (value: unknown) => (value instanceof Error ? reportError(value) : value)
+  const options: LoggerOptions = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    // Instead of pino's own, which takes whatever has a message for an error as it came.
+    serializers: { err: (reported: unknown) => reported },
+    formatters: {
+      log: (line) => Object.fromEntries(Object.entries(line).map(([name, value]) => [name, report(value)])),
+    },
+    hooks: {
+      // An error alone would have its message taken for the line's.
+      logMethod(line, method) {
+        method.apply(this, line[0] instanceof Error ? [{ err: line[0] }, line[1] ?? 'error'] : line)
+      },
+    },
+  }
+  return destination ? pino(options, destination) : pino(options)
+}
 
 export async function startService({ config, print, onFatal, signal }: StartOptions): Promise<Service> {
   const log = createLog(config.log_level)

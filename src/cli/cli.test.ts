@@ -757,6 +757,16 @@ test('a secret may come from a file, which must hold something, and from one pla
   expect(readConfig({ PORT_FILE: empty }).port).toBe(8080)
 })
 
+test('what the database refuses is told by its code, without what was to be written', async () => {
+  const name = 'Maria Aparecida'
+  await asAdmin(database_url, [`ALTER TABLE shared.partners ADD CONSTRAINT odd CHECK (name <> '${name}')`])
+  const ran = await trilho('partners', 'create', '--name', name)
+  await asAdmin(database_url, ['ALTER TABLE shared.partners DROP CONSTRAINT odd'])
+  expect(ran.code).toBe(1)
+  expect(ran.err).toContain('the database answered with 23514 (partners, odd)')
+  expect(ran.err + ran.out).not.toContain(name)
+})
+
 describe('where no server runs', () => {
   test('the embedded database is started for a moment, and nothing stays behind', async () => {
     const own = await tempDataDir()

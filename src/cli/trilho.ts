@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { pino } from 'pino'
 import { ConfigError, readConfig } from '../config.ts'
 import { systemClock } from '../core/clock.ts'
+import { describeError, messageOf } from '../core/error-report.ts'
 import { Refusal } from '../core/errors.ts'
 import { DataDirBusy } from '../db/embedded/folder.ts'
 import { MigrationBlocked, migrate } from '../db/migrate.ts'
@@ -119,7 +120,8 @@ function explain(error: unknown, command: CliCommand): string {
   if (error instanceof ConfigError || error instanceof DataDirBusy || error instanceof MigrationBlocked)
     return `${error.message}\n`
   if (error instanceof PoolerInTheWay) return `${error.message}\n`
-  const { code, message, stack } = error as Error & { code?: string }
+  const { code } = error as { code?: string }
+  const message = messageOf(error as Error & { readonly [name: string]: unknown })
   // A connection enters its role with its first packet: without the role there is no connection.
   if (code === '22023') return NOT_SET_UP
   if (isUnreachable(error)) return `The database cannot be reached: ${message || code}\n`
@@ -132,7 +134,7 @@ function explain(error: unknown, command: CliCommand): string {
   if (code === '42P01' || code === '3F000') return NOT_SET_UP
   return error instanceof Error && error.constructor === Error && code === undefined
     ? `${message}\n`
-    : `${stack}\n`
+    : `${describeError(error)}\n`
 }
 
 function help(): string {
@@ -164,5 +166,11 @@ function complain(text: string): number {
   process.stderr.write(text)
   return 1
 }
+
+// Node would print every field of an error that nobody caught, and those of the database quote rows.
+process.on('uncaughtException', (error) => {
+  complain(`${describeError(error)}\n`)
+  process.exit(1)
+})
 
 process.exitCode = await main(process.argv.slice(2))

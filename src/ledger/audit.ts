@@ -1,4 +1,5 @@
 import type { QueryConfig } from 'pg'
+import { reportError } from '../core/error-report.ts'
 import { type Db, isPassing, type Pool, sqlState, transaction } from '../db/pool.ts'
 
 /**
@@ -297,7 +298,7 @@ export async function orFailure<Found>(
   } catch (error) {
     if (isPassing(error) || OF_THE_MOMENT.test(sqlState(error) ?? '') || too_much(error)) throw error
     await tx.query('ROLLBACK TO SAVEPOINT before_check')
-    return { check, found: 1, examples: [{ object_id: check, failed: String(error) }] }
+    return { check, found: 1, examples: [{ object_id: check, failed: reportError(error).message }] }
   }
 }
 

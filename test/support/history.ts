@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readConfig } from '../../src/config.ts'
+import { hashKeyValue } from '../../src/keys/value.ts'
 import { startService } from '../../src/main.ts'
 import { perform } from '../../src/operator/actions.ts'
 import { editPartner } from '../../src/partners/partners.ts'
@@ -121,7 +122,8 @@ export async function openHistory(env: Record<string, string> = {}) {
   async function failedTrade(partner: Partner, customer_id: string): Promise<void> {
     const { id } = await quote(partner, customer_id, 1)
     const { partner_id, key_id } = partner
-    const caller = { key_id, partner_id, terms: {} } as unknown as Parameters<typeof execute>[1]
+    const key_hash = hashKeyValue(partner.key).toString('hex')
+    const caller = { key_id, key_hash, partner_id, terms: {} } as unknown as Parameters<typeof execute>[1]
     await world.commit(execute(world, caller, (await quoteById(world.db, id))!, () => false))
   }
 

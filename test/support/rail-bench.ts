@@ -6,6 +6,7 @@ import { openPool } from '../../src/db/pool.ts'
 import { deposit } from '../../src/deposits/deposits.ts'
 import type { Caller } from '../../src/http/endpoint.ts'
 import { createKey } from '../../src/keys/keys.ts'
+import { hashKeyValue } from '../../src/keys/value.ts'
 import { audit } from '../../src/ledger/audit.ts'
 import { openDoor } from '../../src/ledger/commit.ts'
 import { claimOf } from '../../src/ledger/once.ts'
@@ -82,9 +83,10 @@ export async function openBench(options: BenchOptions = {}) {
 
   async function openCaller(): Promise<Caller> {
     const partner = await createPartner(openShared(sharedDb), 'Bench')
-    const { key } = await createKey(world, { partner_id: partner.id, name: 'bench' })
+    const { key, value } = await createKey(world, { partner_id: partner.id, name: 'bench' })
     return {
       key_id: key.id,
+      key_hash: hashKeyValue(value).toString('hex'),
       partner_id: partner.id,
       scopes: [],
       address: '::1',

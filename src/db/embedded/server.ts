@@ -36,6 +36,9 @@ const SETTINGS = {
   log_min_error_statement: 'panic',
   log_parameter_max_length: '0',
   log_parameter_max_length_on_error: '0',
+  log_statement: 'none',
+  log_min_duration_statement: '-1',
+  log_lock_waits: 'off',
 }
 
 export type Plan = {

@@ -1,0 +1,77 @@
+/**
+ * An error as it may be written down. What PostgreSQL tells of an error quotes rows, parameters and statements, and those
+ * hold documents, names and keys. So of its errors only codes and names of things are kept; of other errors what says
+ * where, never what was being handled.
+ */
+export type ReportedError = {
+  readonly type: string
+  readonly message: string
+  readonly stack?: string
+  readonly cause?: ReportedError
+  readonly errors?: readonly ReportedError[]
+  readonly [name: string]: unknown
+}
+
+/** `detail`, `hint`, `where`, `internalQuery`, `query`, `parameters` and whatever else may come are left out. */
+const OF_DATABASE = ['code', 'severity', 'schema', 'table', 'column', 'dataType', 'constraint', 'routine']
+const OF_OTHERS = ['code', 'errno', 'syscall', 'hostname', 'address', 'port', 'path', 'status', 'signal']
+
+/**
+ * SQLSTATEs whose messages speak of the server, of rights and of locks, and never of what is in a row: connections (08),
+ * transactions (25, 40), signing in (28), databases and schemas (3D, 3F), rights, missing tables and columns, resources
+ * (53), locks (55), operators (57), the system (58). The message of any other may quote a value.
+ */
+const HARMLESS = /^(08|25|28|3D|3F|40|42501|42703|42883|42P01|53|55|57|58)/
+
+const DEPTH_MAX = 5
+const ERRORS_MAX = 10
+
+export function reportError(error: unknown, depth = 0): ReportedError {
+  if (typeof error !== 'object' || error === null) return { type: typeof error, message: 'no error object' }
+  const told = error as Error & { readonly [name: string]: unknown }
+  const type = typeof told.name === 'string' ? told.name : 'Error'
+  const message = messageOf(told)
+  const frames = typeof told.stack === 'string' ? told.stack.match(/^ +at .*$/gm) : null
+  const { cause } = told
+  const errors: unknown = told instanceof AggregateError ? told.errors : undefined
+  const deeper = depth < DEPTH_MAX
+  return {
+    type,
+    message,
+    ...picked(told, isOfDatabase(told) ? OF_DATABASE : OF_OTHERS),
+    ...(frames ? { stack: [`${type}: ${message}`, ...frames].join('\n') } : {}),
+    ...(deeper && typeof cause === 'object' && cause !== null
+      ? { cause: reportError(cause, depth + 1) }
+      : {}),
+    ...(deeper && Array.isArray(errors)
+      ? { errors: errors.slice(0, ERRORS_MAX).map((one) => reportError(one, depth + 1)) }
+      : {}),
+  }
+}
+
+/** The same as text, for a terminal. */
+export function describeError(error: unknown): string {
+  const { type, message, stack = `${type}: ${message}`, cause, errors, ...names } = reportError(error)
+  const rest = Object.entries(names).map(([name, value]) => `  ${name}: ${String(value)}`)
+  return [stack, ...rest, ...(cause ? [`caused by ${cause.stack ?? cause.message}`] : [])].join('\n')
+}
+
+/** What is known of an error in one line. */
+export function messageOf(error: { readonly message?: unknown; readonly [name: string]: unknown }): string {
+  if (!isOfDatabase(error)) return typeof error.message === 'string' ? error.message : 'no message'
+  if (HARMLESS.test(error.code)) return error.message
+  const { table, constraint, column } = error as Record<string, unknown>
+  const place = [table, constraint ?? column].filter((name) => typeof name === 'string').join(', ')
+  return `the database answered with ${error.code}${place === '' ? '' : ` (${place})`}`
+}
+
+/** An error or a notice of PostgreSQL: both have a SQLSTATE and a severity. */
+function isOfDatabase(error: object): error is { code: string; message: string } {
+  const { code, severity } = error as { code?: unknown; severity?: unknown }
+  return typeof severity === 'string' && typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)
+}
+
+function picked(from: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {
+  const simple = (value: unknown) => typeof value === 'string' || typeof value === 'number'
+  return Object.fromEntries(names.filter((name) => simple(from[name])).map((name) => [name, from[name]]))
+}
