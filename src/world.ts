@@ -18,6 +18,8 @@ export type World<E extends Environment = Environment> = {
   readonly db: Pool
   readonly clock: Clock
   readonly commit: Door['commit']
+  /** For a dry run: what `commit` would come to, and nothing of it stays. */
+  readonly preview: Door['preview']
   /** The outside. A simulated rail is of the sandbox, so it cannot be handed to production: that does not compile. */
   readonly pix: PixRail<E>
   readonly chain: ChainRail<E>

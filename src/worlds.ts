@@ -101,7 +101,8 @@ export function openWorlds(options: {
     closing.push(door.stop, () => db.end())
     const { pix_wait_ms, lease_ms, rail_timeout_ms, stuck_after_ms } = config
     const times = { pix_wait_ms, lease_ms, rail_timeout_ms, stuck_after_ms }
-    return createWorld({ environment, db, clock, commit: door.commit, ...rails, ...times })
+    const { commit, preview } = door
+    return createWorld({ environment, db, clock, commit, preview, ...rails, ...times })
   }
 
   const { clock, config, log } = options

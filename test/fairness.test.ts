@@ -28,7 +28,7 @@ beforeAll(async () => {
   // The attacker speaks for a whole network through what passes for a proxy.
   stage = await openStage({
     nodes: 0,
-    env: { WEBHOOK_ALLOW_PRIVATE: 'true', TRUSTED_PROXIES: '127.0.0.1/32' },
+    env: { WEBHOOK_ALLOW_PRIVATE: 'true', TRUST_PROXY: '127.0.0.1/32' },
   })
   url = (await stage.start()).url
 })

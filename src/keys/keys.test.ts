@@ -14,6 +14,7 @@ import {
   testEnv,
 } from '../../test/support/service.ts'
 import { until } from '../../test/support/wait.ts'
+import { endpoints } from '../api.ts'
 import { Refusal } from '../core/errors.ts'
 import { money } from '../core/money.ts'
 import { deposit } from '../deposits/deposits.ts'

@@ -1,6 +1,7 @@
-import { type Asset, assetNames } from '../core/money.ts'
+import { refuse } from '../core/errors.ts'
+import { type Asset, assetNames, formatMoney, money } from '../core/money.ts'
 import type { Db } from '../db/pool.ts'
-import type { AccountRef } from './command.ts'
+import type { AccountRef, HeldAccount } from './command.ts'
 
 /** A line of a customer's statement. */
 export type StatementLine = {
@@ -83,6 +84,16 @@ export async function balancesOf(db: Db, customer_id: string): Promise<Balance[]
 
 export async function balanceOf(db: Db, { customer_id, asset }: AccountRef): Promise<bigint> {
   return (await balancesOf(db, customer_id)).find((balance) => balance.asset === asset)!.balance
+}
+
+/** Refuses what is more than there is, and says by how much. */
+export function assertCovered({ asset, balance }: HeldAccount, needed: bigint): void {
+  if (balance >= needed) return
+  const [needs, has] = [needed, balance].map((units) => formatMoney(money(asset, units)))
+  refuse('insufficient_balance', {
+    message: `The customer’s balance does not cover this operation: ${needs} are needed, ${has} are available. Nothing moved; credit the customer, or send less.`,
+    details: { asset, needed: needed.toString(), available: balance.toString() },
+  })
 }
 
 /** A customer has an account in every asset from its first moment, so a lock never has to create one. */

@@ -1,23 +1,16 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
 import type { Logger } from 'pino'
 import { crashPoint } from '../core/crash-point.ts'
 import { Refusal } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
-import {
-  type Client,
-  isAnswer,
-  isServerTrouble,
-  isUnreachable,
-  type Seat,
-  sqlState,
-  withWarnings,
-} from '../db/pool.ts'
+import { type Client, type Seat, sqlState, withWarnings } from '../db/pool.ts'
+import { type Attempt, rolledBack } from './attempt.ts'
 import type { Command } from './command.ts'
-import { type Connection, NotDurable, openConnection } from './connection.ts'
+import { type Connection, openConnection } from './connection.ts'
 import { decide, type Outcome } from './decide.ts'
 import { ClaimGone, lock } from './lock.ts'
+import { attemptPreviews, type Preview } from './preview.ts'
 import { openQueue, type Pending } from './queue.ts'
 import { CommitUnknown, movesNothing, type Statement, statementFor, write } from './write.ts'
 
@@ -29,6 +22,8 @@ import { CommitUnknown, movesNothing, type Statement, statementFor, write } from
 export type Door = {
   /** Resolves after COMMIT. Rejects with a Refusal when the command was refused, or when nobody can tell (503). */
   commit<Result>(command: Command<Result>): Promise<Result>
+  /** What `commit` would come to now, refusals included. Nothing of it stays. */
+  preview<Result>(command: Command<Result>): Promise<Preview<Result>>
   facts(): DoorFacts
   stop(): Promise<void>
 }
@@ -51,6 +46,8 @@ export type DoorOptions = {
 }
 
 const BATCH_MAX = 512
+/** Fewer at once: what they lock, real commands wait for. */
+const PREVIEWS_MAX = 32
 const QUEUE_MAX = 20_000
 /**
  * Nobody waits longer than this. A command that is still in the queue by three quarters of it is not begun any more; one
@@ -64,22 +61,26 @@ const PAUSE_MS = { first: 20, longest: 300 }
 
 export function openDoor(options: DoorOptions): Door {
   const lanes = Array.from({ length: options.lanes }, () => openLane(options))
+  // Beside the lanes, so that nobody's money waits in a queue behind dry runs.
+  const previews = openRunner(options, {
+    name: 'preview',
+    batch_max: PREVIEWS_MAX,
+    attempt: (connection, batch) => attemptPreviews(connection, commandsOf(batch)),
+  })
   return {
-    commit: (command) =>
-      new Promise((resolve, reject) =>
-        lanes[laneOf(command.partner_id, lanes.length)]!.submit({
-          command,
-          resolve,
-          reject,
-          since: performance.now(),
-        }),
-      ),
-    facts: () => sumOf(lanes.map((lane) => lane.facts())),
+    commit: (command) => submitTo(lanes[laneOf(command.partner_id, lanes.length)]!, command),
+    preview: (command) => submitTo(previews, command),
+    facts: () => sumOf([...lanes, previews].map((lane) => lane.facts())),
     async stop() {
-      await Promise.all(lanes.map((lane) => lane.stop()))
+      await Promise.all([...lanes, previews].map((lane) => lane.stop()))
     },
   }
 }
+
+const submitTo = <Answer>(lane: Lane, command: Command<unknown>): Promise<Answer> =>
+  new Promise((resolve, reject) => lane.submit({ command, resolve, reject, since: performance.now() }))
+
+const commandsOf = (batch: readonly Pending[]) => batch.map(({ command }) => command)
 
 function laneOf(partner_id: string, lanes: number): number {
   let hash = 0
@@ -95,8 +96,12 @@ const sumOf = (facts: readonly DoorFacts[]): DoorFacts => ({
 })
 
 function openLane(options: DoorOptions): Lane {
-  const side = openRunner(options, 'side')
-  const main = openRunner(options, 'main', (pending) => side.submit(pending))
+  const kind = {
+    batch_max: BATCH_MAX,
+    attempt: (connection: Connection, batch: readonly Pending[]) => attemptBatch(connection, batch, options),
+  }
+  const side = openRunner(options, { ...kind, name: 'side' })
+  const main = openRunner(options, { ...kind, name: 'main', aside: (pending) => side.submit(pending) })
   return {
     submit: main.submit,
     facts: () => sumOf([main.facts(), side.facts()]),
@@ -107,8 +112,16 @@ function openLane(options: DoorOptions): Lane {
   }
 }
 
-/** A queue, a connection, and the loop between them. `aside` takes a command that keeps waiting for somebody else's lock. */
-function openRunner(options: DoorOptions, name: string, aside?: (pending: Pending) => void): Lane {
+type RunnerKind = {
+  readonly name: string
+  readonly batch_max: number
+  attempt(connection: Connection, batch: readonly Pending[]): Promise<Attempt>
+  /** Takes a command that keeps waiting for somebody else's lock. */
+  readonly aside?: (pending: Pending) => void
+}
+
+/** A queue, a connection, and the loop between them. */
+function openRunner(options: DoorOptions, { name, batch_max, attempt, aside }: RunnerKind): Lane {
   const queue = openQueue()
   const connection = openConnection(options.seat, name)
   const { wait_ms = WAIT_MS } = options
@@ -125,7 +138,7 @@ function openRunner(options: DoorOptions, name: string, aside?: (pending: Pendin
   async function drain(): Promise<void> {
     const sweep = setInterval(() => refuseOlder(current, wait_ms), SWEEP_MS)
     while (queue.size() > 0) {
-      const batch = inTime(queue.take(BATCH_MAX))
+      const batch = inTime(queue.take(batch_max))
       current = batch
       // A bug of our own must leave nobody waiting, and the lane in service.
       await run(batch).catch((error: unknown) => {
@@ -146,12 +159,12 @@ function openRunner(options: DoorOptions, name: string, aside?: (pending: Pendin
     if (batch.length === 0) return
     let waiting = batch
     for (let pause = PAUSE_MS.first; ; pause = Math.min(2 * pause, PAUSE_MS.longest)) {
-      const attempt = await attemptBatch(connection, waiting, options)
-      if (attempt.kind === 'done') return deliver(waiting, attempt.outcomes)
-      if (attempt.kind === 'failed') return divide(waiting, attempt.error)
-      if (attempt.kind === 'unknown') {
+      const attempted = await attempt(connection, waiting)
+      if (attempted.kind === 'done') return deliver(waiting, attempted.outcomes)
+      if (attempted.kind === 'failed') return divide(waiting, attempted.error)
+      if (attempted.kind === 'unknown') {
         options.log.error(
-          { err: attempt.error, commands: waiting.length },
+          { err: attempted.error, commands: waiting.length },
           'nobody knows what became of a batch',
         )
         return refuseAll(waiting)
@@ -160,7 +173,7 @@ function openRunner(options: DoorOptions, name: string, aside?: (pending: Pendin
       waiting = inTime(waiting)
       if (waiting.length === 0)
         return options.log.error(
-          { err: attempt.error, commands: batch.length },
+          { err: attempted.error, commands: batch.length },
           'no answer from the database',
         )
       await sleep(pause)
@@ -212,20 +225,12 @@ function deliver(batch: readonly Pending[], outcomes: readonly Outcome[]): void 
   }
 }
 
-type Attempt =
-  | { readonly kind: 'done'; readonly outcomes: readonly Outcome[] }
-  /** The database answered, and rolled everything back. */
-  | { readonly kind: 'failed'; readonly error: unknown }
-  /** The server is away or in trouble, and nothing of this attempt can ever commit. */
-  | { readonly kind: 'not_committed'; readonly error: unknown }
-  | { readonly kind: 'unknown'; readonly error: unknown }
-
 async function attemptBatch(
   connection: Connection,
   batch: readonly Pending[],
   options: DoorOptions,
 ): Promise<Attempt> {
-  const commands = batch.map(({ command }) => command)
+  const commands = commandsOf(batch)
   const batch_id = newId('batch', Date.now())
   const started = performance.now()
   let client: Client
@@ -268,18 +273,6 @@ async function attemptBatch(
     options.log.error({ err: error }, 'a listener failed; what it was told of is committed all the same')
   }
   return { kind: 'done', outcomes }
-}
-
-/** COMMIT was never sent, or was answered with a certain no. Whatever cannot be trusted any more is let go of. */
-async function rolledBack(connection: Connection, client: Client, error: unknown): Promise<Attempt> {
-  if (!(error instanceof ClaimGone) && (!isAnswer(error) || isServerTrouble(error))) {
-    connection.drop(client)
-    const bug =
-      !isUnreachable(error) && !(error instanceof pg.DatabaseError) && !(error instanceof NotDurable)
-    return { kind: bug ? 'failed' : 'not_committed', error }
-  }
-  await client.query('ROLLBACK').catch(() => connection.drop(client))
-  return { kind: 'failed', error }
 }
 
 // One statement that always writes a row of its own. A commit waits for its standby only when it wrote something, and a

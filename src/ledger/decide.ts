@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { Refusal } from '../core/errors.ts'
 import { UNITS_MAX } from '../core/money.ts'
 import { accountColumns, type Movement } from './accounts.ts'
+import { assertCovered } from './balances.ts'
 import type { Claimed, Command, Decision, Held, HeldAccount, RowSource, Write } from './command.ts'
 import { accountKey, claimKey, type Row, type State } from './state.ts'
 
@@ -143,7 +144,6 @@ function book(state: State, command: Command<unknown>, movements: readonly Movem
 }
 
 function credit(account: HeldAccount, amount: bigint): HeldAccount {
-  const balance = account.balance + amount
-  if (balance < 0n) throw new Refusal('insufficient_balance')
-  return { ...account, balance, seq: account.seq + 1n }
+  assertCovered(account, -amount)
+  return { ...account, balance: account.balance + amount, seq: account.seq + 1n }
 }

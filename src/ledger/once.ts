@@ -7,6 +7,7 @@ import type { Answer, Claim, Claimed, Command, Decision, Held } from './command.
 import type { Door } from './commit.ts'
 import { isOver } from './decide.ts'
 import { claimedOf } from './lock.ts'
+import type { Preview } from './preview.ts'
 import { claimKey } from './state.ts'
 
 /**
@@ -120,6 +121,39 @@ export function once<Made>(
       result: { kind: 'refused', answer },
     }
   }
+}
+
+/** What an operation under a claim would come to now. */
+export type TriedOnce<Made> =
+  | { readonly kind: 'made'; readonly made: Made; readonly account: Preview<unknown>['account'] }
+  | { readonly kind: 'refused'; readonly answer: Answer; readonly replayed: boolean }
+  /** It would be answered with what was made before; nothing would move. */
+  | { readonly kind: 'existing'; readonly resource_id: string }
+
+/** A dry run: the same look, the same preparation and the same command as for the real one, and nothing of it stays. */
+export async function tryOnce<Made>(
+  world: { db: Db; clock: Clock; preview: Door['preview'] },
+  partner_id: string,
+  claim: Claim,
+  prepare: () => Promise<Command<Once<Made>>>,
+): Promise<TriedOnce<Made>> {
+  const commit: Door['commit'] = async (command) => (await world.preview(command)).result
+  const claimed = await findClaimed({ ...world, commit }, partner_id, claim)
+  if (claimed) return wouldReplay(claimed)
+  const { result, account } = await world.preview(await prepare())
+  switch (result.kind) {
+    case 'made':
+      return { ...result, account }
+    case 'refused':
+      return { ...result, replayed: false }
+    case 'existing':
+      return wouldReplay(result.claimed)
+  }
+}
+
+function wouldReplay<Made>({ answer, resource_id }: Claimed): TriedOnce<Made> {
+  if (answer && answer.status >= 400) return { kind: 'refused', answer, replayed: true }
+  return { kind: 'existing', resource_id: resource_id ?? refuse('service_unavailable') }
 }
 
 export type Referenced = { readonly id: string; readonly replayed: boolean }

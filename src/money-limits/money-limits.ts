@@ -3,7 +3,7 @@ import { refuse } from '../core/errors.ts'
 import { type Asset, formatMoney, money, UNITS_MAX } from '../core/money.ts'
 import type { Decision, Held } from '../ledger/command.ts'
 import type { World } from '../world.ts'
-import { type MoneyLimits, saveMoneyLimits, type Usage, usageOf, usageRows } from './store.ts'
+import { type MoneyLimits, saveMoneyLimits, type Usage, usageRows } from './store.ts'
 
 /**
  * How much money may leave a customer: per order, per day and per night for payouts, per order and per day for transfers of
@@ -100,12 +100,6 @@ export function spendHeld(held: Held, order: LimitedOrder): NonNullable<Decision
   if (!usage) return []
   const row: { id: string } = { id: usage.id, ...spend(usage, order) }
   return [{ source: usageRows, row }]
-}
-
-/** As it stands now, without holding anything: for a dry run. */
-export async function checkLimits(world: World, order: LimitedOrder): Promise<void> {
-  const usage = await usageOf(world.db, order.customer_id)
-  if (usage) spend(usage, order)
 }
 
 /** A partner's figures are the default of its customers; null lifts one. Orders from now on are judged by them. */

@@ -1,5 +1,6 @@
 import { Type as T } from 'typebox'
 import { assets } from '../core/money.ts'
+import { DryRun, dryRunQuery } from '../http/dry-run.ts'
 import { endpoint } from '../http/endpoint.ts'
 import {
   Amount,
@@ -99,7 +100,7 @@ export const createTransfer = endpoint({
   description:
     'Debits the amount and the network’s fee, and sends the amount. `amount` is what the recipient gets. A transfer to a wrong address cannot be undone: the address is checked for its network before anything moves. With the same `idempotency_key` it is safe to repeat for 24 hours. `?dry_run=true` runs every check and moves nothing.',
   scopes: { all: ['transfers'] },
-  query: Fields({ dry_run: T.Optional(T.Enum(['true', 'false'], { description: 'true: check only' })) }),
+  query: dryRunQuery,
   body: Fields({
     customer_id: Id('customer'),
     asset: CoinName,
@@ -118,12 +119,7 @@ export const createTransfer = endpoint({
     idempotency_key: IdempotencyKey,
   }),
   reply: { status: 201, schema: TransferObject },
-  dry_run: T.Object({
-    dry_run: T.Literal(true),
-    fee: Units,
-    balance_after: Units,
-    would_replay: T.Boolean(),
-  }),
+  dry_run: DryRun({}),
   errors: [
     'invalid_json',
     'invalid_amount',

@@ -235,6 +235,8 @@ describe('a transfer', () => {
     const dry = await api.post('/v1/onchain/transfers?dry_run=true', order(id, 'ethereum'))
     expect(dry.json).toEqual({
       dry_run: true,
+      asset: 'USDT',
+      decimals: 6,
       fee: '3510000',
       balance_after: '971490000',
       would_replay: false,

@@ -1,9 +1,9 @@
 import { refuse } from '../core/errors.ts'
 import { isId } from '../core/ids.ts'
 import { assets, parseMoney } from '../core/money.ts'
-import { findCustomer } from '../customers/customers.ts'
 import { selectNewest } from '../db/newest.ts'
 import { Answered } from '../http/answered.ts'
+import { answerDryRun } from '../http/dry-run.ts'
 import { type Caller, type Handler, handle } from '../http/endpoint.ts'
 import { filterOf, limitOf, pageOf } from '../http/page.ts'
 import { onBehalfOf } from '../keys/keys.ts'
@@ -14,9 +14,9 @@ import * as contract from './contract.ts'
 import { type Step, stepTransfer } from './settle.ts'
 import { isFinal, selectTransfer, type Transfer } from './store.ts'
 import {
-  acceptTransfer,
   currentFee,
   OPERATION,
+  prepareTransfer,
   readDestination,
   type TransferOrder,
   tryTransfer,
@@ -35,25 +35,18 @@ export const transfersRoutes: Handler[] = [
       idempotency_key: body.idempotency_key,
     }
     const claim = claimOf(caller.key_id, OPERATION, body)
-    const claimed = await findClaimed(world, caller.partner_id, claim)
+    const request = { order, claim, bodyOf }
 
     if (query.dry_run === 'true') {
-      await caller.countLookup()
-      if (claimed?.answer && claimed.answer.status >= 400) return new Answered(claimed.answer, true)
-      const { fee, balance_after } = await tryTransfer(world, caller, order)
-      const tried = {
-        dry_run: true,
-        fee: fee.toString(),
-        balance_after: balance_after.toString(),
-        would_replay: claimed !== undefined,
-      }
-      return new Answered({ status: 200, body: JSON.stringify(tried) }, false)
+      const tried = await tryTransfer(world, caller, request)
+      if (tried.kind === 'refused') return new Answered(tried.answer, tried.replayed)
+      const { transfer, balance_after, would_replay } = tried
+      return answerDryRun({ asset: transfer.asset, fee: transfer.fee, balance_after, would_replay })
     }
 
+    const claimed = await findClaimed(world, caller.partner_id, claim)
     if (claimed?.answer) return new Answered(claimed.answer, true)
-    await findCustomer(world, { partner_id: caller.partner_id, id: order.customer_id })
-    const fee = await currentFee(world, order.network)
-    const done = await world.commit(acceptTransfer(world, caller, order, { claim, fee, bodyOf }))
+    const done = await world.commit(await prepareTransfer(world, caller, request))
     switch (done.kind) {
       case 'refused':
         return new Answered(done.answer, false)

@@ -6,16 +6,16 @@ import { eventWrite } from '../events/events.ts'
 import type { Caller } from '../http/endpoint.ts'
 import { onBehalfOf } from '../keys/keys.ts'
 import { customerAccount, inTransitAccount } from '../ledger/accounts.ts'
-import { balanceOf } from '../ledger/balances.ts'
+import { assertCovered, balanceOf } from '../ledger/balances.ts'
 import type { Claim, Command } from '../ledger/command.ts'
-import { type Once, once } from '../ledger/once.ts'
-import { checkLimits, spendHeld } from '../money-limits/money-limits.ts'
+import { type Once, once, type TriedOnce, tryOnce } from '../ledger/once.ts'
+import { spendHeld } from '../money-limits/money-limits.ts'
 import { usageRows } from '../money-limits/store.ts'
 import type { World } from '../world.ts'
 import { isPayableAddress, type Network, networks } from './address.ts'
 import { renderTransfer } from './contract.ts'
 import { feeOf } from './fees.ts'
-import { insertTransfers, type Transfer } from './store.ts'
+import { insertTransfers, type Transfer, transferById } from './store.ts'
 
 /**
  * On-chain transfers (interface §4.2). Accepted: the gross leaves the balance into transit, in the transaction that claims
@@ -46,15 +46,30 @@ export async function currentFee(world: World, network: Network): Promise<bigint
   return feeOf(network, await world.chain.feeInputs(network))
 }
 
+export type TransferRequest = {
+  readonly order: TransferOrder
+  readonly claim: Claim
+  readonly bodyOf: (refusal: Refusal) => string
+}
+
+/** All that comes before the door, in the order of the contract; the same for a transfer and for its dry run. */
+export async function prepareTransfer(
+  world: World,
+  caller: Caller,
+  request: TransferRequest,
+): Promise<Command<Once<Transfer>>> {
+  const { customer_id, network } = request.order
+  await findCustomer(world, { partner_id: caller.partner_id, id: customer_id })
+  return acceptTransfer(world, caller, { ...request, fee: await currentFee(world, network) })
+}
+
 export function acceptTransfer(
   world: World,
   caller: Caller,
-  order: TransferOrder,
-  parts: { claim: Claim; fee: bigint; bodyOf: (refusal: Refusal) => string },
+  { order, claim, fee, bodyOf }: TransferRequest & { fee: bigint },
 ): Command<Once<Transfer>> {
   const { partner_id } = caller
   const { customer_id, asset, network, amount_net } = order
-  const { claim, fee, bodyOf } = parts
   const id = world.newId('transfer')
   const account = { customer_id, asset }
   const gross = amount_net + fee
@@ -67,7 +82,7 @@ export function acceptTransfer(
         activeCustomer(held, { partner_id, id: customer_id })
         if (gross > UNITS_MAX) refuse('amount_too_large', { param: 'amount' })
         const keeps = spendHeld(held, limited(order))
-        if (held.account(account)!.balance < gross) refuse('insufficient_balance') // §4.2 rule 1
+        assertCovered(held.account(account)!, gross) // §4.2 rule 1
         const transfer: Transfer = {
           ...order,
           id,
@@ -115,21 +130,30 @@ export function acceptTransfer(
   })
 }
 
-/** What a transfer would do, without doing any of it. */
+export type TriedTransfer =
+  | Extract<TriedOnce<Transfer>, { kind: 'refused' }>
+  | {
+      readonly kind: 'answer'
+      readonly transfer: Transfer
+      readonly balance_after: bigint
+      readonly would_replay: boolean
+    }
+
+/** What a transfer would come to, without doing any of it. */
 export async function tryTransfer(
   world: World,
   caller: Caller,
-  order: TransferOrder,
-): Promise<{ fee: bigint; balance_after: bigint }> {
-  const customer = await findCustomer(world, { partner_id: caller.partner_id, id: order.customer_id })
-  if (customer.status === 'blocked') refuse('customer_blocked')
-  const fee = await currentFee(world, order.network)
-  const gross = order.amount_net + fee
-  if (gross > UNITS_MAX) refuse('amount_too_large', { param: 'amount' })
-  await checkLimits(world, limited(order))
-  const balance = await balanceOf(world.db, { customer_id: customer.id, asset: order.asset })
-  if (balance < gross) refuse('insufficient_balance')
-  return { fee, balance_after: balance - gross }
+  request: TransferRequest,
+): Promise<TriedTransfer> {
+  const prepare = () => prepareTransfer(world, caller, request)
+  const tried = await tryOnce(world, caller.partner_id, request.claim, prepare)
+  if (tried.kind === 'refused') return tried
+  if (tried.kind === 'made') {
+    const { balance } = tried.account(tried.made)!
+    return { kind: 'answer', transfer: tried.made, balance_after: balance, would_replay: false }
+  }
+  const transfer = (await transferById(world.db, tried.resource_id)) ?? refuse('service_unavailable')
+  return { kind: 'answer', transfer, balance_after: await balanceOf(world.db, transfer), would_replay: true }
 }
 
 /** Money limits count what is sent, without the fee. */

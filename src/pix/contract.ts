@@ -1,6 +1,7 @@
 import { Type as T } from 'typebox'
 import { maskDocument } from '../core/document.ts'
 import { assets } from '../core/money.ts'
+import { DryRun, dryRunQuery } from '../http/dry-run.ts'
 import { endpoint } from '../http/endpoint.ts'
 import {
   Amount,
@@ -43,7 +44,20 @@ const bankFields = {
   account_type: T.Enum(['checking', 'savings', 'payment', 'salary']),
 }
 
-const ToPixKey = Fields({ type: T.Literal('pix_key'), pix_key: PixKeyText }, { $id: 'ToPixKey' })
+const ToPixKey = Fields(
+  {
+    type: T.Literal('pix_key'),
+    pix_key: PixKeyText,
+    document: T.Optional(
+      T.String({
+        maxLength: 18,
+        description: 'The holder’s CPF or CNPJ, if you know it: another holder’s key is refused',
+        examples: ['529.982.247-25'],
+      }),
+    ),
+  },
+  { $id: 'ToPixKey' },
+)
 const ToBankAccount = Fields(
   {
     type: T.Literal('bank_account'),
@@ -55,7 +69,7 @@ const ToBankAccount = Fields(
 )
 
 export type CounterpartyRequest =
-  | { type: 'pix_key'; pix_key: string }
+  | { type: 'pix_key'; pix_key: string; document?: string }
   | {
       type: 'bank_account'
       ispb: string
@@ -165,16 +179,6 @@ export const renderPayout = (payout: Payout) => ({
     : {}),
 })
 
-export const DryRun = T.Object({
-  dry_run: T.Literal(true),
-  fee: Units,
-  balance_after: Units,
-  counterparty: T.Optional(CounterpartyObject),
-  would_replay: T.Boolean({
-    description: 'This key was used for this very request already: it would get that answer',
-  }),
-})
-
 /** Interface §4.1. */
 export const createPayout = endpoint({
   name: 'pix.payouts.create',
@@ -183,7 +187,7 @@ export const createPayout = endpoint({
   description:
     'Debits the customer’s BRL balance and pays a Pix key or a bank account that has the customer’s own document. The call waits a moment for the network, so it usually answers `completed`; otherwise `processing`, and an event tells the rest. With the same `idempotency_key` it is safe to repeat for 24 hours: every equal request gets the same answer, and the money moves once. `?dry_run=true` runs every check and moves nothing.',
   scopes: { all: ['payouts'] },
-  query: Fields({ dry_run: T.Optional(T.Enum(['true', 'false'], { description: 'true: check only' })) }),
+  query: dryRunQuery,
   body: Fields({
     customer_id: Id('customer'),
     amount: Amount,
@@ -192,7 +196,7 @@ export const createPayout = endpoint({
     idempotency_key: IdempotencyKey,
   }),
   reply: { status: 201, schema: PayoutObject },
-  dry_run: DryRun,
+  dry_run: DryRun({ counterparty: T.Optional(CounterpartyObject) }),
   errors: [
     'invalid_json',
     'invalid_amount',

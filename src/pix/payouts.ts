@@ -1,23 +1,23 @@
 import { randomInt } from 'node:crypto'
 import { type Refusal, refuse } from '../core/errors.ts'
 import { isId } from '../core/ids.ts'
-import type { Money } from '../core/money.ts'
+import { type Money, UNITS_MAX } from '../core/money.ts'
 import { activeCustomer, findCustomer } from '../customers/customers.ts'
 import { customerRows } from '../customers/store.ts'
 import { eventWrite } from '../events/events.ts'
 import type { Caller } from '../http/endpoint.ts'
 import { onBehalfOf } from '../keys/keys.ts'
 import { customerAccount, inTransitAccount } from '../ledger/accounts.ts'
-import { balanceOf } from '../ledger/balances.ts'
+import { assertCovered, balanceOf } from '../ledger/balances.ts'
 import type { Claim, Command } from '../ledger/command.ts'
-import { type Once, once } from '../ledger/once.ts'
-import { checkLimits, spendHeld } from '../money-limits/money-limits.ts'
+import { type Once, once, type TriedOnce, tryOnce } from '../ledger/once.ts'
+import { spendHeld } from '../money-limits/money-limits.ts'
 import { usageRows } from '../money-limits/store.ts'
 import type { Holder } from '../rails/pix/rail.ts'
 import type { World } from '../world.ts'
 import { renderPayout } from './contract.ts'
 import { RAIL } from './settle.ts'
-import { type Counterparty, insertPayouts, type Payout, payoutRow } from './store.ts'
+import { type Counterparty, insertPayouts, type Payout, payoutById, payoutRow } from './store.ts'
 
 /**
  * Pix payouts (interface §4.1). Accepted: the gross leaves the balance into transit, in the transaction that claims the
@@ -26,8 +26,8 @@ import { type Counterparty, insertPayouts, type Payout, payoutRow } from './stor
 export type PayoutOrder = {
   readonly customer_id: string
   readonly amount: Money<'BRL'>
-  readonly to:
-    | { readonly pix_key: string }
+  readonly to: /** `document`: whose key the caller says it is. */
+    | { readonly pix_key: string; readonly document?: string }
     | { readonly bank_account: Counterparty & { type: 'bank_account' } }
   readonly description: string | null
   readonly idempotency_key: string
@@ -59,17 +59,45 @@ export function isAllowed(
   return arranged || counterparty.document === customer.document
 }
 
+/** Whoever names the holder's document is refused when the directory knows another one. */
+const isDeclared = ({ to }: PayoutOrder, { document }: Counterparty): boolean =>
+  'bank_account' in to || to.document === undefined || to.document === document
+
+export type PayoutRequest = {
+  readonly order: PayoutOrder
+  readonly claim: Claim
+  readonly bodyOf: (refusal: Refusal) => string
+}
+
+/** All that comes before the door, in the order of the contract; the same for a payout and for its dry run. */
+export async function preparePayout(
+  world: World,
+  caller: Caller,
+  request: PayoutRequest,
+): Promise<{ command: Command<Once<Payout>>; payable: boolean }> {
+  const { order } = request
+  const customer = await findCustomer(world, { partner_id: caller.partner_id, id: order.customer_id })
+  const counterparty = await findCounterparty(world, order, customer)
+  return {
+    command: acceptPayout(world, caller, { ...request, counterparty }),
+    payable:
+      counterparty !== undefined &&
+      isDeclared(order, counterparty) &&
+      isAllowed(counterparty, customer, caller),
+  }
+}
+
 export function acceptPayout(
   world: World,
   caller: Caller,
-  order: PayoutOrder,
-  parts: { claim: Claim; counterparty: Counterparty | undefined; bodyOf: (refusal: Refusal) => string },
+  { order, claim, counterparty, bodyOf }: PayoutRequest & { counterparty: Counterparty | undefined },
 ): Command<Once<Payout>> {
   const { partner_id } = caller
   const { customer_id, amount } = order
-  const { claim, counterparty, bodyOf } = parts
   const id = world.newId('payout')
   const account = { customer_id, asset: 'BRL' } as const
+  const fee = caller.terms.pix_fee
+  const gross = amount.units + fee
   const reads = [customerRows, usageRows].map((source) => ({ source, id: customer_id }))
   return onBehalfOf(caller, {
     partner_id,
@@ -78,12 +106,12 @@ export function acceptPayout(
       once(held, claim, bodyOf, () => {
         const customer = activeCustomer(held, { partner_id, id: customer_id })
         if (!counterparty) refuse('pix_key_not_found', { param: 'counterparty.pix_key' })
+        if (!isDeclared(order, counterparty)) refuseDeclared()
         if (!isAllowed(counterparty, customer, caller))
           refuse('counterparty_not_allowed', { param: 'counterparty' })
+        if (gross > UNITS_MAX) refuse('amount_too_large', { param: 'amount' })
         const keeps = spendHeld(held, limited(order))
-        const fee = caller.terms.pix_fee
-        const gross = amount.units + fee
-        if (held.account(account)!.balance < gross) refuse('insufficient_balance') // §4.1 rule 1
+        assertCovered(held.account(account)!, gross) // §4.1 rule 1
         const payout: Payout = {
           id,
           partner_id,
@@ -139,24 +167,37 @@ export function acceptPayout(
   })
 }
 
-/** What a payout would do, without doing any of it. */
-export async function tryPayout(
-  world: World,
-  caller: Caller,
-  order: PayoutOrder,
-): Promise<{ fee: bigint; balance_after: bigint; counterparty: Counterparty }> {
-  const customer = await findCustomer(world, { partner_id: caller.partner_id, id: order.customer_id })
-  if (customer.status === 'blocked') refuse('customer_blocked')
-  const counterparty =
-    (await findCounterparty(world, order, customer)) ??
-    refuse('pix_key_not_found', { param: 'counterparty.pix_key' })
-  if (!isAllowed(counterparty, customer, caller))
-    refuse('counterparty_not_allowed', { param: 'counterparty' })
-  await checkLimits(world, limited(order))
-  const balance = await balanceOf(world.db, { customer_id: customer.id, asset: 'BRL' })
-  const balance_after = balance - order.amount.units - caller.terms.pix_fee
-  if (balance_after < 0n) refuse('insufficient_balance')
-  return { fee: caller.terms.pix_fee, balance_after, counterparty }
+function refuseDeclared(): never {
+  return refuse('counterparty_not_allowed', {
+    param: 'counterparty.document',
+    message:
+      'This Pix key belongs to another document than counterparty.document. Check both, or leave the document out.',
+  })
+}
+
+export type TriedPayout =
+  | Extract<TriedOnce<Payout>, { kind: 'refused' }>
+  | {
+      readonly kind: 'answer'
+      readonly payout: Payout
+      readonly balance_after: bigint
+      readonly would_replay: boolean
+    }
+
+/** What a payout would come to, without doing any of it. */
+export async function tryPayout(world: World, caller: Caller, request: PayoutRequest): Promise<TriedPayout> {
+  const tried = await tryOnce(world, caller.partner_id, request.claim, async () => {
+    const { command } = await preparePayout(world, caller, request)
+    return command
+  })
+  if (tried.kind === 'refused') return tried
+  if (tried.kind === 'made') {
+    const { balance } = tried.account({ customer_id: tried.made.customer_id, asset: 'BRL' })!
+    return { kind: 'answer', payout: tried.made, balance_after: balance, would_replay: false }
+  }
+  const payout = (await payoutById(world.db, tried.resource_id)) ?? refuse('service_unavailable')
+  const balance_after = await balanceOf(world.db, { customer_id: payout.customer_id, asset: 'BRL' })
+  return { kind: 'answer', payout, balance_after, would_replay: true }
 }
 
 /** Money limits count what is sent, without the fee. */

@@ -5,6 +5,7 @@ import { parseMoney } from '../core/money.ts'
 import { findCustomer } from '../customers/customers.ts'
 import { selectNewest } from '../db/newest.ts'
 import { Answered } from '../http/answered.ts'
+import { answerDryRun } from '../http/dry-run.ts'
 import { type Caller, type Handler, handle } from '../http/endpoint.ts'
 import { filterOf, limitOf, pageOf } from '../http/page.ts'
 import { onBehalfOf } from '../keys/keys.ts'
@@ -15,14 +16,7 @@ import type { World } from '../world.ts'
 import { awaitAnswer } from './answers.ts'
 import * as contract from './contract.ts'
 import { parsePixKey } from './key.ts'
-import {
-  acceptPayout,
-  findCounterparty,
-  isAllowed,
-  isPayoutId,
-  type PayoutOrder,
-  tryPayout,
-} from './payouts.ts'
+import { isAllowed, isPayoutId, type PayoutOrder, preparePayout, tryPayout } from './payouts.ts'
 import type { Sender } from './sender.ts'
 import { OPERATION, settlePayout } from './settle.ts'
 import { type Payout, payoutById, selectPayout } from './store.ts'
@@ -41,30 +35,25 @@ export const pixRoutes = (senders: Senders): Handler[] => [
       idempotency_key: body.idempotency_key,
     }
     const claim = claimOf(caller.key_id, OPERATION, body)
-    const sender = senders[world.environment]
-    const claimed = await findClaimed(world, caller.partner_id, claim)
+    const request = { order, claim, bodyOf }
 
     if (query.dry_run === 'true') {
       await caller.countLookup()
-      if (claimed?.answer && claimed.answer.status >= 400) return new Answered(claimed.answer, true)
-      const { fee, balance_after, counterparty } = await tryPayout(world, caller, order)
-      const body = {
-        dry_run: true,
-        fee: fee.toString(),
-        balance_after: balance_after.toString(),
-        counterparty: renderCounterparty(counterparty),
-        would_replay: claimed !== undefined,
-      }
-      return new Answered({ status: 200, body: JSON.stringify(body) }, false)
+      const tried = await tryPayout(world, caller, request)
+      if (tried.kind === 'refused') return new Answered(tried.answer, tried.replayed)
+      const { payout, balance_after, would_replay } = tried
+      const counterparty = renderCounterparty(payout.counterparty)
+      return answerDryRun({ asset: 'BRL', fee: payout.fee, balance_after, would_replay }, { counterparty })
     }
 
+    const sender = senders[world.environment]
+    const claimed = await findClaimed(world, caller.partner_id, claim)
     if (claimed) return new Answered(await answerOf(world, sender, claimed), true)
-    const customer = await findCustomer(world, { partner_id: caller.partner_id, id: order.customer_id })
-    const counterparty = await findCounterparty(world, order, customer)
+    const { command, payable } = await preparePayout(world, caller, request)
     // A refusal tells whose key it is not: such answers are counted, so that nobody can scan with them.
-    if (!counterparty || !isAllowed(counterparty, customer, caller)) await caller.countLookup()
+    if (!payable) await caller.countLookup()
     const since = performance.now()
-    const done = await world.commit(acceptPayout(world, caller, order, { claim, counterparty, bodyOf }))
+    const done = await world.commit(command)
     switch (done.kind) {
       case 'refused':
         return new Answered(done.answer, false)
@@ -157,13 +146,18 @@ function readPixKey(text: string, param: string) {
 }
 
 function readCounterparty(sent: contract.CounterpartyRequest): PayoutOrder['to'] {
-  if (sent.type === 'pix_key') return { pix_key: readPixKey(sent.pix_key, 'counterparty.pix_key').key }
-  const document = parseDocument(sent.document)
-  if (!document) {
+  if (sent.type === 'bank_account') return { bank_account: { ...sent, document: readHolder(sent.document) } }
+  const pix_key = readPixKey(sent.pix_key, 'counterparty.pix_key').key
+  return sent.document === undefined ? { pix_key } : { pix_key, document: readHolder(sent.document) }
+}
+
+function readHolder(text: string): string {
+  const document =
+    parseDocument(text) ??
     refuse('invalid_request', {
       param: 'counterparty.document',
-      message: 'counterparty.document must be a CPF or CNPJ with right check digits.',
+      message:
+        'counterparty.document must be a CPF or CNPJ with right check digits, bare or fully punctuated.',
     })
-  }
-  return { bank_account: { ...sent, document: document.value } }
+  return document.value
 }

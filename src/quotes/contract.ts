@@ -1,6 +1,7 @@
 import { Type as T } from 'typebox'
 import { assets } from '../core/money.ts'
 import { formatPrice, PRICE_PATTERN } from '../core/price.ts'
+import { DryRun, dryRunQuery } from '../http/dry-run.ts'
 import { endpoint } from '../http/endpoint.ts'
 import {
   Amount,
@@ -157,6 +158,11 @@ export const renderQuote = (quote: Quote, now: number) => ({
   created_at: quote.created_at.toISOString(),
 })
 
+export const renderFailure = ({ failure_code }: Trade) =>
+  failure_code === null
+    ? null
+    : { code: failure_code, message: failureMessages[failure_code as keyof typeof failureMessages] }
+
 export const renderTrade = (trade: Trade) => ({
   id: trade.id,
   quote_id: trade.quote_id,
@@ -165,13 +171,7 @@ export const renderTrade = (trade: Trade) => ({
   ...renderSides(trade),
   executed_price: renderPrice(trade),
   fees: renderFees(trade),
-  failure:
-    trade.failure_code === null
-      ? null
-      : {
-          code: trade.failure_code,
-          message: failureMessages[trade.failure_code as keyof typeof failureMessages],
-        },
+  failure: renderFailure(trade),
   created_at: trade.created_at.toISOString(),
   completed_at: trade.created_at.toISOString(),
 })
@@ -241,13 +241,15 @@ export const executeQuote = endpoint({
     'Debits `from_amount` and credits `to_amount`, at once and exactly as quoted. The quote is its own idempotency key: executed again, also after its 30 seconds, it answers with the same trade. Not enough balance leaves the quote as it is, so it can be tried again in time. `?dry_run=true` runs every check and moves nothing.',
   scopes: { all: ['quotes'] },
   params: quoteParams,
-  query: Fields({ dry_run: T.Optional(T.Enum(['true', 'false'], { description: 'true: check only' })) }),
+  query: dryRunQuery,
   reply: { status: 201, schema: TradeObject },
-  dry_run: T.Object({
-    dry_run: T.Literal(true),
-    fee: Units,
-    balance_after: Units,
-    would_replay: T.Boolean({ description: 'The quote was executed already: it would get that trade' }),
+  dry_run: DryRun({
+    would_fail: T.Optional(
+      T.Object(
+        { code: T.String({ examples: ['treasury_limit'] }), message: T.String() },
+        { description: 'Present when the trade would be, or was, made as `failed`: nothing would move' },
+      ),
+    ),
   }),
   errors: [
     'insufficient_scope',

@@ -305,7 +305,7 @@ describe('interface §4.4: executing it', () => {
     const dry = await execute(id, '?dry_run=true')
     expect([dry.status, dry.json]).toEqual([
       200,
-      { dry_run: true, fee: '1500', balance_after: '0', would_replay: false },
+      { dry_run: true, asset: 'BRL', decimals: 2, fee: '1500', balance_after: '0', would_replay: false },
     ])
     expect((await execute(id)).json.status).toBe('completed')
     expect((await execute(id, '?dry_run=true')).json.would_replay).toBe(true)

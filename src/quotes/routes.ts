@@ -5,6 +5,7 @@ import { parseMoney } from '../core/money.ts'
 import { formatPrice, parsePrice } from '../core/price.ts'
 import { selectNewest } from '../db/newest.ts'
 import { Answered } from '../http/answered.ts'
+import { answerDryRun } from '../http/dry-run.ts'
 import { type Caller, type Handler, handle } from '../http/endpoint.ts'
 import { filterOf, limitOf, pageOf } from '../http/page.ts'
 import { worldOf } from '../keys/keys.ts'
@@ -17,7 +18,7 @@ import { expireNow, lockQuote } from './quotes.ts'
 import { type Quote, quoteById, savePrice, setPriceId, setPricesOf, type Trade, tradeById } from './store.ts'
 import { execute, tryExecute } from './trades.ts'
 
-const { renderQuote, renderTrade } = contract
+const { renderFailure, renderQuote, renderTrade } = contract
 
 export type Treasuries = { readonly [E in Environment]: Treasury }
 
@@ -58,18 +59,14 @@ export const quotesRoutes = (treasuries: Treasuries): Handler[] => [
 
   handle(contract.executeQuote, async ({ world, caller, params, query }) => {
     const quote = await findQuote(world, caller, params.quote_id)
+    const room = await treasuries[world.environment].room()
     if (query.dry_run === 'true') {
-      const { fee, balance_after } = await tryExecute(world, caller, quote)
-      const tried = {
-        dry_run: true,
-        fee: fee.toString(),
-        balance_after: balance_after.toString(),
-        would_replay: quote.trade_id !== null,
-      }
-      return new Answered({ status: 200, body: JSON.stringify(tried) }, false)
+      const { trade, balance_after, would_replay } = await tryExecute(world, caller, quote, room)
+      const would_fail = renderFailure(trade) ?? undefined
+      const fee = trade.partner_fee + trade.service_fee
+      return answerDryRun({ asset: trade.from_asset, fee, balance_after, would_replay }, { would_fail })
     }
     // Also one that was executed before goes through the door: what is repeated must be there to stay.
-    const room = await treasuries[world.environment].room()
     const done = await world.commit(execute(world, caller, quote, room))
     return done.kind === 'made' ? renderTrade(done.trade) : replay(world, done.trade_id)
   }),

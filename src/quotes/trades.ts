@@ -1,6 +1,6 @@
 import { refuse } from '../core/errors.ts'
 import { UNITS_MAX } from '../core/money.ts'
-import { activeCustomer, findCustomer } from '../customers/customers.ts'
+import { activeCustomer } from '../customers/customers.ts'
 import { customerRows } from '../customers/store.ts'
 import { eventWrite } from '../events/events.ts'
 import type { Caller } from '../http/endpoint.ts'
@@ -12,13 +12,13 @@ import {
   serviceFeesAccount,
   treasuryAccount,
 } from '../ledger/accounts.ts'
-import { balancesOf } from '../ledger/balances.ts'
+import { assertCovered } from '../ledger/balances.ts'
 import type { Command } from '../ledger/command.ts'
 import { insertUnfolded } from '../treasury/store.ts'
 import type { Room } from '../treasury/treasury.ts'
 import type { World } from '../world.ts'
 import { renderTrade } from './contract.ts'
-import { insertTrades, markExecuted, type Quote, quoteRows, type Trade } from './store.ts'
+import { insertTrades, markExecuted, type Quote, quoteRows, type Trade, tradeById } from './store.ts'
 
 /**
  * Executing a quote (interface §4.4). The quote is its own idempotency key: its row is locked, then the clock is read, and
@@ -51,7 +51,7 @@ export function execute(
       activeCustomer(held, { partner_id, id: customer_id })
       if (held.now >= quote.expires_at) refuse('quote_expired') // §4.4 rule 1
       const { from_amount, to_amount } = quote
-      if (held.account(from)!.balance < from_amount) refuse('insufficient_balance') // §4.4 rule 2
+      assertCovered(held.account(from)!, from_amount) // §4.4 rule 2
       const { balance, in_transit } = held.account(to)!
       if (balance + in_transit + to_amount > UNITS_MAX) refuse('amount_too_large')
       const movement = movementOf(id, quote)
@@ -109,22 +109,23 @@ function movementOf(id: string, quote: Quote): Movement {
   }
 }
 
-/** What executing would do, without doing any of it. */
+export type TriedExecute = {
+  readonly trade: Trade
+  readonly balance_after: bigint
+  readonly would_replay: boolean
+}
+
+/** What executing would come to, without doing any of it: the same command on the same locks. */
 export async function tryExecute(
   world: World,
   caller: Caller,
   quote: Quote,
-): Promise<{ fee: bigint; balance_after: bigint }> {
-  const customer = await findCustomer(world, { partner_id: caller.partner_id, id: quote.customer_id })
-  const balances = await balancesOf(world.db, quote.customer_id)
-  const of = (asset: string) => balances.find((balance) => balance.asset === asset)!
-  const fee = quote.partner_fee + quote.service_fee
-  if (quote.trade_id !== null) return { fee, balance_after: of(quote.from_asset).balance }
-  if (customer.status === 'blocked') refuse('customer_blocked')
-  if (world.clock.now() >= quote.expires_at.getTime()) refuse('quote_expired')
-  const balance_after = of(quote.from_asset).balance - quote.from_amount
-  if (balance_after < 0n) refuse('insufficient_balance')
-  const { balance, in_transit } = of(quote.to_asset)
-  if (balance + in_transit + quote.to_amount > UNITS_MAX) refuse('amount_too_large')
-  return { fee, balance_after }
+  room: Room,
+): Promise<TriedExecute> {
+  const from = { customer_id: quote.customer_id, asset: quote.from_asset }
+  const { result: done, account } = await world.preview(execute(world, caller, quote, room))
+  const balance_after = account(from)!.balance
+  if (done.kind === 'made') return { trade: done.trade, balance_after, would_replay: false }
+  const trade = (await tradeById(world.db, done.trade_id)) ?? refuse('service_unavailable')
+  return { trade, balance_after, would_replay: true }
 }

@@ -211,6 +211,8 @@ describe('production, with prices from a file', () => {
       highest: null,
     })
     const settled = { timeout: 5000, interval: 300 }
+    const dryRun = async (quote_id: string) =>
+      (await api.post(`/v1/quotes/${quote_id}/execute?dry_run=true`)).json
     const before = (await api.get(`/v1/customers/${customer_id}/balances`)).json
     let failed: any
     let completed = 0
@@ -232,6 +234,19 @@ describe('production, with prices from a file', () => {
     expect(BigInt(before.data[0].available) - BigInt(after.data[0].available)).toBe(
       100_000n * BigInt(completed),
     )
+    // A dry run tells it of a trade that was turned down, and of one that would be.
+    const turnedDown = {
+      dry_run: true,
+      asset: 'BRL',
+      decimals: 2,
+      fee: failed.fees.total,
+      balance_after: after.data[0].available,
+      would_fail: failed.failure,
+    }
+    expect(await dryRun(failed.quote_id)).toEqual({ ...turnedDown, would_replay: true })
+    const next = (await quote()).json
+    expect(await dryRun(next.id)).toEqual({ ...turnedDown, would_replay: false })
+    expect((await api.get(`/v1/quotes/${next.id}`)).json.status).toBe('pending')
     const entries = await db.query('SELECT FROM entries WHERE cause_id = $1', [failed.id])
     expect(entries.rows).toEqual([])
     const events = await db.query('SELECT type, data FROM events WHERE object_id = $1', [failed.id])

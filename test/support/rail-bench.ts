@@ -66,6 +66,7 @@ export async function openBench(options: BenchOptions = {}) {
       db,
       clock,
       commit: door.commit,
+      preview: door.preview,
       pix: given.pix,
       chain: given.chain,
       prices: simulatedPrices({ clock }),
@@ -120,16 +121,18 @@ export async function openBench(options: BenchOptions = {}) {
     ): Promise<Payout> {
       const pix_key = 'ana@example.com'
       const done = await node.commit(
-        acceptPayout(
-          node,
-          by,
-          { customer_id, amount: money('BRL', 700n), to: { pix_key }, description, idempotency_key: key },
-          {
-            claim: claimOf(by.key_id, 'pix.payout', { idempotency_key: key }),
-            counterparty: { type: 'pix_key', pix_key, name: 'Ana Souza', document: '52998224725' },
-            bodyOf,
+        acceptPayout(node, by, {
+          order: {
+            customer_id,
+            amount: money('BRL', 700n),
+            to: { pix_key },
+            description,
+            idempotency_key: key,
           },
-        ),
+          claim: claimOf(by.key_id, 'pix.payout', { idempotency_key: key }),
+          counterparty: { type: 'pix_key', pix_key, name: 'Ana Souza', document: '52998224725' },
+          bodyOf,
+        }),
       )
       if (done.kind !== 'made') throw new Error(`the payout was ${done.kind}`)
       return done.made
@@ -140,10 +143,8 @@ export async function openBench(options: BenchOptions = {}) {
     ): Promise<Transfer> {
       const key = `t${++keys}`
       const done = await world.commit(
-        acceptTransfer(
-          world,
-          by,
-          {
+        acceptTransfer(world, by, {
+          order: {
             customer_id,
             asset: 'USDT',
             network: 'tron',
@@ -151,12 +152,10 @@ export async function openBench(options: BenchOptions = {}) {
             destination_address: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8',
             idempotency_key: key,
           },
-          {
-            claim: claimOf(by.key_id, 'onchain.transfer', { idempotency_key: key }),
-            fee: 1_000_000n,
-            bodyOf,
-          },
-        ),
+          claim: claimOf(by.key_id, 'onchain.transfer', { idempotency_key: key }),
+          fee: 1_000_000n,
+          bodyOf,
+        }),
       )
       if (done.kind !== 'made') throw new Error(`the transfer was ${done.kind}`)
       return done.made

@@ -45,6 +45,7 @@ export async function openTestWorld(options: {
     db,
     clock,
     commit: door.commit,
+    preview: door.preview,
     pix: simulatedPix({ clock, journal }),
     chain: simulatedChain({ clock, journal, broadcast_ms: 1000, confirm_ms: 3000 }),
     prices: simulatedPrices({ clock }),
@@ -102,7 +103,7 @@ export async function openTestWorld(options: {
         idempotency_key,
       }
       const claim = claimOf(key.id, PAYOUT, { idempotency_key })
-      return acceptPayout(world, caller, order, { claim, counterparty, bodyOf })
+      return acceptPayout(world, caller, { order, claim, counterparty, bodyOf })
     },
     transfer(customer_id: string, units: bigint, idempotency_key = `transfer ${++keys}`) {
       const order = {
@@ -114,7 +115,7 @@ export async function openTestWorld(options: {
         idempotency_key,
       } as const
       const claim = claimOf(key.id, TRANSFER, { idempotency_key })
-      return acceptTransfer(world, caller, order, { claim, fee: 1_000_000n, bodyOf })
+      return acceptTransfer(world, caller, { order, claim, fee: 1_000_000n, bodyOf })
     },
     quote: async (customer_id: string) =>
       lockQuote(

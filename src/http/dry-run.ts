@@ -1,0 +1,40 @@
+import { Type as T, type TProperties } from 'typebox'
+import { type Asset, assets } from '../core/money.ts'
+import { Answered } from './answered.ts'
+import { AssetName, Fields, Units } from './schema.ts'
+
+/** A dry run (contract §3): the same call with `?dry_run=true`, which moves, stores, claims and reserves nothing. */
+export const dryRunQuery = Fields({
+  dry_run: T.Optional(T.Enum(['true', 'false'], { description: 'true: check only' })),
+})
+
+export const DryRun = <P extends TProperties>(more: P) =>
+  T.Object({
+    dry_run: T.Literal(true),
+    asset: AssetName,
+    decimals: T.Integer({ description: 'Decimals of asset', examples: [2] }),
+    fee: Units,
+    balance_after: Units,
+    ...more,
+    would_replay: T.Boolean({
+      description: 'This very request was made before: it would get that answer, and nothing would move',
+    }),
+  })
+
+/** What was found out. Fields that are undefined are left out. */
+export function answerDryRun(
+  found: { asset: Asset; fee: bigint; balance_after: bigint; would_replay: boolean },
+  more: Readonly<Record<string, unknown>> = {},
+): Answered {
+  const { asset, would_replay } = found
+  const body = {
+    dry_run: true,
+    asset,
+    decimals: assets[asset].decimals,
+    fee: found.fee.toString(),
+    balance_after: found.balance_after.toString(),
+    ...more,
+    would_replay,
+  }
+  return new Answered({ status: 200, body: JSON.stringify(body) }, false)
+}

@@ -1,0 +1,26 @@
+import pg from 'pg'
+import { type Client, isAnswer, isServerTrouble, isUnreachable } from '../db/pool.ts'
+import { type Connection, NotDurable } from './connection.ts'
+import type { Outcome } from './decide.ts'
+import { ClaimGone } from './lock.ts'
+
+/** What became of one try to run a batch. */
+export type Attempt =
+  | { readonly kind: 'done'; readonly outcomes: readonly Outcome[] }
+  /** The database answered, and rolled everything back. */
+  | { readonly kind: 'failed'; readonly error: unknown }
+  /** The server is away or in trouble, and nothing of this attempt can ever commit. */
+  | { readonly kind: 'not_committed'; readonly error: unknown }
+  | { readonly kind: 'unknown'; readonly error: unknown }
+
+/** COMMIT was never sent, or was answered with a certain no. Whatever cannot be trusted any more is let go of. */
+export async function rolledBack(connection: Connection, client: Client, error: unknown): Promise<Attempt> {
+  if (!(error instanceof ClaimGone) && (!isAnswer(error) || isServerTrouble(error))) {
+    connection.drop(client)
+    const bug =
+      !isUnreachable(error) && !(error instanceof pg.DatabaseError) && !(error instanceof NotDurable)
+    return { kind: bug ? 'failed' : 'not_committed', error }
+  }
+  await client.query('ROLLBACK').catch(() => connection.drop(client))
+  return { kind: 'failed', error }
+}

@@ -1,0 +1,57 @@
+import type { Client } from '../db/pool.ts'
+import { type Attempt, rolledBack } from './attempt.ts'
+import type { AccountRef, Command, HeldAccount } from './command.ts'
+import type { Connection } from './connection.ts'
+import { decide, type Outcome } from './decide.ts'
+import { lock } from './lock.ts'
+import { accountKey, type State } from './state.ts'
+
+/**
+ * What a command would come to now. The same locks, the same reads and the same decision as for the real one, and then
+ * ROLLBACK: whatever a dry run tells, the real call would have been told in its place.
+ */
+export type Preview<Result> = {
+  readonly result: Result
+  /** As it would be afterwards. */
+  account(ref: AccountRef): HeldAccount | undefined
+}
+
+/** Each is decided on what was found, as if it were alone: nothing that another one would do has been done. */
+export async function attemptPreviews(
+  connection: Connection,
+  commands: readonly Command<unknown>[],
+): Promise<Attempt> {
+  let client: Client
+  try {
+    client = await connection.get()
+  } catch (error) {
+    return { kind: 'not_committed', error }
+  }
+  try {
+    const state = await lock(client, commands)
+    await client.query('ROLLBACK')
+    return { kind: 'done', outcomes: commands.map((command) => preview(copyOf(state), command)) }
+  } catch (error) {
+    return rolledBack(connection, client, error)
+  }
+}
+
+function preview(state: State, command: Command<unknown>): Outcome {
+  const [outcome] = decide(state, [command]).outcomes as [Outcome]
+  if (!('result' in outcome)) return outcome
+  const previewed: Preview<unknown> = {
+    result: outcome.result,
+    account: (ref) => state.accounts.get(accountKey(ref)),
+  }
+  return { result: previewed }
+}
+
+/** Deep enough for whatever a decision changes. */
+function copyOf(state: State): State {
+  return {
+    ...state,
+    accounts: new Map(state.accounts),
+    rows: new Map([...state.rows].map(([source, rows]) => [source, new Map(rows)])),
+    claims: new Map([...state.claims].map(([key, claim]) => [key, { ...claim }])),
+  }
+}
