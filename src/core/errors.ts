@@ -112,6 +112,7 @@ export const errors = {
     page: 'The path is not part of the API. Every path starts with /v1, without a slash at the end.',
   },
   customer_not_found: notFound('customer'),
+  deposit_not_found: notFound('deposit'),
   payout_not_found: notFound('payout'),
   transfer_not_found: notFound('transfer'),
   quote_not_found: notFound('quote'),

@@ -96,7 +96,13 @@ export const listCustomers = endpoint({
     ...pageQuery,
     ...timeQuery,
     status: T.Optional(Status),
-    document: T.Optional(T.String({ maxLength: 18, description: 'CPF or CNPJ' })),
+    document: T.Optional(
+      T.String({
+        maxLength: 18,
+        description: 'CPF or CNPJ, bare or fully punctuated',
+        examples: ['529.982.247-25'],
+      }),
+    ),
     external_id: T.Optional(ExternalId),
   }),
   reply: { status: 200, schema: Page(CustomerObject) },
@@ -178,7 +184,9 @@ export const getBalances = endpoint({
 
 export const StatementLineObject = T.Object(
   {
+    id: T.String({ description: 'Names this line, and no other: the customer, the asset and seq' }),
     asset: AssetName,
+    seq: T.Integer({ minimum: 1, description: 'Counts the lines of this asset from 1, without a gap' }),
     amount: SignedUnits,
     balance_after: Units,
     decimals: T.Integer(),
@@ -192,7 +200,9 @@ export const StatementLineObject = T.Object(
     $id: 'StatementLine',
     examples: [
       {
+        id: 'cus_01kc3v4x9zq8rj5m2t7w6y0ahb.BRL.2',
         asset: 'BRL',
+        seq: 2,
         amount: '-1050',
         balance_after: '98950',
         decimals: 2,
@@ -203,8 +213,10 @@ export const StatementLineObject = T.Object(
   },
 )
 
-export const renderStatementLine = (line: StatementLine) => ({
+export const renderStatementLine = (line: StatementLine, customer: Pick<Customer, 'id'>) => ({
+  id: `${customer.id}.${line.asset}.${line.seq}`,
   asset: line.asset,
+  seq: Number(line.seq),
   amount: line.amount.toString(),
   balance_after: line.balance_after.toString(),
   decimals: assets[line.asset].decimals,
@@ -219,7 +231,7 @@ export const getStatement = endpoint({
   description: 'Every change of a balance, with the balance after it and what caused it.',
   scopes: { any: ['read', 'customers'] },
   params,
-  query: Fields({ ...pageQuery, asset: T.Optional(AssetName) }),
+  query: Fields({ ...pageQuery, ...timeQuery, asset: T.Optional(AssetName) }),
   reply: { status: 200, schema: Page(StatementLineObject) },
   errors: ['insufficient_scope', 'customer_not_found'],
 })

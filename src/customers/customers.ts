@@ -1,7 +1,7 @@
 import { parseDocument } from '../core/document.ts'
 import { refuse } from '../core/errors.ts'
 import { isId } from '../core/ids.ts'
-import { type NewestFilter, selectNewest } from '../db/newest.ts'
+import { type Newest, type NewestFilter, selectNewest } from '../db/newest.ts'
 import { isUniqueViolation, transaction } from '../db/pool.ts'
 import { recordEvent } from '../events/events.ts'
 import { holdAccounts, openAccounts } from '../ledger/balances.ts'
@@ -13,6 +13,7 @@ import {
   type CustomerChange,
   changeCustomer,
   customerById,
+  customerList,
   customerRows,
   insertCustomer,
   setStatus,
@@ -77,11 +78,11 @@ export async function findCustomer(
   return customer
 }
 
-export async function findCustomers(world: World, filter: NewestFilter): Promise<Customer[]> {
-  const { document } = filter.equal
-  const equal =
-    document === undefined ? filter.equal : { ...filter.equal, document: readDocument(document).value }
-  return selectNewest(world.db, 'customers', { ...filter, equal })
+export async function findCustomers(world: World, filter: NewestFilter): Promise<Newest<Customer>> {
+  const { document } = filter.filters
+  const filters =
+    document === undefined ? filter.filters : { ...filter.filters, document: readDocument(document).value }
+  return selectNewest(world.db, customerList, { ...filter, filters })
 }
 
 export async function editCustomer(

@@ -1,6 +1,6 @@
 import { type Asset, assetNames } from '../core/money.ts'
 import { type Handler, handle } from '../http/endpoint.ts'
-import { decodeCursor, encodeCursor, filterOf, limitOf, pageOf } from '../http/page.ts'
+import { decodeCursor, encodeCursor, filterOf, type List, listOf, pageOf } from '../http/page.ts'
 import { worldOf } from '../keys/keys.ts'
 import { balancesOf, type StatementPosition, statementPage } from '../ledger/balances.ts'
 import * as contract from './contract.ts'
@@ -13,11 +13,15 @@ export const customersRoutes: Handler[] = [
     renderCustomer(await addCustomer(worldOf(caller, world), { ...body, partner_id: caller.partner_id })),
   ),
 
-  handle(contract.listCustomers, async ({ world, caller, query }) => {
-    const { status, document, external_id } = query
-    const equal = { partner_id: caller.partner_id, status, document, external_id }
-    const customers = await findCustomers(world, { equal, ...filterOf(query) })
-    return pageOf(customers, limitOf(query), renderCustomer)
+  handle(contract.listCustomers, async (call) => {
+    const { status, document, external_id } = call.query
+    const list = listOf(contract.listCustomers, call)
+    const customers = await findCustomers(call.world, {
+      partner_id: call.caller.partner_id,
+      filters: { status, document, external_id },
+      ...filterOf(list, 'cus'),
+    })
+    return pageOf(list, customers, renderCustomer)
   }),
 
   handle(contract.getCustomer, async ({ world, caller, params }) =>
@@ -39,18 +43,22 @@ export const customersRoutes: Handler[] = [
     return { data: (await balancesOf(world.db, customer.id)).map(renderBalance) }
   }),
 
-  handle(contract.getStatement, async ({ world, caller, params, query }) => {
+  handle(contract.getStatement, async (call) => {
+    const { world, caller, params, query } = call
     const customer = await findCustomer(world, { partner_id: caller.partner_id, id: params.customer_id })
+    const list = listOf(contract.getStatement, call)
     const { lines, has_more, next } = await statementPage(world.db, {
       customer_id: customer.id,
       assets: query.asset ? [query.asset] : assetNames,
-      before: readPosition(query.cursor),
-      limit: limitOf(query),
+      before: readPosition(list),
+      since: list.after,
+      until: list.before,
+      limit: list.limit,
     })
     return {
-      data: lines.map(renderStatementLine),
+      data: lines.map((line) => renderStatementLine(line, customer)),
       has_more,
-      next_cursor: has_more ? encodeCursor(writePosition(next)) : null,
+      next_cursor: has_more ? encodeCursor(writePosition(next), list.tag) : null,
     }
   }),
 ]
@@ -58,8 +66,8 @@ export const customersRoutes: Handler[] = [
 const seq = /^[0-9]{1,18}$/
 const seqs = Object.fromEntries(assetNames.map((asset) => [asset, seq])) as Record<Asset, RegExp>
 
-function readPosition(cursor: string | undefined): StatementPosition {
-  const position = decodeCursor(cursor, seqs) ?? {}
+function readPosition({ cursor, tag }: List): StatementPosition {
+  const position = decodeCursor(cursor, seqs, { tag }) ?? {}
   return Object.fromEntries(Object.entries(position).map(([asset, text]) => [asset, BigInt(text)]))
 }
 

@@ -1,6 +1,7 @@
 import { assetNames } from '../core/money.ts'
 import { rowsById } from '../db/batched.ts'
 import { columnsOf } from '../db/columns.ts'
+import type { ListSource } from '../db/newest.ts'
 import type { Db } from '../db/pool.ts'
 import type { Check } from '../ledger/audit.ts'
 import { rowSource } from '../ledger/command.ts'
@@ -43,6 +44,12 @@ export async function insertCustomer(
 }
 
 export const customerById = rowsById<Customer>('customers')
+
+export const customerList: ListSource = {
+  table: 'customers',
+  columns: columnsOf('customers'),
+  walks: [{ by: ['document'] }, { by: ['external_id'] }, { by: ['status'] }, { by: [] }],
+}
 
 export type CustomerChange = {
   readonly name?: string

@@ -30,6 +30,18 @@ const columns = {
     'created_at',
     'third_party_payouts',
   ],
+  deposits: [
+    'id',
+    'partner_id',
+    'customer_id',
+    'asset',
+    'amount',
+    'rail',
+    'reason',
+    'reference',
+    'created_at',
+  ],
+  fee_payouts: ['id', 'partner_id', 'asset', 'amount', 'customer_id', 'reason', 'reference', 'created_at'],
   partners: [
     'id',
     'name',

@@ -1,8 +1,20 @@
 import { Type as T } from 'typebox'
 import { assets } from '../core/money.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { Amount, AssetName, Fields, Id, Timestamp, Units } from '../http/schema.ts'
+import {
+  Amount,
+  AssetName,
+  Fields,
+  Id,
+  Page,
+  pageQuery,
+  Timestamp,
+  timeQuery,
+  Units,
+} from '../http/schema.ts'
 import type { Deposit } from './store.ts'
+
+const Status = T.Enum(['completed'], { description: 'What is in the list has arrived' })
 
 export const DepositObject = T.Object(
   {
@@ -11,7 +23,7 @@ export const DepositObject = T.Object(
     asset: AssetName,
     amount: Units,
     decimals: T.Integer(),
-    status: T.Literal('completed'),
+    status: Status,
     created_at: Timestamp,
   },
   { $id: 'Deposit' },
@@ -25,6 +37,33 @@ export const renderDeposit = (deposit: Deposit) => ({
   decimals: assets[deposit.asset].decimals,
   status: 'completed' as const,
   created_at: deposit.created_at.toISOString(),
+})
+
+export const listDeposits = endpoint({
+  name: 'deposits.list',
+  route: 'GET /v1/deposits',
+  summary: 'List deposits, newest first',
+  description: 'All money that came in: test money of the sandbox, and what the operator credited.',
+  scopes: { any: ['read', 'customers'] },
+  query: Fields({
+    ...pageQuery,
+    ...timeQuery,
+    customer_id: T.Optional(Id('customer')),
+    asset: T.Optional(AssetName),
+    status: T.Optional(Status),
+  }),
+  reply: { status: 200, schema: Page(DepositObject) },
+  errors: ['insufficient_scope'],
+})
+
+export const getDeposit = endpoint({
+  name: 'deposits.get',
+  route: 'GET /v1/deposits/{deposit_id}',
+  summary: 'Read a deposit',
+  scopes: { any: ['read', 'customers'] },
+  params: T.Object({ deposit_id: Id('deposit') }),
+  reply: { status: 200, schema: DepositObject },
+  errors: ['insufficient_scope', 'deposit_not_found'],
 })
 
 /** Contract §14. */

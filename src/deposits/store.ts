@@ -1,4 +1,6 @@
-import type { Asset } from '../core/money.ts'
+import { type Asset, assetNames } from '../core/money.ts'
+import { columnsOf } from '../db/columns.ts'
+import { type ListSource, ofCustomer } from '../db/newest.ts'
 import type { Db } from '../db/pool.ts'
 import { isoTime, toldCheck } from '../events/store.ts'
 import { type Check, IN_PRODUCTION, type Template } from '../ledger/audit.ts'
@@ -31,11 +33,32 @@ export const insertDeposits = insertInto('deposits', {
 })
 
 export async function depositById(db: Db, id: string): Promise<Deposit | undefined> {
-  const { rows } = await db.query(
-    'SELECT id, partner_id, customer_id, asset, amount, rail, reason, reference, created_at FROM deposits WHERE id = $1',
-    [id],
-  )
+  const { rows } = await db.query(`SELECT ${columnsOf('deposits')} FROM deposits WHERE id = $1`, [id])
   return rows[0]
+}
+
+/** Both indexes begin with whose they are and the asset: all of somebody's are those of the three assets. */
+export const depositList: ListSource = {
+  table: 'deposits',
+  columns: columnsOf('deposits'),
+  walks: [
+    {
+      by: ['customer_id', 'asset'],
+      stretches: ({ customer_id, asset }, param) => [
+        `${ofCustomer(customer_id, param)} AND asset = ${param(asset)}`,
+      ],
+    },
+    {
+      by: ['customer_id'],
+      stretches: ({ customer_id }, param) =>
+        assetNames.map((asset) => `${ofCustomer(customer_id, param)} AND asset = ${param(asset)}`),
+    },
+    { by: ['asset'] },
+    {
+      by: [],
+      stretches: (_, param) => assetNames.map((asset) => `partner_id = $1 AND asset = ${param(asset)}`),
+    },
+  ],
 }
 
 export const depositTemplate: Template = {

@@ -1,7 +1,7 @@
 import { Type as T } from 'typebox'
 import type { Environment } from '../core/environment.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { Fields, Id, Page, pageQuery, Timestamp } from '../http/schema.ts'
+import { Fields, Id, Page, pageQuery, Timestamp, timeQuery } from '../http/schema.ts'
 import { eventTypes, TEST_TYPE } from './events.ts'
 import type { StoredEvent } from './store.ts'
 
@@ -46,10 +46,11 @@ export const listEvents = endpoint({
   route: 'GET /v1/events',
   summary: 'Read the event log',
   description:
-    'Without `after`: newest first, as every list. With `after`: oldest first, from right behind that point. `after` is the id of an event, the `next_cursor` of a page read with `after`, or `start`. Such a page always has a `next_cursor`: keep it and come back with it. An event that commits late gets a later place, so none is ever skipped.',
+    'Without `after`: newest first, as every list. With `after`: oldest first, from right behind that point. `after` is the id of an event, the `next_cursor` of a page read with `after`, or `start`. Such a page always has a `next_cursor`: keep it and come back with it. An event that commits late gets a later place, so none is ever skipped. `created_after` and `created_before` are for reading newest first; `after` itself says where to begin.',
   scopes: { all: ['read'] },
   query: Fields({
     ...pageQuery,
+    ...timeQuery,
     after: T.Optional(
       T.String({
         minLength: 1,

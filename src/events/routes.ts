@@ -1,29 +1,39 @@
 import { refuse } from '../core/errors.ts'
+import { selectNewest } from '../db/newest.ts'
 import { type Handler, handle } from '../http/endpoint.ts'
-import { decodeCursor, encodeCursor, limitOf } from '../http/page.ts'
+import { decodeCursor, encodeCursor, filterOf, listOf, pageOf } from '../http/page.ts'
 import type { World } from '../world.ts'
 import * as contract from './contract.ts'
 import { findEvent, positionAfter } from './log.ts'
-import { type PlacedEvent, selectEvents } from './store.ts'
+import { eventList, type LogPage, type StoredEvent, selectEvents } from './store.ts'
 
 export const eventsRoutes: Handler[] = [
-  handle(contract.listEvents, async ({ world, caller, query }) => {
-    const { type, object_id } = query
-    const limit = limitOf(query)
-    const filter = { partner_id: caller.partner_id, type, object_id, limit: limit + 1 }
-    if (query.after === undefined) {
-      const events = await selectEvents(world.db, {
-        ...filter,
-        from: { before: readPosition(query.cursor, 'cursor') },
-      })
-      return pageOf(world, events, limit, null)
+  handle(contract.listEvents, async (call) => {
+    const { world, caller, query } = call
+    const { type, object_id, after: behind } = query
+    const { partner_id } = caller
+    const list = listOf(contract.listEvents, call)
+    const { limit, tag } = list
+    const filter = { partner_id, type, object_id, limit: limit + 1 }
+    if (behind === undefined) {
+      if (list.after || list.before) {
+        const found = await selectNewest<StoredEvent>(world.db, eventList, {
+          partner_id,
+          filters: { type, object_id },
+          ...filterOf(list, 'evt'),
+        })
+        return pageOf(list, found, (event) => contract.renderEvent(event, world.environment))
+      }
+      const before = readPosition(list.cursor, { tag })
+      return logPage(world, await selectEvents(world.db, { ...filter, from: { before } }), { limit, tag })
     }
-    if (query.cursor !== undefined)
-      refuse('invalid_request', { param: 'cursor', message: 'Send after or cursor, not both.' })
-    const after = await positionAfter(world, caller.partner_id, query.after, readPosition)
+    refuseBeside(query)
+    const after = await positionAfter(world, partner_id, behind, (text, param) =>
+      readPosition(text, { param }),
+    )
     // Committed, but not in the log yet: nothing is behind it, and it is where to go on from.
-    if (after === undefined) return { data: [], has_more: false, next_cursor: query.after }
-    return pageOf(world, await selectEvents(world.db, { ...filter, from: { after } }), limit, after)
+    if (after === undefined) return { data: [], has_more: false, next_cursor: behind }
+    return logPage(world, await selectEvents(world.db, { ...filter, from: { after } }), { limit, after })
   }),
 
   handle(contract.getEvent, async ({ world, caller, params }) =>
@@ -34,20 +44,37 @@ export const eventsRoutes: Handler[] = [
   ),
 ]
 
-function readPosition(cursor: string | undefined, param: string): bigint | undefined {
-  const position = decodeCursor(cursor, { position: /^[0-9]{1,18}$/ }, param)?.position
+/** Whoever reads on from a point has said where to begin. */
+function refuseBeside(query: Readonly<Record<string, string | undefined>>): void {
+  for (const param of ['cursor', 'created_after', 'created_before'])
+    if (query[param] !== undefined)
+      refuse('invalid_request', { param, message: `Send after or ${param}, not both.` })
+}
+
+function readPosition(
+  cursor: string | undefined,
+  options: { tag?: string; param?: string },
+): bigint | undefined {
+  const position = decodeCursor(cursor, { position: /^[0-9]{1,18}$/ }, options)?.position
   return position === undefined ? undefined : BigInt(position)
 }
 
-/** Whoever reads oldest first comes back later, so that page says where to go on even when it was the last. */
-function pageOf(world: World, events: readonly PlacedEvent[], limit: number, after: bigint | null) {
-  const shown = events.slice(0, limit)
-  const has_more = events.length > limit
-  const position = shown.at(-1)?.position ?? after
-  const goes_on = position !== null && (has_more || after !== null)
+/**
+ * A page in the order of the log. Whoever reads oldest first comes back later, with whatever filters, so that page says
+ * where to go on even when it was the last.
+ */
+function logPage(
+  world: World,
+  { rows, stopped_at }: LogPage,
+  { limit, after, tag }: { limit: number; after?: bigint; tag?: string },
+) {
+  const shown = rows.slice(0, limit)
+  const more = rows.length > limit
+  const last = shown.at(-1)?.position ?? after
+  const position = more ? last : (stopped_at ?? (after === undefined ? undefined : last))
   return {
     data: shown.map((event) => contract.renderEvent(event, world.environment)),
-    has_more,
-    next_cursor: goes_on ? encodeCursor({ position: position.toString() }) : null,
+    has_more: more || stopped_at !== undefined,
+    next_cursor: position === undefined ? null : encodeCursor({ position: position.toString() }, tag),
   }
 }

@@ -1,5 +1,6 @@
 import { type IdKind, idPrefixes } from '../core/ids.ts'
 import type { GoOn } from '../db/chore.ts'
+import { type ListSource, lookedAt } from '../db/newest.ts'
 import type { Db } from '../db/pool.ts'
 import { type Check, IN_PRODUCTION, ofKind, type RangeCheck, type Within } from '../ledger/audit.ts'
 import { insertInto } from '../ledger/command.ts'
@@ -27,11 +28,10 @@ export type StoredEvent = {
   readonly created_at: Date
 }
 
+const names = ['id', 'partner_id', 'type', 'object_id', 'sequence', 'created_at', 'data']
+
 export const eventFields = (table: string) =>
-  ['id', 'partner_id', 'type', 'object_id', 'sequence', 'created_at']
-    .map((column) => `${table}.${column}`)
-    .concat(`${table}.data::text AS data`)
-    .join(', ')
+  names.map((name) => (name === 'data' ? `${table}.data::text AS data` : `${table}.${name}`)).join(', ')
 
 export async function eventById(
   db: Db,
@@ -57,25 +57,53 @@ export type LogFilter = {
 
 export type PlacedEvent = StoredEvent & { readonly position: bigint }
 
-export async function selectEvents(db: Db, filter: LogFilter): Promise<PlacedEvent[]> {
+/** With `stopped_at` there may be more, from right behind that position. */
+export type LogPage = { readonly rows: readonly PlacedEvent[]; readonly stopped_at?: bigint }
+
+/** What every payout tells. They are most of the log anyway, and have no place in the index by type. */
+const COMMON_TYPES = ['pix.payout.created', 'pix.payout.processing', 'pix.payout.completed']
+const uncommon = `type NOT IN (${COMMON_TYPES.map((type) => `'${type}'`).join(', ')})`
+
+/** In the order of the log. A common type is looked for among so many events, and the page says where that ended. */
+export async function selectEvents(db: Db, filter: LogFilter): Promise<LogPage> {
   const values: unknown[] = []
   const param = (value: unknown) => `$${values.push(value)}`
-  const conditions = [`p.partner_id = ${param(filter.partner_id)}`]
-  if (filter.type !== undefined) conditions.push(`p.type = ${param(filter.type)}`)
+  const { from, type, object_id, limit } = filter
+  const conditions = [`partner_id = ${param(filter.partner_id)}`]
+  const by_walk = type !== undefined && COMMON_TYPES.includes(type) && object_id === undefined
+  if (type !== undefined && !by_walk)
+    conditions.push(`type = ${param(type)}`, ...(object_id === undefined ? [uncommon] : []))
   // An object has few events, and an index of its own.
-  if (filter.object_id !== undefined)
+  if (object_id !== undefined)
     conditions.push(
-      `p.event_id IN (SELECT id FROM events WHERE object_id = ${param(filter.object_id)} AND partner_id = $1)`,
+      `event_id IN (SELECT id FROM events WHERE object_id = ${param(object_id)} AND partner_id = $1)`,
     )
-  const oldest_first = 'after' in filter.from
-  if ('after' in filter.from) conditions.push(`p.position > ${param(filter.from.after)}`)
-  else if (filter.from.before !== undefined) conditions.push(`p.position < ${param(filter.from.before)}`)
+  if ('after' in from) conditions.push(`position > ${param(from.after)}`)
+  else if (from.before !== undefined) conditions.push(`position < ${param(from.before)}`)
+  const order = `ORDER BY position ${'after' in from ? '' : 'DESC'}`
+  const walked = (some: string) =>
+    `SELECT event_id, type, position FROM event_positions WHERE ${conditions.join(' AND ')} ${order} ${some}`
+  const found = (places: string) =>
+    `SELECT ${eventFields('e')}, p.position FROM (${places}) AS p JOIN events e ON e.id = p.event_id ${order}`
+  if (!by_walk) return { rows: (await db.query(found(walked(`LIMIT ${limit}`)), values)).rows }
+  const most = lookedAt(limit)
+  const places = `SELECT event_id, position FROM (${walked(`LIMIT ${most}`)}) AS looked WHERE type = ${param(type)} ${order} LIMIT ${limit}`
   const { rows } = await db.query(
-    `SELECT ${eventFields('e')}, p.position FROM event_positions p JOIN events e ON e.id = p.event_id
-     WHERE ${conditions.join(' AND ')} ORDER BY p.position ${oldest_first ? '' : 'DESC'} LIMIT ${param(filter.limit)}`,
+    `WITH found AS MATERIALIZED (${found(places)})
+     SELECT ${names.join(', ')}, position FROM found
+     UNION ALL SELECT ${names.map(() => 'NULL').join(', ')}, position FROM (${walked(`LIMIT 1 OFFSET ${most - 1}`)}) AS last
+     WHERE (SELECT count(*) FROM found) < ${limit}`,
     values,
   )
-  return rows
+  const stop = rows.at(-1)?.id === null ? rows.pop() : undefined
+  return stop ? { rows, stopped_at: stop.position } : { rows }
+}
+
+/** By time, for a range of it. The log's own order is that of its positions, which a range of time cannot lead to. */
+export const eventList: ListSource = {
+  table: 'events',
+  columns: `${names.filter((name) => name !== 'data').join(', ')}, data::text AS data`,
+  walks: [{ by: ['object_id'] }, { by: [] }],
 }
 
 /** Forgets events that nobody waits for, as many as there are. */

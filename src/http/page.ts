@@ -1,31 +1,70 @@
+import { createHash } from 'node:crypto'
 import { refuse } from '../core/errors.ts'
+import type { Newest, Position } from '../db/newest.ts'
+import type { Call, Endpoint } from './endpoint.ts'
 
 const LIMIT_DEFAULT = 20
 
 export type Page<Item> = { data: Item[]; has_more: boolean; next_cursor: string | null }
 
-export function limitOf(query: { limit?: string }): number {
-  return query.limit === undefined ? LIMIT_DEFAULT : Number(query.limit)
+/** Which list a request reads, and how much of it. */
+export type List = {
+  readonly limit: number
+  readonly after: Date | undefined
+  readonly before: Date | undefined
+  readonly cursor: string | undefined
+  /** The same for every page of one list: environment, partner, endpoint, path and filters. */
+  readonly tag: string
 }
 
-/** A cursor is a position in the list's own order, so it stays right while rows are added; opaque to the caller. */
-export function encodeCursor(position: Record<string, string>): string {
-  return Buffer.from(JSON.stringify(position)).toString('base64url')
+type ListCall = Pick<Call<Endpoint>, 'world' | 'caller'> & {
+  readonly params?: unknown
+  readonly query: {
+    readonly limit?: string
+    readonly cursor?: string
+    readonly created_after?: string
+    readonly created_before?: string
+  }
+}
+
+export function listOf({ name }: Pick<Endpoint, 'name'>, { world, caller, params, query }: ListCall): List {
+  const { limit, cursor, ...filters } = query
+  const sorted = Object.entries(filters).toSorted(([one], [other]) => (one < other ? -1 : 1))
+  const parts = [world.environment, caller.partner_id, name, params ?? null, sorted]
+  return {
+    limit: limit === undefined ? LIMIT_DEFAULT : Number(limit),
+    after: timeOf(query.created_after, 'created_after'),
+    before: timeOf(query.created_before, 'created_before'),
+    cursor,
+    tag: createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 12),
+  }
+}
+
+/**
+ * A cursor is a position in the list's own order, so it stays right while rows are added, and the tag of its list; opaque
+ * to the caller. What stands before `=` is what the version before wrote, and all that it reads.
+ */
+export function encodeCursor(position: Record<string, string>, tag?: string): string {
+  const text = Buffer.from(JSON.stringify(position)).toString('base64url')
+  return tag === undefined ? text : `${text}=${tag}`
 }
 
 /** Reads back what `encodeCursor` wrote: some of these parts, each in its form. Anything else was never a cursor of ours. */
 export function decodeCursor<Key extends string>(
   cursor: string | undefined,
   parts: Readonly<Record<Key, RegExp>>,
-  param = 'cursor',
+  { tag, param = 'cursor' }: { tag?: string; param?: string } = {},
 ): Partial<Record<Key, string>> | undefined {
   if (cursor === undefined) return undefined
+  const [text = '', tagged, ...more] = cursor.split('=')
+  if (tag !== undefined && tagged !== undefined && tagged !== tag && more.length === 0) refuseForeign(param)
   try {
-    const position: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    const position: unknown = JSON.parse(Buffer.from(text, 'base64url').toString())
     const entries = Object.entries(position as object)
     const fits = ([key, value]: [string, unknown]) =>
       Object.hasOwn(parts, key) && typeof value === 'string' && parts[key as Key].test(value)
-    if (entries.length > 0 && entries.every(fits)) return Object.fromEntries(entries) as Record<Key, string>
+    if (more.length === 0 && entries.length > 0 && entries.every(fits))
+      return Object.fromEntries(entries) as Record<Key, string>
   } catch {}
   return refuseCursor(param)
 }
@@ -37,28 +76,41 @@ function refuseCursor(param = 'cursor'): never {
   })
 }
 
-/** Rows newest first, one more than asked for: the extra one only tells that there are more. */
+function refuseForeign(param: string): never {
+  refuse('invalid_request', {
+    param,
+    message: `${param} belongs to another list or to other filters. Send it with the path, the filters and the key that gave it, or leave it out to begin with the newest.`,
+  })
+}
+
+/** The position after which a list by (created_at, id) goes on. `prefix` is that of the ids in it. */
+export function positionOf({ cursor, tag }: List, prefix: string): Position | undefined {
+  const id = new RegExp(`^${prefix}_[0-9a-z]+$`)
+  const position = decodeCursor(cursor, { at: /^[0-9-]{10}T[0-9:.]{12}Z$/, id }, { tag })
+  if (!position) return undefined
+  const { at = '', id: last } = position
+  return last !== undefined && isStorable(new Date(at)) ? { at: new Date(at), id: last } : refuseCursor()
+}
+
+/** A list by (created_at, id), as the database wants it: one row more than asked for, which only tells that there are more. */
+export function filterOf(list: List, prefix: string) {
+  const { after, before, limit } = list
+  return { after, before, position: positionOf(list, prefix), limit: limit + 1 }
+}
+
 export function pageOf<Row extends { id: string; created_at: Date }, Item>(
-  rows: readonly Row[],
-  limit: number,
+  { limit, tag }: List,
+  { rows, stopped_at }: Newest<Row>,
   render: (row: Row) => Item,
 ): Page<Item> {
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
-  const has_more = rows.length > limit
+  const goes_on = rows.length > limit && last ? { at: last.created_at, id: last.id } : stopped_at
   return {
     data: shown.map(render),
-    has_more,
-    next_cursor: has_more && last ? encodeCursor({ at: last.created_at.toISOString(), id: last.id }) : null,
+    has_more: goes_on !== undefined,
+    next_cursor: goes_on ? encodeCursor({ at: goes_on.at.toISOString(), id: goes_on.id }, tag) : null,
   }
-}
-
-/** The position after which a list by (created_at, id) goes on. */
-export function positionOf(query: { cursor?: string }): { at: Date; id: string } | undefined {
-  const position = decodeCursor(query.cursor, { at: /^[0-9-]{10}T[0-9:.]{12}Z$/, id: /^[a-z]+_[0-9a-z]+$/ })
-  if (!position) return undefined
-  const { at = '', id } = position
-  return id !== undefined && isStorable(new Date(at)) ? { at: new Date(at), id } : refuseCursor()
 }
 
 /** A time that both JavaScript and the database can hold. */
@@ -67,26 +119,13 @@ function isStorable(time: Date): boolean {
   return year >= 1970 && year <= 9999
 }
 
+const timeOf = (text: string | undefined, param: string) =>
+  text === undefined ? undefined : parseTime(text, param)
+
 export function parseTime(text: string, param: string): Date {
   const time = new Date(text)
   if (!isStorable(time)) {
     refuse('invalid_request', { param, message: `${param} must be a time such as 2026-11-15T12:00:00.000Z.` })
   }
   return time
-}
-
-/** A list's own query fields, as the database wants them; one row more than asked for, which only tells that there are more. */
-export function filterOf(query: {
-  limit?: string
-  cursor?: string
-  created_after?: string
-  created_before?: string
-}) {
-  return {
-    after: query.created_after === undefined ? undefined : parseTime(query.created_after, 'created_after'),
-    before:
-      query.created_before === undefined ? undefined : parseTime(query.created_before, 'created_before'),
-    position: positionOf(query),
-    limit: limitOf(query) + 1,
-  }
 }

@@ -51,6 +51,13 @@ export const IdempotencyKey = T.String({
   examples: ['invoice-1042'],
 })
 
+/** The same in a list's query. A key may have been used again after its day, and by several API keys. */
+export const IdempotencyKeyFilter = T.String({
+  pattern: '^[\\x20-\\x7e]{1,255}$',
+  description: 'Made under this idempotency key: 1 to 255 printable ASCII characters',
+  examples: ['invoice-1042'],
+})
+
 /** Text of people: well formed, no control characters, counted in code points. */
 export const Text = (max: number, description: string, options: Record<string, unknown> = {}) =>
   T.String({ minLength: 1, maxLength: max, format: 'clean-text', description, ...options })

@@ -20,7 +20,23 @@ export type StatementPosition = Partial<Record<Asset, bigint>>
 const LINES = {
   name: 'statement lines',
   text: `SELECT asset, seq, amount, balance_after, cause_id, movement, created_at FROM entries
-    WHERE owner = $1 AND asset = $2 AND seq < $3 ORDER BY seq DESC LIMIT $4`,
+    WHERE owner = $1 AND asset = $2 AND seq < $3 AND seq >= $5 ORDER BY seq DESC LIMIT $4`,
+}
+
+/**
+ * The first line at that time or later. Lines are numbered without a gap, in the order of their times, so halving finds it
+ * in a few looks, and entries need no index by time.
+ */
+const FIRST_SINCE = {
+  name: 'first statement line since',
+  text: `WITH RECURSIVE halved (low, high) AS (
+      SELECT 1::bigint, seq + 1 FROM balances WHERE customer_id = $1 AND asset = $2
+      UNION ALL
+      SELECT CASE WHEN line.created_at < $3 THEN line.seq + 1 ELSE low END, CASE WHEN line.created_at < $3 THEN high ELSE line.seq END
+      FROM halved CROSS JOIN LATERAL (
+        SELECT seq, created_at FROM entries WHERE owner = $1 AND asset = $2 AND seq = (low + high) / 2) AS line
+      WHERE low < high)
+    SELECT low FROM halved WHERE low >= high`,
 }
 
 const NEWEST = 2n ** 63n - 1n
@@ -31,14 +47,26 @@ const NEWEST = 2n ** 63n - 1n
  */
 export async function statementPage(
   db: Db,
-  options: { customer_id: string; assets: readonly Asset[]; before: StatementPosition; limit: number },
+  options: {
+    customer_id: string
+    assets: readonly Asset[]
+    before: StatementPosition
+    since: Date | undefined
+    until: Date | undefined
+    limit: number
+  },
 ): Promise<{ lines: StatementLine[]; has_more: boolean; next: StatementPosition }> {
-  const { customer_id, assets, before, limit } = options
+  const { customer_id, assets, before, since, until, limit } = options
   const perAsset = await Promise.all(
     assets.map(async (asset) => {
+      const account = { customer_id, asset }
+      const [first, end] = await Promise.all([
+        since ? firstSince(db, account, since) : 1n,
+        until && before[asset] === undefined ? firstSince(db, account, until) : undefined,
+      ])
       const { rows } = await db.query({
         ...LINES,
-        values: [customer_id, asset, before[asset] ?? NEWEST, limit + 1],
+        values: [customer_id, asset, before[asset] ?? end ?? NEWEST, limit + 1, first],
       })
       return rows as StatementLine[]
     }),
@@ -50,6 +78,11 @@ export async function statementPage(
   )
   const next = Object.fromEntries([...starts, ...lines.map(({ asset, seq }) => [asset, seq] as const)])
   return { lines, has_more: merged.length > limit, next }
+}
+
+async function firstSince(db: Db, { customer_id, asset }: AccountRef, time: Date): Promise<bigint> {
+  const { rows } = await db.query({ ...FIRST_SINCE, values: [customer_id, asset, time] })
+  return rows[0]?.low ?? 1n
 }
 
 /** Takes the latest of the heads again and again: the order within an account is never changed. */

@@ -7,6 +7,7 @@ import {
   Fields,
   Id,
   IdempotencyKey,
+  IdempotencyKeyFilter,
   Page,
   pageQuery,
   Timestamp,
@@ -159,6 +160,14 @@ export const listTransfers = endpoint({
     status: T.Optional(Status),
     asset: T.Optional(CoinName),
     network: T.Optional(T.Enum(networkNames)),
+    idempotency_key: T.Optional(IdempotencyKeyFilter),
+    tx_hash: T.Optional(
+      T.String({
+        pattern: '^[0-9A-Za-z:_]{1,128}$',
+        description: 'The transaction’s hash, as the transfer shows it once it is broadcast',
+        examples: ['0x9fc76417374aa880d4449a1f7f31ec597f00b1f6f3dd2d66f4c9c6c445836d8b'],
+      }),
+    ),
   }),
   reply: { status: 200, schema: Page(TransferObject) },
   errors: ['insufficient_scope'],

@@ -5,14 +5,14 @@ import { selectNewest } from '../db/newest.ts'
 import { Answered } from '../http/answered.ts'
 import { answerDryRun } from '../http/dry-run.ts'
 import { type Caller, type Handler, handle } from '../http/endpoint.ts'
-import { filterOf, limitOf, pageOf } from '../http/page.ts'
+import { filterOf, listOf, pageOf } from '../http/page.ts'
 import { onBehalfOf } from '../keys/keys.ts'
 import { claimOf, findClaimed } from '../ledger/once.ts'
 import type { World } from '../world.ts'
 import { networkNames, networks } from './address.ts'
 import * as contract from './contract.ts'
 import { type Step, stepTransfer } from './settle.ts'
-import { isFinal, selectTransfer, type Transfer } from './store.ts'
+import { isFinal, selectTransfer, type Transfer, transferList } from './store.ts'
 import {
   currentFee,
   OPERATION,
@@ -57,11 +57,23 @@ export const transfersRoutes: Handler[] = [
     }
   }),
 
-  handle(contract.listTransfers, async ({ world, caller, query }) => {
-    const { customer_id, status, asset, network } = query
-    const equal = { partner_id: caller.partner_id, customer_id, status, asset, network }
-    const transfers = await selectNewest<Transfer>(world.db, 'transfers', { equal, ...filterOf(query) })
-    return pageOf(transfers, limitOf(query), renderTransfer)
+  handle(contract.listTransfers, async (call) => {
+    const { customer_id, status, asset, network, idempotency_key } = call.query
+    const list = listOf(contract.listTransfers, call)
+    const transfers = await selectNewest<Transfer>(call.world.db, transferList, {
+      partner_id: call.caller.partner_id,
+      // Hexadecimal, and kept in small letters.
+      filters: {
+        customer_id,
+        status,
+        asset,
+        network,
+        idempotency_key,
+        tx_hash: call.query.tx_hash?.toLowerCase(),
+      },
+      ...filterOf(list, 'tr'),
+    })
+    return pageOf(list, transfers, renderTransfer)
   }),
 
   handle(contract.getTransfer, async ({ world, caller, params }) =>

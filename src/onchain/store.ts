@@ -1,5 +1,6 @@
 import type { Asset } from '../core/money.ts'
 import { columnsOf } from '../db/columns.ts'
+import { type Filters, type ListSource, ofCustomer, type Param } from '../db/newest.ts'
 import { type Db, isUniqueViolation } from '../db/pool.ts'
 import { isoTime, toldCheck } from '../events/store.ts'
 import type { Check, Template } from '../ledger/audit.ts'
@@ -89,6 +90,47 @@ export async function selectTransfer(
 export async function transferById(db: Db, id: string): Promise<Transfer | undefined> {
   const { rows } = await db.query(`SELECT ${transferColumns} FROM transfers WHERE id = $1`, [id])
   return rows[0]
+}
+
+/** Each as its index says it. */
+const rareStatuses: Readonly<Record<string, readonly string[]>> = {
+  pending: [`partner_id = $1 AND status = 'pending'`],
+  processing: [`partner_id = $1 AND status = 'processing'`],
+  failed: ['partner_id = $1 AND failure_code IS NOT NULL'],
+}
+
+/** An index of hashes begins with the network. What is pending does not show its hash, and is not found by it. */
+const withHash = (tx_hash: string | undefined, param: Param) =>
+  `network = ANY(${param(networkNames)}) AND tx_hash = ${param(tx_hash)} AND status <> 'pending'`
+
+/** A network carries one asset. */
+const overNetworks = ({ asset }: Filters, param: Param) =>
+  networkNames
+    .filter((name) => networks[name].asset === asset)
+    .map((name) => `partner_id = $1 AND network = ${param(name)}`)
+
+/** Confirmed transfers have no way of their own: they are nearly all. */
+export const transferList: ListSource = {
+  table: 'transfers',
+  columns: transferColumns,
+  walks: [
+    { by: ['idempotency_key'] },
+    {
+      by: ['tx_hash'],
+      stretches: ({ tx_hash }, param) => [`partner_id = $1 AND ${withHash(tx_hash, param)}`],
+    },
+    {
+      by: ['customer_id', 'status'],
+      stretches: ({ customer_id, status }, param) =>
+        status === 'failed' ? [`${ofCustomer(customer_id, param)} AND failure_code IS NOT NULL`] : undefined,
+    },
+    { by: ['status'], stretches: ({ status }) => rareStatuses[status ?? ''] },
+    { by: ['customer_id'], stretches: ({ customer_id }, param) => [ofCustomer(customer_id, param)] },
+    { by: ['network'] },
+    { by: ['asset'], stretches: overNetworks },
+    { by: [] },
+  ],
+  conditions: { tx_hash: withHash },
 }
 
 /** Contract of the ledger: accepted, then completed or returned. */

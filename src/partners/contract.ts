@@ -1,7 +1,9 @@
 import { Type as T } from 'typebox'
+import { assets } from '../core/money.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { AssetName, Id, Timestamp, Units } from '../http/schema.ts'
+import { AssetName, Fields, Id, Page, pageQuery, Timestamp, timeQuery, Units } from '../http/schema.ts'
 import { tierNames } from '../limits/tiers.ts'
+import type { FeePayout } from '../treasury/store.ts'
 
 const AccountObject = T.Object(
   {
@@ -49,5 +51,41 @@ export const getAccount = endpoint({
   summary: 'Your own terms, and the fees you have earned',
   scopes: { all: ['read'] },
   reply: { status: 200, schema: AccountObject },
+  errors: ['insufficient_scope'],
+})
+
+export const FeePayoutObject = T.Object(
+  {
+    id: Id('fee_payout'),
+    asset: AssetName,
+    amount: Units,
+    decimals: T.Integer({ examples: [2] }),
+    customer_id: T.Optional({
+      ...Id('customer'),
+      description: 'Whose balance it was paid to; absent when it was paid outside',
+    }),
+    reference: T.String({ description: 'The operator’s reference', examples: ['fees-2026-10'] }),
+    created_at: Timestamp,
+  },
+  { $id: 'FeePayout' },
+)
+
+export const renderFeePayout = (paid: FeePayout) => ({
+  id: paid.id,
+  asset: paid.asset,
+  amount: paid.amount.toString(),
+  decimals: assets[paid.asset].decimals,
+  ...(paid.customer_id === null ? {} : { customer_id: paid.customer_id }),
+  reference: paid.reference,
+  created_at: paid.created_at.toISOString(),
+})
+
+export const listFeePayouts = endpoint({
+  name: 'account.fee_payouts',
+  route: 'GET /v1/account/fee_payouts',
+  summary: 'The fees that were paid out to you, newest first',
+  scopes: { all: ['read'] },
+  query: Fields({ ...pageQuery, ...timeQuery }),
+  reply: { status: 200, schema: Page(FeePayoutObject) },
   errors: ['insufficient_scope'],
 })

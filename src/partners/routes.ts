@@ -1,7 +1,9 @@
 import { assetNames, assets } from '../core/money.ts'
+import { selectNewest } from '../db/newest.ts'
 import { type Handler, handle } from '../http/endpoint.ts'
-import { accruedFees } from '../treasury/store.ts'
-import { getAccount } from './contract.ts'
+import { filterOf, listOf, pageOf } from '../http/page.ts'
+import { accruedFees, type FeePayout, feePayoutList } from '../treasury/store.ts'
+import { getAccount, listFeePayouts, renderFeePayout } from './contract.ts'
 import { partnerById } from './store.ts'
 
 export const partnersRoutes: Handler[] = [
@@ -28,5 +30,12 @@ export const partnersRoutes: Handler[] = [
       })),
       created_at: partner.created_at.toISOString(),
     }
+  }),
+
+  handle(listFeePayouts, async (call) => {
+    const list = listOf(listFeePayouts, call)
+    const { partner_id } = call.caller
+    const filter = { partner_id, filters: {}, ...filterOf(list, 'fp') }
+    return pageOf(list, await selectNewest<FeePayout>(call.world.db, feePayoutList, filter), renderFeePayout)
   }),
 ]

@@ -8,6 +8,7 @@ import {
   Fields,
   Id,
   IdempotencyKey,
+  IdempotencyKeyFilter,
   Page,
   pageQuery,
   Text,
@@ -234,6 +235,14 @@ export const listPayouts = endpoint({
     ...timeQuery,
     customer_id: T.Optional(Id('customer')),
     status: T.Optional(Status),
+    idempotency_key: T.Optional(IdempotencyKeyFilter),
+    end_to_end_id: T.Optional(
+      T.String({
+        pattern: '^[0-9A-Za-z]{1,64}$',
+        description: 'The payment’s id in the Pix network: letters and digits',
+        examples: ['E00000000202611151200a1b2c3d4e5f'],
+      }),
+    ),
   }),
   reply: { status: 200, schema: Page(PayoutObject) },
   errors: ['insufficient_scope'],

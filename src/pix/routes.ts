@@ -7,7 +7,7 @@ import { selectNewest } from '../db/newest.ts'
 import { Answered } from '../http/answered.ts'
 import { answerDryRun } from '../http/dry-run.ts'
 import { type Caller, type Handler, handle } from '../http/endpoint.ts'
-import { filterOf, limitOf, pageOf } from '../http/page.ts'
+import { filterOf, listOf, pageOf } from '../http/page.ts'
 import { onBehalfOf } from '../keys/keys.ts'
 import type { Claimed } from '../ledger/command.ts'
 import { claimOf, findClaimed } from '../ledger/once.ts'
@@ -19,7 +19,7 @@ import { parsePixKey } from './key.ts'
 import { isAllowed, isPayoutId, type PayoutOrder, preparePayout, tryPayout } from './payouts.ts'
 import type { Sender } from './sender.ts'
 import { OPERATION, settlePayout } from './settle.ts'
-import { type Payout, payoutById, selectPayout } from './store.ts'
+import { type Payout, payoutById, payoutList, selectPayout } from './store.ts'
 
 const { renderCounterparty, renderPayout } = contract
 
@@ -69,11 +69,15 @@ export const pixRoutes = (senders: Senders): Handler[] => [
     }
   }),
 
-  handle(contract.listPayouts, async ({ world, caller, query }) => {
-    const { customer_id, status } = query
-    const equal = { partner_id: caller.partner_id, customer_id, status }
-    const payouts = await selectNewest<Payout>(world.db, 'payouts', { equal, ...filterOf(query) })
-    return pageOf(payouts, limitOf(query), renderPayout)
+  handle(contract.listPayouts, async (call) => {
+    const { customer_id, status, idempotency_key, end_to_end_id } = call.query
+    const list = listOf(contract.listPayouts, call)
+    const payouts = await selectNewest<Payout>(call.world.db, payoutList, {
+      partner_id: call.caller.partner_id,
+      filters: { customer_id, status, idempotency_key, end_to_end_id },
+      ...filterOf(list, 'po'),
+    })
+    return pageOf(list, payouts, renderPayout)
   }),
 
   handle(contract.getPayout, async ({ world, caller, params }) =>

@@ -1,4 +1,5 @@
 import { columnsOf } from '../db/columns.ts'
+import { type ListSource, ofCustomer } from '../db/newest.ts'
 import { type Db, isUniqueViolation } from '../db/pool.ts'
 import { isoTime, toldCheck } from '../events/store.ts'
 import type { Check, Template } from '../ledger/audit.ts'
@@ -102,6 +103,31 @@ export async function payoutById(db: Db, id: string): Promise<Payout | undefined
     values: [id],
   })
   return rows[0]
+}
+
+/** Each as its index says it. */
+const rareStatuses: Readonly<Record<string, readonly string[]>> = {
+  pending: [`partner_id = $1 AND status = 'pending'`],
+  processing: [`partner_id = $1 AND status = 'processing'`],
+  failed: ['partner_id = $1 AND failure_code IS NOT NULL'],
+}
+
+/** Completed payouts have no way of their own: they are nearly all. */
+export const payoutList: ListSource = {
+  table: 'payouts',
+  columns: payoutColumns,
+  walks: [
+    { by: ['idempotency_key'] },
+    { by: ['end_to_end_id'] },
+    {
+      by: ['customer_id', 'status'],
+      stretches: ({ customer_id, status }, param) =>
+        status === 'failed' ? [`${ofCustomer(customer_id, param)} AND failure_code IS NOT NULL`] : undefined,
+    },
+    { by: ['status'], stretches: ({ status }) => rareStatuses[status ?? ''] },
+    { by: ['customer_id'], stretches: ({ customer_id }, param) => [ofCustomer(customer_id, param)] },
+    { by: [] },
+  ],
 }
 
 /** Contract of the ledger: accepted, then completed or returned. */

@@ -261,7 +261,13 @@ export const executeQuote = endpoint({
   ],
 })
 
-const listQuery = { ...pageQuery, ...timeQuery, customer_id: T.Optional(Id('customer')) }
+const listQuery = {
+  ...pageQuery,
+  ...timeQuery,
+  customer_id: T.Optional(Id('customer')),
+  from_asset: T.Optional(T.Enum(['BRL', 'USDT', 'BTC'], { description: 'What is paid' })),
+  to_asset: T.Optional(T.Enum(['BRL', 'USDT', 'BTC'], { description: 'What is received' })),
+}
 
 export const listQuotes = endpoint({
   name: 'quotes.list',
@@ -288,7 +294,7 @@ export const listTrades = endpoint({
   route: 'GET /v1/trades',
   summary: 'List trades, newest first',
   scopes: { any: ['read', 'quotes'] },
-  query: Fields({ ...listQuery, status: T.Optional(TradeStatus) }),
+  query: Fields({ ...listQuery, status: T.Optional(TradeStatus), quote_id: T.Optional(Id('quote')) }),
   reply: { status: 200, schema: Page(TradeObject) },
   errors: ['insufficient_scope'],
 })

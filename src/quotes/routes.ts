@@ -7,15 +7,25 @@ import { selectNewest } from '../db/newest.ts'
 import { Answered } from '../http/answered.ts'
 import { answerDryRun } from '../http/dry-run.ts'
 import { type Caller, type Handler, handle } from '../http/endpoint.ts'
-import { filterOf, limitOf, pageOf } from '../http/page.ts'
+import { filterOf, listOf, pageOf } from '../http/page.ts'
 import { worldOf } from '../keys/keys.ts'
 import type { Treasury } from '../treasury/treasury.ts'
 import type { World } from '../world.ts'
 import { lockedPrice, pairNames, pairOf } from './arithmetic.ts'
 import * as contract from './contract.ts'
 import { isFresh, marketPrice, withSetPrices } from './prices.ts'
-import { expireNow, lockQuote } from './quotes.ts'
-import { type Quote, quoteById, savePrice, setPriceId, setPricesOf, type Trade, tradeById } from './store.ts'
+import { expireNow, lockQuote, VALID_MS } from './quotes.ts'
+import {
+  type Quote,
+  quoteById,
+  quoteList,
+  savePrice,
+  setPriceId,
+  setPricesOf,
+  type Trade,
+  tradeById,
+  tradeList,
+} from './store.ts'
 import { execute, tryExecute } from './trades.ts'
 
 const { renderFailure, renderQuote, renderTrade } = contract
@@ -71,26 +81,34 @@ export const quotesRoutes = (treasuries: Treasuries): Handler[] => [
     return done.kind === 'made' ? renderTrade(done.trade) : replay(world, done.trade_id)
   }),
 
-  handle(contract.listQuotes, async ({ world, caller, query }) => {
-    const { customer_id, status } = query
-    const now = world.clock.now()
-    const quotes = await selectNewest<Quote>(world.db, 'quotes', {
-      equal: { partner_id: caller.partner_id, customer_id },
-      ...(status === undefined ? {} : { also: { sql: statusCondition[status], at: new Date(now) } }),
-      ...filterOf(query),
+  handle(contract.listQuotes, async (call) => {
+    const { customer_id, status, from_asset, to_asset } = call.query
+    const list = listOf(contract.listQuotes, call)
+    const now = call.world.clock.now()
+    const filter = filterOf(list, 'qt')
+    const quotes = await selectNewest<Quote>(call.world.db, quoteList(new Date(now)), {
+      partner_id: call.caller.partner_id,
+      filters: { customer_id, status, from_asset, to_asset },
+      ...filter,
+      // Whatever is older has come to its end.
+      ...(status === 'pending' ? { after: laterOf(filter.after, new Date(now - VALID_MS)) } : {}),
     })
-    return pageOf(quotes, limitOf(query), (quote) => renderQuote(quote, now))
+    return pageOf(list, quotes, (quote) => renderQuote(quote, now))
   }),
 
   handle(contract.getQuote, async ({ world, caller, params }) =>
     renderQuote(await findQuote(world, caller, params.quote_id), world.clock.now()),
   ),
 
-  handle(contract.listTrades, async ({ world, caller, query }) => {
-    const { customer_id, status } = query
-    const equal = { partner_id: caller.partner_id, customer_id, status }
-    const trades = await selectNewest<Trade>(world.db, 'trades', { equal, ...filterOf(query) })
-    return pageOf(trades, limitOf(query), renderTrade)
+  handle(contract.listTrades, async (call) => {
+    const { customer_id, status, from_asset, to_asset, quote_id } = call.query
+    const list = listOf(contract.listTrades, call)
+    const trades = await selectNewest<Trade>(call.world.db, tradeList, {
+      partner_id: call.caller.partner_id,
+      filters: { customer_id, status, from_asset, to_asset, quote_id },
+      ...filterOf(list, 'td'),
+    })
+    return pageOf(list, trades, renderTrade)
   }),
 
   handle(contract.getTrade, async ({ world, caller, params }) => {
@@ -133,12 +151,7 @@ async function findQuote(world: World, caller: Caller, id: string): Promise<Quot
   return quote
 }
 
-/** A quote's status follows from the clock; a filter must agree with what each quote would say. */
-const statusCondition = {
-  executed: 'trade_id IS NOT NULL',
-  expired: 'trade_id IS NULL AND expires_at <= $at',
-  pending: 'trade_id IS NULL AND expires_at > $at',
-} as const
+const laterOf = (one: Date | undefined, other: Date) => (one && one > other ? one : other)
 
 async function currentPrices(world: World, caller: Caller) {
   const now = new Date(world.clock.now())

@@ -2,6 +2,7 @@ import { type Asset, assetNames, assets } from '../core/money.ts'
 import { rowsById } from '../db/batched.ts'
 import type { GoOn } from '../db/chore.ts'
 import { columnsOf } from '../db/columns.ts'
+import { type ListSource, ofCustomer, type Walk } from '../db/newest.ts'
 import type { Db } from '../db/pool.ts'
 import { isoTime, toldCheck } from '../events/store.ts'
 import type { Check, Template } from '../ledger/audit.ts'
@@ -90,6 +91,67 @@ export const markExpired = updateOf(quoteRows, 'quotes', { id: 'text', expires_a
 export const quoteById = rowsById<Quote>('quotes')
 
 export const tradeById = rowsById<Trade>('trades')
+
+/** A pair is one stretch of its index; one asset alone is as many as there are others. */
+const pairWalks: readonly Walk[] = [
+  { by: ['from_asset', 'to_asset'] },
+  {
+    by: ['from_asset'],
+    stretches: ({ from_asset }, param) =>
+      othersThan(from_asset).map((to) => pairIs(param(from_asset), param(to))),
+  },
+  {
+    by: ['to_asset'],
+    stretches: ({ to_asset }, param) =>
+      othersThan(to_asset).map((from) => pairIs(param(from), param(to_asset))),
+  },
+]
+const othersThan = (asset: string | undefined) => assetNames.filter((name) => name !== asset)
+const pairIs = (from: string, to: string) => `partner_id = $1 AND from_asset = ${from} AND to_asset = ${to}`
+
+const customerWalk: Walk = {
+  by: ['customer_id'],
+  stretches: ({ customer_id }, param) => [ofCustomer(customer_id, param)],
+}
+
+/** A quote's status follows from the clock; a filter must agree with what each quote would say. */
+export const quoteList = (now: Date): ListSource => ({
+  table: 'quotes',
+  columns: columnsOf('quotes'),
+  walks: [
+    customerWalk,
+    {
+      by: ['status'],
+      stretches: ({ status }) =>
+        status === 'executed' ? ['partner_id = $1 AND trade_id IS NOT NULL'] : undefined,
+    },
+    ...pairWalks,
+    { by: [] },
+  ],
+  conditions: {
+    status: (status, param) =>
+      status === 'executed'
+        ? 'trade_id IS NOT NULL'
+        : `trade_id IS NULL AND expires_at ${status === 'expired' ? '<=' : '>'} ${param(now)}`,
+  },
+})
+
+/** Completed trades have no way of their own: they are nearly all. */
+export const tradeList: ListSource = {
+  table: 'trades',
+  columns: columnsOf('trades'),
+  walks: [
+    { by: ['quote_id'] },
+    {
+      by: ['status'],
+      stretches: ({ status }) =>
+        status === 'failed' ? ['partner_id = $1 AND failure_code IS NOT NULL'] : undefined,
+    },
+    customerWalk,
+    ...pairWalks,
+    { by: [] },
+  ],
+}
 
 export type SetPrice = { readonly id: string; readonly price: bigint; readonly observed_at: Date | null }
 

@@ -1,5 +1,6 @@
 import type { Asset } from '../core/money.ts'
 import { columnsOf } from '../db/columns.ts'
+import type { ListSource } from '../db/newest.ts'
 import type { Db } from '../db/pool.ts'
 import type { Check, Template } from '../ledger/audit.ts'
 import { referenceChecks } from '../ledger/claims-audit.ts'
@@ -157,6 +158,12 @@ export const insertFeePayouts = insertInto('fee_payouts', {
   reference: 'text',
   created_at: 'timestamptz',
 })
+
+export const feePayoutList: ListSource = {
+  table: 'fee_payouts',
+  columns: columnsOf('fee_payouts'),
+  walks: [{ by: [] }],
+}
 
 export const feePayoutTemplate: Template = {
   name: 'every payment of fees is booked once and in full',

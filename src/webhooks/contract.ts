@@ -3,7 +3,7 @@ import type { Environment } from '../core/environment.ts'
 import { EventObject, eventText } from '../events/contract.ts'
 import { eventTypes } from '../events/events.ts'
 import { type Caller, endpoint } from '../http/endpoint.ts'
-import { Fields, Id, Page, pageQuery, Text, Timestamp } from '../http/schema.ts'
+import { Fields, Id, Page, pageQuery, Text, Timestamp, timeQuery } from '../http/schema.ts'
 import type { Attempted, Delivery } from './queue.ts'
 import type { WebhookEndpoint } from './store.ts'
 import { URL_MAX } from './url.ts'
@@ -113,7 +113,7 @@ export const listWebhookEndpoints = endpoint({
   route: 'GET /v1/webhook_endpoints',
   summary: 'List webhook endpoints, newest first',
   scopes: { any: ['read', 'webhooks'] },
-  query: Fields(pageQuery),
+  query: Fields({ ...pageQuery, ...timeQuery }),
   reply: { status: 200, schema: Page(WebhookEndpointObject) },
   errors: ['insufficient_scope'],
 })
@@ -295,7 +295,11 @@ export const listDeliveries = endpoint({
   description: KEYS_WITHOUT_READ,
   scopes: { any: ['read', 'webhooks'] },
   params,
-  query: Fields({ ...pageQuery, status: T.Optional(T.Enum(['pending', 'delivered', 'exhausted'])) }),
+  query: Fields({
+    ...pageQuery,
+    ...timeQuery,
+    status: T.Optional(T.Enum(['pending', 'delivered', 'exhausted'])),
+  }),
   reply: { status: 200, schema: Page(DeliveryObject) },
   errors: ['insufficient_scope', 'webhook_endpoint_not_found'],
 })

@@ -122,7 +122,7 @@ export async function sendTest(world: World, { couriers }: Webhooks, where: Wher
     await addDelivery(tx, event_id, id)
     return event_id
   })
-  const [delivery] = await selectDeliveries(world.db, { endpoint_id: id, event_id, limit: 1, shown: 0 })
+  const [delivery] = await selectDeliveries(world.db, { endpoint_id: id, event_ids: [event_id], shown: 0 })
   couriers[world.environment].wake([id])
   return delivery!
 }

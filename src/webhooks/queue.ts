@@ -1,4 +1,5 @@
 import type { GoOn } from '../db/chore.ts'
+import type { ListSource, Param } from '../db/newest.ts'
 import type { Db } from '../db/pool.ts'
 import { TEST_TYPE } from '../events/events.ts'
 import { eventFields, type StoredEvent } from '../events/store.ts'
@@ -228,43 +229,52 @@ export type Attempted = Omit<
 
 const ATTEMPTS_SHOWN = 20
 
+/** What was delivered has no way of its own: it is nearly everything. */
+export const deliveryList = (endpoint_id: string): ListSource => ({
+  table: 'webhook_deliveries',
+  columns: 'event_id AS id, status, created_at',
+  id: 'event_id',
+  walks: [
+    {
+      by: ['status'],
+      stretches: ({ status }, param) =>
+        status === 'delivered'
+          ? undefined
+          : [
+              `${ofEndpoint(endpoint_id, param)} AND status = '${status === 'pending' ? 'pending' : 'exhausted'}'`,
+            ],
+    },
+    { by: [], stretches: (_, param) => [ofEndpoint(endpoint_id, param)] },
+  ],
+})
+
+/** Whose endpoint it is, is asked once and before. */
+const ofEndpoint = (endpoint_id: string, param: Param) => {
+  const place = param(endpoint_id)
+  return `endpoint_id = ${place} AND EXISTS (SELECT FROM webhook_endpoints w WHERE w.id = ${place} AND w.partner_id = $1)`
+}
+
 export type DeliveryFilter = {
   readonly endpoint_id: string
-  readonly event_id?: string | undefined
-  readonly status?: string | undefined
-  readonly position?: { readonly at: Date; readonly id: string } | undefined
-  readonly limit: number
+  readonly event_ids: readonly string[]
   /** Of each answer this many characters. */
   readonly shown: number
 }
 
 /** Newest first, each with its last attempts in the order in which they were made. */
 export async function selectDeliveries(db: Db, filter: DeliveryFilter): Promise<Delivery[]> {
-  const values: unknown[] = []
-  const param = (value: unknown) => `$${values.push(value)}`
-  const conditions = [`d.endpoint_id = ${param(filter.endpoint_id)}`]
-  if (filter.event_id !== undefined) conditions.push(`d.event_id = ${param(filter.event_id)}`)
-  if (filter.status !== undefined) conditions.push(`d.status = ${param(filter.status)}`)
-  if (filter.position)
-    conditions.push(
-      `(d.created_at, d.event_id) < (${param(filter.position.at)}, ${param(filter.position.id)})`,
-    )
-  const shown = param(filter.shown)
   const { rows } = await db.query(
     `SELECT ${eventFields('e')}, d.endpoint_id, d.status, d.next_attempt_at, d.created_at AS delivery_created_at, d.ended_at,
        coalesce(a.attempts, '[]') AS attempts
-     FROM (SELECT d.event_id, d.endpoint_id, d.status, d.next_attempt_at, d.created_at, d.ended_at
-       FROM webhook_deliveries d WHERE ${conditions.join(' AND ')}
-       ORDER BY d.created_at DESC, d.event_id DESC LIMIT ${param(filter.limit)}) d
-     JOIN events e ON e.id = d.event_id
+     FROM webhook_deliveries d JOIN events e ON e.id = d.event_id
      LEFT JOIN LATERAL (SELECT json_agg(json_build_object('attempt', attempt, 'url', url, 'headers', headers, 'status', status,
-         'answer_headers', answer_headers, 'answer_body', left(answer_body, ${shown}), 'cut', length(answer_body) > ${shown},
+         'answer_headers', answer_headers, 'answer_body', left(answer_body, $3), 'cut', length(answer_body) > $3,
          'error', error, 'started_at', started_at, 'duration_ms', duration_ms) ORDER BY attempt) AS attempts
        FROM (SELECT attempt, url, headers, status, answer_headers, answer_body, error, started_at, duration_ms
          FROM webhook_attempts WHERE (event_id, endpoint_id) = (d.event_id, d.endpoint_id)
          ORDER BY attempt DESC LIMIT ${ATTEMPTS_SHOWN}) AS last) AS a ON true
-     ORDER BY d.created_at DESC, d.event_id DESC`,
-    values,
+     WHERE d.endpoint_id = $1 AND d.event_id = ANY($2) ORDER BY d.created_at DESC, d.event_id DESC`,
+    [filter.endpoint_id, filter.event_ids, filter.shown],
   )
   return rows
 }

@@ -1,9 +1,10 @@
 import { refuse } from '../core/errors.ts'
 import { isId } from '../core/ids.ts'
+import { selectNewest } from '../db/newest.ts'
 import { renderEvent } from '../events/contract.ts'
 import { type EventType, eventTypes } from '../events/events.ts'
 import { type Caller, type Handler, handle } from '../http/endpoint.ts'
-import { limitOf, pageOf, parseTime, positionOf } from '../http/page.ts'
+import { filterOf, listOf, pageOf, parseTime } from '../http/page.ts'
 import { worldOf } from '../keys/keys.ts'
 import type { World } from '../world.ts'
 import * as contract from './contract.ts'
@@ -19,8 +20,8 @@ import {
   sendTest,
   type Webhooks,
 } from './endpoints.ts'
-import { selectDeliveries } from './queue.ts'
-import { selectEndpoints } from './store.ts'
+import { deliveryList, selectDeliveries } from './queue.ts'
+import { endpointList, type WebhookEndpoint } from './store.ts'
 
 const { renderDelivery, renderEndpoint } = contract
 
@@ -39,9 +40,15 @@ export const webhooksRoutes = (webhooks: Webhooks, sampleOf: SampleOf): Handler[
     return { ...renderEndpoint(endpoint), secret }
   }),
 
-  handle(contract.listWebhookEndpoints, async ({ world, caller, query }) => {
-    const filter = { partner_id: caller.partner_id, position: positionOf(query), limit: limitOf(query) + 1 }
-    return pageOf(await selectEndpoints(world.db, filter), limitOf(query), renderEndpoint)
+  handle(contract.listWebhookEndpoints, async (call) => {
+    const list = listOf(contract.listWebhookEndpoints, call)
+    const { partner_id } = call.caller
+    const filter = { partner_id, filters: {}, ...filterOf(list, 'whe') }
+    return pageOf(
+      list,
+      await selectNewest<WebhookEndpoint>(call.world.db, endpointList, filter),
+      renderEndpoint,
+    )
   }),
 
   handle(contract.getWebhookEndpoint, async ({ world, caller, params }) =>
@@ -68,27 +75,28 @@ export const webhooksRoutes = (webhooks: Webhooks, sampleOf: SampleOf): Handler[
     return { ...renderEndpoint(endpoint), secret }
   }),
 
-  handle(contract.listDeliveries, async ({ world, caller, params, query }) => {
+  handle(contract.listDeliveries, async (call) => {
+    const { world, caller, params, query } = call
     const { id: endpoint_id } = await findEndpoint(world, whereOf(caller, params))
-    const deliveries = await selectDeliveries(world.db, {
-      endpoint_id,
-      status: query.status,
-      position: positionOf(query),
-      limit: limitOf(query) + 1,
-      shown: SHOWN_IN_LIST,
+    const list = listOf(contract.listDeliveries, call)
+    const found = await selectNewest(world.db, deliveryList(endpoint_id), {
+      partner_id: caller.partner_id,
+      filters: { status: query.status },
+      ...filterOf(list, 'evt'),
     })
-    const rows = deliveries.map((delivery) => ({
-      delivery,
-      id: delivery.id,
-      created_at: delivery.delivery_created_at,
-    }))
-    return pageOf(rows, limitOf(query), ({ delivery }) => renderDelivery(delivery, world.environment, caller))
+    const event_ids = found.rows.slice(0, list.limit).map(({ id }) => id)
+    const deliveries = await selectDeliveries(world.db, { endpoint_id, event_ids, shown: SHOWN_IN_LIST })
+    const page = pageOf(list, found, () => undefined)
+    return {
+      ...page,
+      data: deliveries.map((delivery) => renderDelivery(delivery, world.environment, caller)),
+    }
   }),
 
   handle(contract.getDelivery, async ({ world, caller, params }) => {
     const { id: endpoint_id } = await findEndpoint(world, whereOf(caller, params))
     const { event_id } = params
-    const filter = { endpoint_id, event_id, limit: 1, shown: SHOWN_ALONE }
+    const filter = { endpoint_id, event_ids: [event_id], shown: SHOWN_ALONE }
     const [delivery] = isId('event', event_id) ? await selectDeliveries(world.db, filter) : []
     return renderDelivery(
       delivery ?? refuse('event_not_found', { param: 'event_id' }),

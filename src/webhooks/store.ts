@@ -1,4 +1,5 @@
 import { columnsOf } from '../db/columns.ts'
+import type { ListSource } from '../db/newest.ts'
 import { type Db, type Pool, transaction } from '../db/pool.ts'
 import type { Check } from '../ledger/audit.ts'
 
@@ -58,17 +59,10 @@ export async function selectEndpoint(db: Db, where: Where): Promise<WebhookEndpo
   return rows[0]
 }
 
-/** Newest first. */
-export async function selectEndpoints(
-  db: Db,
-  filter: { partner_id: string; position: { at: Date; id: string } | undefined; limit: number },
-): Promise<WebhookEndpoint[]> {
-  const { rows } = await db.query(
-    `SELECT ${columnsOf('webhook_endpoints')} FROM webhook_endpoints WHERE partner_id = $1 AND status <> 'deleted'
-       AND ($2::timestamptz IS NULL OR (created_at, id) < ($2, $3)) ORDER BY created_at DESC, id DESC LIMIT $4`,
-    [filter.partner_id, filter.position?.at ?? null, filter.position?.id ?? null, filter.limit],
-  )
-  return rows
+export const endpointList: ListSource = {
+  table: 'webhook_endpoints',
+  columns: columnsOf('webhook_endpoints'),
+  walks: [{ by: [], stretches: () => [`partner_id = $1 AND status <> 'deleted'`] }],
 }
 
 export type EndpointChange = {
