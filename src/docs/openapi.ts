@@ -278,7 +278,8 @@ function needsOf({ scope, sandbox_only, limit_per_minute, looks_up }: Endpoint):
     scope ? `Needs a key with the scope \`${scope}\`.` : 'Any valid key may call it.',
     sandbox_only ? 'Sandbox only: a live key is refused.' : '',
     limit_per_minute ? `Has a limit of its own: ${limit_per_minute} calls per minute.` : '',
-    looks_up ? `Counts as a look-up: ${LOOKUP_PER_MINUTE} per minute.` : '',
+    looks_up === 'always' ? `Counts as a look-up: ${LOOKUP_PER_MINUTE} per minute.` : '',
+    looks_up === 'dry_run' ? `A dry run counts as a look-up: ${LOOKUP_PER_MINUTE} per minute.` : '',
   ]
     .filter(Boolean)
     .join(' ')

@@ -118,6 +118,7 @@ export const createTransfer = endpoint({
     idempotency_key: IdempotencyKey,
   }),
   reply: { status: 201, schema: TransferObject },
+  looks_up: 'dry_run',
   dry_run: T.Object({
     dry_run: T.Literal(true),
     fee: Units,

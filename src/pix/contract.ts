@@ -193,6 +193,7 @@ export const createPayout = endpoint({
   }),
   reply: { status: 201, schema: PayoutObject },
   dry_run: DryRun,
+  looks_up: 'dry_run',
   errors: [
     'invalid_json',
     'invalid_amount',
@@ -270,7 +271,7 @@ export const getPixKey = endpoint({
   params: T.Object({ pix_key: PixKeyText }),
   query: Fields({ customer_id: T.Optional(Id('customer')) }),
   reply: { status: 200, schema: PixKeyObject },
-  looks_up: true,
+  looks_up: 'always',
   errors: [
     'invalid_pix_key',
     'insufficient_scope',

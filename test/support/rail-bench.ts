@@ -63,6 +63,8 @@ export async function openBench(options: BenchOptions = {}) {
     return createWorld({
       environment: 'sandbox',
       db,
+      reads: db,
+      keys: db,
       clock,
       commit: door.commit,
       pix: given.pix,

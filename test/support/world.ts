@@ -42,6 +42,8 @@ export async function openTestWorld(options: {
   const world: World<'sandbox'> = createWorld({
     environment: 'sandbox',
     db,
+    reads: db,
+    keys: db,
     clock,
     commit: door.commit,
     pix: simulatedPix({ clock, journal }),
