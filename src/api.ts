@@ -1,14 +1,21 @@
+import type { Clock } from './core/clock.ts'
+import type { Environment } from './core/environment.ts'
 import { Refusal } from './core/errors.ts'
+import { Crowded, type Leave, openTurns, type Turns } from './core/turns.ts'
 import { customersRoutes } from './customers/routes.ts'
+import type { Pool } from './db/pool.ts'
+import { shareOf } from './db/share.ts'
 import { depositsRoutes } from './deposits/routes.ts'
 import { eventsRoutes } from './events/routes.ts'
-import { type Caller, type Endpoint, type Handler, lackOfScopes } from './http/endpoint.ts'
-import { type Cidr, clientAddress, normalizeAddress } from './http/ip.ts'
-import type { Gate } from './http/server.ts'
-import type { Keyring } from './keys/keyring.ts'
+import { type Caller, type Endpoint, type Handler, lackOfScopes, methodAndPath } from './http/endpoint.ts'
+import type { Admission, Gate } from './http/gate.ts'
+import { type Cidr, cidrContains, clientAddress, normalizeAddress } from './http/ip.ts'
+import type { Identified, Keyring } from './keys/keyring.ts'
+import { openStrangers, openVisitors } from './limits/addresses.ts'
 import type { Limiter } from './limits/limiter.ts'
+import { tooMany } from './limits/refusal.ts'
 import { limitsRoutes } from './limits/routes.ts'
-import { addressWants, lookupWant, wantsOf } from './limits/wants.ts'
+import { looksUp, lookupWant, wantsOf } from './limits/wants.ts'
 import type { Verdict } from './limits/windows.ts'
 import { transfersRoutes } from './onchain/routes.ts'
 import { partnersRoutes } from './partners/routes.ts'
@@ -17,6 +24,7 @@ import { quotesRoutes, type Treasuries } from './quotes/routes.ts'
 import { sampleOf } from './samples.ts'
 import type { Webhooks } from './webhooks/endpoints.ts'
 import { webhooksRoutes } from './webhooks/routes.ts'
+import type { World } from './world.ts'
 
 const ADDRESSES_KEPT = 10_000
 
@@ -47,14 +55,29 @@ export const endpoints: readonly Endpoint[] = createHandlers(undefined as never)
   ({ endpoint }) => endpoint,
 )
 
+export type GateOptions = {
+  readonly keyring: Keyring
+  readonly limiter: Limiter
+  readonly clock: Clock
+  readonly trusted_proxies: readonly Cidr[]
+  /** How many requests of one partner may be under way at once, per environment. */
+  readonly in_flight: number
+}
+
+/** A request beyond those that may be under way waits this long for one of them to end. */
+const IN_FLIGHT_WAIT_MS = 1000
+
 /** The order of checks is fixed (contract §4): key, IP, rate limit, scope; then body and rules, in the handler. */
-export function createGate(parts: {
-  keyring: Keyring
-  limiter: Limiter
-  trusted_proxies: readonly Cidr[]
-}): Gate {
-  const { keyring, limiter, trusted_proxies } = parts
-  const subjectOf = (address: string) => `address ${address}`
+export function createGate({ keyring, limiter, clock, trusted_proxies, in_flight }: GateOptions): Gate {
+  const strangers = openStrangers(clock)
+  const visitors = openVisitors(clock)
+  const worldFor = openShares()
+  const places = openTurns({
+    at_once: Infinity,
+    per_name: in_flight,
+    waiting_per_name: in_flight,
+    wait_ms: IN_FLIGHT_WAIT_MS,
+  })
 
   // Without a proxy an address is the socket's, and the same few come again and again.
   const normalized = new Map<string, string>()
@@ -68,62 +91,150 @@ export function createGate(parts: {
     return address
   }
 
-  /** Without a good key the address is counted, so that nobody can guess keys for long. */
-  async function turnAway(address: string, refusal: Refusal) {
-    const verdict = await limiter.take(subjectOf(address), addressWants)
-    return { window: verdict.window, refusal: verdict.refused ? tooMany(verdict.refused) : refusal }
+  const turnAway = ({ window, refused }: Verdict, refusal: Refusal) => ({
+    window,
+    refusal: refused ? tooMany(refused) : refusal,
+  })
+
+  /**
+   * Without a good key the address is counted, so that nobody can guess keys for long. What looks like a guess is counted
+   * before the database is asked, and given back if it was none: an address past its window costs no question.
+   */
+  async function identify(authorization: string | undefined, address: string) {
+    const shown = keyring.read(authorization)
+    if (shown.refusal) return turnAway(strangers.take(address), shown.refusal)
+    const counted = shown.likely ? undefined : strangers.take(address)
+    if (counted?.refused) return turnAway(counted, tooMany(counted.refused))
+    const identified = await keyring.identify(shown, address)
+    const refusal =
+      identified.refusal ?? (identified.allows(address) ? undefined : new Refusal('ip_not_allowed'))
+    if (refusal) return turnAway(counted ?? strangers.take(address), refusal)
+    if (counted) strangers.giveBack(address)
+    return identified as Extract<Identified, { refusal?: undefined }>
+  }
+
+  /** Counts the request in all of its windows together; a look-up that shows only later takes all of them back. */
+  async function count(key_id: string, limits: Caller['limits'], knock: Parameters<Gate['admit']>[0]) {
+    const { endpoint, dry_run } = knock
+    const wants = wantsOf(limits, endpoint, dry_run)
+    const verdict = await limiter.take(key_id, wants)
+    let looked_up = looksUp(endpoint, dry_run)
+    return {
+      ...verdict,
+      windowNow: () => limiter.look(key_id, wants),
+      async countLookup() {
+        if (looked_up) return
+        looked_up = true
+        const { refused } = await limiter.take(key_id, [lookupWant(limits)], verdict.counted)
+        if (refused) throw tooMany(refused)
+      },
+    }
+  }
+
+  async function admit(knock: Parameters<Gate['admit']>[0]): Promise<Admission> {
+    const { address, endpoint } = knock
+    const identified = await identify(knock.authorization, address)
+    if (identified.refusal) return identified
+    const { world, key, limits } = identified
+    const leave = await enter(places, { environment: world.environment, partner_id: key.partner_id })
+    if (!leave)
+      return { window: limiter.look(key.id, wantsOf(limits, undefined)), refusal: tooManyAtOnce(in_flight) }
+    try {
+      const { window, refused, windowNow, countLookup } = await count(key.id, limits, knock)
+      const turnedAway = (refusal: Refusal): Admission => {
+        leave()
+        return { window, refusal }
+      }
+      if (refused) return turnedAway(tooMany(refused))
+      const caller: Caller = { ...callerOf(identified, address), countLookup }
+      keyring.noteUse(world, caller)
+      if (endpoint?.sandbox_only && world.environment !== 'sandbox')
+        return turnedAway(new Refusal('sandbox_only'))
+      const lack = endpoint?.scopes && lackOfScopes(endpoint.scopes, key.scopes)
+      if (lack !== undefined)
+        return turnedAway(new Refusal('insufficient_scope', { message: `This API key ${lack}.` }))
+      return { window, windowNow, world: worldFor(world, caller, endpoint), caller, leave }
+    } catch (error) {
+      leave()
+      throw error
+    }
   }
 
   return {
     addressOf,
-    look: (address) => limiter.look(subjectOf(address), addressWants),
-    async admit({ authorization, address, endpoint }) {
-      const identified = await keyring.identify(authorization)
-      if (identified.refusal) return turnAway(address, identified.refusal)
-      const { world, key, limits } = identified
-      if (!identified.allows(address)) return turnAway(address, new Refusal('ip_not_allowed'))
-      const { window, refused } = await limiter.take(key.id, wantsOf(limits, endpoint))
-      if (refused) return { window, refusal: tooMany(refused) }
-      const caller: Caller = {
-        key_id: key.id,
-        key_hash: identified.key_hash,
-        partner_id: key.partner_id,
-        scopes: key.scopes,
-        limits,
-        terms: {
-          pix_fee: BigInt(key.pix_fee),
-          third_party_payouts: key.third_party_payouts,
-          service_fee_bps: key.service_fee_bps,
-          partner_fee_share_pct: key.partner_fee_share_pct,
-        },
-        address,
-        async countLookup() {
-          const looked = await limiter.take(key.id, [lookupWant(limits)])
-          if (looked.refused) throw tooMany(looked.refused)
-        },
-      }
-      keyring.noteUse(world, caller)
-      if (endpoint?.sandbox_only && world.environment !== 'sandbox')
-        return { window, refusal: new Refusal('sandbox_only') }
-      const lack = endpoint?.scopes && lackOfScopes(endpoint.scopes, key.scopes)
-      if (lack !== undefined)
-        return { window, refusal: new Refusal('insufficient_scope', { message: `This API key ${lack}.` }) }
-      return { window, world, caller }
+    isTrusted: (socket) => trusted_proxies.some((cidr) => cidrContains(cidr, socket)),
+    look: (address) => strangers.look(address),
+    visit(address) {
+      const { window, refused } = visitors.take(address)
+      return refused ? { window, refusal: tooMany(refused) } : undefined
     },
+    admit,
   }
 }
 
-function tooMany({ name, limit, retry_after_seconds }: NonNullable<Verdict['refused']>): Refusal {
-  const window =
-    name === 'day'
-      ? 'per UTC day'
-      : name === 'minute'
-        ? 'per minute'
-        : name === 'address'
-          ? 'per minute from one address without a valid key'
-          : `per minute for ${name}`
+function callerOf(
+  { key, key_hash, limits }: Extract<Identified, { refusal?: undefined }>,
+  address: string,
+): Omit<Caller, 'countLookup'> {
+  return {
+    key_id: key.id,
+    key_hash,
+    partner_id: key.partner_id,
+    scopes: key.scopes,
+    limits,
+    terms: {
+      pix_fee: BigInt(key.pix_fee),
+      third_party_payouts: key.third_party_payouts,
+      service_fee_bps: key.service_fee_bps,
+      partner_fee_share_pct: key.partner_fee_share_pct,
+    },
+    address,
+  }
+}
+
+/** Undefined when there is no place even after a short wait. */
+async function enter(
+  places: Turns,
+  who: { environment: Environment; partner_id: string },
+): Promise<Leave | undefined> {
+  try {
+    return await places.take(`${who.environment} ${who.partner_id}`)
+  } catch (error) {
+    if (error instanceof Crowded) return undefined
+    throw error
+  }
+}
+
+function tooManyAtOnce(limit: number): Refusal {
+  const retry_after_seconds = 1
   return new Refusal('rate_limit_exceeded', {
-    message: `Too many requests: the limit is ${limit} ${window}. Wait ${retry_after_seconds} s, then go on.`,
+    message: `Too many requests at once: ${limit} of yours are under way. Wait for some of them to be answered, then go on.`,
     retry_after_seconds,
+    details: { limit, retry_after_seconds },
   })
+}
+
+/** Connections that are left to what runs in the background. */
+const FOR_WORKERS = 2
+
+/**
+ * The world as a partner's handler gets it: of each pool at most a part is one partner's, and partners take turns. Calls
+ * that only read have a pool of their own (decision 0037).
+ */
+function openShares(): (world: World, caller: Caller, endpoint: Endpoint | undefined) => World {
+  const lines = new Map<Pool, Turns>()
+  const lineOf = (pool: Pool, at_once: number): Turns => {
+    const known = lines.get(pool)
+    if (known) return known
+    const line = openTurns({ at_once, per_name: Math.max(2, Math.ceil(at_once / 2)) })
+    lines.set(pool, line)
+    return line
+  }
+  return (world, { partner_id }, endpoint) => {
+    const reading = endpoint !== undefined && methodAndPath(endpoint).method === 'GET'
+    const pool = reading ? world.reads : world.db
+    const { max } = pool.options
+    const line = lineOf(pool, reading ? max : Math.max(2, max - FOR_WORKERS))
+    return { ...world, db: shareOf(pool, line, partner_id) }
+  }
 }

@@ -50,7 +50,8 @@ const settings = {
     parse: databaseUrl,
   }),
   DATABASE_POOL: setting({
-    about: 'Connections for reading, per environment; one of them may be at the housekeeping for a while',
+    about:
+      'Connections beside the ledger’s, per environment; one of them may be at the housekeeping for a while. Calls that only read have half as many more',
     fallback: '8',
     parse: integer(2, 200),
   }),
@@ -195,6 +196,23 @@ const settings = {
     fallback: '10',
     parse: integer(1, 100),
   }),
+  CONNECTIONS_MAX: setting({
+    about: 'Connections that may be open to this node at once',
+    fallback: '4096',
+    parse: integer(10, 1_000_000),
+  }),
+  CONNECTIONS_PER_ADDRESS: setting({
+    about:
+      'Connections that one address may have open at once (an IPv6 /64 counts as one); proxies of TRUST_PROXY may have any number',
+    fallback: '512',
+    parse: integer(1, 1_000_000),
+  }),
+  REQUESTS_IN_FLIGHT: setting({
+    about:
+      'Requests of one partner that a node works on at once, in each environment; more wait a second for their turn, then they are answered with 429',
+    fallback: '256',
+    parse: integer(1, 100_000),
+  }),
   TRUST_PROXY: setting({
     about: 'Proxies whose X-Forwarded-For is believed: addresses and CIDR ranges, separated by commas',
     example: '10.0.0.0/8, 192.0.2.7',
@@ -207,13 +225,14 @@ const settings = {
     parse: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
   }),
   METRICS_TOKEN: setting({
-    about: 'Bearer token for GET /metrics. Without one, only this machine may read them',
+    about: 'Bearer token for GET /metrics. Without one they are served on METRICS_PORT only, to this machine',
     fallback: undefined,
     secret: true,
     parse: text,
   }),
   METRICS_PORT: setting({
-    about: 'Serves /metrics on a port of its own instead',
+    about:
+      'Serves /metrics on a port of its own: to whoever has METRICS_TOKEN, or without one to this machine',
     fallback: undefined,
     parse: integer(0, 65_535),
   }),
@@ -268,6 +287,8 @@ export type Config = {
     readonly quote_days: number
   }
   readonly audit: { readonly every_ms: number; readonly share_pct: number }
+  readonly connections: { readonly max: number; readonly per_address: number }
+  readonly in_flight: number
   readonly trusted_proxies: readonly Cidr[]
   readonly log_level: string
   readonly metrics_token: string | undefined
@@ -353,6 +374,8 @@ export function readConfig(env: Environment): Config {
       quote_days: parsed.QUOTE_RETENTION_DAYS,
     },
     audit: { every_ms: parsed.AUDIT_EVERY_MS, share_pct: parsed.AUDIT_SHARE_PCT },
+    connections: { max: parsed.CONNECTIONS_MAX, per_address: parsed.CONNECTIONS_PER_ADDRESS },
+    in_flight: parsed.REQUESTS_IN_FLIGHT,
     trusted_proxies: parsed.TRUST_PROXY,
     log_level: parsed.LOG_LEVEL,
     metrics_token: parsed.METRICS_TOKEN,

@@ -3,6 +3,8 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { Refusal } from './core/errors.ts'
 import { type Pool, sqlState } from './db/pool.ts'
 import type { PrimaryState } from './db/primary.ts'
+import { refusalHeaders } from './http/headers.ts'
+import { isLoopback } from './http/ip.ts'
 import { toRefusal } from './http/server.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -38,11 +40,20 @@ export type HealthOptions = {
   readonly details?: () => Promise<Record<string, unknown>>
 }
 
+/** Details ask the database, and whoever asks for them needs no key. */
+const DETAILS_KEPT_MS = 1000
+
 export function registerHealth(app: FastifyInstance, options: HealthOptions): void {
+  let kept: { readonly at: number; readonly details: ReturnType<typeof detailsOf> } | undefined
+  const recentDetails = () => {
+    if (!kept || performance.now() - kept.at > DETAILS_KEPT_MS)
+      kept = { at: performance.now(), details: detailsOf(options) }
+    return kept.details
+  }
   app.get('/healthz', async (_, reply) => reply.type('application/json').send('{"status":"ok"}'))
   app.get('/readyz', async (_, reply) => {
     await options.assertReady()
-    const details = await detailsOf(options)
+    const details = await recentDetails()
     return reply
       .type('application/json')
       .send(JSON.stringify({ status: 'ready', ...(details ? { details } : {}) }))
@@ -105,19 +116,25 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
 
-/** Behind the token if there is one; without one, only for requests from this machine. */
+/**
+ * Behind the token if there is one. Without one, nobody is let in on the port of the API: to a proxy on this machine every
+ * request of the world comes from here. On a port of their own metrics are open to this machine.
+ */
 export function registerMetrics(
   app: FastifyInstance,
-  { metrics, token }: { metrics: Metrics; token: string | undefined },
+  options: { metrics: Metrics; token: string | undefined; open_to: (address: string) => boolean },
 ): void {
+  const { metrics, token, open_to } = options
   app.get('/metrics', async (request, reply) => {
     const allowed =
       token === undefined
-        ? isLoopback(request.socket.remoteAddress) && !request.headers['x-forwarded-for']
+        ? open_to(request.socket.remoteAddress ?? '')
         : equal(request.headers.authorization ?? '', `Bearer ${token}`)
     if (!allowed)
       throw new Refusal('invalid_api_key', {
-        message: 'Metrics need the token of METRICS_TOKEN: Authorization: Bearer <token>.',
+        message: token
+          ? 'Metrics need the token of METRICS_TOKEN: Authorization: Bearer <token>.'
+          : 'Metrics are served to whoever has the token of METRICS_TOKEN, or on METRICS_PORT. Set one of the two.',
       })
     return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())
   })
@@ -132,14 +149,13 @@ export async function startMetricsServer(options: {
   const app = Fastify({ logger: false })
   app.setErrorHandler((error, request, reply) => {
     const refusal = toRefusal(error)
+    reply.headers(refusalHeaders(refusal))
     return reply.code(refusal.status).send(refusal.toBody({ public_url: '', request_id: request.id }))
   })
-  registerMetrics(app, options)
+  registerMetrics(app, { ...options, open_to: isLoopback })
   await app.listen({ host: options.host, port: options.port })
   return app
 }
-
-const isLoopback = (address = '') => address === '::1' || /^(::ffff:)?127\./.test(address)
 
 function equal(a: string, b: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()

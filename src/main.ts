@@ -196,7 +196,8 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
     const webhooks = { sealer, allow_private, couriers: couriers as Record<Environment, Courier> }
 
     let serving = false
-    const gate = createGate({ keyring, limiter, trusted_proxies: config.trusted_proxies })
+    const { trusted_proxies, in_flight } = config
+    const gate = createGate({ keyring, limiter, clock, trusted_proxies, in_flight })
     const server = { url: config.public_url ?? '' }
     const app = buildServer({
       handlers: createHandlers({ limiter, senders, treasuries, webhooks }),
@@ -205,6 +206,7 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
       log,
       onAnswer: metrics.answered,
       answer_ms: Math.max(ANSWER_MS, config.pix_wait_ms + ANSWER_AFTER_WAIT_MS),
+      sockets: config.connections,
     })
     const assertReady = openReadiness({
       db: sharedDb,
@@ -217,13 +219,22 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
         () => true,
         () => false,
       )
-    const pools = { shared: sharedDb, production: worlds.production.db, sandbox: worlds.sandbox.db }
+    const pools = {
+      shared: sharedDb,
+      production: worlds.production.db,
+      'production reads': worlds.production.reads,
+      'production keys': worlds.production.keys,
+      sandbox: worlds.sandbox.db,
+      'sandbox reads': worlds.sandbox.reads,
+      'sandbox keys': worlds.sandbox.keys,
+    }
     // First what the node itself knows: the questions to the database would show in it.
     for (const question of questionsOfNode({ ready, pools, doors })) metrics.watch(question)
     for (const world of Object.values(worlds) as World[])
       for (const question of questionsOf(world)) metrics.watch(question)
     registerPages(app, { openapi: () => buildOpenApi({ endpoints, public_url: server.url, version }) })
-    if (config.metrics_port === undefined) registerMetrics(app, { metrics, token: config.metrics_token })
+    if (config.metrics_port === undefined)
+      registerMetrics(app, { metrics, token: config.metrics_token, open_to: () => false })
     else {
       const metricsServer = await startMetricsServer({
         metrics,

@@ -14,8 +14,12 @@ import type { PriceFeed } from './rails/prices/feed.ts'
  */
 export type World<E extends Environment = Environment> = {
   readonly environment: E
-  /** For reading, and for what moves no money. */
+  /** For what moves no money, and for what money needs to know. A partner that only reads is handed `reads` in its place. */
   readonly db: Pool
+  /** For calls that only read: a partner's slow lists must not keep anybody's payouts waiting for a connection. */
+  readonly reads: Pool
+  /** For finding out whose key it is, and nothing else. */
+  readonly keys: Pool
   readonly clock: Clock
   readonly commit: Door['commit']
   /** For a dry run: what `commit` would come to, and nothing of it stays. */

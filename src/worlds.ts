@@ -28,6 +28,9 @@ import { createWorld, type World, type Worlds } from './world.ts'
 /** Builds the two worlds from one database. Nothing made for the one can be handed to the other. */
 const schemas: Readonly<Record<Environment, SchemaName>> = { production: 'live', sandbox: 'sandbox' }
 
+/** One is kept for keys that exist; the other finds out whether a key does. */
+const KEY_CONNECTIONS = 2
+
 /** What each kind of cause books, exactly. A new kind of cause has its line here, or its entries are findings. */
 const templates: readonly Template[] = [
   adjustmentTemplate,
@@ -81,7 +84,7 @@ export function openWorlds(options: {
   pool: number
   onBatch?: (environment: Environment, batch: Parameters<NonNullable<DoorOptions['onBatch']>>[0]) => void
 }): OpenWorlds {
-  const closing: (() => Promise<void>)[] = []
+  const closing: (() => Promise<unknown>)[] = []
   const doors: Partial<Record<Environment, () => DoorFacts>> = {}
 
   function open<E extends Environment>(
@@ -90,7 +93,10 @@ export function openWorlds(options: {
   ): World<E> {
     const seat = { url: options.url, schema: schemas[environment], application_name: `trilho ${environment}` }
     const { onBatch, clock, config } = options
-    const db = openPool({ ...seat, max: options.pool, wait_ms: config.database_wait_ms })
+    const { database_wait_ms: wait_ms } = config
+    const db = openPool({ ...seat, max: options.pool, wait_ms })
+    const reads = openPool({ ...seat, max: Math.max(2, Math.ceil(options.pool / 2)), wait_ms })
+    const keys = openPool({ ...seat, max: KEY_CONNECTIONS, wait_ms })
     const door = openDoor({
       seat,
       lanes: config.lanes,
@@ -98,11 +104,11 @@ export function openWorlds(options: {
       ...(onBatch ? { onBatch: (batch) => onBatch(environment, batch) } : {}),
     })
     doors[environment] = door.facts
-    closing.push(door.stop, () => db.end())
+    closing.push(door.stop, () => Promise.all([db.end(), reads.end(), keys.end()]))
     const { pix_wait_ms, lease_ms, rail_timeout_ms, stuck_after_ms } = config
     const times = { pix_wait_ms, lease_ms, rail_timeout_ms, stuck_after_ms }
     const { commit, preview } = door
-    return createWorld({ environment, db, clock, commit, preview, ...rails, ...times })
+    return createWorld({ environment, db, reads, keys, clock, commit, preview, ...rails, ...times })
   }
 
   const { clock, config, log } = options

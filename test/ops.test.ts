@@ -5,6 +5,7 @@ import type { Api } from './support/api.ts'
 import { asAdmin, createDatabase } from './support/database.ts'
 import { openHole } from './support/hole.ts'
 import { expectIntact } from './support/intact.ts'
+import { scrape as scrapeNode } from './support/metrics.ts'
 import { startNode } from './support/node.ts'
 import { someCpf, startTestService, type TestService } from './support/service.ts'
 import { until } from './support/wait.ts'
@@ -22,7 +23,7 @@ afterAll(() => service.stop())
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 const dashboard = JSON.parse(read('ops/grafana/trilho.json'))
 const rules: any[] = parseYaml(read('ops/prometheus/alerts.yaml')).groups.flatMap((group: any) => group.rules)
-const scrape = async (url = service.url) => (await fetch(`${url}/metrics`)).text()
+const scrape = (url = service.url) => scrapeNode(url)
 
 /** Every name that a query may use, with the parts of histograms. */
 async function exported(): Promise<string[]> {

@@ -12,6 +12,7 @@ import { forgetQuotes } from '../src/quotes/store.ts'
 import type { Api } from './support/api.ts'
 import { crowd, times } from './support/crowd.ts'
 import { asAdmin, createDatabase } from './support/database.ts'
+import { scrape } from './support/metrics.ts'
 import { noteFact } from './support/proof.ts'
 import { someCpf, startTestService, type TestService } from './support/service.ts'
 import { size } from './support/size.ts'
@@ -375,7 +376,7 @@ test('a server forgets by itself whatever may be forgotten, in every table, and 
     ])
     return counts.every(({ n }) => n === 0)
   }, 20_000)
-  const metrics = await (await fetch(`${busy.url}/metrics`)).text()
+  const metrics = await scrape(busy.url)
   for (const chore of ['claims', 'commits', 'quotes', 'events', 'deliveries'])
     expect(metrics).toMatch(
       new RegExp(

@@ -294,7 +294,8 @@ function needsOf(endpoint: Endpoint): string {
     scopesInWords(endpoint),
     sandbox_only ? 'Sandbox only: a live key is refused.' : '',
     limit_per_minute ? `Has a limit of its own: ${limit_per_minute} calls per minute.` : '',
-    looks_up ? `Counts as a look-up: ${LOOKUP_PER_MINUTE} per minute.` : '',
+    looks_up === 'always' ? `Counts as a look-up: ${LOOKUP_PER_MINUTE} per minute.` : '',
+    looks_up === 'dry_run' ? `A dry run counts as a look-up: ${LOOKUP_PER_MINUTE} per minute.` : '',
   ]
     .filter(Boolean)
     .join(' ')

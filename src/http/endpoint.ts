@@ -39,15 +39,20 @@ export type Endpoint = {
   readonly params?: TObject
   readonly query?: TObject
   readonly body?: TObject
-  readonly reply: { readonly status: 200 | 201 | 204; readonly schema?: TSchema }
+  readonly reply: {
+    readonly status: 200 | 201 | 204
+    readonly schema?: TSchema
+    /** Where what was made can be read, when no GET answers with the same schema; names in braces are of the answer. */
+    readonly location?: `/v1/${string}`
+  }
   /** What it may answer beyond what every endpoint may (see `commonErrors`). */
   readonly errors: readonly ErrorCode[]
   /** Interface §8: a limit of its own, beside those of the key. */
   readonly limit_per_minute?: number
   /** The answer to `?dry_run=true`, with 200. */
   readonly dry_run?: TSchema
-  /** Counts against the key's look-ups, so that nobody can scan Pix keys. */
-  readonly looks_up?: true
+  /** Counts against the key's look-ups, so that nobody can scan Pix keys: each time, or each dry run. */
+  readonly looks_up?: 'always' | 'dry_run'
   /** A body that the reference shows and that works in a fresh sandbox, but for ids. */
   readonly example?: Readonly<Record<string, unknown>>
 }
@@ -97,7 +102,7 @@ export type Caller = {
   readonly limits: Limits
   readonly terms: Terms
   readonly address: string
-  /** Counts a look-up of a Pix key; throws when there were too many. */
+  /** Counts the request as a look-up of a Pix key, once; throws when there were too many, and then it counts nowhere. */
   countLookup(): Promise<void>
 }
 

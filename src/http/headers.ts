@@ -1,3 +1,5 @@
+import type { Refusal } from '../core/errors.ts'
+
 /** Sent with every answer of the API, also with those made below the router. */
 export const securityHeaders: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
@@ -21,5 +23,13 @@ export function rateLimitHeaders({ limit, remaining, resets_at }: WindowState): 
     'x-ratelimit-limit': String(limit),
     'x-ratelimit-remaining': String(remaining),
     'x-ratelimit-reset': String(resets_at),
+  }
+}
+
+/** What a refusal says beside its body: when to come again, and how to show who one is. */
+export function refusalHeaders({ status, retry_after_seconds }: Refusal): Record<string, string> {
+  return {
+    ...(retry_after_seconds === undefined ? {} : { 'retry-after': String(retry_after_seconds) }),
+    ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
   }
 }

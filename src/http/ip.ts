@@ -5,6 +5,11 @@ type Address = { readonly family: 4 | 6; readonly value: bigint }
 /** A range of one family: `::/0` is every IPv6 address and no IPv4 address, however that one is written. */
 export type Cidr = { readonly family: 4 | 6; readonly network: bigint; readonly prefix: number }
 
+const loopback: readonly Cidr[] = [
+  { family: 4, network: 0x7f00_0000n, prefix: 8 },
+  { family: 6, network: 1n, prefix: 128 },
+]
+
 /** The one spelling of an address. Text that is no address comes back as it is. */
 export function normalizeAddress(address: string): string {
   const parsed = parseAddress(address)
@@ -32,6 +37,16 @@ export function cidrContains(cidr: Cidr, address: string): boolean {
   const parsed = parseAddress(address)
   return parsed !== undefined && contains(cidr, parsed)
 }
+
+/** The network of so many bits that an IPv6 address lies in. Text that is no such address comes back as it is. */
+export function networkOf(address: string, prefix: number): string {
+  const parsed = parseAddress(address)
+  if (parsed?.family !== 6) return address
+  const hostBits = BigInt(128 - prefix)
+  return `${formatAddress({ family: 6, value: (parsed.value >> hostBits) << hostBits })}/${prefix}`
+}
+
+export const isLoopback = (address: string): boolean => loopback.some((cidr) => cidrContains(cidr, address))
 
 /**
  * The address a request came from. Each proxy appends the address it saw, so only the right end of the header,

@@ -1,5 +1,3 @@
-import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
 import Fastify, {
   type FastifyError,
   type FastifyInstance,
@@ -10,32 +8,17 @@ import type { Logger } from 'pino'
 import { type ErrorCode, Refusal } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { isUnreachable, sqlState } from '../db/pool.ts'
-import type { World } from '../world.ts'
 import { Answered } from './answered.ts'
-import { type Caller, type Endpoint, type Handler, methodAndPath } from './endpoint.ts'
-import { rateLimitHeaders, securityHeaders, type WindowState } from './headers.ts'
+import { answerBelowRouter, answerEverything, endGently, say } from './below-router.ts'
+import { type Endpoint, type Handler, methodAndPath } from './endpoint.ts'
+import type { Admitted, Gate } from './gate.ts'
+import { rateLimitHeaders, refusalHeaders, securityHeaders } from './headers.ts'
+import { isLoopback } from './ip.ts'
 import { JsonError, parseJson } from './json.ts'
+import { findLocation, type Located } from './location.ts'
 import { formats } from './schema.ts'
+import { guardSockets, PIPELINED_MAX, type SocketLimits, STALL_MS } from './sockets.ts'
 import { refusalOf } from './validation.ts'
-
-/** Who may come in. Built in api.ts from keys and limits; here it is only asked. */
-export type Gate = {
-  /** Judges key, address, limits and scope, in this order, and counts the request. */
-  admit(knock: {
-    authorization: string | undefined
-    address: string
-    endpoint: Endpoint | undefined
-  }): Promise<Admission>
-  /** The window of an address, for answers that need no key. Counts nothing. */
-  look(address: string): WindowState
-  /** The address a request came from (contract §5: the socket's, unless a trusted proxy says otherwise). */
-  addressOf(socket: string, forwarded_for: string | undefined): string
-}
-
-export type Admission = { readonly window: WindowState } & (
-  | { readonly refusal: Refusal }
-  | { readonly refusal?: undefined; readonly world: World; readonly caller: Caller }
-)
 
 export type ServerOptions = {
   readonly handlers: readonly Handler[]
@@ -46,6 +29,7 @@ export type ServerOptions = {
   readonly onAnswer?: (answer: { method: string; route: string; status: number; seconds: number }) => void
   /** Whoever has not been answered after this time gets a 503: nobody waits without bound. */
   readonly answer_ms?: number
+  readonly sockets?: Partial<SocketLimits>
 }
 
 const PREFIX = '/v1'
@@ -54,16 +38,15 @@ const HEADER_MAX_BYTES = 16 * 1024
 const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 15_000
 const KEEP_ALIVE_MS = 30_000
-const LINGER_MS = 1000
 const ANSWER_MS = 9500
-
-type Admitted = Extract<Admission, { caller: Caller }>
 declare module 'fastify' {
   interface FastifyRequest {
     address: string
     /** When it must be answered, by the clock of `performance`. */
     answer_by: number
     admitted: Admitted | undefined
+    /** A handler is at it: the place of the request is free when it ends, and not when its caller is let go. */
+    running: boolean
   }
   interface FastifyContextConfig {
     endpoint?: Endpoint
@@ -91,8 +74,8 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     frameworkErrors: (error, asked, replied) => {
       const [request, reply] = [asked as FastifyRequest, replied as FastifyReply]
       prepare(request, reply)
-      const admitted = request.url.startsWith(`${PREFIX}/`) ? admit(request, reply) : Promise.resolve()
-      admitted.then(
+      const judged = isUnderPrefix(request) ? admit(request, reply) : visit(request, reply)
+      judged.then(
         () => fail(error, request, reply),
         (refusal: unknown) => fail(refusal, request, reply),
       )
@@ -126,27 +109,43 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     reply.headers(rateLimitHeaders(gate.look(request.address)))
   }
 
+  /** Whatever needs no key is counted by its address, but for a machine that looks after itself. */
+  async function visit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const own = isHealth(request) && isLoopback(request.address)
+    const away = own ? undefined : gate.visit(request.address)
+    if (!away) return
+    reply.headers(rateLimitHeaders(away.window))
+    throw away.refusal
+  }
+
   async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const knocking = gate.admit({
-      authorization: request.raw.headersDistinct.authorization?.join(', '),
+      authorization: request.headers.authorization,
       address: request.address,
       endpoint: request.routeOptions.config?.endpoint,
+      dry_run: (request.query as { dry_run?: unknown } | undefined)?.dry_run === 'true',
     })
-    const admission = await inTime(request, knocking)
+    const admission = await inTime(request, knocking, (late) => late.refusal ?? late.leave())
     reply.headers(rateLimitHeaders(admission.window))
     if (admission.refusal) throw admission.refusal
     request.admitted = admission
+    // Whoever goes away before a handler was asked gives up its place.
+    reply.raw.once('close', () => request.running || admission.leave())
+    request.raw.once('close', () => request.running || request.raw.complete || admission.leave())
+    if (request.is404) throw absent(request, reply, options.handlers)
   }
 
   function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    const refusal = toRefusal(error)
+    const refusal = explainHeader(toRefusal(error), request)
+    if (!request.running) request.admitted?.leave()
     if (refusal.code === 'internal_error') log.error({ err: error, request_id: request.id }, 'internal error')
     if (refusal.code === 'service_unavailable')
       log.warn({ err: error, request_id: request.id }, 'service unavailable')
-    if (refusal.retry_after_seconds !== undefined)
-      reply.header('retry-after', String(refusal.retry_after_seconds))
-    // What could not be read to its end cannot be followed by another request.
-    if (refusal.status === 413 || refusal.status === 408) reply.header('connection', 'close')
+    reply.headers(refusalHeaders(refusal))
+    // A request that is refused late may have been taken back from its windows.
+    if (refusal.status === 429 && request.admitted)
+      reply.headers(rateLimitHeaders(request.admitted.windowNow()))
+    if (isUnread(request) || refusal.status === 413 || refusal.status === 408) closeAfter(request, reply)
     reply.code(refusal.status).type('application/json; charset=utf-8')
     reply.send(JSON.stringify(refusal.toBody({ public_url: public_url(), request_id: request.id })))
   }
@@ -154,10 +153,18 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.decorateRequest('address', '')
   app.decorateRequest('answer_by', 0)
   app.decorateRequest('admitted', undefined)
+  app.decorateRequest('running', false)
   app.addHook('onRequest', async (request, reply) => {
     prepare(request, reply)
-    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined)
-      throw new Refusal('invalid_request', { message: 'An HTTP/1.1 request needs a Host header.' })
+    if (sockets.isCrowded(request.raw.socket)) {
+      closeAfter(request, reply)
+      throw tooManyWaiting()
+    }
+    const wrong = malformation(request)
+    if (wrong || !isUnderPrefix(request)) await visit(request, reply)
+    if (wrong) throw wrong
+    // Before its body is read: nobody needs to send what nobody will look at.
+    if (request.is404 && !isUnderPrefix(request)) throw absent(request, reply, options.handlers)
   })
   app.setErrorHandler(fail)
   app.addHook('onResponse', async (request, reply) => {
@@ -188,27 +195,93 @@ export function buildServer(options: ServerOptions): FastifyInstance {
       v1.addHook('onRequest', admit)
       // Under /v1 even an unknown path, or method, needs a key: 401 comes before 404.
       v1.setNotFoundHandler(notFound)
-      for (const handler of options.handlers) addRoute(v1, handler, public_url)
+      for (const handler of options.handlers)
+        addRoute(v1, handler, { public_url, location: findLocation(handler.endpoint, options.handlers) })
     },
     { prefix: PREFIX },
   )
   answerEverything(app.server, options)
+  const sockets = guardSockets(app.server, {
+    limits: { ...SOCKETS, ...options.sockets },
+    isTrusted: gate.isTrusted,
+    say: (refusal, socket) => say(refusal, socket, options),
+  })
   return app
 }
 
-/** What Node would leave without an answer, or answer in its own way. */
-function answerEverything(server: Server, options: ServerOptions): void {
-  // A client that has said all it had to say, and shut down its side, still waits for the answer.
-  Object.assign(server, { httpAllowHalfOpen: true })
-  // An expectation that we do not know is no reason to refuse what can be answered.
-  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
-  server.on('connect', (_, socket: Socket) => {
-    socket.on('error', () => socket.destroy())
-    answerBelowRouter(new Error('CONNECT'), socket, options)
+/** Generous, for a server that was told nothing else. */
+const SOCKETS: SocketLimits = {
+  max: 4096,
+  per_address: 512,
+  pipelined: PIPELINED_MAX,
+  stall_ms: STALL_MS,
+}
+
+function isUnderPrefix(request: FastifyRequest): boolean {
+  const path = request.routeOptions?.url ?? request.url
+  return path === PREFIX || path.startsWith(`${PREFIX}/`) || path.startsWith(`${PREFIX}?`)
+}
+
+const isHealth = ({ routeOptions }: FastifyRequest) =>
+  routeOptions?.url === '/healthz' || routeOptions?.url === '/readyz'
+
+/** Said twice, they mean one thing to a proxy and another one here. */
+const SINGLE = new Set(['host', 'content-length', 'content-type', 'authorization'])
+
+/** What is wrong with the headers of a request, whatever it asks for. */
+function malformation({ raw }: FastifyRequest): Refusal | undefined {
+  if (raw.httpVersion === '1.1' && raw.headers.host === undefined)
+    return new Refusal('invalid_request', { message: 'An HTTP/1.1 request needs a Host header.' })
+  const seen = new Set<string>()
+  for (let i = 0; i < raw.rawHeaders.length; i += 2) {
+    const name = raw.rawHeaders[i]!.toLowerCase()
+    if (!SINGLE.has(name)) continue
+    if (seen.has(name))
+      return new Refusal('invalid_request', { message: `The header ${name} may be sent once only.` })
+    seen.add(name)
+  }
+  return undefined
+}
+
+function tooManyWaiting(): Refusal {
+  const details = { limit: PIPELINED_MAX, retry_after_seconds: 1 }
+  return new Refusal('rate_limit_exceeded', {
+    message: `More than ${PIPELINED_MAX} requests wait on this connection. Read the answers first.`,
+    retry_after_seconds: 1,
+    details,
   })
 }
 
-function addRoute(app: FastifyInstance, { endpoint, run }: Handler, public_url: () => string): void {
+/** A long body, or one of unknown length, that nobody has read and nobody will. A short one is read and dropped. */
+function isUnread({ raw }: FastifyRequest): boolean {
+  if (raw.complete) return false
+  const { 'content-length': length, 'transfer-encoding': coding } = raw.headers
+  return coding !== undefined || Number(length ?? 0) > BODY_MAX_BYTES
+}
+
+/** What was not read to its end cannot be followed by another request. */
+function closeAfter(request: FastifyRequest, reply: FastifyReply): void {
+  reply.header('connection', 'close')
+  endGently(request.raw.socket)
+}
+
+/** Elsewhere the key is a header. Whoever sends one means well, and must not believe that it is used. */
+function explainHeader(refusal: Refusal, { headers, body }: FastifyRequest): Refusal {
+  const missing = refusal.code === 'invalid_request' && refusal.param === 'idempotency_key'
+  const inBody = (body as { idempotency_key?: unknown } | undefined)?.idempotency_key !== undefined
+  if (!missing || inBody || headers['idempotency-key'] === undefined) return refusal
+  return new Refusal('invalid_request', {
+    param: 'idempotency_key',
+    message:
+      'The idempotency key goes into the body, as the field idempotency_key. The header Idempotency-Key is not read.',
+  })
+}
+
+function addRoute(
+  app: FastifyInstance,
+  { endpoint, run }: Handler,
+  { public_url, location }: { public_url: () => string; location: Located | undefined },
+): void {
   const { method, path } = methodAndPath(endpoint)
   app.route({
     method,
@@ -221,22 +294,25 @@ function addRoute(app: FastifyInstance, { endpoint, run }: Handler, public_url: 
       querystring: endpoint.query ?? { type: 'object', additionalProperties: false },
     },
     handler: async (request, reply) => {
-      const { world, caller } = request.admitted!
+      const { world, caller, leave } = request.admitted!
       const { params, query, body } = request as unknown as { params: never; query: never; body: never }
       if (!endpoint.body) refuseFields(body)
       const bodyOf = (refusal: Refusal) =>
         JSON.stringify(refusal.toBody({ public_url: public_url(), request_id: request.id }))
-      const answer = await inTime(
-        request,
-        run({ world, caller, request_id: request.id, bodyOf, params, query, body }),
-      )
+      request.running = true
+      const work = run({ world, caller, request_id: request.id, bodyOf, params, query, body })
+      const answer = await inTime(request, work.finally(leave))
       reply.type('application/json; charset=utf-8')
       if (answer instanceof Answered) {
+        const { status, body } = answer.answer
         if (answer.replayed) reply.header('idempotent-replayed', 'true')
-        return reply.code(answer.answer.status).send(answer.answer.body)
+        if (status === 201 && location) reply.header('location', location(JSON.parse(body)))
+        return reply.code(status).send(body)
       }
-      reply.code(endpoint.reply.status)
-      return endpoint.reply.status === 204 ? reply.send() : reply.send(JSON.stringify(answer))
+      const { status } = endpoint.reply
+      if (status === 201 && location) reply.header('location', location(answer))
+      reply.code(status)
+      return status === 204 ? reply.send() : reply.send(JSON.stringify(answer))
     },
   })
 }
@@ -245,11 +321,18 @@ function addRoute(app: FastifyInstance, { endpoint, run }: Handler, public_url: 
  * What is under way goes on; only its caller is let go. For money that is the answer that says so: the outcome may be
  * unknown, and the same idempotency key tells.
  */
-async function inTime<T>(request: FastifyRequest, work: Promise<T>): Promise<T> {
+async function inTime<T>(
+  request: FastifyRequest,
+  work: Promise<T>,
+  onLate: (result: T) => void = () => {},
+): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     const left = Math.max(0, request.answer_by - performance.now())
-    timer = setTimeout(() => reject(new Refusal('service_unavailable')), left)
+    timer = setTimeout(() => {
+      work.then(onLate, () => {})
+      reject(new Refusal('service_unavailable'))
+    }, left)
   })
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
@@ -265,8 +348,8 @@ function refuseFields(body: unknown): void {
   })
 }
 
-const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i
-/** Judged before the pattern, whose time grows with the square of the length. */
+/** No two parts of it can take the same character, so its time grows with the length and no faster. */
+const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*(?:charset[ \t]*=[ \t]*"?utf-8"?[ \t]*(?:;[ \t]*)?)?)?$/i
 const TYPE_LENGTH_MAX = 100
 
 /** JSON in UTF-8, uncompressed, or nothing at all. An empty body counts as none, also when it is announced as JSON. */
@@ -338,52 +421,4 @@ export function toRefusal(error: unknown): Refusal {
   if (isUnreachable(error) || TOOK_TOO_LONG.has(sqlState(error) ?? ''))
     return new Refusal('service_unavailable')
   return new Refusal('internal_error')
-}
-
-/** Sockets whose last answer was, or is about to be, given below the router. */
-const ending = new WeakSet<Socket>()
-
-/** Requests that never became requests: broken framing, headers too large, too slow. */
-function answerBelowRouter(error: Error & { code?: string }, socket: Socket, options: ServerOptions): void {
-  if (error.code === 'ECONNRESET') return void socket.destroy()
-  if (ending.has(socket)) return
-  ending.add(socket)
-  afterOwedAnswers(socket, () => {
-    if (!socket.writable) return
-    socket.end(goodbye(error, socket, options))
-    // Closing at once would reset the connection, and with it the answer, while the client is still sending.
-    setTimeout(() => socket.destroy(), LINGER_MS).unref()
-  })
-}
-
-/** What was received whole before is answered first: its caller must not take this refusal for its own. */
-function afterOwedAnswers(socket: Socket, then: () => void): void {
-  const { _httpMessage: owed } = socket as Socket & { _httpMessage?: ServerResponse }
-  if (!owed?.req.complete) return then()
-  owed.once('close', () => afterOwedAnswers(socket, then))
-}
-
-function goodbye(
-  error: Error & { code?: string },
-  socket: Socket,
-  { gate, public_url }: ServerOptions,
-): string {
-  const refusal =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? new Refusal('headers_too_large')
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? new Refusal('request_timeout')
-        : new Refusal('invalid_request', { message: 'This is not a well-formed HTTP request.' })
-  const request_id = newId('request', Date.now())
-  const body = JSON.stringify(refusal.toBody({ public_url: public_url(), request_id }))
-  const headers = {
-    ...securityHeaders,
-    ...rateLimitHeaders(gate.look(gate.addressOf(socket.remoteAddress ?? '', undefined))),
-    'x-request-id': request_id,
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': String(Buffer.byteLength(body)),
-    connection: 'close',
-  }
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines.join('')}\r\n${body}`
 }

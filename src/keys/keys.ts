@@ -67,7 +67,7 @@ export async function createKey(world: World, wanted: NewKey): Promise<ShownKey>
       })
   }
   const value = newKeyValue(world.environment)
-  return transaction(world.db, async (tx) => {
+  const key = await transaction(world.db, async (tx) => {
     const { id } = await insertKey(tx, {
       id: world.newId('key'),
       partner_id: wanted.partner_id,
@@ -84,8 +84,10 @@ export async function createKey(world: World, wanted: NewKey): Promise<ShownKey>
       object: renderKey(key, world.environment),
       sequence: 1,
     })
-    return { key, value }
+    return key
   })
+  await sendHint(world.db, 'api_key_changed', key.id)
+  return { key, value }
 }
 
 /**

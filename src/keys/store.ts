@@ -39,6 +39,18 @@ export async function findByHash(db: Db, hash: Buffer): Promise<IdentifiedKey | 
   return rows[0]
 }
 
+/** The hashes of all values in force, the youngest first. */
+export async function listValidHashes(db: Db, most: number): Promise<Buffer[]> {
+  const { rows } = await db.query(
+    `SELECT v.hash FROM api_key_values v JOIN api_keys k ON k.id = v.api_key_id
+     WHERE k.revoked_at IS NULL AND (v.valid_until IS NULL OR v.valid_until > clock_timestamp())
+       AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())
+     ORDER BY v.created_at DESC LIMIT $1`,
+    [most],
+  )
+  return rows.map(({ hash }) => hash)
+}
+
 export async function insertKey(
   db: Db,
   key: Pick<ApiKey, 'id' | 'partner_id' | 'name' | 'scopes' | 'ip_allowlist' | 'expires_at'>,

@@ -16,6 +16,7 @@ export const Usage = T.Object(
     endpoints: T.Array(
       T.Object({ endpoint: T.String({ examples: ['POST /v1/quotes'] }), ...Window.properties }),
     ),
+    lookups: T.Object(Window.properties, { description: 'Look-ups of Pix keys, per minute' }),
   },
   {
     $id: 'Usage',
@@ -32,6 +33,7 @@ export const Usage = T.Object(
             resets_at: '2026-11-15T12:01:00.000Z',
           },
         ],
+        lookups: { limit: 20, used: 2, remaining: 18, resets_at: '2026-11-15T12:01:00.000Z' },
       },
     ],
   },
@@ -43,7 +45,7 @@ export const getUsage = endpoint({
   route: 'GET /v1/usage',
   summary: 'What is left of this key’s limits',
   description:
-    'Requests left in the current minute, in the current UTC day, and for each endpoint that has a limit of its own. This very request is counted.',
+    'Requests left in the current minute, in the current UTC day, for each endpoint that has a limit of its own, and for look-ups of Pix keys. This very request is counted.',
   reply: { status: 200, schema: Usage },
   errors: [],
 })

@@ -28,9 +28,11 @@ import {
   writeCounters,
 } from './store.ts'
 import {
+  type Counted,
   type Counter,
   counterKey,
   decide,
+  openBack,
   openCounter,
   type Request,
   type Verdict,
@@ -46,7 +48,8 @@ import {
  * Who is alone is settled by one advisory lock: a lone node holds it for itself, several hold it together.
  */
 export type Limiter = {
-  take(subject: string, wants: readonly Want[]): Promise<Verdict>
+  /** Counts in all windows or in none. Refused, it also takes back where the same request was counted before. */
+  take(subject: string, wants: readonly Want[], back?: readonly Counted[]): Promise<Verdict>
   /** What the headers would tell, without counting anything. */
   look(subject: string, wants: readonly Want[]): WindowState
   /** How much of each window is used. */
@@ -292,14 +295,15 @@ export async function openLimiter(options: {
   timers.push(setInterval(() => forgetClosed(counters, clock.now()), 60_000))
   for (const timer of timers) timer.unref()
 
-  const requestOf = (subject: string, wants: readonly Want[]): Request => ({
+  const requestOf = (subject: string, wants: readonly Want[], back?: readonly Counted[]): Request => ({
     subject,
     wants,
+    back,
     now: clock.now(),
   })
 
   /** Counts in the database; undefined when this node is, or has become, alone. */
-  async function takeShared(subject: string, wants: readonly Want[]): Promise<Verdict | undefined> {
+  async function takeShared(request: () => Request): Promise<Verdict | undefined> {
     const until = performance.now() + wait_ms
     for (let tries = 0; ; ) {
       // Requests were counted here that the database could not be told of, or by a lone node that has lost its lock a
@@ -308,7 +312,7 @@ export async function openLimiter(options: {
       if (mode !== 'shared') return undefined
       if (tries++ === 2) throw new Refusal('service_unavailable')
       try {
-        const verdict = await batcher.take(requestOf(subject, wants))
+        const verdict = await batcher.take(request())
         if (verdict) return verdict
       } catch (error) {
         // What was certainly not counted is counted again, as long as there is time.
@@ -321,14 +325,13 @@ export async function openLimiter(options: {
   }
 
   return {
-    async take(subject, wants) {
+    async take(subject, wants, back) {
       if (mode === 'shared') {
         asked++
-        const verdict = await takeShared(subject, wants).finally(() => asked--)
+        const verdict = await takeShared(() => requestOf(subject, wants, back)).finally(() => asked--)
         if (verdict) return verdict
       }
-      const request = requestOf(subject, wants)
-      const verdict = decide(counters, request)
+      const verdict = decide(counters, requestOf(subject, wants, back))
       if (!verdict.refused) for (const { name } of wants) dirty.add(counterKey(subject, name))
       return verdict
     },
@@ -429,11 +432,11 @@ function openBatcher(seat: Seat, settings: Record<string, string>, counters: Map
     const now = Math.max(...asked.map((request) => request.now))
     const requests = asked.map((request) => ({ ...request, now }))
     const places = new Map<string, Counter>()
-    for (const { subject, wants } of requests) {
-      for (const want of wants) {
-        const counter = openCounter(subject, want, now)
-        places.set(`${counterKey(subject, want.name)} ${counter.starts_at}`, counter)
-      }
+    for (const request of requests) {
+      const { subject, wants } = request
+      const counted = openBack(request, now).map((place) => ({ ...place, subject, count: 0 }))
+      for (const counter of [...wants.map((want) => openCounter(subject, want, now)), ...counted])
+        places.set(`${counterKey(subject, counter.name)} ${counter.starts_at}`, counter)
     }
     const found = await lockCounters(db, [...places.values()])
     if (!found) return undefined

@@ -302,7 +302,7 @@ describe('an endpoint with a limit of its own', () => {
     onTestFinished(limiter.stop)
     const app = buildServer({
       handlers: [handle(limited, async () => ({})), ...limitsRoutes(limiter, () => [limited])],
-      gate: createGate({ keyring, limiter, trusted_proxies: [] }),
+      gate: createGate({ keyring, limiter, clock: systemClock(), trusted_proxies: [], in_flight: 100 }),
       public_url: () => 'http://127.0.0.1',
       log,
     })

@@ -1,7 +1,7 @@
 import { type Endpoint, type Handler, handle } from '../http/endpoint.ts'
 import { getUsage } from './contract.ts'
 import type { Limiter } from './limiter.ts'
-import { endpointWant, wantsOf } from './wants.ts'
+import { endpointWant, lookupWant, wantsOf } from './wants.ts'
 import { windowEnd } from './windows.ts'
 
 export function limitsRoutes(limiter: Limiter, endpoints: () => readonly Endpoint[]): Handler[] {
@@ -11,6 +11,7 @@ export function limitsRoutes(limiter: Limiter, endpoints: () => readonly Endpoin
       const wants = [
         ...wantsOf(caller.limits, undefined),
         ...limited.map((declared) => endpointWant(caller.limits, declared)),
+        lookupWant(caller.limits),
       ]
       const used = await limiter.used(caller.key_id, wants)
       const windows = wants.map((want, i) => ({
@@ -23,6 +24,7 @@ export function limitsRoutes(limiter: Limiter, endpoints: () => readonly Endpoin
         minute: windows[0]!,
         day: windows[1]!,
         endpoints: limited.map(({ route }, i) => ({ endpoint: route, ...windows[i + 2]! })),
+        lookups: windows.at(-1)!,
       }
     }),
   ]

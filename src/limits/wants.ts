@@ -1,17 +1,20 @@
 import type { Endpoint, Limits } from '../http/endpoint.ts'
-import { ADDRESS_PER_MINUTE } from './tiers.ts'
 import type { Want } from './windows.ts'
 
-/** The windows that a request of a key must fit into. The first feeds the headers. */
-export function wantsOf(limits: Limits, endpoint: Endpoint | undefined): Want[] {
+/** The windows that a request of a key must fit into, all judged together. The first feeds the headers. */
+export function wantsOf(limits: Limits, endpoint: Endpoint | undefined, dry_run = false): Want[] {
   const wants: Want[] = [
     { name: 'minute', kind: 'minute', limit: limits.per_minute },
     { name: 'day', kind: 'day', limit: limits.per_day },
   ]
   if (endpoint?.limit_per_minute !== undefined) wants.push(endpointWant(limits, endpoint))
-  if (endpoint?.looks_up) wants.push(lookupWant(limits))
+  if (looksUp(endpoint, dry_run)) wants.push(lookupWant(limits))
   return wants
 }
+
+/** Whether it is clear from the start that a request looks up a Pix key. */
+export const looksUp = (endpoint: Endpoint | undefined, dry_run: boolean): boolean =>
+  endpoint?.looks_up === 'always' || (endpoint?.looks_up === 'dry_run' && dry_run)
 
 export function endpointWant(limits: Limits, endpoint: Endpoint): Want {
   return {
@@ -21,12 +24,12 @@ export function endpointWant(limits: Limits, endpoint: Endpoint): Want {
   }
 }
 
-/** Without a valid key the address is what is counted, so that keys cannot be guessed by brute force. */
-export const addressWants: readonly Want[] = [{ name: 'address', kind: 'minute', limit: ADDRESS_PER_MINUTE }]
+/** Under this name nodes of the version before count them too. */
+export const LOOKUPS = 'look-ups of Pix keys'
 
 /** Contract §3: pre-checks, dry runs and payouts refused because of their recipient share this one. */
 export const lookupWant = (limits: Limits): Want => ({
-  name: 'look-ups of Pix keys',
+  name: LOOKUPS,
   kind: 'minute',
   limit: limits.lookup_per_minute,
 })

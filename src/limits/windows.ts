@@ -16,13 +16,28 @@ export type Counter = {
   count: number
 }
 
+/** Where a request was counted. */
+export type Counted = Pick<Counter, 'name' | 'starts_at' | 'ends_at'>
+
 export type Verdict = {
   readonly window: WindowState
+  /** The windows in which it now counts. */
+  readonly counted?: readonly Counted[]
   /** Set when a window is full. Then nothing was consumed anywhere. */
   readonly refused?: { readonly name: string; readonly limit: number; readonly retry_after_seconds: number }
 }
 
-export type Request = { readonly subject: string; readonly wants: readonly Want[]; readonly now: number }
+export type Request = {
+  readonly subject: string
+  readonly wants: readonly Want[]
+  /** Where the same request was counted before: taken back when it is refused now, for a refusal consumes nothing. */
+  readonly back?: readonly Counted[] | undefined
+  readonly now: number
+}
+
+/** What can still be taken back: a window that has ended is of no use to anybody. */
+export const openBack = ({ back = [] }: Request, now: number): readonly Counted[] =>
+  back.filter(({ ends_at }) => ends_at > now)
 
 export const windowStart = (kind: WindowKind, now: number): number => now - (now % LENGTH_MS[kind])
 
@@ -68,6 +83,13 @@ function stateOf(want: Want, count: number, now: number): WindowState {
   }
 }
 
+function takeBack(counters: ReadonlyMap<string, Counter>, request: Request): void {
+  for (const { name, starts_at } of openBack(request, request.now)) {
+    const counter = counters.get(counterKey(request.subject, name))
+    if (counter?.starts_at === starts_at && counter.count > 0) counter.count--
+  }
+}
+
 /** Counts the request in all of its windows, or in none. The longest wait of those that refuse is the one to tell. */
 export function decide(counters: Map<string, Counter>, request: Request): Verdict {
   const { subject, wants, now } = request
@@ -77,6 +99,7 @@ export function decide(counters: Map<string, Counter>, request: Request): Verdic
     .filter(({ want, counter }) => counter.count >= want.limit)
     .sort((a, b) => b.counter.ends_at - a.counter.ends_at)[0]
   if (full) {
+    takeBack(counters, request)
     const retry_after_seconds = Math.max(1, Math.ceil((full.counter.ends_at - now) / 1000))
     return {
       window: windowOf(counters, request),
@@ -87,5 +110,6 @@ export function decide(counters: Map<string, Counter>, request: Request): Verdic
     counter.count++
     counters.set(counterKey(subject, counter.name), counter)
   }
-  return { window: stateOf(wants[0]!, open[0]!.count, now) }
+  const counted = open.map(({ name, starts_at, ends_at }) => ({ name, starts_at, ends_at }))
+  return { window: stateOf(wants[0]!, open[0]!.count, now), counted }
 }

@@ -197,6 +197,7 @@ export const createPayout = endpoint({
     idempotency_key: IdempotencyKey,
   }),
   reply: { status: 201, schema: PayoutObject },
+  looks_up: 'dry_run',
   dry_run: DryRun({ counterparty: T.Optional(CounterpartyObject) }),
   errors: [
     'invalid_json',
@@ -283,7 +284,7 @@ export const getPixKey = endpoint({
   params: T.Object({ pix_key: PixKeyText }),
   query: Fields({ customer_id: T.Optional(Id('customer')) }),
   reply: { status: 200, schema: PixKeyObject },
-  looks_up: true,
+  looks_up: 'always',
   errors: [
     'invalid_pix_key',
     'insufficient_scope',

@@ -99,7 +99,7 @@ export const createWebhookEndpoint = endpoint({
     'From now on every event of these kinds is sent there, signed as Standard Webhooks 1.0. The answer holds the `secret` to verify it with, this once.',
   scopes: { all: ['webhooks', 'read'] },
   body: Fields({ url: Url, events: Kinds, description: T.Optional(Description) }),
-  reply: { status: 201, schema: WithSecret },
+  reply: { status: 201, schema: WithSecret, location: '/v1/webhook_endpoints/{id}' },
   errors: [...bodyErrors, 'insufficient_scope', 'too_many_webhook_endpoints'],
   example: {
     url: 'https://example.com/webhooks/trilho',
@@ -323,7 +323,7 @@ export const testWebhookEndpoint = endpoint({
     'An event of the kind `webhook_endpoint.test`, to this endpoint alone. The delivery is answered as it begins; read it again to see how it went.',
   scopes: { all: ['webhooks'] },
   params,
-  reply: { status: 201, schema: DeliveryObject },
+  reply: { status: 201, schema: DeliveryObject, location: '/v1/events/{event_id}' },
   errors: ['insufficient_scope', 'webhook_endpoint_not_found', 'webhook_endpoint_disabled'],
 })
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { Api } from '../../test/support/api.ts'
 import { asAdmin } from '../../test/support/database.ts'
 import { expectIntact } from '../../test/support/intact.ts'
+import { scrape } from '../../test/support/metrics.ts'
 import { openReceiver, type Receiver, verifies } from '../../test/support/receiver.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { until } from '../../test/support/wait.ts'
@@ -475,7 +476,7 @@ test('a sample of every kind can be had, and looks like the real thing', async (
 })
 
 test('the queue can be watched', async () => {
-  const text = await (await fetch(`${service.url}/metrics`)).text()
+  const text = await scrape(service.url)
   expect(text).toMatch(/trilho_webhook_attempts_total\{environment="sandbox",outcome="delivered"\} [1-9]/)
   for (const outcome of ['failed', 'exhausted']) expect(text).toContain(`outcome="${outcome}"`)
   for (const name of ['trilho_events_fresh', 'trilho_webhook_pending', 'trilho_webhook_oldest_due_seconds'])

@@ -12,6 +12,7 @@ import { sliceChecks } from '../../src/worlds.ts'
 import { crowd, times } from '../support/crowd.ts'
 import { asAdmin } from '../support/database.ts'
 import { type History, openHistory } from '../support/history.ts'
+import { scrape } from '../support/metrics.ts'
 import { noteFact } from '../support/proof.ts'
 import { size } from '../support/size.ts'
 import { until } from '../support/wait.ts'
@@ -119,7 +120,7 @@ test('what it finds is an exception, once, and is told by /readyz and the metric
   const { audit } = details
   expect(audit.sandbox!.findings).toBeGreaterThan(0)
   expect(audit.production!.findings).toBe(0)
-  const metrics = await (await fetch(`${history.url}/metrics`)).text()
+  const metrics = await scrape(history.url)
   expect(metrics).toMatch(/trilho_audit_findings\{environment="sandbox"\} [1-9]/)
   expect(metrics).toMatch(/trilho_audit_age_seconds\{environment="production"\} \d/)
 }, 3_600_000)

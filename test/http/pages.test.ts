@@ -7,6 +7,7 @@ import { methodAndPath } from '../../src/http/endpoint.ts'
 import { revokeKey } from '../../src/keys/keys.ts'
 import { openApi, type Reply } from '../support/api.ts'
 import { expectIntact } from '../support/intact.ts'
+import { scrape } from '../support/metrics.ts'
 import { someCpf, startTestService, type TestService } from '../support/service.ts'
 import { ask } from '../support/sockets.ts'
 
@@ -25,7 +26,6 @@ async function startOwn(env: Record<string, string>): Promise<TestService> {
 const pages = {
   '/healthz': 'application/json',
   '/readyz': 'application/json',
-  '/metrics': 'text/plain',
   '/openapi.json': 'application/json',
   '/docs': 'text/html',
   '/docs/errors': 'text/html',
@@ -68,9 +68,13 @@ describe('metrics', () => {
   const status = async (url: string, headers: Record<string, string> = {}) =>
     (await openApi(url, undefined).send('GET', '/metrics', { headers })).status
 
-  test('without a token are for this machine, and for nobody who came through a proxy', async () => {
-    expect(await status(service.url)).toBe(200)
-    expect(await status(service.url, { 'x-forwarded-for': '203.0.113.7' })).toBe(401)
+  test('without a token and a port of their own are for nobody: a proxy on this machine would hand them on', async () => {
+    const own = await startOwn({ METRICS_TOKEN: '' })
+    const reply = await openApi(own.url, undefined).get('/metrics')
+    expect(reply.status).toBe(401)
+    expect(reply.json.error.message).toContain('METRICS_PORT')
+    expect(await status(own.url, { authorization: 'Bearer' })).toBe(401)
+    expect(await status(own.url, { authorization: 'Bearer undefined' })).toBe(401)
   })
 
   test('with METRICS_TOKEN are for whoever has it', async () => {
@@ -94,7 +98,7 @@ describe('metrics', () => {
 
   test('with METRICS_PORT are on that port and no other', async () => {
     const port = await freePort()
-    const own = await startOwn({ METRICS_PORT: String(port) })
+    const own = await startOwn({ METRICS_PORT: String(port), METRICS_TOKEN: '' })
     expect(await status(own.url)).toBe(404)
     const response = await fetch(`http://127.0.0.1:${port}/metrics`)
     expect(response.status).toBe(200)
@@ -113,7 +117,7 @@ describe('metrics', () => {
       '/docs/errors/chosen',
     ])
       await api.get(path)
-    const { text } = await api.get('/metrics')
+    const text = await scrape(service.url)
     expect(text).toContain('route="/v1/customers/:customer_id"')
     expect(text).not.toContain('chosen')
   })

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { scrape } from './metrics.ts'
 import type { TestService } from './service.ts'
 
 /** What must hold whatever was sent: the books are right, the server works, and none of its answers was a 5xx. */
@@ -8,7 +9,7 @@ export async function expectIntact(service: TestService): Promise<void> {
   expect(sandbox.ok).toBe(true)
   expect(production.ok).toBe(true)
   expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
-  const metrics = await (await fetch(`${service.url}/metrics`)).text()
+  const metrics = await scrape(service.url)
   expect(metrics).toContain('trilho_http_request_seconds_count')
   expect(metrics.split('\n').filter((line) => /_count\{.*status="5/.test(line))).toEqual([])
 }

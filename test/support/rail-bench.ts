@@ -64,6 +64,8 @@ export async function openBench(options: BenchOptions = {}) {
     return createWorld({
       environment: 'sandbox',
       db,
+      reads: db,
+      keys: db,
       clock,
       commit: door.commit,
       preview: door.preview,

@@ -16,6 +16,7 @@ import type { Worlds } from '../../src/world.ts'
 import { openWorlds, sliceChecks } from '../../src/worlds.ts'
 import { type Api, openApi } from './api.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
+import { METRICS_TOKEN } from './metrics.ts'
 
 /**
  * A real server over a database of its own, and hands to set up what a test needs. Limits are lifted for the test's own
@@ -43,6 +44,7 @@ export const testEnv = (database_url: string, more: Record<string, string> = {})
   SECRET_KEY: '00'.repeat(32),
   PORT: '0',
   LOG_LEVEL: 'silent',
+  METRICS_TOKEN,
   ...more,
 })
 

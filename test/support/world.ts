@@ -43,6 +43,8 @@ export async function openTestWorld(options: {
   const world: World<'sandbox'> = createWorld({
     environment: 'sandbox',
     db,
+    reads: db,
+    keys: db,
     clock,
     commit: door.commit,
     preview: door.preview,

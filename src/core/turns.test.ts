@@ -1,0 +1,98 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { Crowded, type Leave, openTurns } from './turns.ts'
+
+const settle = () => new Promise((done) => setImmediate(done))
+
+describe('places', () => {
+  test('are never more than at once in all, nor more than allowed of one name, and all are used', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 5 }),
+        fc.integer({ min: 1, max: 5 }),
+        fc.array(
+          fc.record({ name: fc.constantFrom('a', 'b', 'c'), leaves: fc.integer({ min: 0, max: 3 }) }),
+          {
+            maxLength: 60,
+          },
+        ),
+        async (at_once, per_name, steps) => {
+          const turns = openTurns({ at_once, per_name })
+          const inside: { name: string; leave: Leave }[] = []
+          let asked = 0
+          for (const { name, leaves } of steps) {
+            asked++
+            void turns.take(name).then((leave) => inside.push({ name, leave }))
+            await settle()
+            for (let i = 0; i < leaves; i++) {
+              inside.shift()?.leave()
+              await settle()
+            }
+            expect(inside.length).toBeLessThanOrEqual(at_once)
+            for (const of of ['a', 'b', 'c'])
+              expect(inside.filter((one) => one.name === of).length).toBeLessThanOrEqual(per_name)
+            expect(turns.facts().busy).toBe(inside.length)
+          }
+          let served = 0
+          for (let rounds = 0; inside.length > 0 && rounds < 1000; rounds++) {
+            served++
+            inside.shift()!.leave()
+            await settle()
+          }
+          expect(turns.facts()).toEqual({ busy: 0, waiting: 0 })
+          expect(served).toBeLessThanOrEqual(asked)
+        },
+      ),
+      { numRuns: 50 },
+    )
+  })
+
+  test('go to the names in turn, however many wait under one of them', async () => {
+    const turns = openTurns({ at_once: 1, per_name: 1 })
+    const first = await turns.take('crowd')
+    const order: string[] = []
+    const visit = async (name: string) => {
+      const leave = await turns.take(name)
+      order.push(name)
+      leave()
+    }
+    const visits = [...Array(50).fill('crowd'), 'ana', 'bia'].map(visit)
+    first()
+    await Promise.all(visits)
+    expect(order.indexOf('ana')).toBeLessThanOrEqual(2)
+    expect(order.indexOf('bia')).toBeLessThanOrEqual(3)
+    expect(order).toHaveLength(52)
+  })
+
+  test('of one name that are all taken keep nobody else out', async () => {
+    const turns = openTurns({ at_once: 4, per_name: 2 })
+    await turns.take('slow')
+    await turns.take('slow')
+    void turns.take('slow')
+    expect(await Promise.race([turns.take('other'), settle()])).toBeTypeOf('function')
+  })
+})
+
+describe('whoever waits', () => {
+  test('is turned away when too many wait already, in all or under its name', async () => {
+    const turns = openTurns({ at_once: 1, per_name: 1, waiting_per_name: 2, waiting_max: 3 })
+    await turns.take('a')
+    void turns.take('a')
+    void turns.take('a')
+    await expect(turns.take('a')).rejects.toThrow(Crowded)
+    void turns.take('b')
+    await expect(turns.take('c')).rejects.toThrow(Crowded)
+    expect(turns.facts()).toEqual({ busy: 1, waiting: 3 })
+  })
+
+  test('gives up in time, and leaves nothing behind', async () => {
+    const turns = openTurns({ at_once: 1, per_name: 1, wait_ms: 20 })
+    const leave = await turns.take('a')
+    await expect(turns.take('a')).rejects.toThrow(Crowded)
+    expect(turns.facts()).toEqual({ busy: 1, waiting: 0 })
+    leave()
+    leave()
+    expect(turns.facts().busy).toBe(0)
+    expect(await turns.take('a')).toBeTypeOf('function')
+  })
+})

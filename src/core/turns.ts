@@ -1,0 +1,119 @@
+/**
+ * So many at once in all, and so many of one name. Whoever finds no place waits; when one is free the names take turns,
+ * however many wait under each. So a crowd of one name never keeps another waiting for longer than its own turn.
+ */
+export type Turns = {
+  /** A place, when it is free, and how to give it back. Rejects with `Crowded` when none was free in time. */
+  take(name: string): Promise<Leave>
+  /** How many have a place, and how many wait. */
+  facts(): { readonly busy: number; readonly waiting: number }
+}
+
+/** Gives the place back. Calling it again changes nothing. */
+export type Leave = () => void
+
+/** There was no place: too many wait already, or the wait took too long. */
+export class Crowded extends Error {
+  override name = 'Crowded'
+}
+
+export type TurnsOptions = {
+  readonly at_once: number
+  readonly per_name: number
+  /** How many may wait under one name. */
+  readonly waiting_per_name?: number
+  /** How many may wait in all. */
+  readonly waiting_max?: number
+  /** How long somebody waits before it gives up; for ever when absent. */
+  readonly wait_ms?: number
+}
+
+type Waiting = { resolve(leave: Leave): void; readonly timer: NodeJS.Timeout | undefined }
+type Name = { busy: number; readonly waiting: Set<Waiting> }
+
+export function openTurns(options: TurnsOptions): Turns {
+  const { at_once, per_name, waiting_per_name = Infinity, waiting_max = Infinity, wait_ms } = options
+  const names = new Map<string, Name>()
+  /** Names under which somebody waits, in the order of their next turns. */
+  const queue = new Set<string>()
+  let busy = 0
+  let waiting = 0
+
+  const hasPlace = (name: Name) => busy < at_once && name.busy < per_name
+
+  function nameOf(key: string): Name {
+    const known = names.get(key)
+    if (known) return known
+    const name = { busy: 0, waiting: new Set<Waiting>() }
+    names.set(key, name)
+    return name
+  }
+
+  function forgetIdle(key: string, name: Name): void {
+    if (name.waiting.size > 0) return
+    queue.delete(key)
+    if (name.busy === 0) names.delete(key)
+  }
+
+  function enter(key: string, name: Name): Leave {
+    busy++
+    name.busy++
+    let left = false
+    return () => {
+      if (left) return
+      left = true
+      busy--
+      name.busy--
+      forgetIdle(key, name)
+      callNext()
+    }
+  }
+
+  function callNext(): void {
+    for (const key of queue) {
+      if (busy >= at_once) return
+      const name = names.get(key)!
+      if (!hasPlace(name)) continue
+      const [next] = name.waiting
+      // Its next turn comes after everybody else's.
+      queue.delete(key)
+      leaveQueue(name, next!)
+      if (name.waiting.size > 0) queue.add(key)
+      next!.resolve(enter(key, name))
+    }
+  }
+
+  function leaveQueue(name: Name, one: Waiting): void {
+    clearTimeout(one.timer)
+    name.waiting.delete(one)
+    waiting--
+  }
+
+  function wait(key: string, name: Name): Promise<Leave> {
+    return new Promise((resolve, reject) => {
+      const giveUp = () => {
+        leaveQueue(name, one)
+        forgetIdle(key, name)
+        reject(new Crowded('no place in time'))
+      }
+      const timer = wait_ms === undefined ? undefined : setTimeout(giveUp, wait_ms)
+      const one: Waiting = { resolve, timer }
+      name.waiting.add(one)
+      waiting++
+      queue.add(key)
+    })
+  }
+
+  return {
+    async take(key) {
+      const name = nameOf(key)
+      if (name.waiting.size === 0 && hasPlace(name)) return enter(key, name)
+      if (waiting >= waiting_max || name.waiting.size >= waiting_per_name) {
+        forgetIdle(key, name)
+        throw new Crowded('too many wait')
+      }
+      return wait(key, name)
+    },
+    facts: () => ({ busy, waiting }),
+  }
+}

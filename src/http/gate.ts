@@ -1,0 +1,41 @@
+import type { Refusal } from '../core/errors.ts'
+import type { Leave } from '../core/turns.ts'
+import type { World } from '../world.ts'
+import type { Caller, Endpoint } from './endpoint.ts'
+import type { WindowState } from './headers.ts'
+
+/** Who may come in. Built in api.ts from keys and limits; the server only asks. */
+export type Gate = {
+  /** Judges key, address, limits and scope, in this order, and counts the request. */
+  admit(knock: Knock): Promise<Admission>
+  /** Counts a request that needs no key; says no when its address sent too many of them. */
+  visit(address: string): TurnedAway | undefined
+  /** The window of an address, for answers that need no key. Counts nothing. */
+  look(address: string): WindowState
+  /** The address a request came from (contract §5: the socket's, unless a trusted proxy says otherwise). */
+  addressOf(socket: string, forwarded_for: string | undefined): string
+  /** Whether a socket's address is that of a proxy, behind which are many. */
+  isTrusted(socket: string): boolean
+}
+
+export type Knock = {
+  readonly authorization: string | undefined
+  readonly address: string
+  readonly endpoint: Endpoint | undefined
+  readonly dry_run: boolean
+}
+
+export type TurnedAway = { readonly window: WindowState; readonly refusal: Refusal }
+
+export type Admitted = {
+  readonly refusal?: undefined
+  readonly window: WindowState
+  /** The window once more: what was counted may have been taken back. */
+  windowNow(): WindowState
+  readonly world: World
+  readonly caller: Caller
+  /** To be called when the request is done with. */
+  readonly leave: Leave
+}
+
+export type Admission = TurnedAway | Admitted

@@ -1,0 +1,33 @@
+import type { TSchema } from 'typebox'
+import { type Endpoint, type Handler, methodAndPath } from './endpoint.ts'
+
+/** Where something that was just made can be read; made from the answer that tells of it. */
+export type Located = (answer: unknown) => string
+
+const IN_PATH = /\{(\w+)\}/g
+
+/**
+ * What a call makes can be read where a GET answers with the same object by its id alone. An answer of another shape says
+ * so itself, in `location` of its declaration.
+ */
+export function findLocation(endpoint: Endpoint, handlers: readonly Handler[]): Located | undefined {
+  const { status, schema, location } = endpoint.reply
+  if (status !== 201) return undefined
+  const path = location ?? readingPath(schema, handlers)
+  if (path === undefined) return undefined
+  return (answer) => path.replaceAll(IN_PATH, (_, name) => String((answer as Record<string, unknown>)[name]))
+}
+
+function readingPath(schema: TSchema | undefined, handlers: readonly Handler[]): string | undefined {
+  const name = nameOf(schema)
+  if (name === undefined) return undefined
+  const path = handlers
+    .filter(({ endpoint }) => nameOf(endpoint.reply.schema) === name)
+    .map(({ endpoint }) => methodAndPath(endpoint))
+    .find(({ method, path }) => method === 'GET' && isById(path))?.path
+  return path?.replace(IN_PATH, '{id}')
+}
+
+const isById = (path: string) => path.endsWith('}') && [...path.matchAll(IN_PATH)].length === 1
+
+const nameOf = (schema: TSchema | undefined) => (schema as { $id?: string } | undefined)?.$id

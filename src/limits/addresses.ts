@@ -1,0 +1,97 @@
+import type { Clock } from '../core/clock.ts'
+import type { WindowState } from '../http/headers.ts'
+import { networkOf } from '../http/ip.ts'
+import { ADDRESS_PER_MINUTE, VISITS_PER_MINUTE } from './tiers.ts'
+import { type Verdict, windowEnd, windowStart } from './windows.ts'
+
+/**
+ * How often an address may come without a valid key, in this node's memory alone: whoever guesses keys must cost the
+ * database nothing (decision 0036). An IPv6 address counts as its /64, which is what one customer of a provider has, and
+ * as its /48, which is what one site has.
+ */
+export type Addresses = {
+  /** Counts a request, or refuses it and counts nothing. */
+  take(address: string): Verdict
+  /** Takes a count back: the request turned out to be somebody's after all. */
+  giveBack(address: string): void
+  look(address: string): WindowState
+  /** How many addresses are remembered. */
+  size(): number
+}
+
+type Count = { readonly starts_at: number; count: number }
+
+/** How many times the figure of a /64 a whole /48 may use up. */
+const SITE_FACTOR = 10
+/** About 10 MB when full. */
+const REMEMBERED = 50_000
+
+/** What an address is counted as: itself, or the networks that it lies in. */
+export function subjectsOf(address: string): readonly string[] {
+  return address.includes(':') ? [networkOf(address, 64), networkOf(address, 48)] : [address]
+}
+
+export function openAddresses(options: {
+  readonly clock: Clock
+  readonly limit: number
+  readonly remembered?: number
+}): Addresses {
+  const { clock, limit, remembered = REMEMBERED } = options
+  /** In the order of their last count: when there is no more room, the one that was counted longest ago is forgotten. */
+  const counts = new Map<string, Count>()
+
+  const limitOf = (index: number) => (index === 0 ? limit : SITE_FACTOR * limit)
+
+  function countOf(subject: string, starts_at: number): number {
+    const known = counts.get(subject)
+    return known?.starts_at === starts_at ? known.count : 0
+  }
+
+  function add(subject: string, starts_at: number): void {
+    const count = countOf(subject, starts_at) + 1
+    counts.delete(subject)
+    counts.set(subject, { starts_at, count })
+    if (counts.size > remembered) counts.delete(counts.keys().next().value!)
+  }
+
+  /** Of its own figure; but of a site that is used up nothing is left for anybody. */
+  function stateOf(subjects: readonly string[], now: number): WindowState {
+    const starts_at = windowStart('minute', now)
+    const left = subjects.map((subject, i) => limitOf(i) - countOf(subject, starts_at))
+    const remaining = Math.max(0, Math.min(...left))
+    return { limit, remaining, resets_at: windowEnd('minute', now) / 1000 }
+  }
+
+  return {
+    take(address) {
+      const now = clock.now()
+      const subjects = subjectsOf(address)
+      const starts_at = windowStart('minute', now)
+      const full = subjects.findIndex((subject, i) => countOf(subject, starts_at) >= limitOf(i))
+      if (full >= 0) {
+        const retry_after_seconds = Math.max(1, Math.ceil((windowEnd('minute', now) - now) / 1000))
+        return {
+          window: stateOf(subjects, now),
+          refused: { name: 'address', limit: limitOf(full), retry_after_seconds },
+        }
+      }
+      for (const subject of subjects) add(subject, starts_at)
+      return { window: stateOf(subjects, now) }
+    },
+    giveBack(address) {
+      const starts_at = windowStart('minute', clock.now())
+      for (const subject of subjectsOf(address)) {
+        const known = counts.get(subject)
+        if (known?.starts_at === starts_at && known.count > 0) known.count--
+      }
+    },
+    look: (address) => stateOf(subjectsOf(address), clock.now()),
+    size: () => counts.size,
+  }
+}
+
+/** Requests under /v1 without a valid key. */
+export const openStrangers = (clock: Clock): Addresses => openAddresses({ clock, limit: ADDRESS_PER_MINUTE })
+
+/** Requests outside /v1: pages, unknown paths, and what is no request at all. */
+export const openVisitors = (clock: Clock): Addresses => openAddresses({ clock, limit: VISITS_PER_MINUTE })
