@@ -1,7 +1,7 @@
 import { Type as T } from 'typebox'
 import type { Environment } from '../core/environment.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { Fields, Id, Page, pageQuery, Timestamp } from '../http/schema.ts'
+import { CURSOR_PATTERN, Fields, Id, Page, pageQuery, Timestamp } from '../http/schema.ts'
 import { eventTypes, TEST_TYPE } from './events.ts'
 import type { StoredEvent } from './store.ts'
 
@@ -52,6 +52,7 @@ export const listEvents = endpoint({
     ...pageQuery,
     after: T.Optional(
       T.String({
+        pattern: CURSOR_PATTERN,
         minLength: 1,
         maxLength: 512,
         description: 'An event’s id, a next_cursor, or start',

@@ -15,7 +15,7 @@ import { Answered } from './answered.ts'
 import { type Caller, type Endpoint, type Handler, methodAndPath } from './endpoint.ts'
 import { rateLimitHeaders, securityHeaders, type WindowState } from './headers.ts'
 import { JsonError, parseJson } from './json.ts'
-import { formats } from './schema.ts'
+import { formats, ownKeywords } from './schema.ts'
 import { refusalOf } from './validation.ts'
 
 /** Who may come in. Built in api.ts from keys and limits; here it is only asked. */
@@ -107,7 +107,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
         allErrors: false,
         verbose: true,
         formats,
-        keywords: ['x-error'],
+        keywords: ownKeywords,
         discriminator: true,
         strictTypes: false,
       },

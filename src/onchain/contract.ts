@@ -3,6 +3,7 @@ import { assets } from '../core/money.ts'
 import { endpoint } from '../http/endpoint.ts'
 import {
   Amount,
+  dryRunQuery,
   Fields,
   Id,
   IdempotencyKey,
@@ -12,7 +13,7 @@ import {
   timeQuery,
   Units,
 } from '../http/schema.ts'
-import { networkNames } from './address.ts'
+import { ADDRESS_PATTERN, networkNames, TX_HASH_PATTERN } from './address.ts'
 import type { Transfer } from './store.ts'
 
 const CoinName = T.Enum(['USDT', 'BTC'])
@@ -28,6 +29,7 @@ export const failureMessages = {
 } as const
 
 export type FailureCode = keyof typeof failureMessages
+const failureCodes = Object.keys(failureMessages) as FailureCode[]
 
 /** Interface §2.3. */
 export const TransferObject = T.Object(
@@ -51,13 +53,23 @@ export const TransferObject = T.Object(
     decimals: T.Integer({ examples: [6] }),
     status: Status,
     destination_address: T.String({ examples: ['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'] }),
-    tx_hash: T.Union([T.String(), T.Null()], { description: 'Null until broadcast', examples: [null] }),
+    tx_hash: T.Union([T.String({ pattern: TX_HASH_PATTERN }), T.Null()], {
+      description: 'Null until broadcast',
+      examples: ['0x9b1e2c3d4f5061728394a5b6c7d8e9f00112233445566778899aabbccddeeff0'],
+    }),
     failure: T.Union(
-      [T.Object({ code: T.String(), message: T.String(), rail_code: T.Optional(T.String()) }), T.Null()],
-      {
-        description: 'Why it failed; null otherwise',
-        examples: [null],
-      },
+      [
+        T.Object(
+          {
+            code: T.Enum(failureCodes),
+            message: T.String(),
+            rail_code: T.Optional(T.String({ description: 'As the network said it' })),
+          },
+          { examples: [{ code: 'reverted', message: failureMessages.reverted, rail_code: 'reverted' }] },
+        ),
+        T.Null(),
+      ],
+      { description: 'Why it failed; null otherwise' },
     ),
     idempotency_key: T.String(),
     created_at: Timestamp,
@@ -83,7 +95,7 @@ export const renderTransfer = (transfer: Transfer) => ({
     transfer.failure_code === null
       ? null
       : {
-          code: transfer.failure_code,
+          code: transfer.failure_code as FailureCode,
           message: failureMessages[transfer.failure_code as FailureCode],
           ...(transfer.rail_code === null ? {} : { rail_code: transfer.rail_code }),
         },
@@ -99,12 +111,13 @@ export const createTransfer = endpoint({
   description:
     'Debits the amount and the network’s fee, and sends the amount. `amount` is what the recipient gets. A transfer to a wrong address cannot be undone: the address is checked for its network before anything moves. With the same `idempotency_key` it is safe to repeat for 24 hours. `?dry_run=true` runs every check and moves nothing.',
   scope: 'transfers',
-  query: Fields({ dry_run: T.Optional(T.Enum(['true', 'false'], { description: 'true: check only' })) }),
+  query: Fields(dryRunQuery),
   body: Fields({
     customer_id: Id('customer'),
     asset: CoinName,
     network: T.String({
       maxLength: 40,
+      'x-held': { enum: networkNames },
       description: 'polygon, arbitrum, optimism, tron or ethereum for USDT; bitcoin for BTC',
       examples: ['polygon'],
     }),
@@ -112,6 +125,7 @@ export const createTransfer = endpoint({
     destination_address: T.String({
       maxLength: 200,
       'x-error': 'invalid_address',
+      'x-held': { pattern: ADDRESS_PATTERN, maxLength: 62 },
       description: 'Where it goes',
       examples: ['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'],
     }),
@@ -207,7 +221,8 @@ const settle = (word: 'confirm' | 'fail') =>
     scope: 'transfers',
     sandbox_only: true,
     params,
-    reply: { status: 200, schema: TransferObject },
+    reply: { status: 200, schema: TransferObject, state: word === 'fail' ? 'failed' : 'confirmed' },
+    repeat: 'idempotent',
     errors: ['insufficient_scope', 'sandbox_only', 'transfer_not_found', 'already_final'],
   }) as const
 

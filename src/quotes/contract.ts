@@ -5,11 +5,13 @@ import { endpoint } from '../http/endpoint.ts'
 import {
   Amount,
   AssetName,
+  dryRunQuery,
   Fields,
   Id,
   Page,
   pageQuery,
   Timestamp,
+  TimestampOf,
   timeQuery,
   Units,
 } from '../http/schema.ts'
@@ -82,7 +84,7 @@ export const QuoteObject = T.Object(
     side: Side,
     fees: Fees,
     status: QuoteStatus,
-    expires_at: Timestamp,
+    expires_at: TimestampOf('30 seconds after created_at', '2026-11-15T12:00:30.000Z'),
     created_at: Timestamp,
   },
   { $id: 'Quote' },
@@ -92,6 +94,8 @@ export const QuoteObject = T.Object(
 export const failureMessages = {
   treasury_limit: 'The operator cannot take this position right now. Nothing moved; ask for a smaller quote.',
 } as const
+
+const failureCodes = Object.keys(failureMessages) as (keyof typeof failureMessages)[]
 
 const TradeStatus = T.Enum(['completed', 'failed'], { description: 'A failed trade moved nothing' })
 
@@ -109,10 +113,16 @@ export const TradeObject = T.Object(
       examples: ['540'],
     }),
     fees: Fees,
-    failure: T.Union([T.Object({ code: T.String(), message: T.String() }), T.Null()], {
-      description: 'Why it failed; null otherwise',
-      examples: [null],
-    }),
+    failure: T.Union(
+      [
+        T.Object(
+          { code: T.Enum(failureCodes), message: T.String() },
+          { examples: [{ code: 'treasury_limit', message: failureMessages.treasury_limit }] },
+        ),
+        T.Null(),
+      ],
+      { description: 'Why it failed; null otherwise' },
+    ),
     created_at: Timestamp,
     completed_at: Timestamp,
   },
@@ -169,7 +179,7 @@ export const renderTrade = (trade: Trade) => ({
     trade.failure_code === null
       ? null
       : {
-          code: trade.failure_code,
+          code: trade.failure_code as keyof typeof failureMessages,
           message: failureMessages[trade.failure_code as keyof typeof failureMessages],
         },
   created_at: trade.created_at.toISOString(),
@@ -205,6 +215,7 @@ export const createQuote = endpoint({
     ),
   }),
   reply: { status: 201, schema: QuoteObject },
+  repeat: 'harmless',
   errors: [
     'invalid_json',
     'invalid_amount',
@@ -241,8 +252,9 @@ export const executeQuote = endpoint({
     'Debits `from_amount` and credits `to_amount`, at once and exactly as quoted. The quote is its own idempotency key: executed again, also after its 30 seconds, it answers with the same trade. Not enough balance leaves the quote as it is, so it can be tried again in time. `?dry_run=true` runs every check and moves nothing.',
   scope: 'quotes',
   params: quoteParams,
-  query: Fields({ dry_run: T.Optional(T.Enum(['true', 'false'], { description: 'true: check only' })) }),
+  query: Fields(dryRunQuery),
   reply: { status: 201, schema: TradeObject },
+  repeat: 'idempotent',
   dry_run: T.Object({
     dry_run: T.Literal(true),
     fee: Units,
@@ -345,6 +357,7 @@ export const setSandboxPrice = endpoint({
     age_seconds: T.Optional(T.Integer({ minimum: 0, maximum: 86_400, examples: [0] })),
   }),
   reply: { status: 200, schema: T.Object({ data: T.Array(PriceObject) }) },
+  repeat: 'idempotent',
   errors: ['invalid_json', 'insufficient_scope', 'sandbox_only', 'body_too_large', 'unsupported_media_type'],
   example: { pair: 'USDT/BRL', price: '5.40' },
 })
@@ -356,6 +369,7 @@ export const expireQuote = endpoint({
   scope: 'quotes',
   sandbox_only: true,
   params: quoteParams,
-  reply: { status: 200, schema: QuoteObject },
+  reply: { status: 200, schema: QuoteObject, state: 'expired' },
+  repeat: 'idempotent',
   errors: ['insufficient_scope', 'sandbox_only', 'quote_not_found', 'already_final'],
 })
