@@ -29,6 +29,7 @@ import { createMetrics } from './metrics.ts'
 import { openCarrier } from './onchain/carrier.ts'
 import { openShared } from './partners/partners.ts'
 import { openSender } from './pix/sender.ts'
+import { eventSamples } from './samples.ts'
 import { openTreasury } from './treasury/treasury.ts'
 import { version } from './version.ts'
 import { isAllowedAddress } from './webhooks/address.ts'
@@ -232,7 +233,10 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
     for (const question of questionsOfNode({ ready, pools, doors })) metrics.watch(question)
     for (const world of Object.values(worlds) as World[])
       for (const question of questionsOf(world)) metrics.watch(question)
-    registerPages(app, { openapi: () => buildOpenApi({ endpoints, public_url: server.url, version }) })
+    registerPages(app, {
+      openapi: () =>
+        buildOpenApi({ endpoints, events: eventSamples(endpoints), public_url: server.url, version }),
+    })
     if (config.metrics_port === undefined)
       registerMetrics(app, { metrics, token: config.metrics_token, open_to: () => false })
     else {

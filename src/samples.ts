@@ -1,7 +1,10 @@
+import type { TSchema } from 'typebox'
 import type { IdKind } from './core/ids.ts'
-import { collectNamesakes, replyExample } from './docs/example.ts'
-import type { EventType } from './events/events.ts'
+import type { EventSample } from './docs/event-webhooks.ts'
+import { collectNamesakes, inState, replyExample } from './docs/example.ts'
+import { type EventType, eventTypes, sequenceOf, TEST_TYPE } from './events/events.ts'
 import type { Endpoint } from './http/endpoint.ts'
+import { ApiKeyObject } from './keys/contract.ts'
 import type { SampleOf } from './webhooks/routes.ts'
 
 /** What an event is about: its kind without the last word. */
@@ -11,55 +14,101 @@ type About<Type extends string> = Type extends `${infer First}.${infer Rest}`
     : First
   : never
 
+type Kind = EventType | typeof TEST_TYPE
+
 type Subject = { readonly id: IdKind } & (
   | { /** The endpoint whose answer shows one. */ readonly shown_by: string }
-  | { readonly object: Readonly<Record<string, unknown>> }
+  | { readonly schema: TSchema }
 )
 
 /** A kind of event without a line here does not compile. */
-const subjects: Readonly<Record<About<EventType>, Subject>> = {
+const subjects: Readonly<Record<About<Kind>, Subject>> = {
   customer: { id: 'customer', shown_by: 'customers.create' },
   deposit: { id: 'deposit', shown_by: 'sandbox.deposits.create' },
   'pix.payout': { id: 'payout', shown_by: 'pix.payouts.create' },
   'onchain.transfer': { id: 'transfer', shown_by: 'onchain.transfers.create' },
   trade: { id: 'trade', shown_by: 'quotes.execute' },
-  api_key: {
-    id: 'key',
-    object: { environment: 'sandbox', name: 'Sample', last_four: 'aB3x', scopes: ['read'], ip_allowlist: [] },
-  },
+  api_key: { id: 'key', schema: ApiKeyObject },
+  webhook_endpoint: { id: 'webhook_endpoint', shown_by: 'webhook_endpoints.get' },
 }
 
-/** Only these end a payout, a transfer or a trade; before that the network has given nothing back. */
-const ends = ['completed', 'confirmed', 'failed']
+type Fields = Readonly<Record<string, unknown>>
+type ObjectSchema = TSchema & {
+  readonly properties: Readonly<Record<string, { readonly enum?: readonly string[] }>>
+}
 
 /** A made-up object in the form that the reference shows, in the state that the event tells of. */
 export function sampleOf(endpoints: () => readonly Endpoint[]): SampleOf {
-  return (type, world) => {
-    const at = type.lastIndexOf('.')
-    const subject = subjects[type.slice(0, at) as About<EventType>]
-    const state = type.slice(at + 1)
-    const object = exampleFor(subject, endpoints())
-    const now = new Date(world.clock.now()).toISOString()
-    // Whatever can fail has a status that tells of it.
-    const moves = 'failure' in object
-    return {
-      ...object,
-      id: world.newId(subject.id),
-      ...(moves ? { status: state === 'created' ? 'pending' : state } : {}),
-      ...('end_to_end_id' in object && state !== 'completed' ? { end_to_end_id: null } : {}),
-      ...('tx_hash' in object && state === 'created' ? { tx_hash: null } : {}),
-      ...(moves && state === 'failed'
-        ? { failure: { code: 'sample', message: 'A sample of a failure.' } }
-        : {}),
-      ...('completed_at' in object ? { completed_at: ends.includes(state) ? now : undefined } : {}),
-      created_at: now,
-    }
-  }
+  return (type, world) =>
+    sampleObject(type, endpoints(), {
+      id: world.newId(subjectOf(type).id),
+      now: world.clock.now(),
+    }) as { id: string }
 }
 
-function exampleFor(subject: Subject, endpoints: readonly Endpoint[]): Readonly<Record<string, unknown>> {
-  if ('object' in subject) return subject.object
-  const endpoint = endpoints.find(({ name }) => name === subject.shown_by)
-  if (!endpoint) throw new Error(`no endpoint ${subject.shown_by}`)
-  return replyExample(endpoint, collectNamesakes(endpoints)) as Record<string, unknown>
+/** One of each kind, for the description of what is sent to webhook endpoints. */
+export function eventSamples(endpoints: readonly Endpoint[]): EventSample[] {
+  const now = Date.parse('2026-11-15T12:00:02.000Z')
+  const kinds: ReadonlySet<Kind> = new Set([...eventTypes, TEST_TYPE])
+  return [...kinds].map((type) => ({
+    type,
+    schema: schemaFor(subjectOf(type), endpoints),
+    example: {
+      id: 'evt_01kc3v4x9zq8rj5m2t7w6y0ahb',
+      type,
+      created_at: new Date(now).toISOString(),
+      environment: 'sandbox',
+      sequence: sequenceOf(type),
+      data: { object: sampleObject(type, endpoints, { now }) },
+    },
+  }))
+}
+
+const subjectOf = (type: Kind): Subject => subjects[type.slice(0, type.lastIndexOf('.')) as About<Kind>]
+
+/** How long one state lasts in a sample. */
+const STEP_MS = 1000
+
+function sampleObject(
+  type: Kind,
+  endpoints: readonly Endpoint[],
+  { id, now }: { readonly id?: string; readonly now: number },
+): Fields {
+  const subject = subjectOf(type)
+  const schema = schemaFor(subject, endpoints)
+  const word = type.slice(type.lastIndexOf('.') + 1)
+  const object = exampleFor(subject, schema, endpoints, word)
+  const since = now - (sequenceOf(type) - 1) * STEP_MS
+  const at = (name: string) => new Date(name === 'created_at' ? since : now).toISOString()
+  const times = Object.keys(schema.properties)
+    .filter((name) => name.endsWith('_at') && (object[name] != null || name === `${word}_at`))
+    .map((name) => [name, at(name)])
+  return { ...object, ...(id === undefined ? {} : { id }), ...Object.fromEntries(times) }
+}
+
+function schemaFor(subject: Subject, endpoints: readonly Endpoint[]): ObjectSchema {
+  const schema = 'schema' in subject ? subject.schema : endpointOf(subject.shown_by, endpoints).reply.schema
+  return schema as ObjectSchema
+}
+
+function exampleFor(
+  subject: Subject,
+  schema: ObjectSchema,
+  endpoints: readonly Endpoint[],
+  word: string,
+): Fields {
+  const namesakes = collectNamesakes(endpoints)
+  const states = schema.properties.status?.enum
+  // A kind that is no state itself tells of something that happened in the first one.
+  const state = states && (states.includes(word) ? word : states[0])
+  if ('schema' in subject) return inState(schema, state, namesakes)
+  const endpoint = endpointOf(subject.shown_by, endpoints)
+  const reply = { ...endpoint.reply, ...(state === undefined ? {} : { state }) }
+  return replyExample({ ...endpoint, reply }, namesakes) as Fields
+}
+
+function endpointOf(name: string, endpoints: readonly Endpoint[]): Endpoint {
+  const endpoint = endpoints.find((each) => each.name === name)
+  if (!endpoint) throw new Error(`no endpoint ${name}`)
+  return endpoint
 }

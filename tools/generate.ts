@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { endpoints } from '../src/api.ts'
 import { renderEnvExample } from '../src/config.ts'
 import { buildOpenApi } from '../src/docs/openapi.ts'
+import { eventSamples } from '../src/samples.ts'
 import { version } from '../src/version.ts'
 
 /** Writes every file that is derived from the code. With --check it only says which are stale. */
@@ -12,7 +13,14 @@ const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
 const files: readonly Generated[] = [
   {
     path: 'openapi.json',
-    content: json(buildOpenApi({ endpoints, public_url: 'http://127.0.0.1:8080', version })),
+    content: json(
+      buildOpenApi({
+        endpoints,
+        events: eventSamples(endpoints),
+        public_url: 'http://127.0.0.1:8080',
+        version,
+      }),
+    ),
   },
   { path: '.env.example', content: renderEnvExample() },
 ]

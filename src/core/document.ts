@@ -5,6 +5,14 @@ const cpfPunctuated = /^[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}$/
 const cnpjBare = /^[0-9A-Za-z]{12}[0-9]{2}$/
 const cnpjPunctuated = /^[0-9A-Za-z]{2}\.[0-9A-Za-z]{3}\.[0-9A-Za-z]{3}\/[0-9A-Za-z]{4}-[0-9]{2}$/
 
+/** Both forms of both, for schemas; check digits are beyond a pattern. */
+export const DOCUMENT_PATTERN = [cpfBare, cpfPunctuated, cnpjBare, cnpjPunctuated]
+  .map(({ source }) => source)
+  .join('|')
+/** What `maskDocument` makes of one. */
+export const MASKED_PATTERN =
+  '^([*]{3}[.][0-9]{3}[.][0-9]{3}-[*]{2}|[*]{2}[.][0-9A-Z]{3}[.][0-9A-Z]{3}/[0-9A-Z]{4}-[*]{2}|[*]{3})$'
+
 export function parseDocument(text: string): Document | undefined {
   if (cpfBare.test(text) || cpfPunctuated.test(text)) {
     const value = text.replace(/[.-]/g, '')

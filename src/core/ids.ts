@@ -46,7 +46,11 @@ export function newId(kind: IdKind, now: number): string {
   return `${idPrefixes[kind]}_${text}`
 }
 
-const tail = /^[0-9a-hjkmnp-tv-z]{26}$/
+const TAIL = '[0-9a-hjkmnp-tv-z]{26}'
+const tail = new RegExp(`^${TAIL}$`)
+
+/** The form of an id, for schemas. */
+export const idPattern = (kind: IdKind): string => `^${idPrefixes[kind]}_${TAIL}$`
 
 export function isId(kind: IdKind, text: string): boolean {
   const prefix = `${idPrefixes[kind]}_`

@@ -7,6 +7,13 @@ export function isCleanText(text: string): boolean {
   return text.isWellFormed() && !unclean.test(text)
 }
 
+/** The same for schemas, in escapes that every dialect of expressions knows; lone surrogates are refused with the JSON. */
+const UNCLEAN = '\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069'
+const SPACES = ' \\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000\\ufeff'
+export const CLEAN_PATTERN = `^[^${UNCLEAN}]*$`
+/** Clean, and not blank: its first character that is no space is looked for once, so the time is linear. */
+export const CLEAN_TEXT_PATTERN = `^[${SPACES}]*[^${UNCLEAN}${SPACES}][^${UNCLEAN}]*$`
+
 /** Length as PostgreSQL counts it: an emoji of two UTF-16 units is one. */
 export function codePoints(text: string): number {
   return [...text].length

@@ -1,5 +1,5 @@
 import { Type as T } from 'typebox'
-import { maskDocument } from '../core/document.ts'
+import { DOCUMENT_PATTERN, MASKED_PATTERN, maskDocument } from '../core/document.ts'
 import { assets } from '../core/money.ts'
 import { endpoint } from '../http/endpoint.ts'
 import {
@@ -39,7 +39,11 @@ export const CustomerObject = T.Object(
   {
     id: Id('customer'),
     name: T.String(),
-    document: T.String({ description: 'CPF or CNPJ, masked', examples: ['***.982.247-**'] }),
+    document: T.String({
+      pattern: MASKED_PATTERN,
+      description: 'CPF or CNPJ, masked',
+      examples: ['***.982.247-**'],
+    }),
     document_type: T.Enum(['cpf', 'cnpj']),
     email: T.Optional(T.String()),
     external_id: T.Optional(T.String()),
@@ -71,12 +75,18 @@ export const createCustomer = endpoint({
   scopes: { all: ['customers'] },
   body: Fields({
     name: Text(120, 'Full name', { examples: ['Ana Souza'] }),
-    document: T.String({ maxLength: 18, description: 'CPF or CNPJ', examples: ['529.982.247-25'] }),
+    document: T.String({
+      maxLength: 18,
+      'x-held': { pattern: DOCUMENT_PATTERN },
+      description: 'CPF or CNPJ',
+      examples: ['529.982.247-25'],
+    }),
     email: T.Optional(Email),
     external_id: T.Optional(ExternalId),
     metadata: T.Optional(Metadata),
   }),
   reply: { status: 201, schema: CustomerObject },
+  repeat: 'once',
   errors: [
     'invalid_json',
     'insufficient_scope',
@@ -84,7 +94,13 @@ export const createCustomer = endpoint({
     'body_too_large',
     'unsupported_media_type',
   ],
-  example: { name: 'Ana Souza', document: '529.982.247-25', external_id: 'user-4711' },
+  example: {
+    name: 'Ana Souza',
+    document: '529.982.247-25',
+    email: 'ana@example.com',
+    external_id: 'user-4711',
+    metadata: { segment: 'retail' },
+  },
 })
 
 export const listCustomers = endpoint({

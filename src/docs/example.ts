@@ -10,6 +10,7 @@ type Schema = {
   readonly enum?: readonly unknown[]
   readonly anyOf?: readonly Schema[]
   readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
   readonly items?: Schema
   readonly examples?: readonly unknown[]
 }
@@ -32,8 +33,8 @@ export function collectNamesakes(endpoints: readonly Endpoint[]): Namesakes {
     }
     for (const inner of [schema.items, ...(schema.anyOf ?? [])]) if (inner) visit(inner)
   }
-  for (const { body, reply, params, query } of endpoints) {
-    for (const schema of [body, reply.schema, params, query]) if (schema) visit(schema as Schema)
+  for (const { body, reply, params, query, dry_run } of endpoints) {
+    for (const schema of [body, reply.schema, params, query, dry_run]) if (schema) visit(schema as Schema)
   }
   return found
 }
@@ -46,8 +47,43 @@ export function requestExample(endpoint: Endpoint, namesakes: Namesakes): unknow
 export function replyExample(endpoint: Endpoint, namesakes: Namesakes): unknown {
   const schema = endpoint.reply.schema as Schema
   const example = exampleOf(schema, namesakes)
-  if (schema.properties === undefined || schema.examples !== undefined) return example
-  return withDecimals({ ...(example as Fields), ...echoed(endpoint, schema.properties) })
+  const { state } = endpoint.reply
+  const told = schema.examples !== undefined && (state === undefined || (example as Fields).status === state)
+  if (schema.properties === undefined || told) return example
+  const shown = { ...(state === undefined ? (example as Fields) : inState(schema, state, namesakes)) }
+  return withDecimals({ ...shown, ...echoed(endpoint, schema.properties) })
+}
+
+/** Fields that have a value in some states of their object only: in others they are null, or left out. */
+const valuedIn: Readonly<Record<string, readonly string[]>> = {
+  completed_at: ['completed', 'confirmed'],
+  end_to_end_id: ['completed'],
+  failed_at: ['failed'],
+  failure: ['failed'],
+  tx_hash: ['processing', 'confirmed', 'failed'],
+  trade_id: ['executed'],
+  disabled_at: ['disabled'],
+  disabled_reason: ['disabled'],
+  failing_since: ['disabled'],
+  // Only while a secret is being changed, which no example shows.
+  previous_secret_until: [],
+}
+
+/** Whether an object in this state can have a value there. */
+export const hasValueIn = (field: string, state: unknown): boolean =>
+  state === undefined || (valuedIn[field]?.includes(String(state)) ?? true)
+
+/** The example of an object, as it would be in this state. */
+export function inState(schema: object, state: string | undefined, namesakes: Namesakes): Fields {
+  const { properties = {}, required = [] } = schema as Schema
+  const fields = Object.entries(properties).flatMap(([name, field]) => {
+    if (name === 'status') return [[name, state] as const]
+    if (hasValueIn(name, state)) return [[name, exampleOf(field, namesakes, name)] as const]
+    if (!required.includes(name)) return []
+    const nullable = field.anyOf?.some(({ type }) => type === 'null')
+    return [[name, nullable ? null : exampleOf(field, namesakes, name)] as const]
+  })
+  return withDecimals(Object.fromEntries(fields))
 }
 
 /** A field that the request sent comes back as it was sent, unless the answer shows it in a form of its own. */
@@ -70,10 +106,8 @@ export function exampleOf(schema: Schema, namesakes: Namesakes, name = ''): unkn
   if (schema.anyOf) return exampleOfUnion(schema.anyOf, namesakes)
   if (schema.items) return [exampleOf(schema.items, namesakes)]
   if (schema.properties) {
-    const fields = Object.entries(schema.properties).map(
-      ([key, field]) => [key, exampleOf(field, namesakes, key)] as const,
-    )
-    return withDecimals(Object.fromEntries(fields))
+    const { status } = schema.properties
+    return inState(schema, status && String(exampleOf(status, namesakes)), namesakes)
   }
   return plainExample(schema)
 }

@@ -1,5 +1,6 @@
 import { type Html, html, prose } from './html.ts'
-import type { JsonSchema, OpenApi, Parameter } from './openapi.ts'
+import type { JsonSchema } from './json-schema.ts'
+import type { OpenApi, Parameter } from './openapi.ts'
 
 type Field = {
   readonly name: string

@@ -3,7 +3,8 @@ import { type Asset, assetNames, assets, formatMoney, money } from '../core/mone
 import { type Scope, scopes } from '../http/endpoint.ts'
 import { tiers } from '../limits/tiers.ts'
 import { type Html, html, jsonSample, sample, table } from './html.ts'
-import { errorExample, type OpenApi } from './openapi.ts'
+import type { OpenApi } from './openapi.ts'
+import { errorExample } from './responses.ts'
 
 /** What a reader must know before the first call, in the order in which it is needed. */
 export type GuideSection = {

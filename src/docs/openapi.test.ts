@@ -3,12 +3,14 @@ import { Value } from 'typebox/value'
 import { describe, expect, test } from 'vitest'
 import { endpoints } from '../api.ts'
 import { errors } from '../core/errors.ts'
-import { commonErrors, endpoint, methodAndPath } from '../http/endpoint.ts'
+import { endpoint, errorsOf, methodAndPath } from '../http/endpoint.ts'
 import { AssetName, Fields, Id, Page, Units } from '../http/schema.ts'
-import { buildOpenApi, type OpenApi, type Operation, type Response } from './openapi.ts'
+import { eventSamples } from '../samples.ts'
+import { buildOpenApi, type OpenApi, type Operation } from './openapi.ts'
+import type { Response } from './responses.ts'
 
-const build = (declared = endpoints) =>
-  buildOpenApi({ endpoints: declared, public_url: 'https://api.example.com', version: '1.2.3' })
+const build = (declared = endpoints, events = declared === endpoints ? eventSamples(endpoints) : []) =>
+  buildOpenApi({ endpoints: declared, events, public_url: 'https://api.example.com', version: '1.2.3' })
 
 const openapi = build()
 
@@ -42,7 +44,9 @@ describe('every endpoint', () => {
       const operation = openapi.paths[path]?.[method.toLowerCase()]
       expect(operation?.operationId).toBe(name.replaceAll('.', '_'))
       expect(responseOf(openapi, operation!, declared.reply.status)).toBeDefined()
-      for (const code of [...commonErrors, ...declared.errors]) {
+      expect(operation?.['x-name']).toBe(name)
+      expect(operation?.['x-errors'].toSorted()).toEqual(errorsOf(declared).toSorted())
+      for (const code of errorsOf(declared)) {
         const response = responseOf(openapi, operation!, errors[code].status)
         expect(Object.keys(response?.content?.['application/json'].examples ?? {})).toContain(code)
         expect(response?.description).toContain(code)
@@ -120,7 +124,10 @@ describe('schemas', () => {
       $ref: '#/components/schemas/Thing',
     })
     expect(one.content?.['application/json'].schema).toEqual({ $ref: '#/components/schemas/Thing' })
-    expect(Object.keys(components.schemas)).toEqual(['Thing', 'Error'])
+    expect(Object.keys(components.schemas).filter((name) => !name.endsWith('Details'))).toEqual([
+      'Thing',
+      'Error',
+    ])
   })
 
   test('two different schemas of one name are a mistake', () => {

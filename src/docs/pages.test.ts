@@ -6,11 +6,17 @@ import { errorCodes, errors, Refusal } from '../core/errors.ts'
 import { type Endpoint, endpoint, methodAndPath } from '../http/endpoint.ts'
 import { pageSecurityPolicy } from '../http/headers.ts'
 import { Fields } from '../http/schema.ts'
+import { eventSamples } from '../samples.ts'
 import { buildOpenApi } from './openapi.ts'
 import { registerPages, renderErrorIndex, renderErrorPage, renderReference } from './pages.ts'
 
 const build = (declared: readonly Endpoint[] = endpoints) =>
-  buildOpenApi({ endpoints: declared, public_url: 'https://api.example.com', version: '1.2.3' })
+  buildOpenApi({
+    endpoints: declared,
+    events: eventSamples(endpoints),
+    public_url: 'https://api.example.com',
+    version: '1.2.3',
+  })
 
 const openapi = build()
 const reference = renderReference(openapi)

@@ -6,7 +6,8 @@ import { icon, script, style } from './assets.ts'
 import { parameterList, resolve, schemaList, typeOf } from './fields.ts'
 import { type GuideSection, guide, overview } from './guide.ts'
 import { type Html, html, jsonSample, page, paragraphs, prose, sample } from './html.ts'
-import { errorExample, type OpenApi, type Operation, type Ref, type Response, type Tag } from './openapi.ts'
+import type { OpenApi, Operation, Tag } from './openapi.ts'
+import { errorExample, type Response } from './responses.ts'
 
 /** `openapi` is asked once, at the first request: only a listening server knows its own address. */
 export function registerPages(app: FastifyInstance, options: { openapi: () => OpenApi }): void {
@@ -132,7 +133,7 @@ ${told.slice(0, -1).flatMap(paragraphs)}
 ${inPath.length > 0 && html`<h4>Path</h4>${parameterList(inPath)}`}
 ${inQuery.length > 0 && html`<h4>Query</h4>${parameterList(inQuery)}`}
 ${body && html`<h4>Body</h4>${schemaList(resolve(openapi, body), 'request')}`}
-${answers(entry, openapi)}
+${answers(entry)}
 </div>
 <div class="code">
 ${sample('Request', curl(entry, openapi.servers[0].url))}
@@ -142,10 +143,10 @@ ${answerSample(entry)}
 `
 }
 
-function answers(entry: Entry, openapi: OpenApi): Html {
+function answers(entry: Entry): Html {
   const [status, success] = successOf(entry)
   const schema = success.content?.['application/json'].schema
-  const own = codesOf(entry, openapi).filter((code) => !commonErrors.includes(code))
+  const own = entry['x-errors'].filter((code) => !commonErrors.includes(code))
   return html`<h4>Answers</h4>
 <ul class="answers">
 <li><span class="status good">${status}</span> <span>${schema ? answerType(schema) : 'No content'}</span></li>
@@ -174,17 +175,6 @@ function answerSample(entry: Entry): Html {
 function successOf({ responses }: Operation): [status: string, response: Response] {
   // The last one: a dry run's 200 stands before the 201.
   return Object.entries(responses).findLast(([status]) => status.startsWith('2')) as [string, Response]
-}
-
-function codesOf({ responses }: Operation, openapi: OpenApi): ErrorCode[] {
-  const answers = Object.values(responses).map((response) => dereference(response, openapi))
-  return answers.flatMap(({ content }) =>
-    Object.keys(content?.['application/json'].examples ?? {}),
-  ) as ErrorCode[]
-}
-
-function dereference(response: Response | Ref, openapi: OpenApi): Response {
-  return '$ref' in response ? openapi.components.responses[response.$ref.split('/').at(-1)!]! : response
 }
 
 function curl(entry: Entry, base: string): string {
@@ -302,7 +292,7 @@ ${whereItHappens(code, openapi)}
 function whereItHappens(code: ErrorCode, openapi: OpenApi): Html | false {
   if (commonErrors.includes(code))
     return html`<h2>Where it happens</h2><p>Any call under <code>/v1</code> may answer it.</p>`
-  const entries = entriesOf(openapi).filter((entry) => codesOf(entry, openapi).includes(code))
+  const entries = entriesOf(openapi).filter((entry) => entry['x-errors'].includes(code))
   return (
     entries.length > 0 &&
     html`<h2>Where it happens</h2>

@@ -1,7 +1,7 @@
 import { Type as T } from 'typebox'
 import type { Environment } from '../core/environment.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { Fields, Id, Page, pageQuery, Timestamp, timeQuery } from '../http/schema.ts'
+import { CURSOR_PATTERN, Fields, Id, Page, pageQuery, Timestamp, timeQuery } from '../http/schema.ts'
 import { eventTypes, TEST_TYPE } from './events.ts'
 import type { StoredEvent } from './store.ts'
 
@@ -53,6 +53,7 @@ export const listEvents = endpoint({
     ...timeQuery,
     after: T.Optional(
       T.String({
+        pattern: CURSOR_PATTERN,
         minLength: 1,
         maxLength: 512,
         description: 'An event’s id, a next_cursor, or start',

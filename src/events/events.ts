@@ -25,6 +25,14 @@ export type EventType = (typeof eventTypes)[number]
 /** Told to one webhook endpoint alone, when its owner asks for it; nobody can choose it. */
 export const TEST_TYPE = 'webhook_endpoint.test'
 
+/** How far the object of an event has come, as its events count it: made, under way, at its end. */
+export function sequenceOf(type: EventType | typeof TEST_TYPE): number {
+  const about = type.slice(0, type.lastIndexOf('.'))
+  const has = (word: string) => (eventTypes as readonly string[]).includes(`${about}.${word}`)
+  if (!has('created') || type.endsWith('.created')) return 1
+  return has('processing') && !type.endsWith('.processing') ? 3 : 2
+}
+
 export type NewEvent = {
   readonly partner_id: string
   readonly type: EventType | typeof TEST_TYPE

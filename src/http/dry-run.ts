@@ -5,7 +5,12 @@ import { AssetName, Fields, Units } from './schema.ts'
 
 /** A dry run (contract §3): the same call with `?dry_run=true`, which moves, stores, claims and reserves nothing. */
 export const dryRunQuery = Fields({
-  dry_run: T.Optional(T.Enum(['true', 'false'], { description: 'true: check only' })),
+  dry_run: T.Optional(
+    T.Enum(['true', 'false'], {
+      'x-read': { type: 'boolean', default: false },
+      description: 'true: check only',
+    }),
+  ),
 })
 
 export const DryRun = <P extends TProperties>(more: P) =>

@@ -23,6 +23,18 @@ export function lackOfScopes(needed: NeededScopes, held: readonly Scope[]): stri
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
+/** What becomes of a call that is sent again because its answer was lost. */
+export const repeats = {
+  safe: 'It only reads: repeat it as you like.',
+  idempotency_key:
+    'Repeat it with the same idempotency key: it happens once, and the first answer comes again.',
+  idempotent: 'Repeat it as you like: nothing happens twice.',
+  harmless: 'Repeat it as you like: each call makes another one, which costs nothing.',
+  once: 'It cannot happen twice: a repetition is refused, and so tells that the first one went through.',
+  never: 'Each call happens anew: look whether the first one went through before you repeat it.',
+} as const
+export type Repeat = keyof typeof repeats
+
 /**
  * An endpoint, declared once, as data. Validation, the handler's types, the limiter's table, openapi.json, the reference
  * page and the SDK's types all come from it.
@@ -44,11 +56,15 @@ export type Endpoint = {
     readonly schema?: TSchema
     /** Where what was made can be read, when no GET answers with the same schema; names in braces are of the answer. */
     readonly location?: `/v1/${string}`
+    /** The state in which the call leaves what it answers with, where the usual example is in another. */
+    readonly state?: string
   }
   /** What it may answer beyond what every endpoint may (see `commonErrors`). */
   readonly errors: readonly ErrorCode[]
   /** Interface §8: a limit of its own, beside those of the key. */
   readonly limit_per_minute?: number
+  /** Where the route alone does not tell (see `repeatOf`). */
+  readonly repeat?: Repeat
   /** The answer to `?dry_run=true`, with 200. */
   readonly dry_run?: TSchema
   /** Counts against the key's look-ups, so that nobody can scan Pix keys: each time, or each dry run. */
@@ -64,10 +80,34 @@ export const commonErrors: readonly ErrorCode[] = [
   'expired_api_key',
   'ip_not_allowed',
   'invalid_request',
+  'request_timeout',
   'rate_limit_exceeded',
+  'headers_too_large',
   'internal_error',
   'service_unavailable',
 ]
+
+/** A body is read before the route's own rules, also where none is asked for. */
+const bodyErrors: readonly ErrorCode[] = ['invalid_json', 'body_too_large', 'unsupported_media_type']
+
+/** Every code that an endpoint may answer: its own, and those that follow from its declaration. */
+export function errorsOf(endpoint: Endpoint): ErrorCode[] {
+  const { errors, scopes, sandbox_only } = endpoint
+  const implied: ErrorCode[] = [
+    ...(methodAndPath(endpoint).method === 'GET' ? [] : bodyErrors),
+    ...(scopes ? (['insufficient_scope'] as const) : []),
+    ...(sandbox_only ? (['sandbox_only'] as const) : []),
+  ]
+  return [...new Set([...commonErrors, ...implied, ...errors])]
+}
+
+/** What nobody has declared to be safe is not repeated. */
+export function repeatOf(endpoint: Endpoint): Repeat {
+  if (endpoint.repeat) return endpoint.repeat
+  if (endpoint.body && 'idempotency_key' in endpoint.body.properties) return 'idempotency_key'
+  const byMethod = { GET: 'safe', PATCH: 'idempotent', DELETE: 'once', POST: 'never' } as const
+  return byMethod[methodAndPath(endpoint).method]
+}
 
 export const endpoint = <const E extends Endpoint>(declared: E): E => declared
 

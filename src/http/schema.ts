@@ -1,7 +1,14 @@
 import { Type as T, type TProperties } from 'typebox'
 import { type IdKind, idPrefixes } from '../core/ids.ts'
 import { AMOUNT_PATTERN, assetNames } from '../core/money.ts'
-import { isCleanText } from '../core/text.ts'
+import { CLEAN_PATTERN, CLEAN_TEXT_PATTERN, isCleanText } from '../core/text.ts'
+
+/**
+ * Keywords of our own. `x-error` is the code that a wrong value is refused with, where it is not invalid_request. The
+ * others tell openapi.json what the validator leaves to the rules: `x-held` is the form that a rule demands, `x-id` what
+ * an id names, `x-read` what the text of a query stands for.
+ */
+export const ownKeywords = ['x-error', 'x-held', 'x-id', 'x-read']
 
 /** The pieces that every contract.ts is made of. A misspelt field is refused, so it can never move money. */
 export const Fields = <P extends TProperties>(properties: P, options: Record<string, unknown> = {}) =>
@@ -32,14 +39,30 @@ export const AssetName = T.Enum(assetNames, { description: 'BRL, USDT or BTC' })
 
 export const Timestamp = T.String({
   format: 'date-time',
+  pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z$',
   description: 'ISO 8601, UTC, milliseconds',
   examples: ['2026-11-15T12:00:00.000Z'],
 })
+
+/** A time as the service tells it, with an example that fits its neighbours. */
+export const TimestampOf = (description: string, example: string) =>
+  T.String({ ...Timestamp, description, examples: [example] })
+
+/** A time as a caller sends it: any offset will do. */
+export const TimeText = (options: Record<string, unknown> = {}) =>
+  T.String({
+    format: 'date-time',
+    'x-held': { pattern: '^(19[7-9][0-9]|[2-9][0-9]{3})-' },
+    examples: ['2026-11-15T12:00:00.000Z'],
+    ...options,
+  })
 
 export const Id = (kind: IdKind) =>
   T.String({
     minLength: 1,
     maxLength: 64,
+    // Other text names nothing: it is answered as an id that does not exist, not as a malformed request.
+    'x-id': kind,
     description: `Starts with ${idPrefixes[kind]}_`,
     examples: [`${idPrefixes[kind]}_01kc3v4x9zq8rj5m2t7w6y0ahb`],
   })
@@ -62,18 +85,29 @@ export const IdempotencyKeyFilter = T.String({
 export const Text = (max: number, description: string, options: Record<string, unknown> = {}) =>
   T.String({ minLength: 1, maxLength: max, format: 'clean-text', description, ...options })
 
+/** What stands for a format of our own in openapi.json. */
+export const formatPatterns: Readonly<Record<keyof typeof formats, string>> = {
+  'clean-text': CLEAN_TEXT_PATTERN,
+  'clean-or-empty-text': CLEAN_PATTERN,
+}
+
 /** Formats that schemas may name, beside those of JSON Schema. */
 export const formats = {
   'clean-text': (text: string) => isCleanText(text) && text.trim().length > 0,
   'clean-or-empty-text': isCleanText,
 }
 
+/** base64url, as cursors are written. */
+export const CURSOR_PATTERN = '^[A-Za-z0-9_-]+$'
+
 /** A list's answer (contract §2). */
 export const Page = <P extends TProperties>(item: ReturnType<typeof T.Object<P>>) =>
   T.Object({
     data: T.Array(item),
     has_more: T.Boolean(),
-    next_cursor: T.Union([T.String(), T.Null()], { description: 'Send it as ?cursor= for the next page' }),
+    next_cursor: T.Union([T.String({ pattern: CURSOR_PATTERN, maxLength: 512 }), T.Null()], {
+      description: 'Send it as ?cursor= for the next page',
+    }),
   })
 
 /** Query fields of every list; they are text, as a query string is. */
@@ -81,16 +115,24 @@ export const pageQuery = {
   limit: T.Optional(
     T.String({
       pattern: '^([1-9][0-9]?|100)$',
+      'x-read': { type: 'integer', minimum: 1, maximum: 100, default: 20 },
       description: 'How many, 1 to 100; 20 when absent',
       examples: ['20'],
     }),
   ),
   cursor: T.Optional(
-    T.String({ minLength: 1, maxLength: 512, description: 'next_cursor of the page before' }),
+    T.String({
+      pattern: CURSOR_PATTERN,
+      minLength: 1,
+      maxLength: 512,
+      description: 'next_cursor of the page before',
+    }),
   ),
 }
 
 export const timeQuery = {
-  created_after: T.Optional(T.String({ format: 'date-time', description: 'Created at this time or later' })),
-  created_before: T.Optional(T.String({ format: 'date-time', description: 'Created before this time' })),
+  created_after: T.Optional(TimeText({ description: 'Created at this time or later' })),
+  created_before: T.Optional(
+    TimeText({ description: 'Created before this time', examples: ['2026-11-16T00:00:00.000Z'] }),
+  ),
 }

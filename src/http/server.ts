@@ -16,7 +16,7 @@ import { rateLimitHeaders, refusalHeaders, securityHeaders } from './headers.ts'
 import { isLoopback } from './ip.ts'
 import { JsonError, parseJson } from './json.ts'
 import { findLocation, type Located } from './location.ts'
-import { formats } from './schema.ts'
+import { formats, ownKeywords } from './schema.ts'
 import { guardSockets, PIPELINED_MAX, type SocketLimits, STALL_MS } from './sockets.ts'
 import { refusalOf } from './validation.ts'
 
@@ -90,7 +90,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
         allErrors: false,
         verbose: true,
         formats,
-        keywords: ['x-error'],
+        keywords: ownKeywords,
         discriminator: true,
         strictTypes: false,
       },

@@ -38,6 +38,19 @@ const tronBase58 = createBase58check(sha256)
 const bitcoinMainnet = Address()
 const bitcoinOutputs: readonly string[] = ['pkh', 'sh', 'wpkh', 'wsh', 'tr']
 
+const BASE58 = '[1-9A-HJ-NP-Za-km-z]'
+const BECH32 = 'ac-hj-np-z02-9'
+/** The forms of all networks, for schemas; checksums are beyond a pattern. */
+export const ADDRESS_PATTERN = [
+  '^0x[0-9A-Fa-f]{40}$',
+  `^T${BASE58}{33}$`,
+  `^[13]${BASE58}{25,34}$`,
+  `^bc1[pq][${BECH32}]{38,58}$`,
+  `^BC1[PQ][${BECH32.toUpperCase()}]{38,58}$`,
+].join('|')
+/** What a network calls a transaction. */
+export const TX_HASH_PATTERN = '^(0x)?[0-9a-f]{64}$'
+
 /** Whether money sent there can be spent by its holder, as far as the text of an address can tell. */
 export function isPayableAddress(
   network: Network,

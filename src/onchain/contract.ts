@@ -14,7 +14,7 @@ import {
   timeQuery,
   Units,
 } from '../http/schema.ts'
-import { networkNames } from './address.ts'
+import { ADDRESS_PATTERN, networkNames, TX_HASH_PATTERN } from './address.ts'
 import type { Transfer } from './store.ts'
 
 const CoinName = T.Enum(['USDT', 'BTC'])
@@ -30,6 +30,7 @@ export const failureMessages = {
 } as const
 
 export type FailureCode = keyof typeof failureMessages
+const failureCodes = Object.keys(failureMessages) as FailureCode[]
 
 /** Interface §2.3. */
 export const TransferObject = T.Object(
@@ -53,13 +54,23 @@ export const TransferObject = T.Object(
     decimals: T.Integer({ examples: [6] }),
     status: Status,
     destination_address: T.String({ examples: ['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'] }),
-    tx_hash: T.Union([T.String(), T.Null()], { description: 'Null until broadcast', examples: [null] }),
+    tx_hash: T.Union([T.String({ pattern: TX_HASH_PATTERN }), T.Null()], {
+      description: 'Null until broadcast',
+      examples: ['0x9b1e2c3d4f5061728394a5b6c7d8e9f00112233445566778899aabbccddeeff0'],
+    }),
     failure: T.Union(
-      [T.Object({ code: T.String(), message: T.String(), rail_code: T.Optional(T.String()) }), T.Null()],
-      {
-        description: 'Why it failed; null otherwise',
-        examples: [null],
-      },
+      [
+        T.Object(
+          {
+            code: T.Enum(failureCodes),
+            message: T.String(),
+            rail_code: T.Optional(T.String({ description: 'As the network said it' })),
+          },
+          { examples: [{ code: 'reverted', message: failureMessages.reverted, rail_code: 'reverted' }] },
+        ),
+        T.Null(),
+      ],
+      { description: 'Why it failed; null otherwise' },
     ),
     idempotency_key: T.String(),
     created_at: Timestamp,
@@ -85,7 +96,7 @@ export const renderTransfer = (transfer: Transfer) => ({
     transfer.failure_code === null
       ? null
       : {
-          code: transfer.failure_code,
+          code: transfer.failure_code as FailureCode,
           message: failureMessages[transfer.failure_code as FailureCode],
           ...(transfer.rail_code === null ? {} : { rail_code: transfer.rail_code }),
         },
@@ -107,6 +118,7 @@ export const createTransfer = endpoint({
     asset: CoinName,
     network: T.String({
       maxLength: 40,
+      'x-held': { enum: networkNames },
       description: 'polygon, arbitrum, optimism, tron or ethereum for USDT; bitcoin for BTC',
       examples: ['polygon'],
     }),
@@ -114,6 +126,7 @@ export const createTransfer = endpoint({
     destination_address: T.String({
       maxLength: 200,
       'x-error': 'invalid_address',
+      'x-held': { pattern: ADDRESS_PATTERN, maxLength: 62 },
       description: 'Where it goes',
       examples: ['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'],
     }),
@@ -212,7 +225,8 @@ const settle = (word: 'confirm' | 'fail') =>
     scopes: { all: ['transfers'] },
     sandbox_only: true,
     params,
-    reply: { status: 200, schema: TransferObject },
+    reply: { status: 200, schema: TransferObject, state: word === 'fail' ? 'failed' : 'confirmed' },
+    repeat: 'idempotent',
     errors: ['insufficient_scope', 'sandbox_only', 'transfer_not_found', 'already_final'],
   }) as const
 

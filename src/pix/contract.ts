@@ -1,5 +1,5 @@
 import { Type as T } from 'typebox'
-import { maskDocument } from '../core/document.ts'
+import { DOCUMENT_PATTERN, MASKED_PATTERN, maskDocument } from '../core/document.ts'
 import { assets } from '../core/money.ts'
 import { DryRun, dryRunQuery } from '../http/dry-run.ts'
 import { endpoint } from '../http/endpoint.ts'
@@ -13,15 +13,18 @@ import {
   pageQuery,
   Text,
   Timestamp,
+  TimestampOf,
   timeQuery,
   Units,
 } from '../http/schema.ts'
-import { type FailureCode, failureMessages } from './failures.ts'
+import { type FailureCode, failureCodes, failureMessages } from './failures.ts'
+import { PIX_KEY_MAX, PIX_KEY_PATTERN } from './key.ts'
 import type { Counterparty, Payout } from './store.ts'
 
 const PixKeyText = T.String({
   maxLength: 100,
   'x-error': 'invalid_pix_key',
+  'x-held': { minLength: 1, maxLength: PIX_KEY_MAX, pattern: PIX_KEY_PATTERN },
   description: 'CPF, CNPJ, e-mail, phone (+55…) or random key',
   examples: ['529.982.247-25'],
 })
@@ -63,8 +66,13 @@ const ToBankAccount = Fields(
   {
     type: T.Literal('bank_account'),
     ...bankFields,
-    name: Text(120, 'The holder’s name'),
-    document: T.String({ maxLength: 18, description: 'The holder’s CPF or CNPJ' }),
+    name: Text(120, 'The holder’s name', { examples: ['Ana Souza'] }),
+    document: T.String({
+      maxLength: 18,
+      'x-held': { pattern: DOCUMENT_PATTERN },
+      description: 'The holder’s CPF or CNPJ',
+      examples: ['529.982.247-25'],
+    }),
   },
   { $id: 'ToBankAccount' },
 )
@@ -93,7 +101,7 @@ const CounterpartyRequest = T.Unsafe<CounterpartyRequest>({
 const CounterpartyObject = T.Object(
   {
     name: T.String({ examples: ['Ana Souza'] }),
-    document: T.String({ description: 'Masked', examples: ['***.982.247-**'] }),
+    document: T.String({ pattern: MASKED_PATTERN, description: 'Masked', examples: ['***.982.247-**'] }),
     pix_key: T.Union([T.String(), T.Null()], {
       description: 'Normalised; null for a bank account',
       examples: ['52998224725'],
@@ -108,17 +116,29 @@ const CounterpartyObject = T.Object(
 
 const Failure = T.Union(
   [
-    T.Object({
-      code: T.String({ examples: ['recipient_account_invalid'] }),
-      message: T.String(),
-      rail_code: T.Optional(T.String({ description: 'As the Pix network said it', examples: ['AC03'] })),
-    }),
+    T.Object(
+      {
+        code: T.Enum(failureCodes),
+        message: T.String(),
+        rail_code: T.Optional(T.String({ description: 'As the Pix network said it' })),
+      },
+      {
+        examples: [
+          {
+            code: 'recipient_account_invalid',
+            message: failureMessages.recipient_account_invalid,
+            rail_code: 'AC03',
+          },
+        ],
+      },
+    ),
     T.Null(),
   ],
-  { description: 'Why it failed; null otherwise', examples: [null] },
+  { description: 'Why it failed; null otherwise' },
 )
 
 const Status = T.Enum(['pending', 'processing', 'completed', 'failed'], {
+  examples: ['completed'],
   description: 'completed and failed are final',
 })
 
@@ -134,14 +154,14 @@ export const PayoutObject = T.Object(
     status: Status,
     counterparty: CounterpartyObject,
     description: T.Optional(T.String()),
-    end_to_end_id: T.Union([T.String(), T.Null()], {
+    end_to_end_id: T.Union([T.String({ pattern: '^E[0-9A-Z]{8}[0-9]{12}[0-9A-Za-z]{11}$' }), T.Null()], {
       description: 'Id in the Pix network; null until completed',
       examples: ['E00000000202611151200a1b2c3d4e5f'],
     }),
     failure: Failure,
     idempotency_key: T.String(),
     created_at: Timestamp,
-    completed_at: T.Optional(Timestamp),
+    completed_at: T.Optional(TimestampOf('When it was paid', '2026-11-15T12:00:00.850Z')),
   },
   { $id: 'PixPayout' },
 )
@@ -169,7 +189,7 @@ export const renderPayout = (payout: Payout) => ({
     payout.failure_code === null
       ? null
       : {
-          code: payout.failure_code,
+          code: payout.failure_code as FailureCode,
           message: failureMessages[payout.failure_code as FailureCode],
           ...(payout.rail_code === null ? {} : { rail_code: payout.rail_code }),
         },
@@ -267,7 +287,7 @@ export const PixKeyObject = T.Object(
     pix_key: T.String({ description: 'Normalised', examples: ['52998224725'] }),
     holder: T.Object({
       name: T.String({ examples: ['Ana Souza'] }),
-      document: T.String({ description: 'Masked', examples: ['***.982.247-**'] }),
+      document: T.String({ pattern: MASKED_PATTERN, description: 'Masked', examples: ['***.982.247-**'] }),
     }),
     payable: T.Optional(T.Boolean({ description: 'Whether the customer asked about may pay it' })),
   },
@@ -300,7 +320,8 @@ const settle = (word: 'complete' | 'fail') =>
     scopes: { all: ['payouts'] },
     sandbox_only: true,
     params,
-    reply: { status: 200, schema: PayoutObject },
+    reply: { status: 200, schema: PayoutObject, state: word === 'fail' ? 'failed' : 'completed' },
+    repeat: 'idempotent',
     errors: ['insufficient_scope', 'sandbox_only', 'payout_not_found', 'already_final'],
   }) as const
 

@@ -15,6 +15,7 @@ export const failureMessages = {
 } as const
 
 export type FailureCode = keyof typeof failureMessages
+export const failureCodes = Object.keys(failureMessages) as FailureCode[]
 
 const byRailCode: Readonly<Record<string, FailureCode>> = {
   AC03: 'recipient_account_invalid',

@@ -1,8 +1,9 @@
-import { parseDocument } from '../core/document.ts'
+import { DOCUMENT_PATTERN, parseDocument } from '../core/document.ts'
 
 export type PixKey = { type: 'cpf' | 'cnpj' | 'email' | 'phone' | 'random'; key: string }
 
-const EMAIL_MAX = 77
+/** The longest key there is. */
+export const PIX_KEY_MAX = 77
 
 // The expression of the DICT API, with at least one dot asked of the domain. Letters of both cases are written
 // out: under the flags `iu` the Kelvin sign would pass for a K.
@@ -31,6 +32,14 @@ const areaCodes: ReadonlySet<string> = new Set(
   ].flatMap((region) => region.split(' ')),
 )
 
+/** The five forms, for schemas; check digits and area codes are beyond a pattern. Groups have no names there. */
+export const PIX_KEY_PATTERN = [
+  DOCUMENT_PATTERN,
+  email.source,
+  phone.source.replaceAll(/\?<\w+>/g, '?:'),
+  random.source,
+].join('|')
+
 /**
  * The key as the directory spells it. No text has the shape of two types: only an e-mail has an @, only a phone
  * otherwise begins with +, and eleven bare digits are a CPF, never a phone.
@@ -44,7 +53,7 @@ export function parsePixKey(text: string): PixKey | undefined {
 }
 
 function parseEmail(text: string): PixKey | undefined {
-  if (text.length > EMAIL_MAX || !email.test(text)) return undefined
+  if (text.length > PIX_KEY_MAX || !email.test(text)) return undefined
   return { type: 'email', key: text.toLowerCase() }
 }
 

@@ -11,6 +11,7 @@ import {
   Page,
   pageQuery,
   Timestamp,
+  TimestampOf,
   timeQuery,
   Units,
 } from '../http/schema.ts'
@@ -83,7 +84,7 @@ export const QuoteObject = T.Object(
     side: Side,
     fees: Fees,
     status: QuoteStatus,
-    expires_at: Timestamp,
+    expires_at: TimestampOf('30 seconds after created_at', '2026-11-15T12:00:30.000Z'),
     created_at: Timestamp,
   },
   { $id: 'Quote' },
@@ -93,6 +94,8 @@ export const QuoteObject = T.Object(
 export const failureMessages = {
   treasury_limit: 'The operator cannot take this position right now. Nothing moved; ask for a smaller quote.',
 } as const
+
+const failureCodes = Object.keys(failureMessages) as (keyof typeof failureMessages)[]
 
 const TradeStatus = T.Enum(['completed', 'failed'], { description: 'A failed trade moved nothing' })
 
@@ -110,10 +113,16 @@ export const TradeObject = T.Object(
       examples: ['540'],
     }),
     fees: Fees,
-    failure: T.Union([T.Object({ code: T.String(), message: T.String() }), T.Null()], {
-      description: 'Why it failed; null otherwise',
-      examples: [null],
-    }),
+    failure: T.Union(
+      [
+        T.Object(
+          { code: T.Enum(failureCodes), message: T.String() },
+          { examples: [{ code: 'treasury_limit', message: failureMessages.treasury_limit }] },
+        ),
+        T.Null(),
+      ],
+      { description: 'Why it failed; null otherwise' },
+    ),
     created_at: Timestamp,
     completed_at: Timestamp,
   },
@@ -158,10 +167,11 @@ export const renderQuote = (quote: Quote, now: number) => ({
   created_at: quote.created_at.toISOString(),
 })
 
-export const renderFailure = ({ failure_code }: Trade) =>
-  failure_code === null
-    ? null
-    : { code: failure_code, message: failureMessages[failure_code as keyof typeof failureMessages] }
+export const renderFailure = ({ failure_code }: Trade) => {
+  if (failure_code === null) return null
+  const code = failure_code as keyof typeof failureMessages
+  return { code, message: failureMessages[code] }
+}
 
 export const renderTrade = (trade: Trade) => ({
   id: trade.id,
@@ -205,6 +215,7 @@ export const createQuote = endpoint({
     ),
   }),
   reply: { status: 201, schema: QuoteObject },
+  repeat: 'harmless',
   errors: [
     'invalid_json',
     'invalid_amount',
@@ -243,6 +254,7 @@ export const executeQuote = endpoint({
   params: quoteParams,
   query: dryRunQuery,
   reply: { status: 201, schema: TradeObject },
+  repeat: 'idempotent',
   dry_run: DryRun({
     would_fail: T.Optional(
       T.Object(
@@ -353,6 +365,7 @@ export const setSandboxPrice = endpoint({
     age_seconds: T.Optional(T.Integer({ minimum: 0, maximum: 86_400, examples: [0] })),
   }),
   reply: { status: 200, schema: T.Object({ data: T.Array(PriceObject) }) },
+  repeat: 'idempotent',
   errors: ['invalid_json', 'insufficient_scope', 'sandbox_only', 'body_too_large', 'unsupported_media_type'],
   example: { pair: 'USDT/BRL', price: '5.40' },
 })
@@ -364,6 +377,7 @@ export const expireQuote = endpoint({
   scopes: { all: ['quotes'] },
   sandbox_only: true,
   params: quoteParams,
-  reply: { status: 200, schema: QuoteObject },
+  reply: { status: 200, schema: QuoteObject, state: 'expired' },
+  repeat: 'idempotent',
   errors: ['insufficient_scope', 'sandbox_only', 'quote_not_found', 'already_final'],
 })

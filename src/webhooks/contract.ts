@@ -1,16 +1,18 @@
 import { Type as T } from 'typebox'
 import type { Environment } from '../core/environment.ts'
 import { EventObject, eventText } from '../events/contract.ts'
-import { eventTypes } from '../events/events.ts'
+import { eventTypes, TEST_TYPE } from '../events/events.ts'
 import { type Caller, endpoint } from '../http/endpoint.ts'
-import { Fields, Id, Page, pageQuery, Text, Timestamp, timeQuery } from '../http/schema.ts'
+import { Fields, Id, Page, pageQuery, Text, Timestamp, TimeText, timeQuery } from '../http/schema.ts'
 import type { Attempted, Delivery } from './queue.ts'
+import { readSecret, signatureHeaders } from './signature.ts'
 import type { WebhookEndpoint } from './store.ts'
-import { URL_MAX } from './url.ts'
+import { URL_MAX, URL_PATTERN } from './url.ts'
 
 const Url = T.String({
   minLength: 1,
   maxLength: URL_MAX,
+  'x-held': { pattern: URL_PATTERN },
   description: 'Where to POST: https (in the sandbox also http), a public address',
   examples: ['https://example.com/webhooks/trilho'],
 })
@@ -33,6 +35,7 @@ const endpointFields = {
   disabled_reason: T.Optional(
     T.Enum(['by_request', 'gone', 'failing'], {
       description: 'gone: it answered 410; failing: nothing but failures for five days',
+      examples: ['failing'],
     }),
   ),
   disabled_at: T.Optional(Timestamp),
@@ -53,6 +56,8 @@ const exampleEndpoint = {
   created_at: '2026-11-15T12:00:00.000Z',
 }
 
+const exampleSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='
+
 export const WebhookEndpointObject = T.Object(endpointFields, {
   $id: 'WebhookEndpoint',
   examples: [exampleEndpoint],
@@ -69,7 +74,7 @@ const WithSecret = T.Object(
   },
   {
     $id: 'WebhookEndpointWithSecret',
-    examples: [{ ...exampleEndpoint, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' }],
+    examples: [{ ...exampleEndpoint, secret: exampleSecret }],
   },
 )
 
@@ -173,6 +178,7 @@ export const rotateWebhookSecret = endpoint({
     grace_hours: T.Optional(
       T.String({
         pattern: '^([0-9]|[1-9][0-9]|1[0-5][0-9]|16[0-8])$',
+        'x-read': { type: 'integer', minimum: 0, maximum: 168, default: 24 },
         description: 'How long both are valid, 0 to 168; 24 when absent',
         examples: ['24'],
       }),
@@ -202,26 +208,53 @@ const AttemptObject = T.Object({
   error: T.Optional(T.String({ description: 'Why there was no answer, or not to its end' })),
 })
 
+const exampleBody = JSON.stringify({
+  id: 'evt_01kc3v4x9zq8rj5m2t7w6y0ahb',
+  type: 'pix.payout.completed',
+  created_at: '2026-11-15T12:00:00.850Z',
+  environment: 'sandbox',
+  sequence: 3,
+  data: {
+    object: {
+      id: 'po_01kc3v4x9zq8rj5m2t7w6y0ahb',
+      customer_id: 'cus_01kc3v4x9zq8rj5m2t7w6y0ahb',
+      direction: 'outbound',
+      amount: '1050',
+      fee: '0',
+      decimals: 2,
+      status: 'completed',
+      counterparty: { name: 'Ana Souza', document: '***.982.247-**', pix_key: '52998224725' },
+      description: 'Invoice 1042',
+      end_to_end_id: 'E00000000202611151200a1b2c3d4e5f',
+      failure: null,
+      idempotency_key: 'invoice-1042',
+      created_at: '2026-11-15T12:00:00.000Z',
+      completed_at: '2026-11-15T12:00:00.850Z',
+    },
+  },
+})
+
 const exampleDelivery = {
   event_id: 'evt_01kc3v4x9zq8rj5m2t7w6y0ahb',
   endpoint_id: 'whe_01kc3v4x9zq8rj5m2t7w6y0ahb',
   type: 'pix.payout.completed',
   status: 'delivered',
-  created_at: '2026-11-15T12:00:00.000Z',
-  ended_at: '2026-11-15T12:00:00.120Z',
-  body: '{"id":"evt_01kc3v4x9zq8rj5m2t7w6y0ahb","type":"pix.payout.completed","created_at":"2026-11-15T12:00:00.000Z","environment":"sandbox","sequence":3,"data":{"object":{"id":"po_01kc3v4x9zq8rj5m2t7w6y0ahb"}}}',
+  created_at: '2026-11-15T12:00:00.850Z',
+  ended_at: '2026-11-15T12:00:00.966Z',
+  body: exampleBody,
   attempts: [
     {
       attempt: 1,
-      started_at: '2026-11-15T12:00:00.020Z',
+      started_at: '2026-11-15T12:00:00.870Z',
       duration_ms: 96,
       request: {
         url: 'https://example.com/webhooks/trilho',
-        headers: {
-          'webhook-id': 'evt_01kc3v4x9zq8rj5m2t7w6y0ahb',
-          'webhook-timestamp': '1794744000',
-          'webhook-signature': 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
-        },
+        headers: signatureHeaders({
+          id: 'evt_01kc3v4x9zq8rj5m2t7w6y0ahb',
+          body: exampleBody,
+          at: new Date('2026-11-15T12:00:00.870Z'),
+          secrets: [readSecret(exampleSecret)],
+        }),
       },
       answer: { status: 200, headers: { 'content-type': 'text/plain' }, body: 'ok' },
     },
@@ -232,7 +265,7 @@ export const DeliveryObject = T.Object(
   {
     event_id: Id('event'),
     endpoint_id: Id('webhook_endpoint'),
-    type: T.String(),
+    type: T.Enum([...eventTypes, TEST_TYPE]),
     status: T.Enum(['pending', 'delivered', 'exhausted'], {
       description: 'exhausted: every attempt of the schedule failed; it can be redelivered',
     }),
@@ -259,7 +292,7 @@ export const renderDelivery = (
 ) => ({
   event_id: delivery.id,
   endpoint_id: delivery.endpoint_id,
-  type: delivery.type,
+  type: delivery.type as never,
   status: delivery.status,
   created_at: delivery.delivery_created_at.toISOString(),
   ...(delivery.status === 'pending' ? { next_attempt_at: delivery.next_attempt_at.toISOString() } : {}),
@@ -344,8 +377,8 @@ export const redeliverRangeOfEvents = endpoint({
   scopes: { all: ['webhooks', 'read'] },
   params,
   body: Fields({
-    from: T.String({ format: 'date-time', examples: ['2026-11-15T12:00:00.000Z'] }),
-    to: T.String({ format: 'date-time', examples: ['2026-11-15T13:00:00.000Z'] }),
+    from: TimeText({ description: 'Inclusive', examples: ['2026-11-15T12:00:00.000Z'] }),
+    to: TimeText({ description: 'Exclusive', examples: ['2026-11-15T13:00:00.000Z'] }),
   }),
   reply: { status: 200, schema: Redelivered },
   errors: [...bodyErrors, 'insufficient_scope', 'webhook_endpoint_not_found', 'webhook_endpoint_disabled'],

@@ -2,7 +2,7 @@ import { refuse } from '../core/errors.ts'
 import { isId } from '../core/ids.ts'
 import type { Sealer } from '../core/seal.ts'
 import { transaction } from '../db/pool.ts'
-import { type EventType, recordEvent, TEST_TYPE } from '../events/events.ts'
+import { type EventType, recordEvent, sequenceOf, TEST_TYPE } from '../events/events.ts'
 import { findEvent } from '../events/log.ts'
 import type { World } from '../world.ts'
 import { renderEndpoint } from './contract.ts'
@@ -133,7 +133,9 @@ export async function addSample(
   { couriers }: Webhooks,
   sample: { partner_id: string; type: EventType; object: { id: string } },
 ) {
-  const id = await transaction(world.db, (tx) => recordEvent(tx, world, { ...sample, sequence: 1 }))
+  const id = await transaction(world.db, (tx) =>
+    recordEvent(tx, world, { ...sample, sequence: sequenceOf(sample.type) }),
+  )
   couriers[world.environment].wake()
   return findEvent(world, { id, partner_id: sample.partner_id })
 }

@@ -13,6 +13,10 @@ export type UrlRules = {
 
 export const URL_MAX = 2048
 
+/** For schemas: plain ASCII, no credentials in front of the host, no fragment. Which host and port it may be is judged below. */
+export const URL_PATTERN =
+  '^[Hh][Tt][Tt][Pp][Ss]?://[!"$%&\'()*+,.:;<=>\\[\\]^_`{|}~0-9A-Za-z-]+([/?][!"$-\\[\\]-~]*)?$'
+
 /** Below 1024 only the two of the web. Above it, what databases, queues and control planes listen on. */
 const closedPorts = new Set([
   1080, 1099, 1433, 1521, 1719, 1720, 1723, 2049, 2181, 2375, 2376, 2379, 2380, 3128, 3306, 3389, 3659, 4045,
