@@ -8,7 +8,7 @@ import type { Gate } from './http/server.ts'
 import type { Keyring } from './keys/keyring.ts'
 import type { Limiter } from './limits/limiter.ts'
 import { limitsRoutes } from './limits/routes.ts'
-import { addressWants, lookupWant, wantsOf } from './limits/wants.ts'
+import { addressWants, lookupWant, redeliveryWant, wantsOf } from './limits/wants.ts'
 import type { Verdict } from './limits/windows.ts'
 import { transfersRoutes } from './onchain/routes.ts'
 import { partnersRoutes } from './partners/routes.ts'
@@ -118,6 +118,7 @@ export function createGate(parts: {
 }
 
 function tooMany({ name, limit, retry_after_seconds }: NonNullable<Verdict['refused']>): Refusal {
+  if (name === redeliveryWant.name) return new Refusal('too_many_redeliveries', { retry_after_seconds })
   const window =
     name === 'day'
       ? 'per UTC day'

@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox'
 import { type ErrorCode, errorCodes, errors, Refusal } from '../core/errors.ts'
 import { commonErrors, type Endpoint, methodAndPath, type Scope } from '../http/endpoint.ts'
 import { formats } from '../http/schema.ts'
-import { LOOKUP_PER_MINUTE } from '../limits/tiers.ts'
+import { LOOKUP_PER_MINUTE, REDELIVERIES_PER_MINUTE } from '../limits/tiers.ts'
 import { collectNamesakes, exampleOf, type Namesakes, replyExample, requestExample } from './example.ts'
 
 /** As much of JSON Schema as the contracts use. */
@@ -61,7 +61,7 @@ export type Operation = {
   /** Its last paragraph always says what a key needs to call it. */
   readonly description: string
   readonly parameters?: readonly Parameter[]
-  readonly requestBody?: { readonly required: true; readonly content: Content }
+  readonly requestBody?: { readonly required: boolean; readonly content: Content }
   readonly responses: Readonly<Record<string, Response | Ref>>
   readonly 'x-scope'?: Scope
   readonly 'x-sandbox-only'?: true
@@ -273,12 +273,13 @@ function operationOf(endpoint: Endpoint, context: Context): Operation {
   }
 }
 
-function needsOf({ scope, sandbox_only, limit_per_minute, looks_up }: Endpoint): string {
+function needsOf({ scope, sandbox_only, limit_per_minute, looks_up, redelivers }: Endpoint): string {
   return [
     scope ? `Needs a key with the scope \`${scope}\`.` : 'Any valid key may call it.',
     sandbox_only ? 'Sandbox only: a live key is refused.' : '',
     limit_per_minute ? `Has a limit of its own: ${limit_per_minute} calls per minute.` : '',
     looks_up ? `Counts as a look-up: ${LOOKUP_PER_MINUTE} per minute.` : '',
+    redelivers ? `Counts as a redelivery: ${REDELIVERIES_PER_MINUTE} per minute.` : '',
   ]
     .filter(Boolean)
     .join(' ')
@@ -302,7 +303,7 @@ function parametersOf(endpoint: Endpoint, place: 'path' | 'query', context: Cont
 function requestBodyOf(endpoint: Endpoint, context: Context) {
   const schema = toJsonSchema(endpoint.body!, context)
   return {
-    required: true,
+    required: !endpoint.body_optional,
     content: { 'application/json': { schema, example: requestExample(endpoint, context.namesakes) } },
   } as const
 }

@@ -18,6 +18,7 @@ export const limitNames = ['per_minute', 'per_day', 'endpoint_per_minute', 'look
 
 export const ADDRESS_PER_MINUTE = 100
 export const LOOKUP_PER_MINUTE = 20
+export const REDELIVERIES_PER_MINUTE = 10
 
 /** A key's own figures win over its partner's, and those over the tier's. */
 export function limitsOf(tier: Tier, partner: CustomLimits, key: CustomLimits): Limits {

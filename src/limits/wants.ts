@@ -1,5 +1,5 @@
 import type { Endpoint, Limits } from '../http/endpoint.ts'
-import { ADDRESS_PER_MINUTE } from './tiers.ts'
+import { ADDRESS_PER_MINUTE, REDELIVERIES_PER_MINUTE } from './tiers.ts'
 import type { Want } from './windows.ts'
 
 /** The windows that a request of a key must fit into. The first feeds the headers. */
@@ -10,6 +10,7 @@ export function wantsOf(limits: Limits, endpoint: Endpoint | undefined): Want[] 
   ]
   if (endpoint?.limit_per_minute !== undefined) wants.push(endpointWant(limits, endpoint))
   if (endpoint?.looks_up) wants.push(lookupWant(limits))
+  if (endpoint?.redelivers) wants.push(redeliveryWant)
   return wants
 }
 
@@ -30,3 +31,6 @@ export const lookupWant = (limits: Limits): Want => ({
   kind: 'minute',
   limit: limits.lookup_per_minute,
 })
+
+/** Contract §17.15: one such call makes thousands of deliveries. */
+export const redeliveryWant: Want = { name: 'redeliveries', kind: 'minute', limit: REDELIVERIES_PER_MINUTE }
