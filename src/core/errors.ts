@@ -220,6 +220,12 @@ export const errors = {
     message: 'Too many requests. Wait for the seconds in Retry-After, then go on.',
     page: 'A window is used up: per minute, per day, or that of one endpoint; the message says which. GET /v1/usage shows what is left. A refused request consumes nothing.',
   },
+  too_many_redeliveries: {
+    status: 429,
+    type: 'rate_limit_error',
+    message: 'A key may ask for ten redeliveries a minute. Wait for the seconds in Retry-After, then go on.',
+    page: 'A key may make ten calls a minute that send webhooks again, of one event or of a time range, and 50,000 deliveries may wait for one endpoint; the message says which of the two it was. A time range takes thousands of events in one call. When too many wait, let your endpoint answer them first: the list of its deliveries with ?status=pending shows what is left.',
+  },
   internal_error: {
     status: 500,
     type: 'api_error',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ErrorCode } from '../core/errors.ts'
 import { type Endpoint, methodAndPath, type Repeat, repeatOf, type Scope } from '../http/endpoint.ts'
-import { LOOKUP_PER_MINUTE } from '../limits/tiers.ts'
+import { LOOKUP_PER_MINUTE, REDELIVERIES_PER_MINUTE } from '../limits/tiers.ts'
 import {
   type EventSample,
   type Webhook,
@@ -38,7 +38,7 @@ export type Operation = {
   /** Its last paragraph always says what a key needs to call it. */
   readonly description: string
   readonly parameters?: readonly Parameter[]
-  readonly requestBody?: { readonly required: true; readonly content: Content }
+  readonly requestBody?: { readonly required: boolean; readonly content: Content }
   readonly responses: Readonly<Record<string, Response | Ref>>
   /** How clients name it: a group and a verb. */
   readonly 'x-name': string
@@ -188,13 +188,14 @@ function scopesInWords({ scopes }: Endpoint): string {
 }
 
 function needsOf(endpoint: Endpoint): string {
-  const { sandbox_only, limit_per_minute, looks_up } = endpoint
+  const { sandbox_only, limit_per_minute, looks_up, redelivers } = endpoint
   return [
     scopesInWords(endpoint),
     sandbox_only ? 'Sandbox only: a live key is refused.' : '',
     limit_per_minute ? `Has a limit of its own: ${limit_per_minute} calls per minute.` : '',
     looks_up === 'always' ? `Counts as a look-up: ${LOOKUP_PER_MINUTE} per minute.` : '',
     looks_up === 'dry_run' ? `A dry run counts as a look-up: ${LOOKUP_PER_MINUTE} per minute.` : '',
+    redelivers ? `Counts as a redelivery: ${REDELIVERIES_PER_MINUTE} per minute.` : '',
   ]
     .filter(Boolean)
     .join(' ')
@@ -218,7 +219,7 @@ function parametersOf(endpoint: Endpoint, place: 'path' | 'query', context: Cont
 function requestBodyOf(endpoint: Endpoint, context: Context) {
   const schema = toJsonSchema(endpoint.body!, 'body', context)
   return {
-    required: true,
+    required: !endpoint.body_optional,
     content: { 'application/json': { schema, example: requestExample(endpoint, context.namesakes) } },
   } as const
 }

@@ -51,6 +51,8 @@ export type Endpoint = {
   readonly params?: TObject
   readonly query?: TObject
   readonly body?: TObject
+  /** A call without a body is one with an empty object. */
+  readonly body_optional?: true
   readonly reply: {
     readonly status: 200 | 201 | 204
     readonly schema?: TSchema
@@ -69,6 +71,8 @@ export type Endpoint = {
   readonly dry_run?: TSchema
   /** Counts against the key's look-ups, so that nobody can scan Pix keys: each time, or each dry run. */
   readonly looks_up?: 'always' | 'dry_run'
+  /** Counts against the key's calls that send webhooks again. */
+  readonly redelivers?: true
   /** A body that the reference shows and that works in a fresh sandbox, but for ids. */
   readonly example?: Readonly<Record<string, unknown>>
 }

@@ -293,6 +293,7 @@ function addRoute(
       ...(endpoint.body ? { body: endpoint.body } : {}),
       querystring: endpoint.query ?? { type: 'object', additionalProperties: false },
     },
+    ...(endpoint.body_optional ? { preValidation: fillBody } : {}),
     handler: async (request, reply) => {
       const { world, caller, leave } = request.admitted!
       const { params, query, body } = request as unknown as { params: never; query: never; body: never }
@@ -335,6 +336,10 @@ async function inTime<T>(
     }, left)
   })
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
+}
+
+async function fillBody(request: FastifyRequest): Promise<void> {
+  if (request.body === undefined) request.body = {}
 }
 
 /** An endpoint without a body takes none, or an empty one. Whoever sends fields expects something of them. */

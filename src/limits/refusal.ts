@@ -1,5 +1,5 @@
 import { Refusal } from '../core/errors.ts'
-import { LOOKUPS } from './wants.ts'
+import { LOOKUPS, redeliveryWant } from './wants.ts'
 import type { Verdict } from './windows.ts'
 
 /** What a caller is told when a window is full (§17.3, §17.15): which, how much it allows, and how long to wait. */
@@ -24,6 +24,7 @@ const inWords = (window: RefusedWindow, name: string): string => {
 }
 
 export function tooMany({ name, limit, retry_after_seconds }: NonNullable<Verdict['refused']>): Refusal {
+  if (name === redeliveryWant.name) return new Refusal('too_many_redeliveries', { retry_after_seconds })
   const window = windowOf(name)
   return new Refusal('rate_limit_exceeded', {
     message: `Too many requests: the limit is ${limit} ${inWords(window, name)}. Wait ${retry_after_seconds} s, then go on.`,

@@ -20,6 +20,7 @@ export const ADDRESS_PER_MINUTE = 100
 /** Outside /v1. A page of the reference has four files, and a load balancer asks every second: neither comes near it. */
 export const VISITS_PER_MINUTE = 1200
 export const LOOKUP_PER_MINUTE = 20
+export const REDELIVERIES_PER_MINUTE = 10
 
 /** A key's own figures win over its partner's, and those over the tier's. */
 export function limitsOf(tier: Tier, partner: CustomLimits, key: CustomLimits): Limits {

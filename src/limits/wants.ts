@@ -1,4 +1,5 @@
 import type { Endpoint, Limits } from '../http/endpoint.ts'
+import { REDELIVERIES_PER_MINUTE } from './tiers.ts'
 import type { Want } from './windows.ts'
 
 /** The windows that a request of a key must fit into, all judged together. The first feeds the headers. */
@@ -9,6 +10,7 @@ export function wantsOf(limits: Limits, endpoint: Endpoint | undefined, dry_run 
   ]
   if (endpoint?.limit_per_minute !== undefined) wants.push(endpointWant(limits, endpoint))
   if (looksUp(endpoint, dry_run)) wants.push(lookupWant(limits))
+  if (endpoint?.redelivers) wants.push(redeliveryWant)
   return wants
 }
 
@@ -33,3 +35,6 @@ export const lookupWant = (limits: Limits): Want => ({
   kind: 'minute',
   limit: limits.lookup_per_minute,
 })
+
+/** Contract §17.15: one such call makes thousands of deliveries. */
+export const redeliveryWant: Want = { name: 'redeliveries', kind: 'minute', limit: REDELIVERIES_PER_MINUTE }

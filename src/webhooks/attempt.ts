@@ -15,8 +15,23 @@ export type Answer = {
 
 /** An answer is read up to here; the rest of it is left where it is. */
 export const ANSWER_MAX_BYTES = 64 * 1024
-/** What is worth keeping of an answer that says yes. */
+/** What is worth keeping of an answer, and of one that says yes. */
+export const KEPT_BYTES = 4 * 1024
 const KEPT_OF_SUCCESS = 1024
+
+/** What helps to find a fault. The rest of a receiver's headers is its own business, and may hold its secrets. */
+const keptHeaders = [
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'date',
+  'location',
+  'retry-after',
+  'server',
+  'via',
+  'x-request-id',
+] as const
+const HEADER_KEPT_CHARACTERS = 256
 
 export const isDelivered = ({ status, error }: Answer): boolean =>
   error === null && status !== null && status >= 200 && status < 300
@@ -54,9 +69,9 @@ export async function attempt(
     answer.status = statusCode
     answer.headers = shownHeaders(headers)
     const chunks: Buffer[] = []
-    const max = statusCode >= 200 && statusCode < 300 ? KEPT_OF_SUCCESS : ANSWER_MAX_BYTES
+    const max = statusCode >= 200 && statusCode < 300 ? KEPT_OF_SUCCESS : KEPT_BYTES
     try {
-      await readUpTo(body, chunks)
+      await readUpTo(body, { chunks, max })
     } finally {
       answer.body = shownText(Buffer.concat(chunks).subarray(0, max))
     }
@@ -69,10 +84,13 @@ export async function attempt(
 }
 
 /** Leaving the loop closes the connection: nobody waits for the end of an endless answer. */
-async function readUpTo(body: AsyncIterable<Buffer>, chunks: Buffer[]): Promise<void> {
+async function readUpTo(
+  body: AsyncIterable<Buffer>,
+  { chunks, max }: { chunks: Buffer[]; max: number },
+): Promise<void> {
   let bytes = 0
   for await (const chunk of body) {
-    chunks.push(chunk.subarray(0, ANSWER_MAX_BYTES - bytes))
+    if (bytes < max) chunks.push(chunk.subarray(0, max - bytes))
     bytes += chunk.length
     if (bytes >= ANSWER_MAX_BYTES) return
   }
@@ -86,10 +104,11 @@ function shownHeaders(
   headers: Readonly<Record<string, string | string[] | undefined>>,
 ): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      shownText(name),
-      shownText([value ?? ''].flat().join(', ')),
-    ]),
+    keptHeaders.flatMap((name) => {
+      const value = headers[name]
+      if (value === undefined) return []
+      return [[name, shownText([value].flat().join(', ').slice(0, HEADER_KEPT_CHARACTERS))]]
+    }),
   )
 }
 

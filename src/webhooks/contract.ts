@@ -4,7 +4,7 @@ import { EventObject, eventText } from '../events/contract.ts'
 import { eventTypes, TEST_TYPE } from '../events/events.ts'
 import { type Caller, endpoint } from '../http/endpoint.ts'
 import { Fields, Id, Page, pageQuery, Text, Timestamp, TimeText, timeQuery } from '../http/schema.ts'
-import type { Attempted, Delivery } from './queue.ts'
+import { type Attempted, type Delivery, deliveryStatuses } from './queue.ts'
 import { readSecret, signatureHeaders } from './signature.ts'
 import type { WebhookEndpoint } from './store.ts'
 import { URL_MAX, URL_PATTERN } from './url.ts'
@@ -138,7 +138,7 @@ export const updateWebhookEndpoint = endpoint({
   route: 'PATCH /v1/webhook_endpoints/{endpoint_id}',
   summary: 'Change, enable or disable a webhook endpoint',
   description:
-    'Only the fields that are sent change; `description: null` removes it. While an endpoint is disabled nothing is sent to it: what was on its way waits, and what happens meanwhile can be redelivered by time range.',
+    'Only the fields that are sent change; `description: null` removes it. Nothing is sent to a disabled endpoint: what was on its way is `canceled`, and that and what happens meanwhile can be redelivered by time range.',
   scopes: { all: ['webhooks', 'read'] },
   params,
   body: Fields(
@@ -159,7 +159,7 @@ export const deleteWebhookEndpoint = endpoint({
   name: 'webhook_endpoints.delete',
   route: 'DELETE /v1/webhook_endpoints/{endpoint_id}',
   summary: 'Delete a webhook endpoint',
-  description: 'Nothing is sent there any more, also not what was on its way.',
+  description: 'Nothing is sent there any more: what was on its way is `canceled`.',
   scopes: { all: ['webhooks'] },
   params,
   reply: { status: 204 },
@@ -179,13 +179,25 @@ export const rotateWebhookSecret = endpoint({
       T.String({
         pattern: '^([0-9]|[1-9][0-9]|1[0-5][0-9]|16[0-8])$',
         'x-read': { type: 'integer', minimum: 0, maximum: 168, default: 24 },
-        description: 'How long both are valid, 0 to 168; 24 when absent',
+        description: 'The same as in the body, which is the better place',
         examples: ['24'],
       }),
     ),
   }),
+  body: Fields({
+    grace_hours: T.Optional(
+      T.Integer({
+        minimum: 0,
+        maximum: 168,
+        description: 'How long both are valid, in hours; 24 when absent',
+        examples: [24],
+      }),
+    ),
+  }),
+  body_optional: true,
   reply: { status: 200, schema: WithSecret },
-  errors: ['insufficient_scope', 'webhook_endpoint_not_found'],
+  errors: [...bodyErrors, 'insufficient_scope', 'webhook_endpoint_not_found'],
+  example: { grace_hours: 24 },
 })
 
 const AttemptObject = T.Object({
@@ -196,10 +208,15 @@ const AttemptObject = T.Object({
   answer: T.Optional(
     T.Object({
       status: T.Integer(),
-      headers: T.Optional(T.Record(T.String(), T.String())),
+      headers: T.Optional(
+        T.Record(T.String(), T.String(), {
+          description: 'Those that help to find a fault, 256 characters of each',
+        }),
+      ),
       body: T.Optional(
         T.String({
-          description: 'Its beginning: of a success 1 KiB, of a failure 64 KiB; in lists 1,024 characters',
+          description:
+            'Its beginning: of a success 1 KiB, of a failure 4 KiB; in lists 1,024 characters. Kept of the last three attempts, and up to 32 MiB of answers a day; otherwise empty',
         }),
       ),
       body_cut: T.Optional(T.Literal(true, { description: 'There is more of it in the single delivery' })),
@@ -266,8 +283,9 @@ export const DeliveryObject = T.Object(
     event_id: Id('event'),
     endpoint_id: Id('webhook_endpoint'),
     type: T.Enum([...eventTypes, TEST_TYPE]),
-    status: T.Enum(['pending', 'delivered', 'exhausted'], {
-      description: 'exhausted: every attempt of the schedule failed; it can be redelivered',
+    status: T.Enum([...deliveryStatuses], {
+      description:
+        'exhausted: every attempt of the schedule failed; canceled: the endpoint was disabled or deleted before it was delivered. Both can be redelivered. There may be more in the future',
     }),
     created_at: Timestamp,
     next_attempt_at: T.Optional({ ...Timestamp, description: 'While it is pending' }),
@@ -331,7 +349,7 @@ export const listDeliveries = endpoint({
   query: Fields({
     ...pageQuery,
     ...timeQuery,
-    status: T.Optional(T.Enum(['pending', 'delivered', 'exhausted'])),
+    status: T.Optional(T.Enum([...deliveryStatuses])),
   }),
   reply: { status: 200, schema: Page(DeliveryObject) },
   errors: ['insufficient_scope', 'webhook_endpoint_not_found'],
@@ -380,8 +398,15 @@ export const redeliverRangeOfEvents = endpoint({
     from: TimeText({ description: 'Inclusive', examples: ['2026-11-15T12:00:00.000Z'] }),
     to: TimeText({ description: 'Exclusive', examples: ['2026-11-15T13:00:00.000Z'] }),
   }),
+  redelivers: true,
   reply: { status: 200, schema: Redelivered },
-  errors: [...bodyErrors, 'insufficient_scope', 'webhook_endpoint_not_found', 'webhook_endpoint_disabled'],
+  errors: [
+    ...bodyErrors,
+    'insufficient_scope',
+    'webhook_endpoint_not_found',
+    'webhook_endpoint_disabled',
+    'too_many_redeliveries',
+  ],
   example: { from: '2026-11-15T12:00:00.000Z', to: '2026-11-15T13:00:00.000Z' },
 })
 
@@ -389,14 +414,26 @@ export const redeliverOneEvent = endpoint({
   name: 'events.redeliver',
   route: 'POST /v1/events/{event_id}/redeliver',
   summary: 'Send an event again',
-  description: 'To every enabled endpoint that listens to its kind, whether or not it was delivered before.',
+  description:
+    'To every enabled endpoint that listens to its kind, whether or not it was delivered before; with `endpoint_id` to that endpoint alone, whatever it listens to. A test event goes to its own endpoint only.',
   scopes: { all: ['webhooks', 'read'] },
   params: T.Object({ event_id: Id('event') }),
+  body: Fields({ endpoint_id: T.Optional(Id('webhook_endpoint')) }),
+  body_optional: true,
+  redelivers: true,
   reply: {
     status: 200,
     schema: T.Object({ redelivered: T.Integer({ description: 'To how many endpoints' }) }),
   },
-  errors: ['insufficient_scope', 'event_not_found'],
+  errors: [
+    ...bodyErrors,
+    'insufficient_scope',
+    'event_not_found',
+    'webhook_endpoint_not_found',
+    'webhook_endpoint_disabled',
+    'too_many_redeliveries',
+  ],
+  example: { endpoint_id: 'whe_01kc3v4x9zq8rj5m2t7w6y0ahb' },
 })
 
 /** Contract §14. */

@@ -6,8 +6,9 @@ import { type EventType, recordEvent, sequenceOf, TEST_TYPE } from '../events/ev
 import { findEvent } from '../events/log.ts'
 import type { World } from '../world.ts'
 import { renderEndpoint } from './contract.ts'
-import { type Courier, sealedFor } from './courier.ts'
-import { addDelivery, type Delivery, redeliverEvent, redeliverRange, selectDeliveries } from './queue.ts'
+import type { Courier } from './courier.ts'
+import { sealedFor } from './delivery.ts'
+import { addDeliveries, cancelPending, type Delivery, selectDeliveries } from './queue.ts'
 import { newSecret, showSecret } from './signature.ts'
 import {
   changeEndpoint,
@@ -34,8 +35,7 @@ export type Webhooks = {
 type Where = { readonly id: string; readonly partner_id: string }
 
 const ENDPOINTS_MAX = 20
-const RANGE_PART = 1000
-const RANGE_PARTS_MAX = 50
+const PENDING_ENDED_AT_ONCE = 1000
 
 export type NewEndpoint = {
   readonly partner_id: string
@@ -72,7 +72,7 @@ export async function findEndpoint(world: World, where: Where): Promise<WebhookE
   return found ?? missing()
 }
 
-async function enabledEndpoint(world: World, where: Where): Promise<WebhookEndpoint> {
+export async function enabledEndpoint(world: World, where: Where): Promise<WebhookEndpoint> {
   const endpoint = await findEndpoint(world, where)
   if (endpoint.status !== 'enabled') refuse('webhook_endpoint_disabled')
   return endpoint
@@ -88,11 +88,19 @@ export async function editEndpoint(
   const unique = change.events ? { events: [...new Set(change.events)] } : {}
   const known = isId('webhook_endpoint', where.id)
   const endpoint = known ? await changeEndpoint(world.db, where, { ...change, ...unique }) : undefined
+  if (endpoint?.status === 'disabled') await endPending(world, webhooks, where.id)
   return endpoint ?? missing()
 }
 
-export async function removeEndpoint(world: World, where: Where): Promise<void> {
+export async function removeEndpoint(world: World, webhooks: Webhooks, where: Where): Promise<void> {
   if (!isId('webhook_endpoint', where.id) || !(await deleteEndpoint(world.db, where))) missing()
+  await endPending(world, webhooks, where.id)
+}
+
+/** Nothing stays pending for an endpoint that nothing goes to. What is more than one step is ended in the background. */
+async function endPending(world: World, { couriers }: Webhooks, id: string): Promise<void> {
+  couriers[world.environment].abandon(id)
+  await cancelPending(world.db, [id], PENDING_ENDED_AT_ONCE)
 }
 
 export async function rotateSecret(
@@ -119,11 +127,11 @@ export async function sendTest(world: World, { couriers }: Webhooks, where: Wher
       object: renderEndpoint(endpoint),
       sequence: endpoint.tests,
     })
-    await addDelivery(tx, event_id, id)
+    await addDeliveries(tx, event_id, [id])
     return event_id
   })
   const [delivery] = await selectDeliveries(world.db, { endpoint_id: id, event_ids: [event_id], shown: 0 })
-  couriers[world.environment].wake([id])
+  couriers[world.environment].wake({ partner_id: where.partner_id, endpoints: [id] })
   return delivery!
 }
 
@@ -138,31 +146,4 @@ export async function addSample(
   )
   couriers[world.environment].wake()
   return findEvent(world, { id, partner_id: sample.partner_id })
-}
-
-export async function sendAgain(world: World, { couriers }: Webhooks, where: Where): Promise<number> {
-  const endpoints = await redeliverEvent(world.db, await findEvent(world, where))
-  couriers[world.environment].wake(endpoints)
-  return endpoints.length
-}
-
-export async function sendRangeAgain(
-  world: World,
-  { couriers }: Webhooks,
-  where: Where,
-  range: { from: Date; to: Date },
-): Promise<{ redelivered: number; next_from: Date | undefined }> {
-  if (!(range.from < range.to))
-    refuse('invalid_request', { param: 'to', message: 'to must be later than from.' })
-  const endpoint = await enabledEndpoint(world, where)
-  let redelivered = 0
-  let after: { at: Date; id: string } | null = null
-  for (let part = 0; part < RANGE_PARTS_MAX; part++) {
-    const done = await redeliverRange(world.db, endpoint, { ...range, after, most: RANGE_PART })
-    redelivered += done.redelivered
-    after = done.last
-    couriers[world.environment].wake([endpoint.id])
-    if (done.looked_at < RANGE_PART) return { redelivered, next_from: undefined }
-  }
-  return { redelivered, next_from: after?.at }
 }

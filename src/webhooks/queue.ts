@@ -28,24 +28,45 @@ export async function dispatchFresh(db: Db, most: number): Promise<Dispatched> {
 const beginAnew = `ON CONFLICT (event_id, endpoint_id) DO UPDATE
   SET status = 'pending', tries = 0, next_attempt_at = excluded.next_attempt_at, ended_at = NULL`
 
-/** To one endpoint, whether or not it would want to hear of it. */
-export async function addDelivery(db: Db, event_id: string, endpoint_id: string): Promise<void> {
+/** To these endpoints, whether or not they would want to hear of it. */
+export async function addDeliveries(db: Db, event_id: string, endpoints: readonly string[]): Promise<void> {
   await db.query(
     `INSERT INTO webhook_deliveries (event_id, endpoint_id, next_attempt_at, created_at)
-     VALUES ($1, $2, clock_timestamp(), clock_timestamp()) ${beginAnew}`,
-    [event_id, endpoint_id],
+     SELECT $1, id, clock_timestamp(), clock_timestamp() FROM unnest($2::text[]) AS id ${beginAnew}`,
+    [event_id, endpoints],
   )
 }
 
-/** To every enabled endpoint that wants to hear of it; returns them. */
-export async function redeliverEvent(db: Db, event: StoredEvent): Promise<string[]> {
+/** Enabled endpoints that an event goes to: those that want to hear of it, or the one that a test event is about. */
+export async function listenersOf(db: Db, event: StoredEvent): Promise<string[]> {
   const { rows } = await db.query(
-    `INSERT INTO webhook_deliveries (event_id, endpoint_id, next_attempt_at, created_at)
-     SELECT $1, w.id, clock_timestamp(), clock_timestamp() FROM webhook_endpoints w
-     WHERE w.partner_id = $2 AND w.status = 'enabled' AND ${wants('w', '$3')} ${beginAnew} RETURNING endpoint_id`,
-    [event.id, event.partner_id, event.type],
+    `SELECT w.id FROM webhook_endpoints w WHERE w.partner_id = $1 AND w.status = 'enabled'
+       AND (${wants('w', '$2')} OR ($2 = '${TEST_TYPE}' AND w.id = $3)) ORDER BY w.id`,
+    [event.partner_id, event.type, event.object_id],
   )
-  return rows.map(({ endpoint_id }) => endpoint_id)
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * How many deliveries wait for an endpoint, counted up to `most`; undefined when somebody else is just adding some. To the
+ * end of the transaction nobody else redelivers there, so the count holds.
+ */
+export async function lockOutstanding(
+  tx: Db,
+  endpoint_id: string,
+  most: number,
+): Promise<number | undefined> {
+  const locked = await tx.query(
+    `SELECT pg_try_advisory_xact_lock(hashtextextended('redeliver ' || current_schema() || ' ' || $1, 0)) AS won`,
+    [endpoint_id],
+  )
+  if (!locked.rows[0].won) return undefined
+  const { rows } = await tx.query(
+    `SELECT count(*)::integer AS n FROM
+       (SELECT FROM webhook_deliveries WHERE endpoint_id = $1 AND status = 'pending' LIMIT $2) AS p`,
+    [endpoint_id, most],
+  )
+  return rows[0].n
 }
 
 export type RangePart = {
@@ -87,21 +108,41 @@ export async function redeliverRange(
 }
 
 /**
- * Endpoints with something due. Steps from one endpoint to the next through the index, so a long queue of one of them
- * costs no more than a short one.
+ * Endpoints with something due, and those that are not enabled with anything at all. Steps from one endpoint to the next
+ * through the index, so a long queue of one of them costs no more than a short one.
  */
-export async function endpointsWithDue(db: Db): Promise<string[]> {
+export async function endpointsWithPending(
+  db: Db,
+): Promise<{ endpoint_id: string; partner_id: string; enabled: boolean }[]> {
   const { rows } = await db.query({
-    name: 'endpoints with due deliveries',
+    name: 'endpoints with pending deliveries',
     text: `WITH RECURSIVE waiting AS (
         (SELECT endpoint_id, next_attempt_at FROM webhook_deliveries WHERE status = 'pending'
           ORDER BY endpoint_id, next_attempt_at LIMIT 1)
         UNION ALL
         SELECT next.endpoint_id, next.next_attempt_at FROM waiting, LATERAL (SELECT endpoint_id, next_attempt_at FROM webhook_deliveries
           WHERE status = 'pending' AND endpoint_id > waiting.endpoint_id ORDER BY endpoint_id, next_attempt_at LIMIT 1) AS next)
-      SELECT endpoint_id FROM waiting WHERE next_attempt_at <= now()`,
+      SELECT d.endpoint_id, w.partner_id, w.status = 'enabled' AS enabled FROM waiting d
+      JOIN webhook_endpoints w ON w.id = d.endpoint_id
+      WHERE d.next_attempt_at <= now() OR w.status <> 'enabled' ORDER BY d.next_attempt_at`,
   })
-  return rows.map(({ endpoint_id }) => endpoint_id)
+  return rows
+}
+
+/**
+ * Ends deliveries to endpoints that nothing goes to any more, up to `most`; returns how many. Passes over what somebody
+ * just has in hand: it is found again.
+ */
+export async function cancelPending(db: Db, endpoints: readonly string[], most: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'cancel pending deliveries',
+    text: `WITH ending AS (SELECT d.event_id, d.endpoint_id FROM webhook_endpoints w JOIN webhook_deliveries d ON d.endpoint_id = w.id
+        WHERE w.id = ANY($1) AND w.status <> 'enabled' AND d.status = 'pending' LIMIT $2 FOR UPDATE OF d SKIP LOCKED)
+      UPDATE webhook_deliveries d SET status = 'canceled', ended_at = clock_timestamp()
+      FROM ending WHERE (d.event_id, d.endpoint_id) = (ending.event_id, ending.endpoint_id)`,
+    values: [endpoints, most],
+  })
+  return rowCount ?? 0
 }
 
 /** A delivery that this process has for itself until the lease ends. */
@@ -154,6 +195,7 @@ export async function releaseClaims(db: Db, claims: readonly Claimed[]): Promise
 export type Outcome = {
   readonly event_id: string
   readonly endpoint_id: string
+  readonly partner_id: string
   readonly attempt: number
   readonly url: string
   readonly headers: string
@@ -171,6 +213,7 @@ export type Outcome = {
 const outcomeColumns = {
   event_id: 'text',
   endpoint_id: 'text',
+  partner_id: 'text',
   attempt: 'integer',
   url: 'text',
   headers: 'json',
@@ -184,32 +227,59 @@ const outcomeColumns = {
   retry_ms: 'float8',
 } as const satisfies Record<keyof Outcome, string>
 
-const noted = Object.keys(outcomeColumns).filter((name) => !['delivered', 'retry_ms'].includes(name))
+const noted = Object.keys(outcomeColumns).filter(
+  (name) => !['partner_id', 'delivered', 'retry_ms'].includes(name),
+)
+
+/** What receivers answer is kept up to here, per partner and UTC day; of the rest only status, error and times. */
+export const ANSWER_BYTES_PER_DAY = 32 * 1024 * 1024
+const whileKept = (column: string) =>
+  `CASE WHEN told.bytes <= ${ANSWER_BYTES_PER_DAY} THEN done.${column} END`
+
+/** An attempt after this one leaves something to be trimmed. */
+const ATTEMPTS_WITH_BODY = 3
 
 /**
  * What came of some attempts. Whoever lost its lease meanwhile may still say that it was delivered, and nothing else: the
- * rest is up to whoever has it now.
+ * rest is up to whoever has it now. So may whoever was at it when its endpoint was disabled.
  */
 export async function recordOutcomes(db: Db, outcomes: readonly Outcome[]): Promise<void> {
   const names = Object.keys(outcomeColumns) as (keyof Outcome)[]
   const arrays = Object.values(outcomeColumns).map((type, i) => `$${i + 1}::${type}[]`)
+  const kept = noted.map((name) => (name.startsWith('answer_') ? whileKept(name) : `done.${name}`))
   await db.query({
     name: 'record webhook attempts',
     text: `WITH done AS MATERIALIZED (SELECT * FROM unnest(${arrays.join(', ')}) AS o (${names.join(', ')})),
-      noted AS (INSERT INTO webhook_attempts (${noted.join(', ')}) SELECT ${noted.join(', ')} FROM done ON CONFLICT DO NOTHING)
+      told AS (INSERT INTO webhook_answer_bytes (partner_id, day, bytes)
+        SELECT partner_id, (now() AT TIME ZONE 'UTC')::date,
+          sum(coalesce(octet_length(answer_body), 0) + coalesce(octet_length(answer_headers::text), 0))
+        FROM done WHERE answer_headers IS NOT NULL GROUP BY partner_id ORDER BY partner_id
+        ON CONFLICT (partner_id, day) DO UPDATE SET bytes = webhook_answer_bytes.bytes + excluded.bytes RETURNING partner_id, bytes),
+      noted AS (INSERT INTO webhook_attempts (${noted.join(', ')})
+        SELECT ${kept.join(', ')} FROM done LEFT JOIN told USING (partner_id) ON CONFLICT DO NOTHING)
       UPDATE webhook_deliveries d SET
         status = CASE WHEN done.delivered THEN 'delivered' WHEN done.retry_ms IS NULL THEN 'exhausted' ELSE 'pending' END,
         ended_at = CASE WHEN done.delivered OR done.retry_ms IS NULL THEN clock_timestamp() END,
         next_attempt_at = coalesce(clock_timestamp() + make_interval(secs => done.retry_ms / 1000), d.next_attempt_at)
-      FROM done WHERE (d.event_id, d.endpoint_id) = (done.event_id, done.endpoint_id) AND d.status = 'pending'
-        AND (done.delivered OR d.attempts = done.attempt)`,
+      FROM done WHERE (d.event_id, d.endpoint_id) = (done.event_id, done.endpoint_id)
+        AND (done.delivered AND d.status IN ('pending', 'canceled') OR d.status = 'pending' AND d.attempts = done.attempt)`,
     values: names.map((name) => outcomes.map((outcome) => outcome[name])),
+  })
+  const longer = outcomes.filter(({ attempt }) => attempt > ATTEMPTS_WITH_BODY)
+  if (longer.length === 0) return
+  await db.query({
+    name: 'trim webhook attempts',
+    text: 'SELECT trim_attempts($1, $2)',
+    values: [longer.map(({ event_id }) => event_id), longer.map(({ endpoint_id }) => endpoint_id)],
   })
 }
 
+export const deliveryStatuses = ['pending', 'delivered', 'exhausted', 'canceled'] as const
+export type DeliveryStatus = (typeof deliveryStatuses)[number]
+
 export type Delivery = StoredEvent & {
   readonly endpoint_id: string
-  readonly status: 'pending' | 'delivered' | 'exhausted'
+  readonly status: DeliveryStatus
   readonly next_attempt_at: Date
   readonly delivery_created_at: Date
   readonly ended_at: Date | null
@@ -218,7 +288,14 @@ export type Delivery = StoredEvent & {
 
 export type Attempted = Omit<
   Outcome,
-  'event_id' | 'endpoint_id' | 'headers' | 'answer_headers' | 'started_at' | 'delivered' | 'retry_ms'
+  | 'event_id'
+  | 'endpoint_id'
+  | 'partner_id'
+  | 'headers'
+  | 'answer_headers'
+  | 'started_at'
+  | 'delivered'
+  | 'retry_ms'
 > & {
   readonly headers: Readonly<Record<string, string>>
   readonly answer_headers: Readonly<Record<string, string>> | null
@@ -304,6 +381,7 @@ export async function queueState(db: Db): Promise<{
 export async function forgetDeliveries(db: Db, older_than: Date, goOn: GoOn = () => true): Promise<void> {
   while (goOn()) {
     const { rows } = await db.query('SELECT forget_deliveries($1, 1000) AS gone', [older_than])
-    if (rows[0].gone === 0) return
+    if (rows[0].gone === 0) break
   }
+  await db.query('DELETE FROM webhook_answer_bytes WHERE day < $1', [older_than])
 }

@@ -27,6 +27,7 @@ async function tried(name: string): Promise<Outcome[]> {
   return Array.from({ length: COUNT }, (_, n) => ({
     event_id: `${name} ${n}`,
     endpoint_id: 'whe_1',
+    partner_id: 'ptn_1',
     attempt: 1,
     url: 'https://example.com/',
     headers: '{"user-agent":"test"}',

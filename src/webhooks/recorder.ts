@@ -26,9 +26,14 @@ type Waiting = {
 
 export function openRecorder(
   db: Pool,
-  options: { readonly log: Logger; readonly onLost?: (loss: { kept: boolean }) => void },
+  options: {
+    readonly log: Logger
+    readonly onLost?: (loss: { kept: boolean }) => void
+    /** Told of an endpoint that is gone, or has failed for too long. */
+    readonly onDisabled?: (endpoint_id: string) => void
+  },
 ): Recorder {
-  const { log, onLost } = options
+  const { log, onLost, onDisabled } = options
   let waiting: Waiting[] = []
   let writing: Promise<void> | undefined
 
@@ -95,8 +100,10 @@ export function openRecorder(
     const news = newsOf(batch)
     if (news.length === 0) return
     try {
-      for (const { id, disabled_reason } of await noteEndpoints(db, news, DISABLE_AFTER_MS))
+      for (const { id, disabled_reason } of await noteEndpoints(db, news, DISABLE_AFTER_MS)) {
         log.warn({ endpoint_id: id, reason: disabled_reason }, 'webhooks: endpoint disabled')
+        onDisabled?.(id)
+      }
     } catch (error) {
       log.warn({ err: error, endpoints: news.length }, 'webhooks: state of endpoints not noted')
     }

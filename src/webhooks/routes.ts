@@ -15,12 +15,11 @@ import {
   findEndpoint,
   removeEndpoint,
   rotateSecret,
-  sendAgain,
-  sendRangeAgain,
   sendTest,
   type Webhooks,
 } from './endpoints.ts'
 import { deliveryList, selectDeliveries } from './queue.ts'
+import { redeliverEvent, redeliverRangeOf } from './redelivery.ts'
 import { endpointList, type WebhookEndpoint } from './store.ts'
 
 const { renderDelivery, renderEndpoint } = contract
@@ -60,12 +59,12 @@ export const webhooksRoutes = (webhooks: Webhooks, sampleOf: SampleOf): Handler[
   ),
 
   handle(contract.deleteWebhookEndpoint, async ({ world, caller, params }) => {
-    await removeEndpoint(worldOf(caller, world), whereOf(caller, params))
+    await removeEndpoint(worldOf(caller, world), webhooks, whereOf(caller, params))
     return undefined
   }),
 
-  handle(contract.rotateWebhookSecret, async ({ world, caller, params, query }) => {
-    const grace_hours = Number(query.grace_hours ?? GRACE_HOURS)
+  handle(contract.rotateWebhookSecret, async ({ world, caller, params, query, body }) => {
+    const grace_hours = graceOf(query.grace_hours, body.grace_hours)
     const { endpoint, secret } = await rotateSecret(
       worldOf(caller, world),
       webhooks,
@@ -115,7 +114,7 @@ export const webhooksRoutes = (webhooks: Webhooks, sampleOf: SampleOf): Handler[
 
   handle(contract.redeliverRangeOfEvents, async ({ world, caller, params, body }) => {
     const range = { from: parseTime(body.from, 'from'), to: parseTime(body.to, 'to') }
-    const { redelivered, next_from } = await sendRangeAgain(
+    const { redelivered, next_from } = await redeliverRangeOf(
       worldOf(caller, world),
       webhooks,
       whereOf(caller, params),
@@ -124,9 +123,9 @@ export const webhooksRoutes = (webhooks: Webhooks, sampleOf: SampleOf): Handler[
     return { redelivered, ...(next_from ? { next_from: next_from.toISOString() } : {}) }
   }),
 
-  handle(contract.redeliverOneEvent, async ({ world, caller, params }) => {
+  handle(contract.redeliverOneEvent, async ({ world, caller, params, body }) => {
     const where = { id: params.event_id, partner_id: caller.partner_id }
-    return { redelivered: await sendAgain(worldOf(caller, world), webhooks, where) }
+    return { redelivered: await redeliverEvent(worldOf(caller, world), webhooks, where, body.endpoint_id) }
   }),
 
   handle(contract.createSampleEvent, async ({ world, caller, params }) => {
@@ -137,6 +136,16 @@ export const webhooksRoutes = (webhooks: Webhooks, sampleOf: SampleOf): Handler[
     return renderEvent(await addSample(worldOf(caller, world), webhooks, sample), world.environment)
   }),
 ]
+
+/** In the body; the query field is older, and goes on working. */
+function graceOf(in_query: string | undefined, in_body: number | undefined): number {
+  if (in_query !== undefined && in_body !== undefined && Number(in_query) !== in_body)
+    refuse('invalid_request', {
+      param: 'grace_hours',
+      message: `grace_hours is ${in_query} in the query and ${in_body} in the body. Send one of them.`,
+    })
+  return in_body ?? Number(in_query ?? GRACE_HOURS)
+}
 
 const whereOf = ({ partner_id }: Caller, { endpoint_id }: { endpoint_id: string }) => ({
   partner_id,

@@ -59,6 +59,19 @@ export async function selectEndpoint(db: Db, where: Where): Promise<WebhookEndpo
   return rows[0]
 }
 
+/** Which partners these belong to. */
+export async function ownersOf(
+  db: Db,
+  ids: readonly string[],
+): Promise<{ endpoint_id: string; partner_id: string }[]> {
+  const { rows } = await db.query({
+    name: 'owners of webhook endpoints',
+    text: 'SELECT id AS endpoint_id, partner_id FROM webhook_endpoints WHERE id = ANY($1)',
+    values: [ids],
+  })
+  return rows
+}
+
 export const endpointList: ListSource = {
   table: 'webhook_endpoints',
   columns: columnsOf('webhook_endpoints'),

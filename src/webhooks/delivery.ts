@@ -1,0 +1,78 @@
+import { crashPoint } from '../core/crash-point.ts'
+import type { Sealer } from '../core/seal.ts'
+import { eventText } from '../events/contract.ts'
+import type { World } from '../world.ts'
+import { type Answer, attempt, isDelivered } from './attempt.ts'
+import type { Outside } from './outside.ts'
+import type { Claimed, Outcome } from './queue.ts'
+import { retryDelay } from './schedule.ts'
+import { signatureHeaders } from './signature.ts'
+
+export type DeliveryOptions = {
+  readonly outside: Outside
+  readonly sealer: Sealer
+  /** For one attempt, from the first packet to the last byte. */
+  readonly timeout_ms: number
+  /** How long to wait after the first failure, the second, and so on. */
+  readonly retry_ms: readonly number[]
+}
+
+/** One attempt to deliver what was claimed: signed, posted while no transaction is open, and judged. */
+export async function tryDelivery(
+  world: World,
+  claimed: Claimed,
+  options: DeliveryOptions & { readonly cutter: AbortController },
+): Promise<Outcome> {
+  const { outside, timeout_ms, cutter } = options
+  const { url } = claimed
+  const body = eventText(claimed, world.environment)
+  const started_at = new Date(world.clock.now())
+  const secrets = secretsOf(world, claimed, { sealer: options.sealer, now: started_at })
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'Trilho-Webhooks/1',
+    ...signatureHeaders({ id: claimed.id, body, at: started_at, secrets }),
+  }
+  const begun = performance.now()
+  const answer = await attempt(outside.agent, { url, headers, body, timeout_ms, cutter })
+  if (isDelivered(answer)) crashPoint('after_delivery')
+  return {
+    event_id: claimed.id,
+    endpoint_id: claimed.endpoint_id,
+    partner_id: claimed.partner_id,
+    attempt: claimed.attempts,
+    url,
+    headers: JSON.stringify(headers),
+    status: answer.status,
+    answer_headers: answer.headers && JSON.stringify(answer.headers),
+    answer_body: answer.body,
+    error: answer.error,
+    started_at,
+    duration_ms: Math.round(performance.now() - begun),
+    ...verdictOf(claimed, answer, { retry_ms: options.retry_ms, now: world.clock.now() }),
+  }
+}
+
+function verdictOf(
+  { tries }: Claimed,
+  answer: Answer,
+  { retry_ms, now }: { retry_ms: readonly number[]; now: number },
+): Pick<Outcome, 'delivered' | 'retry_ms'> {
+  if (isDelivered(answer)) return { delivered: true, retry_ms: null }
+  const retry_after = answer.headers?.['retry-after']
+  return { delivered: false, retry_ms: retryDelay({ tries, retry_ms, retry_after, now }) ?? null }
+}
+
+function secretsOf(
+  world: World,
+  { endpoint_id, secret, previous_secret, previous_secret_until }: Claimed,
+  { sealer, now }: { sealer: Sealer; now: Date },
+): Buffer[] {
+  const open = (sealed: Buffer) => sealer.open(sealed, sealedFor(world, endpoint_id))
+  const rotating = previous_secret && previous_secret_until && previous_secret_until > now
+  return [open(secret), ...(rotating ? [open(previous_secret)] : [])]
+}
+
+/** What a secret of an endpoint is sealed for. */
+export const sealedFor = (world: Pick<World, 'environment'>, endpoint_id: string): string =>
+  `${world.environment} ${endpoint_id}`

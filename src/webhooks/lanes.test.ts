@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { isSlow, LANES_MAX, type Lanes, lanesAfter, newLanes } from './lanes.ts'
+
+const TIMEOUT_MS = 10_000
+const after = (times: number, took_ms: number, delivered: boolean, from: Lanes = newLanes): Lanes => {
+  let lanes = from
+  for (let i = 0; i < times; i++) lanes = lanesAfter(lanes, { took_ms, delivered }, TIMEOUT_MS)
+  return lanes
+}
+
+test('a receiver that answers quickly gets all lanes, one by one', () => {
+  expect(after(1, 100, true).count).toBe(3)
+  expect(after(50, 100, true).count).toBe(LANES_MAX)
+})
+
+test.each([
+  [9000, true],
+  [9000, false],
+  [10_000, false],
+  [5001, true],
+])('one that takes %i ms has a single lane, whether it delivers (%s) or not', (took_ms, delivered) => {
+  expect(isSlow(after(50, took_ms, delivered))).toBe(true)
+})
+
+test.each([100, 600, 1000, 2500, 4000, 9000])(
+  'at %i ms all lanes together hold one time-out of waiting',
+  (ms) => {
+    expect(after(50, ms, true).count * ms).toBeLessThanOrEqual(TIMEOUT_MS)
+  },
+)
+
+test('a quick one that begins to hang loses its lanes with the first attempts, and gets them back by answering', () => {
+  const full = after(50, 50, true)
+  const hanging = after(1, TIMEOUT_MS, false, full)
+  expect(isSlow(hanging)).toBe(true)
+  expect(after(1, 50, true, hanging).count).toBe(2)
+  expect(after(40, 50, true, hanging).count).toBe(LANES_MAX)
+})
+
+test('one that refuses quickly is asked less, and is not called slow', () => {
+  expect(after(50, 50, false, after(50, 50, true)).count).toBe(2)
+})

@@ -1,0 +1,36 @@
+/**
+ * How many attempts an endpoint may have under way at once. What a receiver is trusted with follows from how long it
+ * keeps us waiting, whatever it answers in the end: all its lanes together hold at most one `timeout_ms` of waiting. A
+ * receiver that answers in 100 ms gets all the lanes there are, one that takes nearly the whole time has one.
+ */
+export type Lanes = {
+  readonly count: number
+  /** How long an attempt takes of late; null while nobody knows. */
+  readonly usual_ms: number | null
+}
+
+export const LANES_FIRST = 2
+export const LANES_MAX = 16
+/** A receiver that refuses quickly holds nobody up, and may work again at any moment. */
+const LANES_REFUSING = 2
+/** How much of the usual time is what the last attempt took. */
+const WEIGHT = 0.5
+
+export const newLanes: Lanes = { count: LANES_FIRST, usual_ms: null }
+
+/** Grows one by one with attempts that were taken quickly; shrinks at once when attempts take longer. */
+export function lanesAfter(
+  lanes: Lanes,
+  made: { took_ms: number; delivered: boolean },
+  timeout_ms: number,
+): Lanes {
+  const usual_ms = lanes.usual_ms === null ? made.took_ms : mix(lanes.usual_ms, made.took_ms)
+  const bearable = Math.floor(timeout_ms / Math.max(usual_ms, 1))
+  const wanted = made.delivered ? lanes.count + 1 : Math.max(LANES_REFUSING, lanes.count - 1)
+  return { count: Math.max(1, Math.min(wanted, bearable, LANES_MAX)), usual_ms }
+}
+
+/** Down to one lane: its last attempts kept us waiting. */
+export const isSlow = ({ count }: Lanes): boolean => count === 1
+
+const mix = (before: number, now: number) => before * (1 - WEIGHT) + now * WEIGHT

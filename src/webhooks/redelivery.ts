@@ -1,0 +1,97 @@
+import { refuse } from '../core/errors.ts'
+import { type Db, transaction } from '../db/pool.ts'
+import { TEST_TYPE } from '../events/events.ts'
+import { findEvent } from '../events/log.ts'
+import type { World } from '../world.ts'
+import { enabledEndpoint, type Webhooks } from './endpoints.ts'
+import { addDeliveries, listenersOf, lockOutstanding, redeliverRange } from './queue.ts'
+
+/**
+ * Sending again what was sent before (contract §17.15). One call makes many deliveries, so it is bounded: by how many may
+ * wait for an endpoint, by how many events a call looks at, and by how often a key may call (limits/wants.ts).
+ */
+export const OUTSTANDING_MAX = 50_000
+const RANGE_PART = 2000
+const RANGE_PARTS_MAX = 5
+
+/** Nobody knows when a receiver will have worked off what waits for it. */
+const ASK_AGAIN_SECONDS = 60
+
+type Where = { readonly id: string; readonly partner_id: string }
+
+/** To every enabled endpoint that listens to its kind, or to the one that is named. */
+export async function redeliverEvent(
+  world: World,
+  { couriers }: Webhooks,
+  where: Where,
+  endpoint_id?: string,
+): Promise<number> {
+  const event = await findEvent(world, where)
+  const { partner_id } = event
+  if (endpoint_id !== undefined) {
+    await enabledEndpoint(world, { id: endpoint_id, partner_id })
+    if (event.type === TEST_TYPE && event.object_id !== endpoint_id)
+      refuse('invalid_request', {
+        param: 'endpoint_id',
+        message: 'endpoint_id: a test event goes to the endpoint that it was made for, and to no other.',
+      })
+  }
+  const endpoints = await transaction(world.db, async (tx) => {
+    const wanted = endpoint_id === undefined ? await listenersOf(tx, event) : [endpoint_id]
+    for (const id of wanted) await roomFor(tx, id)
+    await addDeliveries(tx, event.id, wanted)
+    return wanted
+  })
+  couriers[world.environment].wake({ partner_id, endpoints })
+  return endpoints.length
+}
+
+/** From `from` up to, and without, `to`. What one call does not take begins at `next_from`. */
+export async function redeliverRangeOf(
+  world: World,
+  { couriers }: Webhooks,
+  where: Where,
+  range: { from: Date; to: Date },
+): Promise<{ redelivered: number; next_from: Date | undefined }> {
+  if (!(range.from < range.to))
+    refuse('invalid_request', { param: 'to', message: 'to must be later than from.' })
+  const endpoint = await enabledEndpoint(world, where)
+  const { id, partner_id } = endpoint
+  let redelivered = 0
+  let after: { at: Date; id: string } | null = null
+  for (let part = 0; part < RANGE_PARTS_MAX; part++) {
+    const done = await transaction(world.db, async (tx) => {
+      // What was sent again so far is told, also when there is no room for the rest.
+      const room = part === 0 ? await roomFor(tx, id) : await roomLeft(tx, id)
+      const most = Math.min(RANGE_PART, room)
+      return most > 0 && { ...(await redeliverRange(tx, endpoint, { ...range, after, most })), most }
+    })
+    if (!done) break
+    redelivered += done.redelivered
+    after = done.last ?? after
+    couriers[world.environment].wake({ partner_id, endpoints: [id] })
+    if (done.looked_at < done.most) return { redelivered, next_from: undefined }
+  }
+  return { redelivered, next_from: after?.at }
+}
+
+const outstanding = (tx: Db, endpoint_id: string) => lockOutstanding(tx, endpoint_id, OUTSTANDING_MAX)
+
+const roomLeft = async (tx: Db, endpoint_id: string) =>
+  OUTSTANDING_MAX - ((await outstanding(tx, endpoint_id)) ?? OUTSTANDING_MAX)
+
+/** How many more may wait for an endpoint; refuses when there is no room at all. */
+async function roomFor(tx: Db, endpoint_id: string): Promise<number> {
+  const waiting = await outstanding(tx, endpoint_id)
+  if (waiting === undefined)
+    refuse('too_many_redeliveries', {
+      message: `Another redelivery to ${endpoint_id} is being made at this moment. Try again in a second.`,
+      retry_after_seconds: 1,
+    })
+  if (waiting >= OUTSTANDING_MAX)
+    refuse('too_many_redeliveries', {
+      message: `${OUTSTANDING_MAX} deliveries wait for ${endpoint_id} already. Let it take those first, then go on.`,
+      retry_after_seconds: ASK_AGAIN_SECONDS,
+    })
+  return OUTSTANDING_MAX - waiting
+}

@@ -1,0 +1,85 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { newLanes } from './lanes.ts'
+import { giveRooms, PLACES, type Post, SLOW_PLACES, SLOW_PLACES_OF_PARTNER } from './rooms.ts'
+
+const quick = { count: 16, usual_ms: 20 }
+const slow = { count: 1, usual_ms: 9000 }
+const endpoints = (count: number, post: Post) =>
+  Array.from({ length: count }, (_, i) => [`${post.partner_id} ${i}`, post] as const)
+const total = (rooms: ReadonlyMap<string, number>, partner = '') =>
+  [...rooms].filter(([id]) => id.startsWith(partner)).reduce((sum, [, room]) => sum + room, 0)
+
+test('a lone partner with many new endpoints leaves half of the places free', () => {
+  const rooms = giveRooms([], new Map(endpoints(500, { partner_id: 'a', lanes: newLanes, held: 0 })))
+  expect(total(rooms)).toBe(PLACES / 2)
+})
+
+test('slow endpoints of a partner hold few places, however many there are', () => {
+  const rooms = giveRooms([], new Map(endpoints(500, { partner_id: 'a', lanes: slow, held: 0 })))
+  expect(total(rooms)).toBe(SLOW_PLACES_OF_PARTNER)
+})
+
+test('slow endpoints of all partners leave half of the places to the others', () => {
+  const hungry = Array.from({ length: 40 }, (_, i) =>
+    endpoints(20, { partner_id: `p${i}`, lanes: slow, held: 0 }),
+  ).flat()
+  expect(total(giveRooms([], new Map(hungry)))).toBeLessThanOrEqual(SLOW_PLACES)
+})
+
+test('slow endpoints of a partner are not in the way of its quick one', () => {
+  const hungry = [
+    ...endpoints(30, { partner_id: 'a', lanes: slow, held: 0 }),
+    ['quick', { partner_id: 'a', lanes: quick, held: 0 }] as const,
+  ]
+  expect(giveRooms([], new Map(hungry)).get('quick')).toBe(32)
+})
+
+test('partners take turns: who holds fewest is served first, though others asked before', () => {
+  const hungry = [
+    ...endpoints(100, { partner_id: 'a', lanes: quick, held: 0 }),
+    ...endpoints(1, { partner_id: 'b', lanes: quick, held: 0 }),
+  ]
+  const rooms = giveRooms([{ partner_id: 'a', lanes: quick, held: 100 }], new Map(hungry))
+  expect(total(rooms, 'b')).toBe(32)
+})
+
+test('the endpoints of a partner take turns, those that waited longest first', () => {
+  const held = [{ partner_id: 'a', lanes: slow, held: SLOW_PLACES_OF_PARTNER - 2 }]
+  const rooms = giveRooms(held, new Map(endpoints(5, { partner_id: 'a', lanes: slow, held: 0 })))
+  expect([...rooms]).toEqual([
+    ['a 0', 1],
+    ['a 1', 1],
+  ])
+})
+
+test('whatever was given out before, nobody gets too much, and somebody new gets as much as anybody holds', () => {
+  const posts = fc.array(
+    fc.record({
+      partner_id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
+      lanes: fc.constantFrom(newLanes, quick, slow, { count: 4, usual_ms: 2500 }),
+    }),
+    { maxLength: 60 },
+  )
+  fc.assert(
+    fc.property(posts, (all) => {
+      const first = new Map(all.map((post, i) => [String(i), { ...post, held: 0 }]))
+      const rooms = giveRooms([], first)
+      const held = [...rooms].map(([id, room]) => ({ ...first.get(id)!, held: room }))
+      const of = (partner: string, list = held) =>
+        list.filter(({ partner_id }) => partner_id === partner).reduce((sum, post) => sum + post.held, 0)
+      const most = Math.max(0, ...held.map(({ partner_id }) => of(partner_id)))
+      expect(total(rooms)).toBeLessThanOrEqual(PLACES)
+      for (const { partner_id } of held)
+        expect(
+          of(
+            partner_id,
+            held.filter(({ lanes }) => lanes === slow),
+          ),
+        ).toBeLessThanOrEqual(SLOW_PLACES_OF_PARTNER)
+      for (const [id, room] of rooms) expect(room).toBeLessThanOrEqual(2 * first.get(id)!.lanes.count)
+      const late = giveRooms(held, new Map(endpoints(20, { partner_id: 'late', lanes: quick, held: 0 })))
+      expect(total(late)).toBeGreaterThanOrEqual(Math.floor(most / 2))
+    }),
+  )
+})

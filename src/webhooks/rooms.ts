@@ -1,0 +1,110 @@
+import { isSlow, type Lanes } from './lanes.ts'
+
+/**
+ * Who may claim how many deliveries now. A place is taken from the claim to the end of the attempt, and there are only so
+ * many on a node; so the rules are about who holds them:
+ *
+ * - Partners take turns: the next place goes to the one that holds the fewest, and to the endpoint of it that waited longest.
+ * - A partner holds no more places than there are free. However many partners take all they can get, there is as much
+ *   left for the next one as each of them has.
+ * - Slow endpoints hold few: some per partner, half of the places in all.
+ */
+export type Post = {
+  readonly partner_id: string
+  readonly lanes: Lanes
+  /** Claimed and not yet ended, whether under way or waiting for a lane. */
+  readonly held: number
+}
+
+export const PLACES = 256
+export const SLOW_PLACES = PLACES / 2
+export const SLOW_PLACES_OF_PARTNER = 16
+
+/** `hungry`: endpoints that may have something to give, those that waited longest first. Returns room per endpoint. */
+export function giveRooms(posts: Iterable<Post>, hungry: ReadonlyMap<string, Post>): Map<string, number> {
+  const places = countPlaces(posts)
+  const asking = [...hungry].map(([endpoint_id, post]) => ({
+    endpoint_id,
+    post,
+    left: wantedOf(post),
+    given: 0,
+  }))
+  const turns = groupBy(
+    asking.filter(({ left }) => left > 0),
+    ({ post }) => post.partner_id,
+  )
+  while (turns.size > 0) {
+    const [partner_id, queue] = fewestHeld(turns, places)
+    const next = queue.shift()
+    if (!next) turns.delete(partner_id)
+    // Refused now, refused for the rest of this round: what is free only becomes less.
+    if (!next || !take(places, next.post)) continue
+    next.given++
+    if (--next.left > 0) queue.push(next)
+  }
+  return new Map(
+    asking.filter(({ given }) => given > 0).map(({ endpoint_id, given }) => [endpoint_id, given]),
+  )
+}
+
+/** As much as its lanes are at; and as much again to wait for them, when it is known to answer quickly. */
+function wantedOf({ lanes, held }: Post): number {
+  const quick = lanes.usual_ms !== null && !isSlow(lanes)
+  return (quick ? 2 : 1) * lanes.count - held
+}
+
+type Places = {
+  free: number
+  slow_free: number
+  readonly held: Map<string, number>
+  readonly slow: Map<string, number>
+}
+
+function countPlaces(posts: Iterable<Post>): Places {
+  const places: Places = { free: PLACES, slow_free: SLOW_PLACES, held: new Map(), slow: new Map() }
+  for (const post of posts) hold(places, post, post.held)
+  return places
+}
+
+function hold(places: Places, { partner_id, lanes }: Post, count: number): void {
+  places.free -= count
+  add(places.held, partner_id, count)
+  if (!isSlow(lanes)) return
+  places.slow_free -= count
+  add(places.slow, partner_id, count)
+}
+
+function take(places: Places, post: Post): boolean {
+  const { partner_id } = post
+  if (places.free <= (places.held.get(partner_id) ?? 0)) return false
+  const slow = places.slow.get(partner_id) ?? 0
+  if (isSlow(post.lanes) && (places.slow_free <= 0 || slow >= SLOW_PLACES_OF_PARTNER)) return false
+  hold(places, post, 1)
+  return true
+}
+
+/** The partner whose turn it is: of those that hold equally few, the one that asked first. */
+function fewestHeld<T>(turns: ReadonlyMap<string, T>, { held }: Places): [string, T] {
+  let best: [string, T] | undefined
+  let fewest = Number.POSITIVE_INFINITY
+  for (const turn of turns) {
+    const count = held.get(turn[0]) ?? 0
+    if (count >= fewest) continue
+    best = turn
+    fewest = count
+  }
+  return best!
+}
+
+const add = (counts: Map<string, number>, key: string, count: number) =>
+  counts.set(key, (counts.get(key) ?? 0) + count)
+
+function groupBy<T>(all: readonly T[], keyOf: (one: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>()
+  for (const one of all) {
+    const group = groups.get(keyOf(one))
+    if (group) group.push(one)
+    else groups.set(keyOf(one), [one])
+  }
+  return groups
+}
