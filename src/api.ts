@@ -1,10 +1,11 @@
 import { Refusal } from './core/errors.ts'
 import { customersRoutes } from './customers/routes.ts'
 import { depositsRoutes } from './deposits/routes.ts'
-import { eventsRoutes } from './events/routes.ts'
+import { eventsRoutes, type Lookouts } from './events/routes.ts'
 import { type Caller, type Endpoint, type Handler, lackOfScopes } from './http/endpoint.ts'
 import { type Cidr, clientAddress, normalizeAddress } from './http/ip.ts'
 import type { Gate } from './http/server.ts'
+import { openWaitingRoom } from './http/wait.ts'
 import type { Keyring } from './keys/keyring.ts'
 import type { Limiter } from './limits/limiter.ts'
 import { limitsRoutes } from './limits/routes.ts'
@@ -19,6 +20,8 @@ import type { Webhooks } from './webhooks/endpoints.ts'
 import { webhooksRoutes } from './webhooks/routes.ts'
 
 const ADDRESSES_KEPT = 10_000
+/** On one node. */
+const WAITS_PER_PARTNER = 20
 
 /** Everything the API answers to, and the gate before it. */
 export function createHandlers(parts: {
@@ -26,6 +29,7 @@ export function createHandlers(parts: {
   senders: Senders
   treasuries: Treasuries
   webhooks: Webhooks
+  lookouts: Lookouts
 }): Handler[] {
   return [
     ...customersRoutes,
@@ -34,7 +38,7 @@ export function createHandlers(parts: {
     ...quotesRoutes(parts?.treasuries),
     ...partnersRoutes,
     ...depositsRoutes,
-    ...eventsRoutes,
+    ...eventsRoutes(parts?.lookouts),
     ...webhooksRoutes(
       parts?.webhooks,
       sampleOf(() => endpoints),
@@ -54,6 +58,7 @@ export function createGate(parts: {
   trusted_proxies: readonly Cidr[]
 }): Gate {
   const { keyring, limiter, trusted_proxies } = parts
+  const waiting = openWaitingRoom(WAITS_PER_PARTNER)
   const subjectOf = (address: string) => `address ${address}`
 
   // Without a proxy an address is the socket's, and the same few come again and again.
@@ -77,11 +82,18 @@ export function createGate(parts: {
   return {
     addressOf,
     look: (address) => limiter.look(subjectOf(address), addressWants),
-    async admit({ authorization, address, endpoint }) {
+    async admit({ authorization, address, endpoint, waits, onEnd }) {
       const identified = await keyring.identify(authorization)
       if (identified.refusal) return turnAway(address, identified.refusal)
       const { world, key, limits } = identified
       if (!identified.allows(address)) return turnAway(address, new Refusal('ip_not_allowed'))
+      if (waits) {
+        const leave = waiting.enter(key.partner_id)
+        // Before anything is counted: what is refused for too many consumes nothing.
+        if (!leave)
+          return { window: limiter.look(key.id, wantsOf(limits, endpoint)), refusal: tooManyWaits() }
+        onEnd(leave)
+      }
       const { window, refused } = await limiter.take(key.id, wantsOf(limits, endpoint))
       if (refused) return { window, refusal: tooMany(refused) }
       const caller: Caller = {
@@ -110,6 +122,15 @@ export function createGate(parts: {
       return { window, world, caller }
     },
   }
+}
+
+function tooManyWaits(): Refusal {
+  const retry_after_seconds = 1
+  return new Refusal('rate_limit_exceeded', {
+    message: `At most ${WAITS_PER_PARTNER} calls may wait at once. Wait for one of them to be answered, or send wait=0.`,
+    retry_after_seconds,
+    details: { window: 'waits', limit: WAITS_PER_PARTNER, retry_after_seconds },
+  })
 }
 
 function tooMany({ name, limit, retry_after_seconds }: NonNullable<Verdict['refused']>): Refusal {

@@ -23,10 +23,26 @@ const subjects: Readonly<Record<About<EventType>, Subject>> = {
   'pix.payout': { id: 'payout', shown_by: 'pix.payouts.create' },
   'onchain.transfer': { id: 'transfer', shown_by: 'onchain.transfers.create' },
   trade: { id: 'trade', shown_by: 'quotes.execute' },
+  fee_payout: {
+    id: 'fee_payout',
+    object: { asset: 'BRL', amount: '12345', decimals: 2, reference: 'sample' },
+  },
+  webhook_endpoint: { id: 'webhook_endpoint', shown_by: 'webhook_endpoints.get' },
   api_key: {
     id: 'key',
     object: { environment: 'sandbox', name: 'Sample', last_four: 'aB3x', scopes: ['read'], ip_allowlist: [] },
   },
+}
+
+/** What else an event of this kind says about its object. */
+const states: Partial<Record<EventType, (now: string) => Readonly<Record<string, unknown>>>> = {
+  'customer.blocked': () => ({ status: 'blocked' }),
+  'api_key.revoked': (now) => ({ revoked_at: now }),
+  'webhook_endpoint.disabled': (now) => ({
+    status: 'disabled',
+    disabled_reason: 'failing',
+    disabled_at: now,
+  }),
 }
 
 /** Only these end a payout, a transfer or a trade; before that the network has given nothing back. */
@@ -53,6 +69,7 @@ export function sampleOf(endpoints: () => readonly Endpoint[]): SampleOf {
         : {}),
       ...('completed_at' in object ? { completed_at: ends.includes(state) ? now : undefined } : {}),
       created_at: now,
+      ...states[type]?.(now),
     }
   }
 }

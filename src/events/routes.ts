@@ -1,29 +1,44 @@
+import type { Environment } from '../core/environment.ts'
 import { refuse } from '../core/errors.ts'
 import { type Handler, handle } from '../http/endpoint.ts'
 import { decodeCursor, encodeCursor, limitOf } from '../http/page.ts'
 import type { World } from '../world.ts'
 import * as contract from './contract.ts'
-import { findEvent, positionAfter } from './log.ts'
+import { findEvent, positionAfter, readOrWait } from './log.ts'
+import type { Lookout } from './lookout.ts'
 import { type PlacedEvent, selectEvents } from './store.ts'
 
-export const eventsRoutes: Handler[] = [
-  handle(contract.listEvents, async ({ world, caller, query }) => {
+export type Lookouts = { readonly [E in Environment]: Lookout }
+
+export const eventsRoutes = (lookouts: Lookouts): Handler[] => [
+  handle(contract.listEvents, async ({ world, caller, query, wait_ms, gone }) => {
+    const { partner_id } = caller
     const { type, object_id } = query
     const limit = limitOf(query)
-    const filter = { partner_id: caller.partner_id, type, object_id, limit: limit + 1 }
-    if (query.after === undefined) {
-      const events = await selectEvents(world.db, {
-        ...filter,
-        from: { before: readPosition(query.cursor, 'cursor') },
-      })
-      return pageOf(world, events, limit, null)
+    const filter = { partner_id, type, object_id, limit: limit + 1 }
+    const after = query.after ?? (query.wait === undefined ? undefined : 'now')
+    if (after === undefined) {
+      const before = readPosition(query.cursor, 'cursor')
+      return pageOf(world, await selectEvents(world.db, { ...filter, from: { before } }), limit, null)
     }
     if (query.cursor !== undefined)
       refuse('invalid_request', { param: 'cursor', message: 'Send after or cursor, not both.' })
-    const after = await positionAfter(world, caller.partner_id, query.after, readPosition)
+    let position: bigint | undefined
+    const read = async () => {
+      position ??= await positionAfter(world, partner_id, after, readPosition)
+      return position === undefined ? [] : selectEvents(world.db, { ...filter, from: { after: position } })
+    }
+    const lookout = lookouts[world.environment]
+    const events = await readOrWait(read, {
+      isEmpty: (found) => found.length === 0,
+      lookout,
+      partner_id,
+      wait_ms,
+      gone,
+    })
     // Committed, but not in the log yet: nothing is behind it, and it is where to go on from.
-    if (after === undefined) return { data: [], has_more: false, next_cursor: query.after }
-    return pageOf(world, await selectEvents(world.db, { ...filter, from: { after } }), limit, after)
+    if (position === undefined) return { data: [], has_more: false, next_cursor: after }
+    return pageOf(world, events, limit, position)
   }),
 
   handle(contract.getEvent, async ({ world, caller, params }) =>

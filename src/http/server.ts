@@ -17,6 +17,7 @@ import { rateLimitHeaders, securityHeaders, type WindowState } from './headers.t
 import { JsonError, parseJson } from './json.ts'
 import { formats } from './schema.ts'
 import { refusalOf } from './validation.ts'
+import { waitMsOf } from './wait.ts'
 
 /** Who may come in. Built in api.ts from keys and limits; here it is only asked. */
 export type Gate = {
@@ -25,6 +26,10 @@ export type Gate = {
     authorization: string | undefined
     address: string
     endpoint: Endpoint | undefined
+    /** The caller wants to wait for something to answer with. */
+    waits: boolean
+    /** What is to be done once the answer is out, or its caller gone. */
+    onEnd(work: () => void): void
   }): Promise<Admission>
   /** The window of an address, for answers that need no key. Counts nothing. */
   look(address: string): WindowState
@@ -131,6 +136,8 @@ export function buildServer(options: ServerOptions): FastifyInstance {
       authorization: request.raw.headersDistinct.authorization?.join(', '),
       address: request.address,
       endpoint: request.routeOptions.config?.endpoint,
+      waits: waitMsOf(request.routeOptions.config?.endpoint, request.query) > 0,
+      onEnd: (work) => reply.raw.once('close', work),
     })
     const admission = await inTime(request, knocking)
     reply.headers(rateLimitHeaders(admission.window))
@@ -226,9 +233,12 @@ function addRoute(app: FastifyInstance, { endpoint, run }: Handler, public_url: 
       if (!endpoint.body) refuseFields(body)
       const bodyOf = (refusal: Refusal) =>
         JSON.stringify(refusal.toBody({ public_url: public_url(), request_id: request.id }))
+      const wait_ms = waitMsOf(endpoint, query)
+      request.answer_by += wait_ms
+      const gone = wait_ms > 0 ? goneSignal(request, reply) : NEVER_GONE
       const answer = await inTime(
         request,
-        run({ world, caller, request_id: request.id, bodyOf, params, query, body }),
+        run({ world, caller, request_id: request.id, wait_ms, gone, bodyOf, params, query, body }),
       )
       reply.type('application/json; charset=utf-8')
       if (answer instanceof Answered) {
@@ -239,6 +249,20 @@ function addRoute(app: FastifyInstance, { endpoint, run }: Handler, public_url: 
       return endpoint.reply.status === 204 ? reply.send() : reply.send(JSON.stringify(answer))
     },
   })
+}
+
+const NEVER_GONE = new AbortController().signal
+
+/** Whoever waits and then closes its side, or the connection, waits no longer. */
+function goneSignal(request: FastifyRequest, reply: FastifyReply): AbortSignal {
+  const leaving = new AbortController()
+  const leave = () => leaving.abort()
+  request.socket.once('end', leave)
+  reply.raw.once('close', () => {
+    request.socket.off('end', leave)
+    leave()
+  })
+  return leaving.signal
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Sealer } from '../core/seal.ts'
 import { eventText } from '../events/contract.ts'
 import type { World } from '../world.ts'
 import { type Answer, attempt, isDelivered } from './attempt.ts'
+import { tellDisabled } from './disabled.ts'
 import type { Outside } from './outside.ts'
 import {
   type Claimed,
@@ -43,6 +44,8 @@ export type CourierOptions = {
     outcome: 'delivered' | 'failed' | 'exhausted'
     lag_seconds: number | null
   }) => void
+  /** Told when events have got their places in the log. */
+  readonly onPlaced?: () => void
   /** Told when what came of an attempt could not be written down; `kept`: that it was made is known all the same. */
   readonly onLost?: (loss: { kept: boolean }) => void
 }
@@ -73,6 +76,7 @@ export function openCourier(world: World, options: CourierOptions): Courier {
   const running = new Set<Promise<void>>()
   const recorder: Recorder = openRecorder(world.db, {
     log,
+    tell: (tx, endpoint) => tellDisabled(tx, world, endpoint),
     ...(options.onLost ? { onLost: options.onLost } : {}),
   })
   /** Of what is under way. */
@@ -89,6 +93,7 @@ export function openCourier(world: World, options: CourierOptions): Courier {
     for (let placed = DISPATCH_BATCH; placed === DISPATCH_BATCH && !stopped; ) {
       const done = await dispatchFresh(world.db, DISPATCH_BATCH)
       placed = done.placed
+      if (placed > 0) options.onPlaced?.()
       wakeEndpoints(done.endpoints)
     }
   }
