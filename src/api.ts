@@ -6,7 +6,7 @@ import { customersRoutes } from './customers/routes.ts'
 import type { Pool } from './db/pool.ts'
 import { shareOf } from './db/share.ts'
 import { depositsRoutes } from './deposits/routes.ts'
-import { eventsRoutes } from './events/routes.ts'
+import { eventsRoutes, type Lookouts } from './events/routes.ts'
 import { type Caller, type Endpoint, type Handler, lackOfScopes, methodAndPath } from './http/endpoint.ts'
 import type { Admission, Gate } from './http/gate.ts'
 import { type Cidr, cidrContains, clientAddress, normalizeAddress } from './http/ip.ts'
@@ -27,6 +27,8 @@ import { webhooksRoutes } from './webhooks/routes.ts'
 import type { World } from './world.ts'
 
 const ADDRESSES_KEPT = 10_000
+/** On one node. */
+const WAITS_PER_PARTNER = 20
 
 /** Everything the API answers to, and the gate before it. */
 export function createHandlers(parts: {
@@ -34,6 +36,7 @@ export function createHandlers(parts: {
   senders: Senders
   treasuries: Treasuries
   webhooks: Webhooks
+  lookouts: Lookouts
 }): Handler[] {
   return [
     ...customersRoutes,
@@ -42,7 +45,7 @@ export function createHandlers(parts: {
     ...quotesRoutes(parts?.treasuries),
     ...partnersRoutes,
     ...depositsRoutes,
-    ...eventsRoutes,
+    ...eventsRoutes(parts?.lookouts),
     ...webhooksRoutes(
       parts?.webhooks,
       sampleOf(() => endpoints),
@@ -78,6 +81,8 @@ export function createGate({ keyring, limiter, clock, trusted_proxies, in_flight
     waiting_per_name: in_flight,
     wait_ms: IN_FLIGHT_WAIT_MS,
   })
+  // Whoever waits for events holds a place of this kind instead: it is not at work.
+  const waits = openTurns({ at_once: Infinity, per_name: WAITS_PER_PARTNER, waiting_per_name: 0 })
 
   // Without a proxy an address is the socket's, and the same few come again and again.
   const normalized = new Map<string, string>()
@@ -136,9 +141,13 @@ export function createGate({ keyring, limiter, clock, trusted_proxies, in_flight
     const identified = await identify(knock.authorization, address)
     if (identified.refusal) return identified
     const { world, key, limits } = identified
-    const leave = await enter(places, { environment: world.environment, partner_id: key.partner_id })
-    if (!leave)
-      return { window: limiter.look(key.id, wantsOf(limits, undefined)), refusal: tooManyAtOnce(in_flight) }
+    const who = { environment: world.environment, partner_id: key.partner_id }
+    const leave = await enter(knock.waits ? waits : places, who)
+    if (!leave) {
+      // Before anything is counted: what is refused for too many consumes nothing.
+      const refusal = knock.waits ? tooManyWaits() : tooManyAtOnce(in_flight)
+      return { window: limiter.look(key.id, wantsOf(limits, undefined)), refusal }
+    }
     try {
       const { window, refused, windowNow, countLookup } = await count(key.id, limits, knock)
       const turnedAway = (refusal: Refusal): Admission => {
@@ -203,6 +212,15 @@ async function enter(
     if (error instanceof Crowded) return undefined
     throw error
   }
+}
+
+function tooManyWaits(): Refusal {
+  const retry_after_seconds = 1
+  return new Refusal('rate_limit_exceeded', {
+    message: `At most ${WAITS_PER_PARTNER} calls may wait at once. Wait for one of them to be answered, or send wait=0.`,
+    retry_after_seconds,
+    details: { window: 'waits', limit: WAITS_PER_PARTNER, retry_after_seconds },
+  })
 }
 
 function tooManyAtOnce(limit: number): Refusal {

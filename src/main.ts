@@ -19,6 +19,8 @@ import { primaryOf } from './db/primary.ts'
 import { createDemo, renderDemo } from './demo.ts'
 import { buildOpenApi } from './docs/openapi.ts'
 import { registerPages } from './docs/pages.ts'
+import { type Lookout, openLookout } from './events/lookout.ts'
+import type { Lookouts } from './events/routes.ts'
 import { questionsOf, questionsOfNode } from './figures.ts'
 import { openReadiness, registerHealth, registerMetrics, startMetricsServer } from './health.ts'
 import { openHousekeeping } from './housekeeping.ts'
@@ -115,6 +117,7 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
     const metrics = createMetrics()
     const clock = systemClock()
     const couriers: Partial<Record<Environment, Courier>> = {}
+    const lookouts: Partial<Record<Environment, Lookout>> = {}
     const sharedSeat = { url: database.url, schema: 'shared', application_name: 'trilho' } as const
     const wait_ms = config.database_wait_ms
     const sharedDb = openPool({ ...sharedSeat, max: 2, wait_ms })
@@ -190,7 +193,12 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
       const { environment } = world
       const onAttempt = metrics.attempted.bind(undefined, environment)
       const onLost = metrics.unrecorded.bind(undefined, environment)
-      const courier = openCourier(world, { outside, sealer, log, timeout_ms, retry_ms, onAttempt, onLost })
+      const lookout = openLookout(world, log)
+      lookouts[environment] = lookout
+      const onPlaced = lookout.wake
+      const courier = openCourier(world, {
+        ...{ outside, sealer, log, timeout_ms, retry_ms, onAttempt, onLost, onPlaced },
+      })
       couriers[environment] = courier
       closing.push(courier.stop)
     }
@@ -201,7 +209,7 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
     const gate = createGate({ keyring, limiter, clock, trusted_proxies, in_flight })
     const server = { url: config.public_url ?? '' }
     const app = buildServer({
-      handlers: createHandlers({ limiter, senders, treasuries, webhooks }),
+      handlers: createHandlers({ limiter, senders, treasuries, webhooks, lookouts: lookouts as Lookouts }),
       gate,
       public_url: () => server.url,
       log,
@@ -249,6 +257,8 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
       closing.push(() => metricsServer.close())
     }
     closing.push(closerOf(app))
+    // Before the server waits for what is under way: whoever waits for events would keep it open.
+    for (const lookout of Object.values(lookouts)) closing.push(lookout.stop)
     await app.listen({ host: config.host, port: config.port })
     const { port } = app.server.address() as AddressInfo
     const local = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`

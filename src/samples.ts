@@ -5,6 +5,7 @@ import { collectNamesakes, inState, replyExample } from './docs/example.ts'
 import { type EventType, eventTypes, sequenceOf, TEST_TYPE } from './events/events.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import { ApiKeyObject } from './keys/contract.ts'
+import { FeePayoutObject } from './partners/contract.ts'
 import type { SampleOf } from './webhooks/routes.ts'
 
 /** What an event is about: its kind without the last word. */
@@ -28,6 +29,7 @@ const subjects: Readonly<Record<About<Kind>, Subject>> = {
   'pix.payout': { id: 'payout', shown_by: 'pix.payouts.create' },
   'onchain.transfer': { id: 'transfer', shown_by: 'onchain.transfers.create' },
   trade: { id: 'trade', shown_by: 'quotes.execute' },
+  fee_payout: { id: 'fee_payout', schema: FeePayoutObject },
   api_key: { id: 'key', schema: ApiKeyObject },
   webhook_endpoint: { id: 'webhook_endpoint', shown_by: 'webhook_endpoints.get' },
 }

@@ -1,8 +1,8 @@
 import { reversalOf } from '../adjustments/store.ts'
 import { type Asset, assetNames, parseMoney } from '../core/money.ts'
 import { renderCustomer } from '../customers/contract.ts'
-import { blockCustomer } from '../customers/customers.ts'
-import { customerById, setThirdPartyPayouts } from '../customers/store.ts'
+import { allowThirdParties, blockCustomer } from '../customers/customers.ts'
+import { customerById } from '../customers/store.ts'
 import { depositById } from '../deposits/store.ts'
 import type { Worlds } from '../world.ts'
 import { argument, type CliCommand, requiredOption, usage, worldThatHas } from './command.ts'
@@ -93,7 +93,7 @@ export const customerCommands: CliCommand[] = [
     async runWith(input, { worlds }) {
       const { world, found } = await worldOfCustomer(worlds, argument(input, 0, 'CUSTOMER'))
       const allowed = input.options.off !== true
-      await setThirdPartyPayouts(world.db, found.id, allowed)
+      await allowThirdParties(world, found.id, allowed)
       return {
         json: { id: found.id, third_party_payouts: allowed },
         text: `${found.id} ${allowed ? 'may' : 'may not'} pay other documents.\n`,

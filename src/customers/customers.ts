@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import { parseDocument } from '../core/document.ts'
 import { refuse } from '../core/errors.ts'
 import { isId } from '../core/ids.ts'
 import { type Newest, type NewestFilter, selectNewest } from '../db/newest.ts'
-import { isUniqueViolation, transaction } from '../db/pool.ts'
+import { type Db, isUniqueViolation, transaction } from '../db/pool.ts'
 import { recordEvent } from '../events/events.ts'
 import { holdAccounts, openAccounts } from '../ledger/balances.ts'
 import type { Held } from '../ledger/command.ts'
@@ -12,11 +13,14 @@ import {
   type Customer,
   type CustomerChange,
   changeCustomer,
+  countEvent,
   customerById,
   customerList,
   customerRows,
   insertCustomer,
+  lockCustomer,
   setStatus,
+  setThirdPartyPayouts,
 } from './store.ts'
 
 /** A customer belongs to one partner and one environment, and holds one account per asset. */
@@ -90,19 +94,48 @@ export async function editCustomer(
   where: { partner_id: string; id: string },
   change: CustomerChange,
 ): Promise<Customer> {
-  const customer = isId('customer', where.id) ? await changeCustomer(world.db, where, change) : undefined
+  const customer = isId('customer', where.id)
+    ? await transaction(world.db, (tx) =>
+        andTell(tx, world, where.id, 'customer.updated', () => changeCustomer(tx, where, change)),
+      )
+    : undefined
   return customer ?? refuse('customer_not_found', { param: 'customer_id' })
 }
 
 /** Blocking holds the customer's accounts, so whatever is decided on them afterwards sees it. */
 export async function blockCustomer(world: World, id: string, status: Customer['status']): Promise<Customer> {
+  const type = status === 'blocked' ? 'customer.blocked' : 'customer.unblocked'
   const customer = await transaction(world.db, async (tx) => {
     await tx.query("SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '15s'")
     await holdAccounts(tx, id)
-    return setStatus(tx, id, status)
+    return andTell(tx, world, id, type, () => setStatus(tx, id, status))
   })
   if (!customer) throw new Error(`No customer ${id} in ${world.environment}.`)
   return customer
+}
+
+/** An arrangement of the operator's: payouts of this customer may go to other documents than its own. */
+export async function allowThirdParties(world: World, id: string, allowed: boolean): Promise<void> {
+  await transaction(world.db, (tx) =>
+    andTell(tx, world, id, 'customer.updated', () => setThirdPartyPayouts(tx, id, allowed)),
+  )
+}
+
+/** Changes a customer and tells of it, unless it looks as it did before. */
+async function andTell(
+  tx: Db,
+  world: World,
+  id: string,
+  type: 'customer.updated' | 'customer.blocked' | 'customer.unblocked',
+  change: () => Promise<Customer | undefined>,
+): Promise<Customer | undefined> {
+  const before = await lockCustomer(tx, id)
+  const after = before && (await change())
+  if (!after || isDeepStrictEqual(renderCustomer(before), renderCustomer(after))) return after
+  const { partner_id } = after
+  const sequence = await countEvent(tx, id)
+  await recordEvent(tx, world, { partner_id, type, object: renderCustomer(after), sequence })
+  return after
 }
 
 /** The customer that a money command is about: of this partner, and free to move money. */

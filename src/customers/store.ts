@@ -18,12 +18,14 @@ export type Customer = {
   readonly status: 'active' | 'blocked'
   /** By arrangement with the operator. */
   readonly third_party_payouts: boolean
+  /** Of the last event about it. */
+  readonly sequence: number
   readonly created_at: Date
 }
 
 export async function insertCustomer(
   db: Db,
-  customer: Omit<Customer, 'status' | 'third_party_payouts' | 'created_at'>,
+  customer: Omit<Customer, 'status' | 'third_party_payouts' | 'sequence' | 'created_at'>,
 ): Promise<Customer> {
   const { rows } = await db.query({
     name: 'insert customer',
@@ -55,6 +57,23 @@ export type CustomerChange = {
   readonly name?: string
   readonly email?: string | null
   readonly metadata?: Readonly<Record<string, string>>
+}
+
+/** Held until the transaction ends, so that its changes are told one after the other. */
+export async function lockCustomer(db: Db, id: string): Promise<Customer | undefined> {
+  const { rows } = await db.query(
+    `SELECT ${columnsOf('customers')} FROM customers WHERE id = $1 FOR NO KEY UPDATE`,
+    [id],
+  )
+  return rows[0]
+}
+
+export async function countEvent(db: Db, id: string): Promise<number> {
+  const { rows } = await db.query(
+    'UPDATE customers SET sequence = sequence + 1 WHERE id = $1 RETURNING sequence',
+    [id],
+  )
+  return rows[0].sequence
 }
 
 export async function changeCustomer(
@@ -89,8 +108,16 @@ export async function setStatus(
   return rows[0]
 }
 
-export async function setThirdPartyPayouts(db: Db, id: string, allowed: boolean): Promise<void> {
-  await db.query('UPDATE customers SET third_party_payouts = $2 WHERE id = $1', [id, allowed])
+export async function setThirdPartyPayouts(
+  db: Db,
+  id: string,
+  allowed: boolean,
+): Promise<Customer | undefined> {
+  const { rows } = await db.query(
+    `UPDATE customers SET third_party_payouts = $2 WHERE id = $1 RETURNING ${columnsOf('customers')}`,
+    [id, allowed],
+  )
+  return rows[0]
 }
 
 /** Read by money commands once the customer's accounts are held. */

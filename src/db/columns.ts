@@ -16,6 +16,7 @@ const columns = {
     'expires_at',
     'revoked_at',
     'created_at',
+    'sequence',
   ],
   customers: [
     'id',
@@ -29,6 +30,7 @@ const columns = {
     'status',
     'created_at',
     'third_party_payouts',
+    'sequence',
   ],
   deposits: [
     'id',

@@ -2,11 +2,13 @@ import { Type as T } from 'typebox'
 import type { Environment } from '../core/environment.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { CURSOR_PATTERN, Fields, Id, Page, pageQuery, Timestamp, timeQuery } from '../http/schema.ts'
+import { waitQuery } from '../http/wait.ts'
 import { eventTypes, TEST_TYPE } from './events.ts'
 import type { StoredEvent } from './store.ts'
 
-const Type = T.Enum([...eventTypes, TEST_TYPE], {
-  description: 'What happened',
+/** Open: more kinds of events are to come, and whoever reads them must let those pass. */
+const Type = T.String({
+  description: `What happened. Today one of ${[...eventTypes, TEST_TYPE].join(', ')}; more kinds may follow`,
   examples: ['pix.payout.completed'],
 })
 
@@ -46,7 +48,8 @@ export const listEvents = endpoint({
   route: 'GET /v1/events',
   summary: 'Read the event log',
   description:
-    'Without `after`: newest first, as every list. With `after`: oldest first, from right behind that point. `after` is the id of an event, the `next_cursor` of a page read with `after`, or `start`. Such a page always has a `next_cursor`: keep it and come back with it. An event that commits late gets a later place, so none is ever skipped. `created_after` and `created_before` are for reading newest first; `after` itself says where to begin.',
+    'Without `after`: newest first, as every list. With `after`: oldest first, from right behind that point. `after` is the id of an event, the `next_cursor` of a page read with `after`, `start`, or `now`. Such a page always has a `next_cursor`: keep it and come back with it. An event that commits late gets a later place, so none is ever skipped. `created_after` and `created_before` are for reading newest first; `after` itself says where to begin.\n\nWith `wait` the answer comes as soon as there is an event, or empty after so many seconds; it counts as one request. `wait` without `after` waits for what comes from now on. Up to 20 calls of a partner may wait at once on a node.',
+  waits: true,
   scopes: { all: ['read'] },
   query: Fields({
     ...pageQuery,
@@ -56,11 +59,12 @@ export const listEvents = endpoint({
         pattern: CURSOR_PATTERN,
         minLength: 1,
         maxLength: 512,
-        description: 'An event’s id, a next_cursor, or start',
+        description: 'An event’s id, a next_cursor, start or now',
         examples: ['start'],
       }),
     ),
-    type: T.Optional(Type),
+    ...waitQuery,
+    type: T.Optional(T.Enum([...eventTypes, TEST_TYPE], { description: 'Events of this kind' })),
     object_id: T.Optional(
       T.String({ pattern: '^[a-z]{1,8}_[0-9a-z]{1,64}$', description: 'Events of this object' }),
     ),

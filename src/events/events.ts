@@ -6,6 +6,9 @@ import { insertEvents } from './store.ts'
 /** Contract §12. Stored in the transaction that caused them, with the object exactly as GET shows it. */
 export const eventTypes = [
   'customer.created',
+  'customer.updated',
+  'customer.blocked',
+  'customer.unblocked',
   'deposit.completed',
   'pix.payout.created',
   'pix.payout.processing',
@@ -17,8 +20,11 @@ export const eventTypes = [
   'onchain.transfer.failed',
   'trade.completed',
   'trade.failed',
+  'fee_payout.completed',
   'api_key.created',
+  'api_key.rotated',
   'api_key.revoked',
+  'webhook_endpoint.disabled',
 ] as const
 export type EventType = (typeof eventTypes)[number]
 

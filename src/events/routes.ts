@@ -1,20 +1,25 @@
+import type { Environment } from '../core/environment.ts'
 import { refuse } from '../core/errors.ts'
 import { selectNewest } from '../db/newest.ts'
 import { type Handler, handle } from '../http/endpoint.ts'
 import { decodeCursor, encodeCursor, filterOf, listOf, pageOf } from '../http/page.ts'
 import type { World } from '../world.ts'
 import * as contract from './contract.ts'
-import { findEvent, positionAfter } from './log.ts'
+import { findEvent, positionAfter, readOrWait } from './log.ts'
+import type { Lookout } from './lookout.ts'
 import { eventList, type LogPage, type StoredEvent, selectEvents } from './store.ts'
 
-export const eventsRoutes: Handler[] = [
+export type Lookouts = { readonly [E in Environment]: Lookout }
+
+export const eventsRoutes = (lookouts: Lookouts): Handler[] => [
   handle(contract.listEvents, async (call) => {
     const { world, caller, query } = call
-    const { type, object_id, after: behind } = query
+    const { type, object_id } = query
     const { partner_id } = caller
     const list = listOf(contract.listEvents, call)
     const { limit, tag } = list
     const filter = { partner_id, type, object_id, limit: limit + 1 }
+    const behind = query.after ?? (query.wait === undefined ? undefined : 'now')
     if (behind === undefined) {
       if (list.after || list.before) {
         const found = await selectNewest<StoredEvent>(world.db, eventList, {
@@ -28,12 +33,22 @@ export const eventsRoutes: Handler[] = [
       return logPage(world, await selectEvents(world.db, { ...filter, from: { before } }), { limit, tag })
     }
     refuseBeside(query)
-    const after = await positionAfter(world, partner_id, behind, (text, param) =>
-      readPosition(text, { param }),
-    )
+    let after: bigint | undefined
+    const read = async (): Promise<LogPage> => {
+      after ??= await positionAfter(world, partner_id, behind, (text, param) => readPosition(text, { param }))
+      return after === undefined ? { rows: [] } : selectEvents(world.db, { ...filter, from: { after } })
+    }
+    const { wait_ms, gone } = call
+    const page = await readOrWait(read, {
+      isEmpty: ({ rows, stopped_at }) => rows.length === 0 && stopped_at === undefined,
+      lookout: lookouts[world.environment],
+      partner_id,
+      wait_ms,
+      gone,
+    })
     // Committed, but not in the log yet: nothing is behind it, and it is where to go on from.
     if (after === undefined) return { data: [], has_more: false, next_cursor: behind }
-    return logPage(world, await selectEvents(world.db, { ...filter, from: { after } }), { limit, after })
+    return logPage(world, page, { limit, after })
   }),
 
   handle(contract.getEvent, async ({ world, caller, params }) =>

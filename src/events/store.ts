@@ -106,6 +106,35 @@ export const eventList: ListSource = {
   walks: [{ by: ['object_id'] }, { by: [] }],
 }
 
+/** Of a partner's last event, or of the world's; 0 when there is none. */
+export async function lastPosition(db: Db, partner_id?: string): Promise<bigint> {
+  const { rows } = await db.query(
+    partner_id === undefined
+      ? { name: 'last position', text: 'SELECT max(position) AS last FROM event_positions' }
+      : {
+          name: 'last position of partner',
+          text: 'SELECT max(position) AS last FROM event_positions WHERE partner_id = $1',
+          values: [partner_id],
+        },
+  )
+  return rows[0].last ?? 0n
+}
+
+/** Whose events got their places behind this position; looks at `most` of them. */
+export async function newsSince(
+  db: Db,
+  position: bigint,
+  most: number,
+): Promise<{ last: bigint | null; partners: ReadonlySet<string>; looked_at: number }> {
+  const { rows } = await db.query({
+    name: 'news since position',
+    text: `SELECT max(position) AS last, array_agg(DISTINCT partner_id) AS partners, count(*)::integer AS looked_at
+      FROM (SELECT partner_id, position FROM event_positions WHERE position > $1 ORDER BY position LIMIT $2) AS news`,
+    values: [position, most],
+  })
+  return { ...rows[0], partners: new Set(rows[0].partners ?? []) }
+}
+
 /** Forgets events that nobody waits for, as many as there are. */
 export async function forgetEvents(db: Db, older_than: Date, goOn: GoOn = () => true): Promise<void> {
   let after: bigint | null = 0n
@@ -166,6 +195,7 @@ const subjects: Readonly<Record<string, IdKind>> = {
   'pix.payout': 'payout',
   'onchain.transfer': 'transfer',
   trade: 'trade',
+  fee_payout: 'fee_payout',
   api_key: 'key',
   webhook_endpoint: 'webhook_endpoint',
 }

@@ -48,6 +48,8 @@ export type Endpoint = {
   /** Absent: any valid key. */
   readonly scopes?: NeededScopes
   readonly sandbox_only?: true
+  /** Takes `?wait=` (wait.ts), and may answer so much later. */
+  readonly waits?: true
   readonly params?: TObject
   readonly query?: TObject
   readonly body?: TObject
@@ -156,6 +158,10 @@ export type Call<E extends Endpoint> = {
   readonly world: World
   readonly caller: Caller
   readonly request_id: string
+  /** How long the caller wants to wait for something to answer with. */
+  readonly wait_ms: number
+  /** Aborted when whoever waits has left. */
+  readonly gone: AbortSignal
   /** The body that a refusal would be answered with. */
   bodyOf(refusal: Refusal): string
   readonly params: Part<E['params']>

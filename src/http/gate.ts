@@ -23,6 +23,8 @@ export type Knock = {
   readonly address: string
   readonly endpoint: Endpoint | undefined
   readonly dry_run: boolean
+  /** The caller wants to wait for something to answer with. */
+  readonly waits: boolean
 }
 
 export type TurnedAway = { readonly window: WindowState; readonly refusal: Refusal }

@@ -19,6 +19,7 @@ import { findLocation, type Located } from './location.ts'
 import { formats, ownKeywords } from './schema.ts'
 import { guardSockets, PIPELINED_MAX, type SocketLimits, STALL_MS } from './sockets.ts'
 import { refusalOf } from './validation.ts'
+import { waitMsOf } from './wait.ts'
 
 export type ServerOptions = {
   readonly handlers: readonly Handler[]
@@ -124,6 +125,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
       address: request.address,
       endpoint: request.routeOptions.config?.endpoint,
       dry_run: (request.query as { dry_run?: unknown } | undefined)?.dry_run === 'true',
+      waits: waitMsOf(request.routeOptions.config?.endpoint, request.query) > 0,
     })
     const admission = await inTime(request, knocking, (late) => late.refusal ?? late.leave())
     reply.headers(rateLimitHeaders(admission.window))
@@ -300,8 +302,11 @@ function addRoute(
       if (!endpoint.body) refuseFields(body)
       const bodyOf = (refusal: Refusal) =>
         JSON.stringify(refusal.toBody({ public_url: public_url(), request_id: request.id }))
+      const wait_ms = waitMsOf(endpoint, query)
+      request.answer_by += wait_ms
+      const gone = wait_ms > 0 ? goneSignal(request, reply) : NEVER_GONE
       request.running = true
-      const work = run({ world, caller, request_id: request.id, bodyOf, params, query, body })
+      const work = run({ world, caller, request_id: request.id, wait_ms, gone, bodyOf, params, query, body })
       const answer = await inTime(request, work.finally(leave))
       reply.type('application/json; charset=utf-8')
       if (answer instanceof Answered) {
@@ -316,6 +321,20 @@ function addRoute(
       return status === 204 ? reply.send() : reply.send(JSON.stringify(answer))
     },
   })
+}
+
+const NEVER_GONE = new AbortController().signal
+
+/** Whoever waits and then closes its side, or the connection, waits no longer. */
+function goneSignal(request: FastifyRequest, reply: FastifyReply): AbortSignal {
+  const leaving = new AbortController()
+  const leave = () => leaving.abort()
+  request.socket.once('end', leave)
+  reply.raw.once('close', () => {
+    request.socket.off('end', leave)
+    leave()
+  })
+  return leaving.signal
 }
 
 /**

@@ -10,6 +10,7 @@ import type { CustomLimits } from '../limits/tiers.ts'
 import type { World } from '../world.ts'
 import {
   type ApiKey,
+  countEvent,
   endValues,
   insertKey,
   insertValue,
@@ -105,7 +106,7 @@ export async function revokeKey(world: World, id: string): Promise<ListedKey> {
         partner_id: after.partner_id,
         type: 'api_key.revoked',
         object: renderKey(after, world.environment),
-        sequence: 2,
+        sequence: await countEvent(tx, id, 'revoked'),
       })
     }
     return after
@@ -124,7 +125,14 @@ export async function rotateKey(world: World, id: string, grace_seconds: number)
     if (before.revoked_at) throw new Error(`Key ${id} is revoked; create a new one.`)
     await endValues(tx, id, grace_seconds)
     await insertValue(tx, { api_key_id: id, hash: hashKeyValue(value), last_four: lastFour(value) })
-    return (await listKeys(tx, { id }))[0]!
+    const after = (await listKeys(tx, { id }))[0]!
+    await recordEvent(tx, world, {
+      partner_id: after.partner_id,
+      type: 'api_key.rotated',
+      object: renderKey(after, world.environment),
+      sequence: await countEvent(tx, id, 'rotated'),
+    })
+    return after
   })
   await sendHint(world.db, 'api_key_changed', id)
   return { key, value }

@@ -12,6 +12,8 @@ export type ApiKey = CustomLimits & {
   readonly ip_allowlist: readonly string[]
   readonly expires_at: Date | null
   readonly revoked_at: Date | null
+  /** Of the last event about it. */
+  readonly sequence: number
   readonly created_at: Date
 }
 
@@ -104,6 +106,18 @@ export async function markRevoked(db: Db, id: string): Promise<ApiKey> {
     [id],
   )
   return rows[0]
+}
+
+/**
+ * The number of the next event about a key. The version before tells of a revocation as number 2, whatever came before: a
+ * rotation leaves that one free.
+ */
+export async function countEvent(db: Db, id: string, type: 'rotated' | 'revoked'): Promise<number> {
+  const { rows } = await db.query(
+    'UPDATE api_keys SET sequence = greatest(sequence, $2) + 1 WHERE id = $1 RETURNING sequence',
+    [id, type === 'rotated' ? 2 : 1],
+  )
+  return rows[0].sequence
 }
 
 /** Values replaced by a rotation end when the grace does; one that would end sooner still does. */

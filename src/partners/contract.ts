@@ -1,9 +1,7 @@
 import { Type as T } from 'typebox'
-import { assets } from '../core/money.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { AssetName, Fields, Id, Page, pageQuery, Timestamp, timeQuery, Units } from '../http/schema.ts'
 import { tierNames } from '../limits/tiers.ts'
-import type { FeePayout } from '../treasury/store.ts'
 
 const AccountObject = T.Object(
   {
@@ -69,16 +67,6 @@ export const FeePayoutObject = T.Object(
   },
   { $id: 'FeePayout' },
 )
-
-export const renderFeePayout = (paid: FeePayout) => ({
-  id: paid.id,
-  asset: paid.asset,
-  amount: paid.amount.toString(),
-  decimals: assets[paid.asset].decimals,
-  ...(paid.customer_id === null ? {} : { customer_id: paid.customer_id }),
-  reference: paid.reference,
-  created_at: paid.created_at.toISOString(),
-})
 
 export const listFeePayouts = endpoint({
   name: 'account.fee_payouts',

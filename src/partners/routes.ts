@@ -2,8 +2,9 @@ import { assetNames, assets } from '../core/money.ts'
 import { selectNewest } from '../db/newest.ts'
 import { type Handler, handle } from '../http/endpoint.ts'
 import { filterOf, listOf, pageOf } from '../http/page.ts'
+import { renderFeePayout } from '../treasury/fee-payouts.ts'
 import { accruedFees, type FeePayout, feePayoutList } from '../treasury/store.ts'
-import { getAccount, listFeePayouts, renderFeePayout } from './contract.ts'
+import { getAccount, listFeePayouts } from './contract.ts'
 import { partnerById } from './store.ts'
 
 export const partnersRoutes: Handler[] = [

@@ -1,7 +1,8 @@
 import { refuse } from '../core/errors.ts'
-import { formatMoney, type Money, money as moneyOf } from '../core/money.ts'
+import { assets, formatMoney, type Money, money as moneyOf } from '../core/money.ts'
 import { activeCustomer } from '../customers/customers.ts'
 import { customerRows } from '../customers/store.ts'
+import { eventWrite } from '../events/events.ts'
 import { customerAccount, externalAccount, partnerFeesAccount } from '../ledger/accounts.ts'
 import type { Claim, Command } from '../ledger/command.ts'
 import { type Referenced, underReference } from '../ledger/once.ts'
@@ -12,6 +13,17 @@ import { changePositions, type FeePayout, insertFeePayouts, positionId, position
 export type FeePayoutOrder = Pick<FeePayout, 'partner_id' | 'customer_id' | 'reason' | 'reference'> & {
   readonly money: Money
 }
+
+/** As its partner sees it; why it was made is the operator's own note. */
+export const renderFeePayout = (paid: FeePayout) => ({
+  id: paid.id,
+  asset: paid.asset,
+  amount: paid.amount.toString(),
+  decimals: assets[paid.asset].decimals,
+  ...(paid.customer_id === null ? {} : { customer_id: paid.customer_id }),
+  reference: paid.reference,
+  created_at: paid.created_at.toISOString(),
+})
 
 export function payFees(world: World, order: FeePayoutOrder): Command<Referenced> {
   const { partner_id, customer_id, money, reason, reference } = order
@@ -52,6 +64,7 @@ function payment(world: World, order: FeePayoutOrder): Command<FeePayout> {
         customer_id,
         reason,
         reference,
+        sequence: 1,
         created_at: held.now,
       }
       return {
@@ -73,6 +86,11 @@ function payment(world: World, order: FeePayoutOrder): Command<FeePayout> {
         writes: [
           { target: insertFeePayouts, row: made },
           { target: changePositions, row: { id: position_id, amount: accrued - units } },
+          eventWrite(
+            world,
+            { partner_id, type: 'fee_payout.completed', object: renderFeePayout(made), sequence: 1 },
+            held.now,
+          ),
         ],
         result: made,
       }

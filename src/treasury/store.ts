@@ -2,6 +2,7 @@ import type { Asset } from '../core/money.ts'
 import { columnsOf } from '../db/columns.ts'
 import type { ListSource } from '../db/newest.ts'
 import type { Db } from '../db/pool.ts'
+import { isoTime, toldCheck } from '../events/store.ts'
 import type { Check, Template } from '../ledger/audit.ts'
 import { referenceChecks } from '../ledger/claims-audit.ts'
 import { insertInto, rowSource, updateOf } from '../ledger/command.ts'
@@ -145,6 +146,8 @@ export type FeePayout = {
   readonly customer_id: string | null
   readonly reason: string
   readonly reference: string
+  /** Of the last event about it; 0 when it was made before it told of itself. */
+  readonly sequence: number
   readonly created_at: Date
 }
 
@@ -156,6 +159,7 @@ export const insertFeePayouts = insertInto('fee_payouts', {
   customer_id: 'text',
   reason: 'text',
   reference: 'text',
+  sequence: 'integer',
   created_at: 'timestamptz',
 })
 
@@ -221,5 +225,17 @@ export const treasuryChecks: readonly Check[] = [
     prefix: 'fp',
     operation: 'payment of fees',
     names: ['r.partner_id', 'r.customer_id', 'r.asset', 'r.amount', 'r.reason'],
+  }),
+  toldCheck({
+    name: 'every payment of fees was told once, as it is',
+    prefix: 'fp',
+    table: 'fee_payouts',
+    told: (
+      within,
+    ) => `SELECT f.id AS object_id, n AS sequence, 'fee_payout.completed' AS type, f.partner_id, f.created_at, f.created_at AS since,
+        ARRAY[f.id, f.customer_id, f.asset, f.amount::text, f.reference, ${isoTime('f.created_at')}] AS facts
+      FROM fee_payouts f, generate_series(1, f.sequence) AS n WHERE ${within('f.id')}`,
+    fields: 'id text, customer_id text, asset text, amount text, reference text, created_at text',
+    facts: 'ARRAY[d.id, d.customer_id, d.asset, d.amount, d.reference, d.created_at]',
   }),
 ]

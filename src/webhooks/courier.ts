@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { World } from '../world.ts'
 import { type DeliveryOptions, tryDelivery } from './delivery.ts'
+import { tellDisabled } from './disabled.ts'
 import { openLoop } from './loop.ts'
 import { type Made, type Owned, openPosts } from './posts.ts'
 import {
@@ -36,6 +37,8 @@ export type CourierOptions = DeliveryOptions & {
     outcome: 'delivered' | 'failed' | 'exhausted'
     lag_seconds: number | null
   }) => void
+  /** Told when events have got their places in the log. */
+  readonly onPlaced?: () => void
   /** Told when what came of an attempt could not be written down; `kept`: that it was made is known all the same. */
   readonly onLost?: (loss: { kept: boolean }) => void
 }
@@ -65,7 +68,12 @@ export function openCourier(world: World, options: CourierOptions): Courier {
   /** Which partner an endpoint belongs to never changes. */
   const owners = new Map<string, string>()
 
-  const recorder = openRecorder(world.db, { log, onDisabled: abandon, ...(onLost ? { onLost } : {}) })
+  const recorder = openRecorder(world.db, {
+    log,
+    tell: (tx, endpoint) => tellDisabled(tx, world, endpoint),
+    onDisabled: abandon,
+    ...(onLost ? { onLost } : {}),
+  })
   const posts = openPosts({
     log,
     timeout_ms,
@@ -84,6 +92,7 @@ export function openCourier(world: World, options: CourierOptions): Courier {
     for (let placed = DISPATCH_BATCH; placed === DISPATCH_BATCH && !stopped; ) {
       const done = await dispatchFresh(world.db, DISPATCH_BATCH)
       placed = done.placed
+      if (placed > 0) options.onPlaced?.()
       if (done.endpoints.length > 0) feed(await withOwners(done.endpoints))
     }
   }

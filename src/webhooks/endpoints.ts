@@ -8,14 +8,16 @@ import type { World } from '../world.ts'
 import { renderEndpoint } from './contract.ts'
 import type { Courier } from './courier.ts'
 import { sealedFor } from './delivery.ts'
+import { tellDisabled } from './disabled.ts'
 import { addDeliveries, cancelPending, type Delivery, selectDeliveries } from './queue.ts'
 import { newSecret, showSecret } from './signature.ts'
 import {
   changeEndpoint,
-  countTest,
+  countEvent,
   deleteEndpoint,
   type EndpointChange,
   insertEndpoint,
+  lockEndpoint,
   replaceSecret,
   selectEndpoint,
   type WebhookEndpoint,
@@ -87,9 +89,15 @@ export async function editEndpoint(
   if (change.url !== undefined) checkUrl(world, webhooks, change.url)
   const unique = change.events ? { events: [...new Set(change.events)] } : {}
   const known = isId('webhook_endpoint', where.id)
-  const endpoint = known ? await changeEndpoint(world.db, where, { ...change, ...unique }) : undefined
-  if (endpoint?.status === 'disabled') await endPending(world, webhooks, where.id)
-  return endpoint ?? missing()
+  if (!known) return missing()
+  const endpoint = await transaction(world.db, async (tx) => {
+    const before = (await lockEndpoint(tx, where)) ?? missing()
+    const after = (await changeEndpoint(tx, where, { ...change, ...unique })) ?? missing()
+    if (before.status === 'enabled' && after.status === 'disabled') await tellDisabled(tx, world, where)
+    return after
+  })
+  if (endpoint.status === 'disabled') await endPending(world, webhooks, where.id)
+  return endpoint
 }
 
 export async function removeEndpoint(world: World, webhooks: Webhooks, where: Where): Promise<void> {
@@ -120,7 +128,7 @@ export async function rotateSecret(
 export async function sendTest(world: World, { couriers }: Webhooks, where: Where): Promise<Delivery> {
   const { id } = await enabledEndpoint(world, where)
   const event_id = await transaction(world.db, async (tx) => {
-    const endpoint = (await countTest(tx, where)) ?? missing()
+    const endpoint = (await countEvent(tx, where)) ?? missing()
     const event_id = await recordEvent(tx, world, {
       partner_id: endpoint.partner_id,
       type: TEST_TYPE,

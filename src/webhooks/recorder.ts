@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { isAnswer, isServerTrouble, type Pool } from '../db/pool.ts'
+import { type Db, isAnswer, isServerTrouble, type Pool, transaction } from '../db/pool.ts'
 import { type Outcome, recordOutcomes } from './queue.ts'
 import { type EndpointNews, noteEndpoints } from './store.ts'
 
@@ -29,11 +29,13 @@ export function openRecorder(
   options: {
     readonly log: Logger
     readonly onLost?: (loss: { kept: boolean }) => void
+    /** Tells of an endpoint that was disabled, in the transaction that did so. */
+    readonly tell?: (tx: Db, endpoint: { id: string; partner_id: string }) => Promise<void>
     /** Told of an endpoint that is gone, or has failed for too long. */
     readonly onDisabled?: (endpoint_id: string) => void
   },
 ): Recorder {
-  const { log, onLost, onDisabled } = options
+  const { log, onLost, onDisabled, tell } = options
   let waiting: Waiting[] = []
   let writing: Promise<void> | undefined
 
@@ -100,13 +102,19 @@ export function openRecorder(
     const news = newsOf(batch)
     if (news.length === 0) return
     try {
-      for (const { id, disabled_reason } of await noteEndpoints(db, news, DISABLE_AFTER_MS)) {
+      for (const { id, disabled_reason } of await transaction(db, (tx) => noteAndTell(tx, news))) {
         log.warn({ endpoint_id: id, reason: disabled_reason }, 'webhooks: endpoint disabled')
         onDisabled?.(id)
       }
     } catch (error) {
       log.warn({ err: error, endpoints: news.length }, 'webhooks: state of endpoints not noted')
     }
+  }
+
+  async function noteAndTell(tx: Db, news: readonly EndpointNews[]) {
+    const disabled = await noteEndpoints(tx, news, DISABLE_AFTER_MS)
+    for (const endpoint of disabled) await tell?.(tx, endpoint)
+    return disabled
   }
 
   return {

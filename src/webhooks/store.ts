@@ -16,6 +16,7 @@ export type WebhookEndpoint = {
   readonly previous_secret: Buffer | null
   readonly previous_secret_until: Date | null
   readonly failing_since: Date | null
+  /** Counts the events about it. */
   readonly tests: number
   readonly created_at: Date
 }
@@ -138,7 +139,18 @@ export async function replaceSecret(
   return rows[0]
 }
 
-export async function countTest(db: Db, where: Where): Promise<WebhookEndpoint | undefined> {
+/** Held until the transaction ends. */
+export async function lockEndpoint(db: Db, where: Where): Promise<WebhookEndpoint | undefined> {
+  const { rows } = await db.query(
+    `SELECT ${columnsOf('webhook_endpoints')} FROM webhook_endpoints
+     WHERE id = $1 AND partner_id = $2 AND status <> 'deleted' FOR NO KEY UPDATE`,
+    [where.id, where.partner_id],
+  )
+  return rows[0]
+}
+
+/** The next event about it has the number that `tests` has then; at first only tests were told. */
+export async function countEvent(db: Db, where: Where): Promise<WebhookEndpoint | undefined> {
   const { rows } = await db.query(
     `UPDATE webhook_endpoints SET tests = tests + 1 WHERE id = $1 AND partner_id = $2 AND status <> 'deleted' RETURNING ${columnsOf('webhook_endpoints')}`,
     [where.id, where.partner_id],
@@ -154,7 +166,7 @@ export async function noteEndpoints(
   db: Db,
   news: readonly EndpointNews[],
   disable_after_ms: number,
-): Promise<{ id: string; disabled_reason: string }[]> {
+): Promise<{ id: string; partner_id: string; disabled_reason: string }[]> {
   const { rows } = await db.query({
     name: 'note webhook endpoints',
     text: `WITH judged AS (
@@ -168,7 +180,7 @@ export async function noteEndpoints(
         disabled_reason = CASE WHEN j.ends THEN CASE WHEN j.gone THEN 'gone' ELSE 'failing' END ELSE w.disabled_reason END,
         disabled_at = CASE WHEN j.ends THEN now() ELSE w.disabled_at END
       FROM judged j WHERE w.id = j.id AND (j.ends OR j.works = (w.failing_since IS NOT NULL))
-      RETURNING w.id, w.disabled_reason, j.ends`,
+      RETURNING w.id, w.partner_id, w.disabled_reason, j.ends`,
     values: [
       news.map(({ id }) => id),
       news.map(({ works }) => works),

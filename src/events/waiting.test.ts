@@ -1,0 +1,201 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Api, openApi, type Reply } from '../../test/support/api.ts'
+import { startNode } from '../../test/support/node.ts'
+import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
+import { until } from '../../test/support/wait.ts'
+import type { Service } from '../main.ts'
+
+/** Fewer connections than callers that wait. */
+const POOL = '2'
+const WAITS_PER_PARTNER = 20
+
+let service: TestService
+let other: Service
+let long: Promise<Reply>
+let stopped = false
+beforeAll(async () => {
+  service = await startTestService({ DATABASE_POOL: POOL })
+  other = await startNode(service.database.url, { DATABASE_POOL: POOL })
+  const { api } = await settledPartner()
+  // Longer than any other request may take; looked at in the end.
+  long = api.get('/v1/events?wait=11')
+})
+afterAll(async () => {
+  await other.stop()
+  if (!stopped) await service.stop()
+})
+
+/** A partner whose first event, that of its key, is in the log. */
+async function settledPartner(options: Parameters<TestService['partner']>[0] = {}) {
+  const partner = await service.partner(options)
+  await until(async () => (await partner.api.get('/v1/events')).json.data.length === 1, 5000)
+  return partner
+}
+const sample = async (api: Api, kind = 'trade.completed') =>
+  (await api.post(`/v1/sandbox/events/${kind}`)).json.id as string
+const idsOf = ({ json }: Reply) => json.data.map(({ id }: any) => id)
+
+/** Of the day's requests, this one counted. */
+const leftToday = async (api: Api): Promise<number> => (await api.get('/v1/usage')).json.day.remaining
+
+/** A call that waits, seen to do so. */
+async function waiting(api: Api, query: string) {
+  let answered = false
+  const reply = api.get(`/v1/events?${query}`).finally(() => {
+    answered = true
+  })
+  await sleep(150)
+  expect(answered).toBe(false)
+  return { reply, answered: () => answered }
+}
+
+describe('a call that waits', () => {
+  test('is answered as soon as there is an event, and goes on where it was', async () => {
+    const { api } = await settledPartner()
+    const from = (await api.get('/v1/events?after=start')).json.next_cursor
+    const { reply } = await waiting(api, `after=${from}&wait=30`)
+    const made = await sample(api)
+    const first = await reply
+    expect(idsOf(first)).toEqual([made])
+    const next = await waiting(api, `after=${first.json.next_cursor}&wait=30`)
+    const second = await sample(api)
+    expect(idsOf(await next.reply)).toEqual([second])
+  })
+
+  test('is answered at once when there is something already', async () => {
+    const { api } = await settledPartner()
+    expect(idsOf(await api.get('/v1/events?after=start&wait=30'))).toHaveLength(1)
+  })
+
+  test('without after waits for what comes from now on, as after=now does', async () => {
+    const { api } = await settledPartner()
+    const calls = [await waiting(api, 'wait=30'), await waiting(api, 'after=now&wait=30')]
+    const made = await sample(api)
+    for (const { reply } of calls) expect(idsOf(await reply)).toEqual([made])
+    const now = await api.get('/v1/events?after=now')
+    expect(now.json).toEqual({ data: [], has_more: false, next_cursor: expect.any(String) })
+    expect((await api.get('/v1/events?wait=0')).json).toEqual(now.json)
+    const next = await sample(api)
+    expect(idsOf(await api.get(`/v1/events?after=${now.json.next_cursor}&wait=30`))).toEqual([next])
+  })
+
+  test('ends with an empty page that says where to go on', async () => {
+    const { api } = await settledPartner()
+    const { status, json } = await api.get('/v1/events?wait=1')
+    expect([status, json.data, json.has_more]).toEqual([200, [], false])
+    const made = await sample(api)
+    expect(idsOf(await api.get(`/v1/events?after=${json.next_cursor}&wait=30`))).toEqual([made])
+  })
+
+  test('is not answered with what its filter leaves out, nor with what belongs to others', async () => {
+    const [{ api }, stranger] = [await settledPartner(), await settledPartner()]
+    const call = await waiting(api, 'wait=30&type=deposit.completed')
+    await sample(stranger.api, 'deposit.completed')
+    await sample(api, 'trade.completed')
+    await sleep(500)
+    expect(call.answered()).toBe(false)
+    const made = await sample(api, 'deposit.completed')
+    expect(idsOf(await call.reply)).toEqual([made])
+  })
+
+  test('hears of what happens on another node', async () => {
+    const { api, key } = await settledPartner()
+    const { reply } = await waiting(api, 'wait=30')
+    const there = openApi(other.url, key)
+    const customer = await there.post('/v1/customers', { name: 'Ana', document: someCpf() })
+    expect((await reply).json.data[0].data.object.id).toBe(customer.json.id)
+  })
+
+  test('takes events that follow at once along', async () => {
+    const { api } = await settledPartner()
+    const { reply } = await waiting(api, 'wait=30&limit=100')
+    await Promise.all(Array.from({ length: 20 }, () => sample(api)))
+    expect(idsOf(await reply).length).toBeGreaterThan(1)
+  })
+
+  test('counts as one request', async () => {
+    const { api } = await settledPartner({ limited: true })
+    const before = await leftToday(api)
+    await api.get('/v1/events?wait=1')
+    expect(await leftToday(api)).toBe(before - 2)
+  })
+
+  test('takes a whole number of seconds up to 30', async () => {
+    const { api } = await settledPartner()
+    for (const wait of ['31', '-1', '1.5', 'x', '']) {
+      const { json } = await api.get(`/v1/events?wait=${wait}`)
+      expect(json.error).toMatchObject({ code: 'invalid_request', param: 'wait' })
+    }
+    const { next_cursor } = (await api.get('/v1/events?after=start')).json
+    expect((await api.get(`/v1/events?wait=1&cursor=${next_cursor}`)).json.error.param).toBe('cursor')
+  })
+})
+
+describe('many that wait', () => {
+  /** Calls that can be left. */
+  function waitAll(key: string, count: number) {
+    const leaving = new AbortController()
+    const replies = Array.from({ length: count }, () =>
+      fetch(`${service.url}/v1/events?wait=30`, {
+        headers: { authorization: `Bearer ${key}` },
+        signal: leaving.signal,
+      }).then(
+        (response) => response.status,
+        () => undefined,
+      ),
+    )
+    return { replies, leave: () => leaving.abort() }
+  }
+
+  test('hold no connection to the database: other calls go on, also of others', async () => {
+    const [mine, others] = [await settledPartner(), await settledPartner()]
+    const { replies, leave } = waitAll(mine.key, WAITS_PER_PARTNER)
+    await sleep(150)
+    for (const { api } of [mine, others])
+      expect((await api.post('/v1/customers', { name: 'Ana', document: someCpf() })).status).toBe(201)
+    leave()
+    await Promise.all(replies)
+  })
+
+  test('are bounded per partner: one more is refused, consumes nothing, and is nobody else’s matter', async () => {
+    const [{ api, key, partner_id }, others] = [await settledPartner(), await settledPartner()]
+    const { replies, leave } = waitAll(key, WAITS_PER_PARTNER)
+    const second_key = (await service.partner({ partner_id })).api
+    let refused!: Reply
+    await until(async () => {
+      refused = await second_key.get('/v1/events?wait=1')
+      return refused.status === 429
+    }, 10_000)
+    const before = await leftToday(second_key)
+    refused = await second_key.get('/v1/events?wait=1')
+    expect(refused.json.error).toMatchObject({
+      code: 'rate_limit_exceeded',
+      details: { window: 'waits', limit: WAITS_PER_PARTNER, retry_after_seconds: 1 },
+    })
+    expect(await leftToday(second_key)).toBe(before - 1)
+    // Without a wait there is always room, and others have room of their own.
+    expect((await api.get('/v1/events?wait=0')).status).toBe(200)
+    expect((await others.api.get('/v1/events?wait=1')).status).toBe(200)
+
+    // Whoever leaves gives its place back.
+    leave()
+    await Promise.all(replies)
+    await until(async () => (await second_key.get('/v1/events?wait=1')).status === 200, 10_000)
+  })
+})
+
+test('a wait may take longer than any other answer', async () => {
+  const { status, json } = await long
+  expect([status, json.data]).toEqual([200, []])
+})
+
+test('whoever waits when the node stops is answered at once', async () => {
+  const { api } = await settledPartner()
+  const { reply } = await waiting(api, 'wait=30')
+  stopped = true
+  const stop = service.stop()
+  const { status, json } = await reply
+  expect([status, json.data]).toEqual([200, []])
+  await stop
+})

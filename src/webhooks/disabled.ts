@@ -1,0 +1,21 @@
+import type { Db } from '../db/pool.ts'
+import { recordEvent } from '../events/events.ts'
+import type { World } from '../world.ts'
+import { renderEndpoint } from './contract.ts'
+import { countEvent } from './store.ts'
+
+/** An endpoint that is told nothing any more is told of elsewhere: in the log, and to the partner's other endpoints. */
+export async function tellDisabled(
+  tx: Db,
+  world: World,
+  where: { id: string; partner_id: string },
+): Promise<void> {
+  const endpoint = await countEvent(tx, where)
+  if (!endpoint) return
+  await recordEvent(tx, world, {
+    partner_id: endpoint.partner_id,
+    type: 'webhook_endpoint.disabled',
+    object: renderEndpoint(endpoint),
+    sequence: endpoint.tests,
+  })
+}
