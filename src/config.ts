@@ -49,6 +49,18 @@ const settings = {
     secret: true,
     parse: databaseUrl,
   }),
+  DATABASE_TLS: setting({
+    about:
+      'verify: a database on another machine must be reached by TLS and show a certificate for its name; off: not, where nobody else can listen on the network',
+    fallback: 'verify',
+    parse: oneOf('verify', 'off'),
+  }),
+  MIGRATE: setting({
+    about:
+      'false: a start leaves the database as it is, and DATABASE_URL needs no user; somebody else runs trilho migrate before, as the owner',
+    fallback: 'true',
+    parse: yesOrNo,
+  }),
   DATABASE_POOL: setting({
     about:
       'Connections beside the ledger’s, per environment; one of them may be at the housekeeping for a while. Calls that only read have half as many more',
@@ -258,6 +270,7 @@ export type Config = {
   readonly public_url: string | undefined
   readonly data_dir: string
   readonly database_url: string | undefined
+  readonly migrate: boolean
   readonly database_pool: number
   readonly database_wait_ms: number
   readonly start_wait_ms: number
@@ -329,6 +342,8 @@ export function readConfig(env: Environment): Config {
       'SECRET_KEY is needed with DATABASE_URL, and must be the same on every node (openssl rand -hex 32)',
     )
   }
+  if (parsed.DATABASE_TLS === 'off' && /[?&]sslmode=(?!disable(&|$))/.test(parsed.DATABASE_URL ?? ''))
+    mistakes.push('DATABASE_TLS is off, and DATABASE_URL has an sslmode; keep one')
   // Somebody who asks and then sends needs time for both, and some to spare, before the lease ends.
   const rail_timeout_max = Math.floor(parsed.LEASE_MS / LEASE_OVER_TIMEOUT)
   if (parsed.RAIL_TIMEOUT_MS !== undefined && parsed.RAIL_TIMEOUT_MS > rail_timeout_max) {
@@ -340,7 +355,8 @@ export function readConfig(env: Environment): Config {
     host: parsed.HOST,
     public_url: parsed.PUBLIC_URL,
     data_dir: parsed.DATA_DIR,
-    database_url: parsed.DATABASE_URL,
+    database_url: parsed.DATABASE_TLS === 'off' ? withoutTls(parsed.DATABASE_URL) : parsed.DATABASE_URL,
+    migrate: parsed.MIGRATE,
     database_pool: parsed.DATABASE_POOL,
     database_wait_ms: parsed.DATABASE_WAIT_MS,
     start_wait_ms: parsed.START_WAIT_MS,
@@ -486,6 +502,11 @@ function databaseUrl(value: string): string {
       'must end with the name of the database, as in postgresql://user:password@host:5432/database',
     )
   return value
+}
+
+function withoutTls(url: string | undefined): string | undefined {
+  if (url === undefined || /[?&]sslmode=/.test(url)) return url
+  return `${url}${url.includes('?') ? '&' : '?'}sslmode=disable`
 }
 
 function hexKey(value: string): Buffer {

@@ -12,10 +12,11 @@ import { createSealer } from './core/seal.ts'
 import { awaitPrimary } from './db/await-primary.ts'
 import { measureOffset } from './db/clock.ts'
 import { openHints } from './db/hints.ts'
-import { migrate } from './db/migrate.ts'
+import { assertMigrated, migrate } from './db/migrate.ts'
 import { ensureSecretKey, startDatabase } from './db/open.ts'
-import { type Db, openPool } from './db/pool.ts'
+import { type Db, openClient, openOwner, openPool } from './db/pool.ts'
 import { primaryOf } from './db/primary.ts'
+import { openSeats } from './db/seat.ts'
 import { createDemo, renderDemo } from './demo.ts'
 import { buildOpenApi } from './docs/openapi.ts'
 import { registerPages } from './docs/pages.ts'
@@ -106,19 +107,26 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
     const database = await startDatabase(config, (line) => log.debug({ postgres: line }), onFatal)
     closing.push(database.stop)
     const secret_key = config.secret_key ?? (await ensureSecretKey(config.data_dir))
+    const seats = openSeats(database.url, [secret_key])
     const primary = primaryOf(database.url)
     const unlisten = primary.onEpoch((news) => log.warn(news, 'connections to the database are renewed'))
     closing.push(async () => unlisten())
-    await awaitPrimary(database.url, { log, signal, give_up_ms: config.start_wait_ms })
-    const applied = await migrate(database.url, signal)
+    // The owner migrates and leaves; from then on everybody comes in as the role of their seat.
+    const migrates = config.migrate || database.embedded
+    const knock = () =>
+      migrates ? openOwner(database.url, 'trilho start') : openClient(seats('shared', 'trilho start'))
+    await awaitPrimary(knock, { log, signal, give_up_ms: config.start_wait_ms })
+    if (migrates) {
+      const applied = await migrate(database.url, { seats, signal })
+      if (applied.length > 0) log.info({ applied }, 'database migrated')
+    } else await assertMigrated(seats)
     signal?.throwIfAborted()
-    if (applied.length > 0) log.info({ applied }, 'database migrated')
 
     const metrics = createMetrics()
     const clock = systemClock()
     const couriers: Partial<Record<Environment, Courier>> = {}
     const lookouts: Partial<Record<Environment, Lookout>> = {}
-    const sharedSeat = { url: database.url, schema: 'shared', application_name: 'trilho' } as const
+    const sharedSeat = seats('shared', 'trilho')
     const wait_ms = config.database_wait_ms
     const sharedDb = openPool({ ...sharedSeat, max: 2, wait_ms })
     closing.push(() => sharedDb.end())
@@ -127,7 +135,7 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
       doors,
       stop: stopWorlds,
     } = openWorlds({
-      url: database.url,
+      seats,
       clock,
       log,
       config,

@@ -5,6 +5,7 @@ import type { Clock } from './core/clock.ts'
 import type { Environment } from './core/environment.ts'
 import { customerChecks } from './customers/store.ts'
 import { openPool, type SchemaName } from './db/pool.ts'
+import type { Seats } from './db/seat.ts'
 import { depositChecks, depositTemplate } from './deposits/store.ts'
 import { eventChecks } from './events/store.ts'
 import { type Check, type Template, templateChecks, transitCheck } from './ledger/audit.ts'
@@ -66,7 +67,7 @@ export type OpenWorlds = {
 }
 
 export function openWorlds(options: {
-  url: string
+  seats: Seats
   clock: Clock
   log: Logger
   config: Pick<
@@ -91,7 +92,7 @@ export function openWorlds(options: {
     environment: E,
     rails: Pick<World<E>, 'pix' | 'chain' | 'prices' | 'quoting'>,
   ): World<E> {
-    const seat = { url: options.url, schema: schemas[environment], application_name: `trilho ${environment}` }
+    const seat = options.seats(schemas[environment], `trilho ${environment}`)
     const { onBatch, clock, config } = options
     const { database_wait_ms: wait_ms } = config
     const db = openPool({ ...seat, max: options.pool, wait_ms })

@@ -11,7 +11,7 @@ import { MigrationBlocked, migrate } from '../src/db/migrate.ts'
 import { openConnection } from '../src/ledger/connection.ts'
 import { openApi } from './support/api.ts'
 import { nobodyOn, type Ran, runCli, type Started, startCli, tempDataDir } from './support/cli.ts'
-import { asAdmin, createDatabase } from './support/database.ts'
+import { asAdmin, createDatabase, seatAt } from './support/database.ts'
 import { openHole } from './support/hole.ts'
 import { startNode } from './support/node.ts'
 import { openPooler } from './support/pooler.ts'
@@ -326,10 +326,7 @@ describe('what keeps a server from starting is said in a sentence', () => {
       await asAdmin(database.url, [
         `ALTER DATABASE ${new URL(database.url).pathname.slice(1)} SET synchronous_commit = ${setting}`,
       ])
-      const connection = openConnection(
-        { url: database.url, schema: 'sandbox', application_name: 'durable' },
-        'main',
-      )
+      const connection = openConnection(seatAt(database.url, 'sandbox', 'durable'), 'main')
       await expect(connection.get()).rejects.toThrow(`synchronous_commit is ${setting}`)
       await connection.close()
     }

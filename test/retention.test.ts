@@ -11,7 +11,7 @@ import { propose } from '../src/operator/proposals.ts'
 import { forgetQuotes } from '../src/quotes/store.ts'
 import type { Api } from './support/api.ts'
 import { crowd, times } from './support/crowd.ts'
-import { asAdmin, createDatabase } from './support/database.ts'
+import { asAdmin, createDatabase, seatAt } from './support/database.ts'
 import { scrape } from './support/metrics.ts'
 import { noteFact } from './support/proof.ts'
 import { someCpf, startTestService, type TestService } from './support/service.ts'
@@ -206,7 +206,7 @@ test('ids of batches are forgotten after an hour, windows of the limits an hour 
     `INSERT INTO shared.windows (subject, name, starts_at, ends_at, count) VALUES ('address 0', 'address', now(), now() + interval '1 minute', 1)`,
   )
   await forgetCommits(service.worlds.sandbox.db)
-  const shared = openPool({ url: service.database.url, schema: 'shared', application_name: 'test', max: 1 })
+  const shared = openPool({ ...seatAt(service.database.url, 'shared'), max: 1 })
   onTestFinished(() => shared.end())
   await forgetWindows(shared)
   expect(await count('sandbox.commits', `id LIKE 'old %'`)).toBe(0)
@@ -263,7 +263,7 @@ describe('a chore', () => {
 
   test('needs no connection but the one it holds', async () => {
     const { database, worlds } = service
-    const seat = { url: database.url, schema: 'sandbox', application_name: 'chores' } as const
+    const seat = seatAt(database.url, 'sandbox', 'chores')
     const pool = openPool({ ...seat, max: 1, wait_ms: 3000 })
     onTestFinished(() => pool.end())
     const sandbox = { ...worlds.sandbox, db: pool, stuck_after_ms: 0 }

@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sharedGrants, worldGrants, worldGrantsOnShared } from '../src/db/grants.ts'
+import {
+  sharedFunctions,
+  sharedGrants,
+  worldFunctions,
+  worldGrants,
+  worldGrantsOnShared,
+} from '../src/db/grants.ts'
 import { migrate } from '../src/db/migrate.ts'
-import { type Client, openClient, roleOf, type SchemaName, sqlState } from '../src/db/pool.ts'
-import { asAdmin, createDatabase, type TestDatabase } from './support/database.ts'
+import { type Client, databaseName, openClient, roleOf, type SchemaName, sqlState } from '../src/db/pool.ts'
+import { asAdmin, createDatabase, seatAt, type TestDatabase } from './support/database.ts'
 
 /** What the database itself refuses, whatever the code above it does. */
 const DENIED = '42501'
@@ -31,13 +37,17 @@ beforeAll(async () => {
      WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2`,
   ])
   tables = rows as typeof tables
-  for (const schema of schemas)
-    seats[schema] = await openClient({ url: database.url, schema, application_name: 'walls' })
+  for (const schema of schemas) seats[schema] = await openClient(seatAt(database.url, schema, 'walls'))
 })
 afterAll(async () => {
   for (const seat of Object.values(seats)) await seat.end()
   await database.drop()
 })
+
+/** Outside of a transaction, in which some commands refuse to run before anything else is looked at. */
+async function outrightStateOf(schema: SchemaName, sql: string): Promise<string | undefined> {
+  return seats[schema].query(sql).then(() => undefined, sqlState)
+}
 
 async function stateOf(schema: SchemaName, sql: string): Promise<string | undefined> {
   const client = seats[schema]
@@ -56,7 +66,7 @@ test('every table is classified in grants.ts, and nothing else is', () => {
   const classified = { live: worldGrants, sandbox: worldGrants, shared: sharedGrants }
   for (const schema of schemas) {
     const found = tables.filter((table) => table.schema === schema).map(({ name }) => name)
-    expect(found.filter((name) => name !== 'migrations')).toEqual(Object.keys(classified[schema]).sort())
+    expect(found).toEqual(Object.keys(classified[schema]).sort())
   }
   expect(tables.filter(({ schema }) => !schemas.includes(schema))).toEqual([])
 })
@@ -68,11 +78,15 @@ test('each role has the rights of grants.ts on each table, and no other', async 
   ])
   // What was granted by hand is gone after the next start.
   await migrate(database.url)
+  const held = await asAdmin(database.url, [
+    `SELECT role, schema, name, ${verbs.map((verb) => `has_table_privilege(role, format('%I.%I', schema, name), '${verb}') AS "${verb}"`).join(', ')}
+     FROM unnest(ARRAY['${schemas.map((role) => roleOf(database.url, role)).join("', '")}']) AS role,
+          (VALUES ${tables.map(({ schema, name }) => `('${schema}', '${name}')`).join(', ')}) AS t (schema, name)`,
+  ])
+  const rights = new Map(held.map((row) => [`${row.role} ${row.schema}.${row.name}`, row]))
   for (const role of schemas) {
     for (const { schema, name } of tables) {
-      const [row] = await asAdmin(database.url, [
-        `SELECT ${verbs.map((verb) => `has_table_privilege('${roleOf(database.url, role)}', '${schema}.${name}', '${verb}') AS "${verb}"`).join(', ')}`,
-      ])
+      const row = rights.get(`${roleOf(database.url, role)} ${schema}.${name}`)
       const expected = granted[role][schema]?.[name]?.split(', ') ?? []
       const actual = verbs.filter((verb) => row![verb])
       expect(actual, `${role} on ${schema}.${name}`).toEqual(verbs.filter((verb) => expected.includes(verb)))
@@ -96,6 +110,200 @@ test.each(schemas)('%s cannot enter what belongs to others', async (role) => {
   for (const schema of schemas)
     expect(await stateOf(role, `CREATE TABLE ${schema}.more (id text)`)).toBe(DENIED)
   expect(await stateOf(role, 'CREATE TABLE public.more (id text)')).toBe(DENIED)
+})
+
+test.each(schemas)('%s may log in, and nothing else', async (schema) => {
+  const [role] = await asAdmin(database.url, [
+    `SELECT rolcanlogin, rolsuper, rolcreatedb, rolcreaterole, rolinherit, rolreplication, rolbypassrls,
+            rolpassword LIKE 'SCRAM-SHA-256$%' AS scram,
+            (SELECT count(*)::integer FROM pg_auth_members WHERE member = a.oid) AS memberships
+     FROM pg_authid a WHERE rolname = '${roleOf(database.url, schema)}'`,
+  ])
+  expect(role).toEqual({
+    rolcanlogin: true,
+    rolsuper: false,
+    rolcreatedb: false,
+    rolcreaterole: false,
+    rolinherit: false,
+    rolreplication: false,
+    rolbypassrls: false,
+    scram: true,
+    memberships: 0,
+  })
+})
+
+describe.each(schemas)('from the seat of %s', (schema) => {
+  const other = schema === 'live' ? 'sandbox.entries' : 'live.entries'
+  const owner = () => new URL(database.url).username
+  const own = () => roleOf(database.url, schema)
+  const neighbour = () => roleOf(database.url, schema === 'live' ? 'sandbox' : 'live')
+
+  test.each<[string, (() => string)[]]>([
+    ['leaving the role', [() => `SET ROLE NONE; SELECT FROM ${other}`]],
+    ['resetting it', [() => `RESET ROLE; SELECT FROM ${other}`]],
+    ['resetting everything', [() => `RESET SESSION AUTHORIZATION; RESET ALL; SELECT FROM ${other}`]],
+    ['being the owner', [() => `SET SESSION AUTHORIZATION ${owner()}`, () => `SET ROLE ${owner()}`]],
+    [
+      'being the neighbour',
+      [() => `SET ROLE ${neighbour()}`, () => `SET SESSION AUTHORIZATION ${neighbour()}`],
+    ],
+    [
+      'files of the server',
+      [
+        () => `SELECT pg_read_file('PG_VERSION')`,
+        () => `SELECT pg_read_binary_file('PG_VERSION')`,
+        () => `SELECT pg_ls_dir('.')`,
+        () => `SELECT pg_stat_file('PG_VERSION')`,
+        () => `SELECT lo_import('/etc/passwd')`,
+        () => `SELECT lo_export(1, '/tmp/x')`,
+        () => `COPY migrations FROM '/etc/passwd'`,
+        () => `COPY migrations TO '/tmp/migrations'`,
+      ],
+    ],
+    [
+      'programs of the server',
+      [() => `COPY migrations TO PROGRAM 'cat'`, () => `COPY (SELECT 1) TO PROGRAM 'cat'`],
+    ],
+    [
+      'making anything',
+      [
+        () => 'CREATE SCHEMA more',
+        () => 'CREATE TEMPORARY TABLE more (id text)',
+        () => `CREATE FUNCTION ${schema}.more() RETURNS integer LANGUAGE sql AS 'SELECT 1'`,
+        () => `CREATE FUNCTION pg_temp.more() RETURNS integer LANGUAGE sql AS 'SELECT 1'`,
+        () => `CREATE TYPE ${schema}.more AS (id text)`,
+        () => `CREATE VIEW ${schema}.more AS SELECT 1`,
+        () => `CREATE INDEX ON ${schema}.migrations (name)`,
+        () => 'CREATE PUBLICATION more',
+        () => 'CREATE FOREIGN DATA WRAPPER more',
+        () => 'CREATE ROLE more',
+        () => `CREATE EVENT TRIGGER more ON ddl_command_start EXECUTE FUNCTION pg_sleep()`,
+        () => 'SELECT FROM public.more',
+      ],
+    ],
+    [
+      'what others are, and what they ask',
+      [
+        () => 'SELECT FROM pg_authid',
+        () => 'SELECT FROM pg_shadow',
+        () => 'SELECT FROM pg_hba_file_rules',
+        () => 'SELECT FROM pg_catalog.pg_statistic',
+      ],
+    ],
+    [
+      'rights',
+      [
+        () => `ALTER ROLE ${own()} SUPERUSER`,
+        () => `ALTER ROLE ${own()} CREATEROLE`,
+        () => `ALTER ROLE ${own()} BYPASSRLS`,
+        () => `ALTER ROLE ${neighbour()} PASSWORD 'x'`,
+        () => `GRANT ${neighbour()} TO ${own()}`,
+        () => `GRANT pg_read_all_data TO ${own()}`,
+        () => `ALTER DEFAULT PRIVILEGES FOR ROLE ${owner()} GRANT ALL ON TABLES TO ${own()}`,
+      ],
+    ],
+    [
+      'what keeps the books right',
+      [
+        () => 'SET session_replication_role = replica',
+        () => 'ALTER TABLE migrations DISABLE TRIGGER ALL',
+        () => 'ALTER TABLE migrations ADD COLUMN more text',
+        () => 'ALTER SYSTEM SET fsync = off',
+        () => 'SET log_statement = none',
+        () => `ALTER ROLE ALL SET synchronous_commit = off`,
+        () => `ALTER DATABASE ${databaseName(database.url)} SET synchronous_commit = off`,
+        () => 'SELECT pg_reload_conf()',
+        () => 'SELECT pg_switch_wal()',
+        () => 'CHECKPOINT',
+      ],
+    ],
+  ])('PostgreSQL refuses %s', async (_, attempts) => {
+    for (const attempt of attempts) expect(await outrightStateOf(schema, attempt()), attempt()).toBe(DENIED)
+  })
+
+  test('no role can be entered but its own', async () => {
+    const roles = await asAdmin(database.url, [
+      `SELECT quote_ident(rolname) AS role FROM pg_roles WHERE rolname <> '${own()}'
+       AND (rolname ~ '^pg_' OR rolsuper OR rolname LIKE '${databaseName(database.url)}%')`,
+    ])
+    expect(roles.length).toBeGreaterThan(10)
+    for (const { role } of roles) expect(await stateOf(schema, `SET ROLE ${role}`), String(role)).toBe(DENIED)
+  })
+
+  test('what others ask is not shown, and their connections cannot be ended', async () => {
+    const [others] = (
+      await seats[schema].query(
+        `SELECT bool_and(query = '<insufficient privilege>') AS hidden, count(*)::integer AS connections,
+                min(pid) AS pid FROM pg_stat_activity WHERE usename <> current_user`,
+      )
+    ).rows
+    expect(others).toMatchObject({ hidden: true })
+    expect(others.connections).toBeGreaterThanOrEqual(2)
+    const pid = (await seats[schema === 'live' ? 'sandbox' : 'live'].query('SELECT pg_backend_pid() AS pid'))
+      .rows[0].pid
+    expect(await stateOf(schema, `SELECT pg_terminate_backend(${pid})`)).toBe(DENIED)
+  })
+
+  test('no extension can be made, and no other database is open', async () => {
+    for (const extension of ['dblink', 'file_fdw', 'adminpack', 'pgcrypto'])
+      expect(await stateOf(schema, `CREATE EXTENSION ${extension}`), extension).toBeDefined()
+    const { login } = seatAt(database.url, schema)
+    for (const name of ['postgres', 'template1']) {
+      const url = new URL(database.url)
+      Object.assign(url, { username: login.user, password: login.password(), pathname: `/${name}` })
+      expect(await asAdmin(url.href, ['SELECT 1']).catch(sqlState), name).toBe(DENIED)
+    }
+  })
+
+  test('listening is allowed', async () => {
+    expect(await stateOf(schema, 'LISTEN api_key_changed')).toBe(undefined)
+  })
+})
+
+test('nobody but the three comes into the database', async () => {
+  const [rights] = await asAdmin(database.url, [
+    `SELECT has_database_privilege('public', current_database(), 'CONNECT, TEMPORARY, CREATE') AS database,
+            has_schema_privilege('public', 'public', 'USAGE, CREATE') AS schema`,
+  ])
+  expect(rights).toEqual({ database: false, schema: false })
+})
+
+test('a function is called by its own world, and by nobody else', async () => {
+  const functions = await asAdmin(database.url, [
+    `SELECT n.nspname AS schema, p.proname AS name, p.prorettype = 'trigger'::regtype AS of_trigger,
+            ARRAY(SELECT role FROM unnest(ARRAY['public', '${schemas.map((role) => roleOf(database.url, role)).join("', '")}']) AS role
+                  WHERE has_function_privilege(role, p.oid, 'EXECUTE')) AS callers
+     FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname IN ('live', 'sandbox', 'shared')`,
+  ])
+  const named = { live: worldFunctions, sandbox: worldFunctions, shared: sharedFunctions }
+  for (const schema of schemas) {
+    const callable = functions.filter((found) => found.schema === schema && !found.of_trigger)
+    const names = named[schema].map((name) => name.replace(/\(.*/, ''))
+    expect(callable.map(({ name }) => name).sort()).toEqual(names.sort())
+  }
+  for (const { schema, name, of_trigger, callers } of functions) {
+    const meant = of_trigger ? [] : [roleOf(database.url, schema as SchemaName)]
+    expect(callers, `${schema}.${name}`).toEqual(meant)
+  }
+})
+
+test('a table of the caller’s own does not stand before that of a function that acts as the owner', async () => {
+  const [open] = await asAdmin(database.url, [
+    `SELECT count(*)::integer AS functions FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+     WHERE prosecdef AND NOT coalesce(format('search_path=%s, pg_temp', nspname) = ANY (proconfig), false)
+       AND n.nspname IN ('live', 'sandbox', 'shared')`,
+  ])
+  expect(open!.functions).toBe(0)
+  const role = roleOf(database.url, 'live')
+  const name = databaseName(database.url)
+  await asAdmin(database.url, [`GRANT TEMPORARY ON DATABASE ${name} TO ${role}`])
+  const client = seats.live
+  await client.query(`CREATE TEMPORARY TABLE claims (LIKE live.claims INCLUDING DEFAULTS);
+    INSERT INTO claims (scope, operation, key, fingerprint, final, expires_at)
+    VALUES ('s', 'o', 'k', '', true, '2000-01-01')`)
+  expect((await client.query('SELECT forget_claims(now(), 10) AS gone')).rows[0].gone).toBe(0)
+  await client.query('DROP TABLE pg_temp.claims')
+  await asAdmin(database.url, [`REVOKE TEMPORARY ON DATABASE ${name} FROM ${role}`])
 })
 
 describe.each(['live', 'sandbox'] as const)('%s', (schema) => {

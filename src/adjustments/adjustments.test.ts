@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { times } from '../../test/support/crowd.ts'
-import { asAdmin } from '../../test/support/database.ts'
+import { asAdmin, seatsAt } from '../../test/support/database.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { size } from '../../test/support/size.ts'
 import { readConfig } from '../config.ts'
@@ -92,7 +92,7 @@ test('more than there is cannot be taken, and nothing is half done', async () =>
 test('a credit is reversed exactly and once, however many try at once from several nodes', async () => {
   const customer = await newCustomer()
   const other = openWorlds({
-    url: service.database.url,
+    seats: seatsAt(service.database.url),
     clock: systemClock(),
     log: pino({ level: 'silent' }),
     config: readConfig({}),

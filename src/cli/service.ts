@@ -2,7 +2,8 @@ import { writeSync } from 'node:fs'
 import { describeConfig } from '../config.ts'
 import { runningEmbedded } from '../db/embedded/start.ts'
 import { migrate } from '../db/migrate.ts'
-import { reachDatabase, secretKeyFile } from '../db/open.ts'
+import { ensureSecretKey, reachDatabase, secretKeyFile } from '../db/open.ts'
+import { openSeats } from '../db/seat.ts'
 import { audit } from '../ledger/audit.ts'
 import type { World } from '../world.ts'
 import { sliceChecks } from '../worlds.ts'
@@ -50,7 +51,8 @@ export const serviceCommands: CliCommand[] = [
     async run({ config }) {
       const database = await reachDatabase(config)
       try {
-        const applied = await migrate(database.url)
+        const secret_key = config.secret_key ?? (await ensureSecretKey(config.data_dir))
+        const applied = await migrate(database.url, { seats: openSeats(database.url, [secret_key]) })
         return {
           json: { applied },
           text:

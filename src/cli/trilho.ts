@@ -6,8 +6,10 @@ import { describeError, messageOf } from '../core/error-report.ts'
 import { Refusal } from '../core/errors.ts'
 import { DataDirBusy } from '../db/embedded/folder.ts'
 import { MigrationBlocked, migrate } from '../db/migrate.ts'
-import { reachDatabase } from '../db/open.ts'
+import { ensureSecretKey, reachDatabase } from '../db/open.ts'
 import { isUnreachable, openPool } from '../db/pool.ts'
+import { openSeats } from '../db/seat.ts'
+import { UntrustedServer } from '../db/tls.ts'
 import { PoolerInTheWay } from '../db/verdict.ts'
 import { openShared } from '../partners/partners.ts'
 import { version } from '../version.ts'
@@ -82,15 +84,12 @@ async function runWithDatabase(
 ): Promise<Output> {
   const database = await reachDatabase(input.config)
   try {
-    if (database.embedded) await migrate(database.url)
-    const db = openPool({
-      url: database.url,
-      schema: 'shared',
-      application_name: 'trilho command line',
-      max: 2,
-    })
+    const secret_key = input.config.secret_key ?? (await ensureSecretKey(input.config.data_dir))
+    const seats = openSeats(database.url, [secret_key])
+    if (database.embedded) await migrate(database.url, { seats })
+    const db = openPool({ ...seats('shared', 'trilho command line'), max: 2 })
     const opened = openWorlds({
-      url: database.url,
+      seats,
       clock: systemClock(),
       log: pino({ level: 'silent' }),
       config: input.config,
@@ -112,6 +111,9 @@ async function runWithDatabase(
 }
 
 const NOT_SET_UP = 'The database is not set up yet. Run: trilho migrate\n'
+/** A server does not say which it is. */
+const NO_LOGIN =
+  'The database is not set up yet, or it was with another SECRET_KEY than this one. Run: trilho migrate\n'
 
 /** What a person at a terminal reads: the mistake and the way out, no stack, unless nobody foresaw it. */
 function explain(error: unknown, command: CliCommand): string {
@@ -119,11 +121,11 @@ function explain(error: unknown, command: CliCommand): string {
   if (error instanceof Refusal || error instanceof RemoteRefusal) return `${error.message}\n`
   if (error instanceof ConfigError || error instanceof DataDirBusy || error instanceof MigrationBlocked)
     return `${error.message}\n`
-  if (error instanceof PoolerInTheWay) return `${error.message}\n`
+  if (error instanceof PoolerInTheWay || error instanceof UntrustedServer) return `${error.message}\n`
   const { code } = error as { code?: string }
   const message = messageOf(error as Error & { readonly [name: string]: unknown })
-  // A connection enters its role with its first packet: without the role there is no connection.
-  if (code === '22023') return NOT_SET_UP
+  if (code === '28000') return NOT_SET_UP
+  if (code === '28P01' && /_(live|sandbox|shared)\b/.test(message)) return NO_LOGIN
   if (isUnreachable(error)) return `The database cannot be reached: ${message || code}\n`
   if (code === 'EADDRINUSE')
     return `The port is taken by another program. Set PORT to a free one, or stop the other program.\n`

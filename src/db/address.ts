@@ -1,3 +1,5 @@
+import { type Tls, takeTls } from './tls.ts'
+
 /** Where a database may be: one host, or several of which one is the primary at any time. */
 export type Host = { readonly host: string; readonly port: number }
 
@@ -5,9 +7,12 @@ export type Address = {
   readonly hosts: readonly Host[]
   readonly user: string
   readonly database: string
-  /** The same database on one of the hosts, in the form that the driver reads. */
-  urlOf(host: Host): string
+  readonly tls: Tls
+  /** The same database on one of the hosts, in the form that the driver reads; as somebody else, if told who. */
+  urlOf(host: Host, as?: Credentials): string
 }
+
+export type Credentials = { readonly user: string; readonly password: string }
 
 const FORM = 'must look like postgresql://user:password@host:5432/database, or with hosts between commas'
 const DEFAULT_PORT = 5432
@@ -22,16 +27,27 @@ export function parseAddress(url: string): Address {
   const hosts = authority.split(',').map(readHost)
   const search = new URLSearchParams(query)
   checkSession(search)
-  const urlOf = ({ host, port }: Host) => {
+  const user = decodeURIComponent(login.slice(0, -1).split(':')[0] ?? '')
+  const database = decodeURIComponent(path.slice(1)) || user
+  const place = path.length > 1 ? path : `/${encodeURIComponent(database)}`
+  // The driver goes where the query says, if that names a host.
+  const named = search.get('host') ?? undefined
+  const tls = takeTls(
+    search,
+    hosts.map(({ host }) => named ?? (host || process.env.PGHOST || '')),
+  )
+  const urlOf = ({ host, port }: Host, as?: Credentials) => {
     const name = host.includes(':') ? `[${host}]` : host
-    const rest = search.size > 0 ? `?${search}` : ''
+    const query = new URLSearchParams(search)
+    if (as) for (const option of ['user', 'password']) query.delete(option)
+    const rest = query.size > 0 ? `?${query}` : ''
+    const who = as ? `${encodeURIComponent(as.user)}:${encodeURIComponent(as.password)}@` : login
     // A socket's folder is named in the query; without a host there is no port to name either.
-    return `${scheme}${login}${name === '' ? '' : `${name}:${port}`}${path}${rest}`
+    return `${scheme}${who}${name === '' ? '' : `${name}:${port}`}${place}${rest}`
   }
   const single = hosts.length === 1 ? urlOf(hosts[0]!) : undefined
   if (single !== undefined && !URL.canParse(single)) throw new Error(FORM)
-  const user = decodeURIComponent(login.slice(0, -1).split(':')[0] ?? '')
-  return { hosts, user, database: decodeURIComponent(path.slice(1)) || user, urlOf }
+  return { hosts, user, database, tls, urlOf }
 }
 
 function readHost(text: string): Host {

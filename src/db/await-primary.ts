@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { type Client, isPassing, openOwner } from './pool.ts'
+import { type Client, isPassing } from './pool.ts'
 import { cut } from './pulse.ts'
 
 const SAY_AGAIN_MS = 5000
@@ -12,7 +12,7 @@ const PAUSE_MS = 200
  * change, such as a wrong password, is thrown.
  */
 export async function awaitPrimary(
-  url: string,
+  open: () => Promise<Client>,
   { log, signal, give_up_ms }: { log: Logger; signal: AbortSignal | undefined; give_up_ms: number },
 ): Promise<void> {
   const started = performance.now()
@@ -20,7 +20,7 @@ export async function awaitPrimary(
   for (;;) {
     try {
       signal?.throwIfAborted()
-      const client = await openUnlessTold(url, signal)
+      const client = await openUnlessTold(open, signal)
       await client.end()
       if (said > 0) log.info('the database is there')
       return
@@ -38,8 +38,8 @@ export async function awaitPrimary(
 }
 
 /** Whoever is told to stop does not wait for a connection; one that opens after all is closed, so that nothing is left behind. */
-async function openUnlessTold(url: string, signal: AbortSignal | undefined): Promise<Client> {
-  const opening = openOwner(url, 'trilho start')
+async function openUnlessTold(open: () => Promise<Client>, signal: AbortSignal | undefined): Promise<Client> {
+  const opening = open()
   let leave = () => {}
   const told = new Promise<never>((_, reject) => {
     leave = () => reject(signal?.reason)

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { createDatabase } from '../../test/support/database.ts'
+import { createDatabase, seatAt } from '../../test/support/database.ts'
 import { measureOffset } from './clock.ts'
 import { type Db, openPool } from './pool.ts'
 
 test('one slow answer does not move the clock', async () => {
   const database = await createDatabase()
   onTestFinished(database.drop)
-  const pool = openPool({ url: database.url, schema: 'shared', application_name: 'clock', max: 1 })
+  const pool = openPool({ ...seatAt(database.url, 'shared', 'clock'), max: 1 })
   onTestFinished(() => pool.end())
   await pool.query('SELECT 1')
   let asked = 0

@@ -3,6 +3,7 @@
  * an entry, an event, a deposit. What is old and owed to nobody goes through functions of the owner.
  */
 export const worldGrants: Record<string, string> = {
+  migrations: 'SELECT',
   api_keys: 'SELECT, INSERT, UPDATE',
   api_key_values: 'SELECT, INSERT, UPDATE',
   api_key_uses: 'SELECT, INSERT, UPDATE',
@@ -50,7 +51,20 @@ export const worldGrantsOnShared: Record<string, string> = {
 }
 
 export const sharedGrants: Record<string, string> = {
+  migrations: 'SELECT',
   partners: 'SELECT, INSERT, UPDATE',
   users: 'SELECT, INSERT, UPDATE',
   windows: 'SELECT, INSERT, UPDATE, DELETE',
 }
+
+/** What a world may call. Functions of triggers are called by nobody. */
+export const worldFunctions: readonly string[] = [
+  'expect_rows(text, bigint, bigint)',
+  'dispatch_fresh_events(integer)',
+  'forget_deliveries(timestamptz, integer)',
+  'forget_events(timestamptz, bigint, integer)',
+  'forget_claims(timestamptz, integer)',
+  'forget_quotes(timestamptz, integer)',
+]
+
+export const sharedFunctions: readonly string[] = []

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
-import { sharedGrants, worldGrants, worldGrantsOnShared } from './grants.ts'
-import { openOwner, roleOf, type SchemaName } from './pool.ts'
+import { sharedFunctions, sharedGrants, worldFunctions, worldGrants, worldGrantsOnShared } from './grants.ts'
+import { type Client, openClient, openOwner, roleOf, type SchemaName } from './pool.ts'
 import { cut } from './pulse.ts'
+import { missingLogins, missingRoles, quoted } from './roles.ts'
+import { type Seats, schemaNames } from './seat.ts'
 
 const MIGRATION_LOCK = 7_415_301
 const OLDEST_POSTGRES = 15
@@ -26,13 +28,20 @@ type Brought = { readonly applied: readonly string[]; readonly newer: boolean }
 const ADDITIVE = /^-- additive\b/
 
 const folders: Record<SchemaName, string> = { shared: 'shared', live: 'world', sandbox: 'world' }
-const schemas = Object.keys(folders) as SchemaName[]
+
+export type MigrateOptions = {
+  /** Whose logins are set up too. */
+  readonly seats?: Seats
+  /** Looks at what is there, with the tables up to date, before a password is touched. Throws to refuse the start. */
+  readonly check?: (owner: Client) => Promise<void>
+  readonly signal?: AbortSignal | undefined
+}
 
 /**
- * Brings the three schemas up to date. Forward only, one transaction per file; nodes that start together wait for each
- * other on an advisory lock. Returns what was applied.
+ * Brings the three schemas up to date, and the roles that the service logs in as. Forward only, one transaction per file;
+ * nodes that start together wait for each other on an advisory lock. Returns what was applied.
  */
-export async function migrate(url: string, signal?: AbortSignal): Promise<string[]> {
+export async function migrate(url: string, { seats, check, signal }: MigrateOptions = {}): Promise<string[]> {
   const client = await openOwner(url, 'trilho migrate')
   // Another node may be at it for long; whoever is told to stop does not wait for that.
   const leave = () => cut(client, new Error('told to stop'))
@@ -41,10 +50,10 @@ export async function migrate(url: string, signal?: AbortSignal): Promise<string
     signal?.throwIfAborted()
     await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
     await checkServer(client)
-    await prepare(client, url)
+    await prepare(client, url, seats)
     const applied: string[] = []
     let newer = false
-    for (const schema of schemas) {
+    for (const schema of schemaNames) {
       await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
       const brought = await migrateSchema(client, schema)
       for (const name of brought.applied) applied.push(`${schema}/${name}`)
@@ -52,10 +61,30 @@ export async function migrate(url: string, signal?: AbortSignal): Promise<string
     }
     // The rights that a newer version has stated hold for its own tables too, of which this one knows nothing.
     if (!newer) await grant(client, url)
+    await check?.(client)
+    if (seats) await runOrBlock(client, await missingLogins(client, seats))
     return applied
   } finally {
     signal?.removeEventListener('abort', leave)
     await client.end()
+  }
+}
+
+/** For a service that does not migrate: throws unless somebody else has, with this version or a newer one. */
+export async function assertMigrated(seats: Seats): Promise<void> {
+  for (const schema of schemaNames) {
+    const client = await openClient(seats(schema, 'trilho start'))
+    try {
+      const { rows } = await client.query('SELECT name FROM migrations')
+      const done = new Set(rows.map(({ name }) => name))
+      const missing = (await readMigrations(folders[schema])).find(({ name }) => !done.has(name))
+      if (missing)
+        throw new MigrationBlocked(
+          `Schema ${schema} lacks ${missing.name}, and MIGRATE is false. Run trilho migrate as the owner, then start again.`,
+        )
+    } finally {
+      await client.end()
+    }
   }
 }
 
@@ -68,36 +97,33 @@ async function checkServer(client: pg.Client): Promise<void> {
 }
 
 /** What the migrations themselves take for granted: a role per schema, and the right to make schemas. */
-async function prepare(client: pg.Client, url: string): Promise<void> {
-  const needed: string[] = []
+async function prepare(client: pg.Client, url: string, seats: Seats | undefined): Promise<void> {
   const { rows } = await client.query(
     `SELECT current_user AS user, current_database() AS database,
             has_database_privilege(current_database(), 'CREATE') AS may_create`,
   )
   const { user, database, may_create } = rows[0]
-  if (!may_create) needed.push(`GRANT CREATE ON DATABASE ${quoted(database)} TO ${quoted(user)}`)
-  for (const schema of schemas) {
-    const role = roleOf(url, schema)
-    const { rows } = await client.query(
-      `SELECT coalesce((SELECT true FROM pg_roles WHERE rolname = $1), false) AS exists,
-              coalesce((SELECT pg_has_role(current_user, oid, 'MEMBER') FROM pg_roles WHERE rolname = $1), false) AS member`,
-      [role],
-    )
-    if (!rows[0].exists) needed.push(`CREATE ROLE ${quoted(role)} NOLOGIN`)
-    if (!rows[0].member) needed.push(`GRANT ${quoted(role)} TO ${quoted(user)}`)
-  }
-  const blocked = () =>
-    new MigrationBlocked(
-      `The database user may not do what is needed. Let an administrator run this once, then start again:\n\n${needed.map((sql) => `  ${sql};\n`).join('')}`,
-    )
-  if (!may_create) throw blocked()
+  const roles = await missingRoles(client, url, seats)
+  if (!may_create)
+    throw blockedBy([`GRANT CREATE ON DATABASE ${quoted(database)} TO ${quoted(user)}`, ...roles])
+  await runOrBlock(client, roles)
+}
+
+const blockedBy = (statements: readonly string[]) =>
+  new MigrationBlocked(
+    `The database user may not do what is needed. Let an administrator run this once, then start again:\n\n${statements.map((sql) => `  ${sql};\n`).join('')}`,
+  )
+
+const DENIED = '42501'
+
+/** All or nothing: who has made a role counts as a member of it, even before the grant that lets it enter. */
+async function runOrBlock(client: pg.Client, statements: readonly string[]): Promise<void> {
   try {
-    // All or nothing: who has made a role counts as a member of it, even before the grant that lets it enter.
     await inTransaction(client, async () => {
-      for (const sql of needed) await client.query(sql)
+      for (const sql of statements) await client.query(sql)
     })
   } catch (error) {
-    throw error instanceof pg.DatabaseError && error.code === '42501' ? blocked() : error
+    throw error instanceof pg.DatabaseError && error.code === DENIED ? blockedBy(statements) : error
   }
 }
 
@@ -157,18 +183,23 @@ async function readMigrations(folder: string): Promise<Migration[]> {
 /** Said anew at every start, so that the rights are always those of `grants.ts`, whatever was granted by hand. */
 async function grant(client: pg.Client, url: string): Promise<void> {
   await inTransaction(client, async () => {
-    for (const schema of schemas) {
-      for (const other of schemas) {
+    for (const schema of schemaNames) {
+      for (const other of schemaNames) {
         const role = quoted(roleOf(url, other))
         await client.query(`REVOKE ALL ON ALL TABLES IN SCHEMA ${schema} FROM ${role}`)
+        await client.query(`REVOKE ALL ON ALL FUNCTIONS IN SCHEMA ${schema} FROM ${role}`)
         await client.query(`REVOKE ALL ON SCHEMA ${schema} FROM ${role}`)
       }
+      // Everybody may call a function, unless told otherwise.
+      await client.query(`REVOKE ALL ON ALL FUNCTIONS IN SCHEMA ${schema} FROM PUBLIC`)
     }
-    await allow(client, roleOf(url, 'shared'), 'shared', sharedGrants)
+    await allow(client, roleOf(url, 'shared'), 'shared', sharedGrants, sharedFunctions)
     for (const schema of ['live', 'sandbox'] as const) {
-      await allow(client, roleOf(url, schema), schema, worldGrants)
-      await allow(client, roleOf(url, schema), 'shared', worldGrantsOnShared)
+      await allow(client, roleOf(url, schema), schema, worldGrants, worldFunctions)
+      await allow(client, roleOf(url, schema), 'shared', worldGrantsOnShared, [])
     }
+    await closeSearchPaths(client)
+    await closeDatabase(client, url)
   })
 }
 
@@ -177,11 +208,51 @@ async function allow(
   role: string,
   schema: SchemaName,
   grants: Record<string, string>,
+  functions: readonly string[],
 ): Promise<void> {
   await client.query(`GRANT USAGE ON SCHEMA ${schema} TO ${quoted(role)}`)
   for (const [table, rights] of Object.entries(grants)) {
     await client.query(`GRANT ${rights} ON ${schema}.${table} TO ${quoted(role)}`)
   }
+  for (const name of functions) {
+    await client.query(`GRANT EXECUTE ON FUNCTION ${schema}.${name} TO ${quoted(role)}`)
+  }
+}
+
+/**
+ * A function that acts as the owner must find the owner's tables: a temporary table of the caller's comes first, unless the
+ * place of temporary tables is named, last.
+ */
+async function closeSearchPaths(client: pg.Client): Promise<void> {
+  const { rows } = await client.query(
+    `SELECT p.oid::regprocedure::text AS signature, n.nspname AS schema
+     FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+     WHERE p.prosecdef AND n.nspname = ANY ($1)
+       AND NOT coalesce(format('search_path=%s, pg_temp', n.nspname) = ANY (p.proconfig), false)`,
+    [schemaNames],
+  )
+  for (const { signature, schema } of rows)
+    await client.query(`ALTER FUNCTION ${signature} SET search_path = ${schema}, pg_temp`)
+}
+
+/** Where the database is the owner's to close: only the roles of the service come in, and they make nothing in it. */
+async function closeDatabase(client: pg.Client, url: string): Promise<void> {
+  const { rows } = await client.query(
+    `SELECT datname AS database, pg_has_role(current_user, datdba, 'USAGE') AS ours,
+            EXISTS (SELECT FROM pg_namespace n WHERE n.nspname = 'public'
+                    AND pg_has_role(current_user, n.nspowner, 'USAGE')) AS public_ours
+     FROM pg_database WHERE datname = current_database()`,
+  )
+  const database = quoted(rows[0].database)
+  if (rows[0].ours) {
+    await client.query(`REVOKE ALL ON DATABASE ${database} FROM PUBLIC`)
+    for (const schema of schemaNames) {
+      const role = quoted(roleOf(url, schema))
+      await client.query(`REVOKE ALL ON DATABASE ${database} FROM ${role}`)
+      await client.query(`GRANT CONNECT ON DATABASE ${database} TO ${role}`)
+    }
+  }
+  if (rows[0].public_ours) await client.query('REVOKE ALL ON SCHEMA public FROM PUBLIC')
 }
 
 async function inTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {
@@ -193,8 +264,4 @@ async function inTransaction(client: pg.Client, work: () => Promise<void>): Prom
     await client.query('ROLLBACK')
     throw error
   }
-}
-
-function quoted(identifier: string): string {
-  return `"${identifier.replaceAll('"', '""')}"`
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { asAdmin, createDatabase } from '../../test/support/database.ts'
+import { asAdmin, createDatabase, seatAt } from '../../test/support/database.ts'
 import {
   isAnswer,
   isPlainRead,
@@ -14,7 +14,7 @@ import {
 
 test('a connection that is cut between two statements of a transaction: the work is done once more, and nobody else is hurt', async () => {
   const database = await createDatabase()
-  const pool = openPool({ url: database.url, schema: 'shared', application_name: 'cut', max: 1 })
+  const pool = openPool({ ...seatAt(database.url, 'shared', 'cut'), max: 1 })
   const uncaught: unknown[] = []
   const note = (error: unknown) => uncaught.push(error)
   process.on('uncaughtException', note)
@@ -79,7 +79,7 @@ test('a server whose socket, name or way is not there yet is waited for', () => 
 test('a plan that a migration has made stale is made anew', async () => {
   const database = await createDatabase()
   onTestFinished(database.drop)
-  const seat = { url: database.url, schema: 'shared', application_name: 'stale' } as const
+  const seat = seatAt(database.url, 'shared', 'stale')
   const pool = openPool({ ...seat, max: 1 })
   onTestFinished(() => pool.end())
   const client = await openClient(seat, { pipeline: true })

@@ -2,7 +2,9 @@ import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { parseAddress } from './address.ts'
+import type { Login } from './login.ts'
 import { CONNECT_MS, PrimaryClient, type PrimaryConfig, primaryOf } from './primary.ts'
+import { UntrustedServer } from './tls.ts'
 import { NoPrimary } from './verdict.ts'
 
 export type Pool = pg.Pool
@@ -11,7 +13,13 @@ export type Client = pg.Client
 export type Db = Pick<pg.Client, 'query'>
 
 export type SchemaName = 'live' | 'sandbox' | 'shared'
-export type Seat = { readonly url: string; readonly schema: SchemaName; readonly application_name: string }
+/** Where a connection sits: as whom it comes in, and in which schema. Made by `openSeats`. */
+export type Seat = {
+  readonly url: string
+  readonly login: Login
+  readonly schema: SchemaName
+  readonly application_name: string
+}
 
 const INT8 = 20
 const NUMERIC = 1700
@@ -29,7 +37,7 @@ export function databaseName(url: string): string {
   return parseAddress(url).database
 }
 
-/** Each world enters its own role, which may touch only its own schema: a query cannot mix worlds even by mistake. */
+/** Each schema has its own role, which may touch nothing else: a query cannot mix worlds even by mistake. */
 export function roleOf(url: string, schema: SchemaName): string {
   return `${databaseName(url)}_${schema}`
 }
@@ -53,12 +61,10 @@ const vanishing = {
  * `synchronous_commit` is asserted again when the server starts.
  */
 export function connectionConfig(
-  { url, schema, application_name }: Seat,
+  { url, login, schema, application_name }: Seat,
   more: Record<string, string> = {},
 ): PrimaryConfig {
-  const role = roleOf(url, schema)
   const settings = {
-    role,
     search_path: schema,
     timezone: 'UTC',
     default_transaction_isolation: 'read committed',
@@ -71,11 +77,10 @@ export function connectionConfig(
     ...vanishing,
     ...more,
   }
-  const primary = primaryOf(url)
   return {
-    primary,
-    role,
-    connectionString: primary.address.urlOf(primary.address.hosts[0]!),
+    primary: primaryOf(url),
+    login,
+    schema,
     application_name,
     options: optionsOf(settings),
     keepAlive: true,
@@ -131,12 +136,10 @@ export async function openClient(
   return client
 }
 
-/** As the user of the address itself, in no role: for migrations, and to see whether there is a database at all. */
+/** As the user of the address itself, who owns the tables: to migrate, and for nothing else. */
 export async function openOwner(url: string, application_name: string): Promise<Client> {
-  const primary = primaryOf(url)
   const client = new PrimaryClient({
-    primary,
-    connectionString: primary.address.urlOf(primary.address.hosts[0]!),
+    primary: primaryOf(url),
     application_name,
     options: optionsOf({ timezone: 'UTC', ...vanishing }),
     keepAlive: true,
@@ -374,7 +377,8 @@ export const isCanceled = (error: unknown): boolean => sqlState(error) === QUERY
 /** No connection to be had, or one that broke: the database may be restarting. Worth a retry by the caller. */
 export function isUnreachable(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return !isAnswer(error) || isServerTrouble(error)
-  if (error instanceof NoPrimary || error instanceof Unconfirmed) return true
+  if (error instanceof NoPrimary || error instanceof Unconfirmed || error instanceof UntrustedServer)
+    return true
   const { code = '', message = '', syscall } = error as NodeJS.ErrnoException
   const unconnected = NO_CONNECTION_CODES.has(code) || (syscall === 'connect' && NO_WAY_CODES.has(code))
   return unconnected || NO_CONNECTION.test(message)
@@ -390,10 +394,11 @@ const NO_CONNECTION_CODES = new Set(
 )
 /** The driver tells of its own connections in words only. */
 const NO_CONNECTION =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|timeout expired|Query read timeout)/
+  /^(Connection terminated|There was an error establishing an SSL connection|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|timeout expired|Query read timeout)/
 
 /** Another server, or the same one a little later, would answer. */
 export function isPassing(error: unknown): boolean {
+  if (error instanceof UntrustedServer) return false
   return error instanceof pg.DatabaseError ? isServerTrouble(error) : isUnreachable(error)
 }
 

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type Address, type Host, hostName, parseAddress } from './address.ts'
+import type { Login } from './login.ts'
 import { afterAwake, bytesRead, cut, Pulse } from './pulse.ts'
+import { explainTls } from './tls.ts'
 import {
   askServer,
-  checkRole,
+  checkSeat,
   explainRefusal,
   faultOf,
   isFinal,
@@ -74,6 +76,8 @@ export class Primary {
   /** When the server that the connections of this epoch lead to was started. */
   #started: string | undefined
   #seeking: Promise<Host> | undefined
+  /** As whom the last one came in: whoever looks at a server comes in as nobody else. */
+  #login: Login | undefined
 
   constructor(address: Address) {
     this.address = address
@@ -98,7 +102,8 @@ export class Primary {
   }
 
   /** Where to connect to. Known while all is well; otherwise looked for, for a moment. */
-  async place(): Promise<Host> {
+  async place(login?: Login): Promise<Host> {
+    this.#login = login
     if (this.#trouble === undefined && this.#host) return this.#host
     this.#seeking ??= this.#seek().finally(() => {
       this.#seeking = undefined
@@ -135,10 +140,10 @@ export class Primary {
   }
 
   /** Throws unless the server at the other end is the one to work with. */
-  async approve(client: pg.Client, role: string | undefined): Promise<void> {
+  async approve(client: pg.Client, seat: SeatFacts | undefined): Promise<void> {
     const said = await askServer(client)
     if (!this.#open.has(client)) throw new Error('Connection terminated: its epoch has ended')
-    checkRole(said, role)
+    if (seat) checkSeat(said, seat)
     this.#judge(said, this.#host, client)
     this.#settle()
     if (!this.#pulse) this.#planPulse()
@@ -386,7 +391,7 @@ export class Primary {
 
   async #probe(host: Host, ms: number): Promise<{ client: pg.Client; said: Said }> {
     const client = new pg.Client({
-      connectionString: this.address.urlOf(host),
+      ...driverConfig(this.address, host, this.#login),
       application_name: 'trilho heartbeat',
       keepAlive: true,
     })
@@ -397,12 +402,18 @@ export class Primary {
       return { client, said: await askServer(client) }
     } catch (error) {
       cut(client)
-      throw explainRefusal(error)
+      throw explainTls(explainRefusal(error), hostName(host))
     } finally {
       onTime()
     }
   }
 }
+
+/** What the driver is told: where to, as whom, and how it is encrypted. */
+const driverConfig = (address: Address, host: Host, login?: Login, password = login?.password()) => ({
+  connectionString: address.urlOf(host, login && { user: login.user, password: password! }),
+  ssl: address.tls,
+})
 
 /** No answer within the time of a look. */
 class Silent extends Error {}
@@ -410,9 +421,14 @@ class Silent extends Error {}
 type Found = { readonly host: Host; readonly client: pg.Client; readonly said: Said }
 type Nobody = { readonly reasons: readonly string[]; readonly all_silent: boolean }
 
+type SeatFacts = { readonly user: string; readonly schema: string }
+
 export type PrimaryConfig = pg.ClientConfig & {
   readonly primary: Primary
-  readonly role?: string | undefined
+  /** As whom; as the user of the address itself when left out. */
+  readonly login?: Login
+  /** The schema that it must find itself in. */
+  readonly schema?: string
   /** Asked for a sign of life while it idles: it may be lost alone, and nobody would know before its next use. */
   readonly watched?: boolean
 }
@@ -432,18 +448,25 @@ type Inside = {
 const STALE_PLAN = '0A000'
 const NO_SUCH_STATEMENT = '26000'
 const READ_ONLY = '25006'
+const WRONG_PASSWORD = '28P01'
 
 /** A connection to the primary, and to nothing else. */
 export class PrimaryClient extends pg.Client {
   readonly #primary: Primary
-  readonly #role: string | undefined
+  readonly #login: Login | undefined
+  readonly #password: string | undefined
+  readonly #schema: string | undefined
   readonly #watched: boolean
 
   constructor(config: PrimaryConfig) {
-    super(config)
+    const { primary, login, schema } = config
+    const password = login?.password()
+    super({ ...config, ...driverConfig(primary.address, primary.address.hosts[0]!, login, password) })
     this.#watched = config.watched === true
-    this.#primary = config.primary
-    this.#role = config.role
+    this.#primary = primary
+    this.#login = login
+    this.#password = password
+    this.#schema = schema
     // Whoever waits for an answer is told; without a listener a broken connection would end the process.
     this.on('error', () => {})
     const { connection } = this as unknown as Inside
@@ -463,23 +486,35 @@ export class PrimaryClient extends pg.Client {
 
   async #connect(): Promise<pg.Client> {
     const primary = this.#primary
-    const place = await primary.place()
+    const place = await primary.place(this.#login)
     if (primary.address.hosts.length > 1) Object.assign(this, place)
     primary.enter(this)
     const onTime = afterAwake(CONNECT_MS, () => cut(this, new Error('timeout expired')))
     try {
       await super.connect()
-      await primary.approve(this, this.#role)
+      this.#login?.accepted()
+      await primary.approve(this, this.#seat())
       if (this.#watched) this.#watch()
       return this
     } catch (error) {
       primary.leave(this)
       primary.failed(error)
       cut(this)
-      throw explainRefusal(error)
+      throw explainTls(explainRefusal(this.#orOther(error)), hostName(place))
     } finally {
       onTime()
     }
+  }
+
+  #seat(): SeatFacts | undefined {
+    return this.#login && this.#schema ? { user: this.#login.user, schema: this.#schema } : undefined
+  }
+
+  /** A password that follows from another key may be the right one: the next connection tries it. */
+  #orOther(error: unknown): unknown {
+    const refused = error instanceof pg.DatabaseError && error.code === WRONG_PASSWORD
+    if (!refused || !this.#login?.refused(this.#password!)) return error
+    return new NoPrimary(`${this.#login.user} has the password of another SECRET_KEY`, { cause: error })
   }
 
   #watch(): void {

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
-import { checkRole, faultOf, type Said, type Seen } from './verdict.ts'
+import { checkSeat, faultOf, type Said, type Seen } from './verdict.ts'
 
 const well: Said = {
   in_recovery: false,
   read_only: false,
-  role: 'trilho_live',
+  user: 'trilho_live',
+  schema: 'live',
   system: '1',
   timeline: 4,
   started: '',
@@ -27,7 +28,8 @@ test.each<[string, Partial<Said>, Partial<Seen>, RegExp | undefined]>([
 })
 
 test('a connection that did not enter its role is not used', () => {
-  expect(() => checkRole(well, 'trilho_live')).not.toThrow()
-  expect(() => checkRole(well, undefined)).not.toThrow()
-  expect(() => checkRole({ ...well, role: 'none' }, 'trilho_live')).toThrow(/pooler such as pgbouncer/)
+  const seat = { user: 'trilho_live', schema: 'live' }
+  expect(() => checkSeat(well, seat)).not.toThrow()
+  for (const said of [{ user: 'trilho' }, { schema: '"$user", public' }])
+    expect(() => checkSeat({ ...well, ...said }, seat)).toThrow(/pooler such as pgbouncer/)
 })

@@ -1,11 +1,13 @@
 import pg from 'pg'
+import { UntrustedServer } from './tls.ts'
 
 /** What a server says of itself, in one round trip. */
 export type Said = {
   readonly in_recovery: boolean
   readonly read_only: boolean
-  /** The role that the connection has entered; none for one that enters none. */
-  readonly role: string
+  /** As whom the connection came in, and in which schema it found itself. */
+  readonly user: string
+  readonly schema: string
   /** Of the cluster; the same for a primary and its standbys. Undefined where it may not be asked. */
   readonly system: string | undefined
   /** Rises with every promotion. Undefined where it may not be asked. */
@@ -28,7 +30,7 @@ export class PoolerInTheWay extends Error {
   override name = 'PoolerInTheWay'
   constructor(what: string) {
     super(
-      `${what}. A pooler such as pgbouncer seems to be in the way. The service enters a role and a schema with the first ` +
+      `${what}. A pooler such as pgbouncer seems to be in the way. The service sets its schema with the first ` +
         'packet of each connection, and uses prepared statements, LISTEN and advisory locks: let DATABASE_URL lead to ' +
         'PostgreSQL itself, or to a proxy that only forwards bytes (HAProxy in TCP mode).',
     )
@@ -37,7 +39,8 @@ export class PoolerInTheWay extends Error {
 
 const BASICS = `pg_catalog.pg_is_in_recovery() AS in_recovery,
   pg_catalog.current_setting('transaction_read_only') = 'on' AS read_only,
-  pg_catalog.current_setting('role') AS role, pg_catalog.pg_postmaster_start_time()::text AS started`
+  CASE WHEN current_user = session_user THEN current_user::text END AS user,
+  pg_catalog.current_setting('search_path') AS schema, pg_catalog.pg_postmaster_start_time()::text AS started`
 
 // The name of the file that is written now begins with the timeline, from the moment of the promotion on; what the
 // control file says is as old as the last checkpoint. A standby has no such file.
@@ -68,15 +71,15 @@ export function faultOf(said: Said, seen: Seen): string | undefined {
   return undefined
 }
 
-/** A connection without its role would read and write past the walls between the worlds. */
-export function checkRole(said: Said, role: string | undefined): void {
-  if (role !== undefined && said.role !== role)
-    throw new PoolerInTheWay(`The connection did not enter the role ${role}`)
+/** A connection as somebody else, or in another schema, would read and write past the walls between the worlds. */
+export function checkSeat(said: Said, seat: { readonly user: string; readonly schema: string }): void {
+  if (said.user !== seat.user || said.schema !== seat.schema)
+    throw new PoolerInTheWay(`The connection did not come in as ${seat.user}, into the schema ${seat.schema}`)
 }
 
 /** What a server says that will say the same in a minute: wrong password, no such database, no such role. */
 export function isFinal(error: unknown): boolean {
-  if (error instanceof PoolerInTheWay) return true
+  if (error instanceof PoolerInTheWay || error instanceof UntrustedServer) return true
   return error instanceof pg.DatabaseError && !/^(08|25|40|53|55|57|58|XX)/.test(error.code ?? '')
 }
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import pg from 'pg'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { asAdmin, createDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { asAdmin, createDatabase, seatAt, type TestDatabase } from '../../test/support/database.ts'
 import { openProxy } from '../../test/support/proxy.ts'
 import { Refusal, refuse } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
@@ -20,7 +20,7 @@ let pool: Pool
 const doors: Door[] = []
 
 const open = (url = database.url) => {
-  const seat = { url, schema: 'sandbox', application_name: 'test' } as const
+  const seat = seatAt(url, 'sandbox')
   const door = openDoor({ seat, lanes: 1, log: pino({ level: 'silent' }) })
   doors.push(door)
   return door
@@ -28,7 +28,7 @@ const open = (url = database.url) => {
 
 beforeAll(async () => {
   database = await createDatabase()
-  pool = openPool({ url: database.url, schema: 'sandbox', application_name: 'test', max: 4 })
+  pool = openPool({ ...seatAt(database.url, 'sandbox'), max: 4 })
 })
 afterAll(async () => {
   await Promise.all(doors.map((door) => door.stop()))
@@ -403,7 +403,7 @@ describe('the one door for money', () => {
   })
 
   test('a listener that fails neither undoes a batch nor stops the lane', async () => {
-    const seat = { url: database.url, schema: 'sandbox', application_name: 'test' } as const
+    const seat = seatAt(database.url, 'sandbox')
     const node = openDoor({
       seat,
       lanes: 1,

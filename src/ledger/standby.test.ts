@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { prepareDatabase } from '../../test/support/database.ts'
 import { until } from '../../test/support/wait.ts'
 import { openTestWorld, type TestWorld } from '../../test/support/world.ts'
 import { Refusal } from '../core/errors.ts'
 import { startEmbedded } from '../db/embedded/start.ts'
-import { migrate } from '../db/migrate.ts'
 import { setMoneyLimits } from '../money-limits/money-limits.ts'
 import { propose, withdraw } from '../operator/proposals.ts'
 import { quotesRoutes } from '../quotes/routes.ts'
@@ -27,7 +27,7 @@ let stage: TestWorld
 beforeAll(async () => {
   data_dir = await mkdtemp(join(tmpdir(), 'trilho-standby-'))
   server = await startEmbedded({ data_dir, log: () => {}, onGiveUp: () => {} })
-  await migrate(server.url)
+  await prepareDatabase(server.url)
   stage = await openTestWorld({ url: server.url, wait_ms: 4000 })
   admin = await connectAdmin()
 })

@@ -9,7 +9,6 @@ import {
   isAnswer,
   isPassing,
   openClient,
-  openOwner,
   openPool,
   type Seat,
   sqlState,
@@ -216,14 +215,15 @@ export async function openLimiter(options: {
   /** A connection that was lost without a word is still open at the server, and holds its lock there. */
   async function releaseGhosts(): Promise<void> {
     if (ghosts.size === 0) return
-    const owner = await openOwner(seat.url, 'trilho limits')
+    // A role may end what came in as itself.
+    const client = await openClient(seat)
     try {
       for (const ghost of ghosts) {
-        await endBackend(owner, ghost)
+        await endBackend(client, ghost)
         ghosts.delete(ghost)
       }
     } finally {
-      owner.end().catch(() => {})
+      client.end().catch(() => {})
     }
   }
 

@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { Type as T } from 'typebox'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type Api, openApi } from '../../test/support/api.ts'
-import { asAdmin, createDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { asAdmin, createDatabase, seatAt, type TestDatabase } from '../../test/support/database.ts'
 import { startNode } from '../../test/support/node.ts'
 import {
   openHands,
@@ -18,7 +18,7 @@ import { roomInMinute, until } from '../../test/support/wait.ts'
 import { createGate } from '../api.ts'
 import { systemClock } from '../core/clock.ts'
 import { openHints } from '../db/hints.ts'
-import { openClient, openOwner } from '../db/pool.ts'
+import { openClient } from '../db/pool.ts'
 import { endpoint, handle } from '../http/endpoint.ts'
 import { Fields } from '../http/schema.ts'
 import { buildServer } from '../http/server.ts'
@@ -264,7 +264,7 @@ const log = pino({ level: 'silent' })
 
 /** A limiter as a server opens it, over the given database. */
 async function openNode(database: TestDatabase, try_alone_ms?: number): Promise<Limiter> {
-  const seat = { url: database.url, schema: 'shared', application_name: 'trilho' } as const
+  const seat = seatAt(database.url, 'shared', 'trilho')
   const hints = openHints(seat, log)
   const limiter = await openLimiter({
     seat,
@@ -293,7 +293,7 @@ describe('an endpoint with a limit of its own', () => {
   test('refuses in its own window, leaves the others untouched, and shows in the usage', async () => {
     const hands = openHands(await createDatabase())
     onTestFinished(hands.stop)
-    const seat = { url: hands.database.url, schema: 'shared', application_name: 'trilho' } as const
+    const seat = seatAt(hands.database.url, 'shared', 'trilho')
     const hints = openHints(seat, log)
     onTestFinished(hints.stop)
     const keyring = openKeyring({ worlds: hands.worlds, hints, log })
@@ -508,15 +508,16 @@ describe('contract §6: with several nodes the windows are exact', () => {
 test('of the connections that were lost only those are ended: not one that has the number of one of them', async () => {
   const database = await createDatabase()
   onTestFinished(database.drop)
-  const owner = await openOwner(database.url, 'owner')
-  onTestFinished(() => owner.end())
-  const client = await openClient({ url: database.url, schema: 'shared', application_name: 'trilho' })
+  const seat = seatAt(database.url, 'shared', 'trilho')
+  const next = await openClient(seat)
+  onTestFinished(() => next.end())
+  const client = await openClient(seat)
   const lost = await findBackend(client)
   const ended = new Promise((resolve) => client.once('end', resolve))
   // Another server had it, or this one had it before.
-  await endBackend(owner, { ...lost, server_started: '2026-01-01 00:00:00+00' })
-  await endBackend(owner, { ...lost, met_at: lost.server_started })
+  await endBackend(next, { ...lost, server_started: '2026-01-01 00:00:00+00' })
+  await endBackend(next, { ...lost, met_at: lost.server_started })
   expect((await client.query('SELECT 1 AS n')).rows[0].n).toBe(1)
-  await endBackend(owner, lost)
+  await endBackend(next, lost)
   await ended
 })

@@ -87,8 +87,8 @@ export async function findBackend(db: Db): Promise<Backend> {
  * Ends it, and with it the locks that it holds. It may be gone already, and its number somebody else's: of one that was
  * opened later, or of one at the server that has taken over.
  */
-export async function endBackend(owner: Db, { pid, server_started, met_at }: Backend): Promise<void> {
-  await owner.query(
+export async function endBackend(db: Db, { pid, server_started, met_at }: Backend): Promise<void> {
+  await db.query(
     `SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity
      WHERE pid = $1 AND backend_start <= $3::timestamptz AND pg_postmaster_start_time() = $2::timestamptz`,
     [pid, server_started, met_at],

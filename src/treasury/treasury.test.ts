@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { asAdmin } from '../../test/support/database.ts'
+import { asAdmin, seatAt } from '../../test/support/database.ts'
 import { byTwoOperators } from '../../test/support/operators.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { addCustomer } from '../customers/customers.ts'
@@ -80,7 +80,7 @@ describe('average cost', () => {
 test('an outage leaves no queue of folds behind, and a stop does not wait for its end', async () => {
   // Nobody listens there.
   const url = 'postgresql://u:p@127.0.0.1:1/db'
-  const db = openPool({ url, schema: 'sandbox', application_name: 'treasury', max: 2, wait_ms: 2000 })
+  const db = openPool({ ...seatAt(url, 'sandbox', 'treasury'), max: 2, wait_ms: 2000 })
   let failed = 0
   const log = pino({ level: 'warn' }, { write: () => void failed++ })
   const treasury = openTreasury({ db, environment: 'sandbox' } as World, log)

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { asAdmin, createDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { asAdmin, createDatabase, seatAt, type TestDatabase } from '../../test/support/database.ts'
 import { openPool, type Pool } from '../db/pool.ts'
 import type { Outcome } from './queue.ts'
 import { openRecorder } from './recorder.ts'
@@ -9,7 +9,7 @@ let database: TestDatabase
 let db: Pool
 beforeAll(async () => {
   database = await createDatabase()
-  db = openPool({ url: database.url, schema: 'sandbox', application_name: 'test', max: 2 })
+  db = openPool({ ...seatAt(database.url, 'sandbox'), max: 2 })
 })
 afterAll(async () => {
   await db.end()
@@ -85,12 +85,7 @@ test('an outcome that cannot be written at all is lost alone, and told of', asyn
 })
 
 test('a database that is away is asked once for a batch, not once for each of its rows', async () => {
-  const away = openPool({
-    url: 'postgresql://nobody@127.0.0.1:1/nothing',
-    schema: 'sandbox',
-    application_name: 'test',
-    max: 1,
-  })
+  const away = openPool({ ...seatAt('postgresql://nobody@127.0.0.1:1/nothing', 'sandbox'), max: 1 })
   const { losses, lines } = await record(away, await tried('away'))
   expect(losses).toHaveLength(COUNT)
   expect(lines).toMatchObject([{ attempts: COUNT }])

@@ -9,6 +9,7 @@ import { stepTransfer } from '../../src/onchain/settle.ts'
 import { openSender } from '../../src/pix/sender.ts'
 import { openWorlds } from '../../src/worlds.ts'
 import type { Api, Reply } from '../support/api.ts'
+import { seatsAt } from '../support/database.ts'
 import { insist, isCut } from '../support/insist.ts'
 import { startNode } from '../support/node.ts'
 import { allFinal, balanceOf, expectOnce, payoutOrder, readJournal, transferOrder } from '../support/once.ts'
@@ -220,7 +221,7 @@ async function endGently(node: Node): Promise<void> {
 function lookAfterAll(stage: Stage): () => Promise<void> {
   const log = pino({ level: 'silent' })
   const { worlds, stop } = openWorlds({
-    url: stage.database.url,
+    seats: seatsAt(stage.database.url),
     clock: systemClock(),
     log,
     config: readConfig(stage.env),

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { migrate } from '../../src/db/migrate.ts'
 import { editPartner } from '../../src/partners/partners.ts'
 import { openApi } from '../support/api.ts'
 import { type Cluster, startCluster } from '../support/cluster.ts'
+import { prepareDatabase } from '../support/database.ts'
 import { openPayers, type Payers } from '../support/payers.ts'
 import { noteFact } from '../support/proof.ts'
 import { openHands, someCpf, spawnServer, testEnv } from '../support/service.ts'
@@ -24,7 +24,7 @@ let limited: { stop(): Promise<number> }
 
 beforeAll(async () => {
   cluster = await startCluster()
-  await migrate(cluster.url)
+  await prepareDatabase(cluster.url)
   hands = openHands({ url: cluster.url, drop: async () => {} })
   nodes = await Promise.all(Array.from({ length: NODES }, () => spawnServer(testEnv(cluster.url))))
   const { key, api } = await hands.partner(nodes[0]!.url)

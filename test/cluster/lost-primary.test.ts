@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { migrate } from '../../src/db/migrate.ts'
 import { findClaimed } from '../../src/ledger/once.ts'
 import { openCarrier } from '../../src/onchain/carrier.ts'
 import { perform } from '../../src/operator/actions.ts'
 import type { ChainRail } from '../../src/rails/chain/rail.ts'
 import { type Cluster, startCluster } from '../support/cluster.ts'
+import { prepareDatabase } from '../support/database.ts'
 import { until } from '../support/wait.ts'
 import { openTestWorld } from '../support/world.ts'
 
@@ -17,7 +17,7 @@ import { openTestWorld } from '../support/world.ts'
 async function openStage(parts: { chain?: ChainRail<'sandbox'> } = {}) {
   const cluster = await startCluster()
   onTestFinished(cluster.stop)
-  await migrate(cluster.url)
+  await prepareDatabase(cluster.url)
   const stage = await openTestWorld({ url: cluster.url, parts })
   onTestFinished(stage.stop)
   return { cluster, stage }

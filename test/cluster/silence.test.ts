@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { migrate } from '../../src/db/migrate.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { primaryOf } from '../../src/db/primary.ts'
 import { openApi } from '../support/api.ts'
 import { startCluster } from '../support/cluster.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createDatabase, prepareDatabase, seatAt, type TestDatabase } from '../support/database.ts'
 import { openHole } from '../support/hole.ts'
 import { startNode } from '../support/node.ts'
 import { openHands, someCpf } from '../support/service.ts'
@@ -79,7 +78,7 @@ describe('a database that vanishes without a word', () => {
 })
 
 test('a process that was blocked for seconds takes no server for dead', async () => {
-  const pool = openPool({ url: database.url, schema: 'shared', application_name: 'blocked', max: 2 })
+  const pool = openPool({ ...seatAt(database.url, 'shared', 'blocked'), max: 2 })
   onTestFinished(() => pool.end())
   await pool.query('SELECT 1')
   const primary = primaryOf(database.url)
@@ -96,7 +95,7 @@ describe('a former primary that goes on beside the one that replaced it', () => 
   let cluster: Awaited<ReturnType<typeof startCluster>>
   beforeAll(async () => {
     cluster = await startCluster()
-    await migrate(cluster.url)
+    await prepareDatabase(cluster.url)
     cluster.pause()
     await cluster.promote()
     cluster.resume()
@@ -105,7 +104,7 @@ describe('a former primary that goes on beside the one that replaced it', () => 
 
   /** By an address that this process has not used before, as if it had just been started. */
   function openFresh(url: string) {
-    const pool = openPool({ url, schema: 'shared', application_name: 'fresh', max: 2 })
+    const pool = openPool({ ...seatAt(url, 'shared', 'fresh'), max: 2 })
     onTestFinished(() => pool.end())
     const place = async () =>
       (await pool.query(`SELECT setting FROM pg_settings WHERE name = 'cluster_name'`)).rows[0].setting

@@ -2,8 +2,21 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
 import { migrate } from '../../src/db/migrate.ts'
+import type { SchemaName, Seat } from '../../src/db/pool.ts'
+import { openSeats, type Seats } from '../../src/db/seat.ts'
 
 export type TestDatabase = { readonly url: string; drop(): Promise<void> }
+
+/** SECRET_KEY of every test that does not say otherwise. */
+export const TEST_KEY = Buffer.alloc(32)
+
+/** The places that a server with this key would take in the database behind an address. */
+export const seatsAt = (url: string): Seats => openSeats(url, [TEST_KEY])
+export const seatAt = (url: string, schema: SchemaName, application_name = 'test'): Seat =>
+  seatsAt(url)(schema, application_name)
+
+/** Tables, rights and logins, as a start makes them. */
+export const prepareDatabase = (url: string): Promise<string[]> => migrate(url, { seats: seatsAt(url) })
 
 /** A migrated database of the caller's own. */
 export async function createDatabase(options: { migrated?: boolean } = {}): Promise<TestDatabase> {
@@ -12,7 +25,7 @@ export async function createDatabase(options: { migrated?: boolean } = {}): Prom
   await asAdmin(admin_url, [`CREATE DATABASE ${name}`])
   const url = new URL(admin_url)
   url.pathname = `/${name}`
-  if (options.migrated !== false) await migrate(url.href)
+  if (options.migrated !== false) await prepareDatabase(url.href)
   return {
     url: url.href,
     async drop() {

@@ -23,7 +23,7 @@ import { simulatedPix } from '../../src/rails/pix/simulated.ts'
 import { simulatedPrices } from '../../src/rails/prices/simulated.ts'
 import { createWorld, type World } from '../../src/world.ts'
 import { sliceChecks } from '../../src/worlds.ts'
-import { asAdmin, createDatabase } from './database.ts'
+import { asAdmin, createDatabase, seatAt } from './database.ts'
 import { moveIntoThePast } from './past.ts'
 import { someCpf } from './service.ts'
 
@@ -57,7 +57,7 @@ export async function openBench(options: BenchOptions = {}) {
   /** One more node, with rails of its own if it is given some. */
   function openNode(more: BenchOptions = {}): World<'sandbox'> {
     const given = { ...simulated, ...options, ...more }
-    const seat = { url: database.url, schema: 'sandbox', application_name: 'bench' } as const
+    const seat = seatAt(database.url, 'sandbox', 'bench')
     const db = openPool({ ...seat, max: 8 })
     const door = openDoor({ seat, lanes: 1, log: silent })
     closing.push(door.stop, () => db.end())
@@ -81,7 +81,7 @@ export async function openBench(options: BenchOptions = {}) {
   }
 
   const world = openNode()
-  const sharedDb = openPool({ url: database.url, schema: 'shared', application_name: 'bench', max: 1 })
+  const sharedDb = openPool({ ...seatAt(database.url, 'shared', 'bench'), max: 1 })
   closing.push(() => sharedDb.end())
 
   async function openCaller(): Promise<Caller> {

@@ -15,7 +15,7 @@ import { createPartner, editPartner, openShared, type Shared } from '../../src/p
 import type { Worlds } from '../../src/world.ts'
 import { openWorlds, sliceChecks } from '../../src/worlds.ts'
 import { type Api, openApi } from './api.ts'
-import { createDatabase, type TestDatabase } from './database.ts'
+import { createDatabase, seatAt, seatsAt, type TestDatabase } from './database.ts'
 import { METRICS_TOKEN } from './metrics.ts'
 
 /**
@@ -72,10 +72,10 @@ export async function startTestService(env: Record<string, string> = {}): Promis
 
 /** Works on the database itself, beside whatever servers use it. */
 export function openHands(database: TestDatabase) {
-  const db = openPool({ url: database.url, schema: 'shared', application_name: 'test', max: 2 })
+  const db = openPool({ ...seatAt(database.url, 'shared'), max: 2 })
   const shared = openShared(db)
   const { worlds, stop } = openWorlds({
-    url: database.url,
+    seats: seatsAt(database.url),
     clock: systemClock(),
     log: pino({ level: 'silent' }),
     // An operator must wait for as long as a call may take: in tests that is short.

@@ -20,6 +20,7 @@ import { openJournal } from '../../src/rails/journal.ts'
 import { simulatedPix } from '../../src/rails/pix/simulated.ts'
 import { simulatedPrices } from '../../src/rails/prices/simulated.ts'
 import { createWorld, type World } from '../../src/world.ts'
+import { seatAt } from './database.ts'
 import { someCpf } from './service.ts'
 
 /**
@@ -36,9 +37,9 @@ export async function openTestWorld(options: {
   const clock = systemClock()
   const journal = openJournal(undefined)
   const log = pino({ level: 'silent' })
-  const seat = { url, schema: 'sandbox', application_name: 'test world' } as const
+  const seat = seatAt(url, 'sandbox', 'test world')
   const db = openPool({ ...seat, max: 8 })
-  const sharedDb = openPool({ ...seat, schema: 'shared', max: 2 })
+  const sharedDb = openPool({ ...seatAt(url, 'shared', 'test world'), max: 2 })
   const door = openDoor({ seat: { ...seat, url: door_url }, lanes: 1, log, wait_ms })
   const world: World<'sandbox'> = createWorld({
     environment: 'sandbox',

@@ -79,6 +79,8 @@ export async function ensureDatabase(data_dir: string, password: string, port: n
     await client.connect()
     const found = await client.query("select from pg_database where datname = 'trilho'")
     if (found.rowCount === 0) await client.query('create database trilho')
+    // The roles of the service have no business in the databases that every cluster has.
+    await client.query('revoke all on database postgres, template1 from public')
   } catch (error) {
     if (!hasCode(error, '28P01')) throw error
     throw new Error(`The password in ${passwordFile(data_dir)} is not that of the database.`)

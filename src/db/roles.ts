@@ -1,0 +1,91 @@
+import pg from 'pg'
+import { openClient, roleOf, type Seat } from './pool.ts'
+import { type Seats, schemaNames } from './seat.ts'
+import { NoPrimary } from './verdict.ts'
+
+/**
+ * The roles that the service logs in as, one per schema. Each may log in and nothing else: what it may do with tables is
+ * in grants.ts. They are statements, not deeds: where the owner may not run them, an administrator is shown them.
+ */
+
+/** What each of them must be, and the words for it. Only what differs is said: some of it takes a superuser to say. */
+const ATTRIBUTES = [
+  ['rolcanlogin', true, 'LOGIN'],
+  ['rolsuper', false, 'NOSUPERUSER'],
+  ['rolcreatedb', false, 'NOCREATEDB'],
+  ['rolcreaterole', false, 'NOCREATEROLE'],
+  ['rolinherit', false, 'NOINHERIT'],
+  ['rolreplication', false, 'NOREPLICATION'],
+  ['rolbypassrls', false, 'NOBYPASSRLS'],
+] as const
+
+/** Roles that are missing. The owner is a member of each: nodes of the version before enter them instead of logging in. */
+export async function missingRoles(
+  owner: pg.Client,
+  url: string,
+  seats: Seats | undefined,
+): Promise<string[]> {
+  const needed: string[] = []
+  for (const schema of schemaNames) {
+    const role = roleOf(url, schema)
+    const { rows } = await owner.query(
+      `SELECT current_user AS user, r.oid IS NOT NULL AS exists,
+              coalesce(pg_has_role(current_user, r.oid, 'MEMBER'), false) AS member
+       FROM (SELECT) AS one LEFT JOIN pg_roles r ON r.rolname = $1`,
+      [role],
+    )
+    const { user, exists, member } = rows[0]
+    // Nobody has come in as a role that does not exist yet, so it may have its password at once.
+    const login = seats
+      ? `LOGIN NOINHERIT PASSWORD '${seats(schema, '').login.verifier()}'`
+      : 'NOLOGIN NOINHERIT'
+    if (!exists) needed.push(`CREATE ROLE ${quoted(role)} ${login}`)
+    if (!member) needed.push(`GRANT ${quoted(role)} TO ${quoted(user)}`)
+  }
+  return needed
+}
+
+/** What keeps the roles from being those that the service logs in as. */
+export async function missingLogins(owner: pg.Client, seats: Seats): Promise<string[]> {
+  const needed: string[] = []
+  for (const schema of schemaNames) {
+    const seat = seats(schema, 'trilho migrate')
+    const role = seat.login.user
+    const columns = ATTRIBUTES.map(([column]) => column).join(', ')
+    const { rows } = await owner.query(
+      `SELECT ${columns},
+              ARRAY(SELECT roleid::regrole::text FROM pg_auth_members WHERE member = r.oid) AS member_of
+       FROM pg_roles r WHERE rolname = $1`,
+      [role],
+    )
+    const changes: string[] = ATTRIBUTES.filter(([column, wanted]) => rows[0][column] !== wanted).map(
+      ([, , word]) => word,
+    )
+    if (!rows[0].rolcanlogin || !(await comesIn(seat))) changes.push(`PASSWORD '${seat.login.verifier()}'`)
+    if (changes.length > 0) needed.push(`ALTER ROLE ${quoted(role)} ${changes.join(' ')}`)
+    for (const other of rows[0].member_of) needed.push(`REVOKE ${other} FROM ${quoted(role)}`)
+  }
+  return needed
+}
+
+const REFUSED = ['28P01', '28000']
+
+/** Whether one of the passwords that this node knows is the role's. The only way to know that takes no special rights. */
+async function comesIn(seat: Seat): Promise<boolean> {
+  for (;;) {
+    try {
+      const client = await openClient(seat)
+      await client.end()
+      return true
+    } catch (error) {
+      // There is another password to try.
+      if (error instanceof NoPrimary && error.cause instanceof pg.DatabaseError) continue
+      if (error instanceof pg.DatabaseError && REFUSED.includes(error.code ?? '')) return false
+      throw error
+    }
+  }
+}
+
+export function quoted(identifier: string): string {
+  return `"${identifier.replaceAll('"', '""')}"`
+}
