@@ -232,6 +232,8 @@ function tooManyAtOnce(limit: number): Refusal {
   })
 }
 
+/** Whoever had no turn by then is about to be answered with 503 anyway, and needs none any more. */
+const SHARE_WAIT_MS = 8000
 /** Connections that are left to what runs in the background. */
 const FOR_WORKERS = 2
 
@@ -244,7 +246,8 @@ function openShares(): (world: World, caller: Caller, endpoint: Endpoint | undef
   const lineOf = (pool: Pool, at_once: number): Turns => {
     const known = lines.get(pool)
     if (known) return known
-    const line = openTurns({ at_once, per_name: Math.max(2, Math.ceil(at_once / 2)) })
+    const per_name = Math.max(2, Math.ceil(at_once / 2))
+    const line = openTurns({ at_once, per_name, wait_ms: SHARE_WAIT_MS })
     lines.set(pool, line)
     return line
   }

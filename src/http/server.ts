@@ -7,6 +7,7 @@ import Fastify, {
 import type { Logger } from 'pino'
 import { type ErrorCode, Refusal } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
+import { Crowded } from '../core/turns.ts'
 import { isUnreachable, sqlState } from '../db/pool.ts'
 import { Answered } from './answered.ts'
 import { answerBelowRouter, answerEverything, endGently, say } from './below-router.ts'
@@ -134,6 +135,10 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     // Whoever goes away before a handler was asked gives up its place.
     reply.raw.once('close', () => request.running || admission.leave())
     request.raw.once('close', () => request.running || request.raw.complete || admission.leave())
+  }
+
+  /** Before its body is read: nobody needs to send what nobody will look at. */
+  async function refuseAbsent(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     if (request.is404) throw absent(request, reply, options.handlers)
   }
 
@@ -165,8 +170,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     const wrong = malformation(request)
     if (wrong || !isUnderPrefix(request)) await visit(request, reply)
     if (wrong) throw wrong
-    // Before its body is read: nobody needs to send what nobody will look at.
-    if (request.is404 && !isUnderPrefix(request)) throw absent(request, reply, options.handlers)
+    if (!isUnderPrefix(request)) await refuseAbsent(request, reply)
   })
   app.setErrorHandler(fail)
   app.addHook('onResponse', async (request, reply) => {
@@ -195,6 +199,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.register(
     async (v1) => {
       v1.addHook('onRequest', admit)
+      v1.addHook('onRequest', refuseAbsent)
       // Under /v1 even an unknown path, or method, needs a key: 401 comes before 404.
       v1.setNotFoundHandler(notFound)
       for (const handler of options.handlers)
@@ -442,7 +447,7 @@ export function toRefusal(error: unknown): Refusal {
   if (known) return new Refusal(known)
   // Fastify itself blames the request: a body that broke off, a header that a method needs.
   if (statusCode < 500) return new Refusal('invalid_request', { message: 'The request is not complete.' })
-  if (isUnreachable(error) || TOOK_TOO_LONG.has(sqlState(error) ?? ''))
-    return new Refusal('service_unavailable')
+  const passing = isUnreachable(error) || TOOK_TOO_LONG.has(sqlState(error) ?? '') || error instanceof Crowded
+  if (passing) return new Refusal('service_unavailable')
   return new Refusal('internal_error')
 }

@@ -27,6 +27,6 @@ const RETRY_AFTER_LENGTH_MAX = 40
 function readRetryAfter(text: string | undefined, now: number): number {
   if (text === undefined || text.length > RETRY_AFTER_LENGTH_MAX) return 0
   if (/^[0-9]{1,9}$/.test(text)) return Number(text) * 1000
-  const until = /[A-Z][a-z]{2}, .*GMT$/.test(text) ? Date.parse(text) : Number.NaN
+  const until = /^[A-Z][a-z]{2}, .*GMT$/.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(until) ? 0 : Math.max(0, until - now)
 }

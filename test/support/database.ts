@@ -50,3 +50,11 @@ export async function asAdmin(
     await client.end()
   }
 }
+
+/** Keeps everybody else off a table, reading included, until the returned function is called. */
+export async function holdLock(url: string, table: string): Promise<() => Promise<void>> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`)
+  return () => client.end()
+}

@@ -1,0 +1,181 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { checkReply, openApi } from '../../test/support/api.ts'
+import { startTestService, type TestService } from '../../test/support/service.ts'
+import { ask, converse, requestText } from '../../test/support/sockets.ts'
+import { until } from '../../test/support/wait.ts'
+import { guardSockets, PIPELINED_MAX, type SocketLimits } from './sockets.ts'
+
+const get = (path: string, key?: string) =>
+  requestText(`GET ${path} HTTP/1.1`, {
+    Host: 'localhost',
+    ...(key ? { Authorization: `Bearer ${key}` } : {}),
+  })
+
+async function open(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url)
+  const socket = connect({ host: hostname, port: Number(port) })
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  onTestFinished(() => void socket.destroy())
+  return socket
+}
+
+const openMany = async (url: string, count: number) => {
+  const sockets = await Promise.all(Array.from({ length: count }, () => open(url)))
+  // One that has been answered is one that the server knows of.
+  await Promise.all(
+    sockets.map(async (socket) => {
+      const answered = once(socket, 'data')
+      socket.write(get('/healthz'))
+      await answered
+    }),
+  )
+  return sockets
+}
+
+describe('connections', () => {
+  test('of one address are so many at most; the next is told why, and works when one has gone', async () => {
+    const service = await startTestService({ CONNECTIONS_PER_ADDRESS: '5' })
+    onTestFinished(() => service.stop())
+    const sockets = await openMany(service.url, 5)
+    const refused = await ask(service.url, get('/healthz'))
+    expect(refused.json.error).toMatchObject({
+      code: 'rate_limit_exceeded',
+      details: { window: 'address', limit: 5, retry_after_seconds: 1 },
+    })
+    expect(refused.headers.get('connection')).toBe('close')
+    checkReply('ANY', '/v1', refused)
+    sockets[0]!.destroy()
+    await until(async () => (await ask(service.url, get('/healthz'))).status === 200, 5000)
+  })
+
+  test('of a trusted proxy are as many as there are places in all; beyond those the answer is 503', async () => {
+    const service = await startTestService({
+      CONNECTIONS_PER_ADDRESS: '5',
+      CONNECTIONS_MAX: '12',
+      TRUST_PROXY: '127.0.0.1',
+    })
+    onTestFinished(() => service.stop())
+    const { key } = await service.partner()
+    const sockets = await openMany(service.url, 12)
+    const body = JSON.stringify({ name: 'Ana', document: '52998224725' })
+    const create = requestText(
+      'POST /v1/customers HTTP/1.1',
+      {
+        Host: 'localhost',
+        Authorization: `Bearer ${key}`,
+        'Content-Type': 'application/json',
+        'Content-Length': String(body.length),
+      },
+      body,
+    )
+    const refused = await ask(service.url, create)
+    expect([refused.status, refused.json.error.code]).toEqual([503, 'service_unavailable'])
+    expect(refused.headers.get('retry-after')).toBe('1')
+    checkReply('ANY', '/v1', refused)
+    for (const socket of sockets) socket.destroy()
+    const api = openApi(service.url, key)
+    await until(async () => (await ask(service.url, get('/healthz'))).status === 200, 5000)
+    // What was turned away was not carried out.
+    expect((await api.get('/v1/customers')).json.data).toEqual([])
+  })
+
+  test('beyond the limits that say nothing are closed', async () => {
+    const service = await startTestService({ CONNECTIONS_PER_ADDRESS: '1' })
+    onTestFinished(() => service.stop())
+    await openMany(service.url, 1)
+    expect((await converse(service.url, [])).ended).toBe(true)
+  })
+})
+
+describe('requests that wait on one connection', () => {
+  let service: TestService
+  let key: string
+  beforeAll(async () => {
+    service = await startTestService()
+    key = (await service.partner()).key
+  })
+  afterAll(() => service.stop())
+
+  test('are so many at most; the next is refused in its turn, and nothing after it is carried out', async () => {
+    const sent = PIPELINED_MAX + 50
+    const { replies, ended } = await converse(service.url, [get('/v1/usage', key).repeat(sent)], {
+      replies: sent,
+    })
+    expect(replies.map(({ status }) => status)).toEqual([...Array(PIPELINED_MAX).fill(200), 429])
+    expect(ended).toBe(true)
+    const last = replies.at(-1)!
+    expect(last.headers.get('connection')).toBe('close')
+    checkReply('ANY', '/v1', last)
+    const usage = (await openApi(service.url, key).get('/v1/usage')).json
+    expect(usage.day.used).toBe(PIPELINED_MAX + 1)
+  })
+})
+
+describe('a client that never reads', () => {
+  const LONG = 'x'.repeat(4_000_000)
+
+  async function serve(answer: RequestListener, limits: Partial<SocketLimits>) {
+    const server = createServer(answer)
+    guardSockets(server, {
+      limits: { max: 100, per_address: 100, pipelined: 64, stall_ms: 400, ...limits },
+      isTrusted: () => false,
+      say: (_, socket) => socket.destroy(),
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    let open = 0
+    server.on('connection', (socket) => {
+      open++
+      socket.once('close', () => open--)
+    })
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, open: () => open }
+  }
+
+  test.each([1, 40])('is cut off, with %d requests of its own', async (count) => {
+    const server = await serve((_, response) => response.end(LONG), {})
+    const socket = await open(server.url)
+    socket.pause()
+    socket.write(get('/').repeat(count))
+    await until(() => server.open() === 1, 5000)
+    await until(() => server.open() === 0, 20_000)
+  })
+
+  test('is one that takes a few bytes now and then, too', async () => {
+    const server = await serve((_, response) => response.end(LONG.repeat(3)), {})
+    const socket = await open(server.url)
+    socket.pause()
+    socket.write(get('/'))
+    const sip = setInterval(() => socket.read(1), 50)
+    onTestFinished(() => clearInterval(sip))
+    await until(() => server.open() === 1, 5000)
+    await until(() => server.open() === 0, 20_000)
+  })
+
+  test('is not one that reads slowly, nor one that waits for a slow answer', async () => {
+    const server = await serve(
+      (request, response) =>
+        void setTimeout(() => response.end(request.url === '/late' ? 'late' : LONG), 1500),
+      {},
+    )
+    const late = await ask(server.url, get('/late'))
+    expect(late.text).toBe('late')
+    const socket = await open(server.url)
+    socket.write(get('/'))
+    let read = 0
+    socket.on('data', (bytes) => {
+      read += bytes.length
+      socket.pause()
+      setTimeout(() => socket.resume(), 5)
+    })
+    await until(() => read > LONG.length, 30_000)
+    expect(read).toBeGreaterThan(LONG.length)
+  })
+})
