@@ -31,7 +31,9 @@ const report = openReport('webhooks', {
 })
 const receiver = await openReceiver()
 
-type Partner = { readonly key: string; readonly customer_id: string; readonly endpoints: string[] }
+/** Each endpoint with a key of its own: one key may ask for few redeliveries a minute. */
+type Target = { readonly id: string; readonly key: string }
+type Partner = { readonly key: string; readonly customer_id: string; readonly endpoints: Target[] }
 
 async function call(key: string, path: string, body: unknown): Promise<any> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
@@ -48,14 +50,18 @@ async function subscribe(endpoints: number): Promise<Partner[]> {
   const partners: Partner[] = []
   for (let left = endpoints; left > 0; left -= PER_PARTNER) {
     const { id } = stage.trilho('partners', 'create', '--name', `bench ${endpoints} ${left}`)
-    const { key, id: key_id } = stage.trilho('keys', 'create', '--partner', id, '--environment', 'sandbox')
-    stage.trilho('keys', 'set-limits', key_id, '--per-minute', '10000000', '--per-day', '10000000')
+    const newKey = (): string => {
+      const made = stage.trilho('keys', 'create', '--partner', id, '--environment', 'sandbox')
+      stage.trilho('keys', 'set-limits', made.id, '--per-minute', '10000000', '--per-day', '10000000')
+      return made.key
+    }
+    const key = newKey()
     const document = makeCpf(String(100_000_000 + ++cpf))
     const { id: customer_id } = await call(key, '/v1/customers', { name: 'Bench', document })
     const partner: Partner = { key, customer_id, endpoints: [] }
     for (let i = 0; i < Math.min(left, PER_PARTNER); i++) {
       const made = { url: `${receiver.url}/${i}`, events: ['deposit.completed'] }
-      partner.endpoints.push((await call(key, '/v1/webhook_endpoints', made)).id)
+      partner.endpoints.push({ id: (await call(key, '/v1/webhook_endpoints', made)).id, key: newKey() })
     }
     partners.push(partner)
   }
@@ -67,7 +73,7 @@ const deposit = ({ key, customer_id }: Partner) =>
 
 /** As many deliveries as wanted, all at once. */
 async function flood(partners: readonly Partner[], events: number): Promise<Measure> {
-  const endpoints = partners.flatMap((partner) => partner.endpoints.map((id) => ({ id, key: partner.key })))
+  const endpoints = partners.flatMap((partner) => partner.endpoints)
   const expected = events * endpoints.length
   await receiver.take()
   const started = Date.now()

@@ -159,6 +159,13 @@ const settings = {
     fallback: 'false',
     parse: yesOrNo,
   }),
+  WEBHOOK_DENY: setting({
+    about:
+      'Addresses and CIDR ranges that no webhook goes to, separated by commas, beside those that never may: your own public ones, for example. Wins over WEBHOOK_ALLOW_PRIVATE',
+    example: '198.51.100.0/24, 2001:db8::/32',
+    fallback: '',
+    parse: cidrs,
+  }),
   WEBHOOK_TIMEOUT_MS: setting({
     about: 'How long a webhook’s receiver may take to answer, in milliseconds',
     fallback: '10000',
@@ -289,6 +296,7 @@ export type Config = {
   }
   readonly webhooks: {
     readonly allow_private: boolean
+    readonly denied: readonly Cidr[]
     readonly timeout_ms: number
     readonly retry_ms: readonly number[]
     readonly dns: readonly string[]
@@ -379,6 +387,7 @@ export function readConfig(env: Environment): Config {
     },
     webhooks: {
       allow_private: parsed.WEBHOOK_ALLOW_PRIVATE,
+      denied: parsed.WEBHOOK_DENY,
       timeout_ms: parsed.WEBHOOK_TIMEOUT_MS,
       retry_ms: parsed.WEBHOOK_RETRY_MS,
       dns: parsed.WEBHOOK_DNS,

@@ -191,9 +191,10 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
     )
     closing.push(() => Promise.all(auditors.map((auditor) => auditor.stop())))
 
-    const { allow_private, timeout_ms, retry_ms, dns } = config.webhooks
+    const { allow_private, denied, timeout_ms, retry_ms, dns } = config.webhooks
+    const reach = { allow_private, denied }
     const resolve = dnsResolver({ servers: dns, allow_private })
-    const allows = (address: string) => isAllowedAddress(address, allow_private)
+    const allows = (address: string) => isAllowedAddress(address, reach)
     const outside = openOutside({ resolve, allows, connect_ms: timeout_ms })
     closing.push(outside.stop)
     const sealer = createSealer(secret_key)
@@ -210,7 +211,7 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
       couriers[environment] = courier
       closing.push(courier.stop)
     }
-    const webhooks = { sealer, allow_private, couriers: couriers as Record<Environment, Courier> }
+    const webhooks = { sealer, reach, couriers: couriers as Record<Environment, Courier> }
 
     let serving = false
     const { trusted_proxies, in_flight } = config

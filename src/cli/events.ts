@@ -6,6 +6,8 @@ import { openRemote, type Remote, RemoteRefusal, remoteOptions } from './remote.
 
 const POLL_MS = 1000
 const FORWARD_MS = 10_000
+/** How often a call of a long range is made before giving up. */
+const RESEND_TRIES = 5
 
 export const eventCommands: CliCommand[] = [
   {
@@ -131,13 +133,30 @@ async function resendOne(input: Input): Promise<number> {
   return (await openRemote(input).call('POST', `/v1/events/${id}/redeliver`)).redelivered
 }
 
+/** A long range takes more calls than a minute allows. */
+async function patiently<T>(call: () => Promise<T>, so_far: string): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await call()
+    } catch (error) {
+      if (!(error instanceof RemoteRefusal) || error.retry_after_ms === 0) throw error
+      if (tries === RESEND_TRIES) throw new RemoteRefusal(`${error.message} ${so_far}`, error.retry_after_ms)
+      await sleep(error.retry_after_ms)
+    }
+  }
+}
+
 async function resendRange(input: Input): Promise<number> {
   const remote = openRemote(input)
   const path = `/v1/webhook_endpoints/${encodeURIComponent(requiredOption(input, 'endpoint'))}/redeliver`
   const to = option(input, 'to') ?? new Date().toISOString()
   let redelivered = 0
   for (let from: string | undefined = requiredOption(input, 'from'); from !== undefined; ) {
-    const part: { redelivered: number; next_from?: string } = await remote.call('POST', path, { from, to })
+    const body = { from, to }
+    const part: { redelivered: number; next_from?: string } = await patiently(
+      () => remote.call('POST', path, body),
+      `${redelivered} sent again up to ${from}; go on from there with --from ${from}.`,
+    )
     redelivered += part.redelivered
     from = part.next_from
   }

@@ -225,7 +225,7 @@ describe('what is old is forgotten', () => {
     // Nobody waits any more.
     await api.delete(`/v1/webhook_endpoints/${id}`)
     await asAdmin(service.database.url, [
-      `UPDATE sandbox.webhook_deliveries SET created_at = now() - interval '40 days' WHERE endpoint_id = '${id}'`,
+      `UPDATE sandbox.webhook_deliveries SET ended_at = now() - interval '40 days' WHERE endpoint_id = '${id}'`,
     ])
     await forgetDeliveries(world.db, days(30))
     await forgetEvents(world.db, days(90))

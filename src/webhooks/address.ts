@@ -6,6 +6,19 @@ import { type Cidr, cidrContains, parseCidr } from '../http/ip.ts'
  */
 const ranges = (...texts: string[]): readonly Cidr[] => texts.map((text) => parseCidr(text)!)
 
+/** What the operator decides about it. */
+export type Reach = {
+  readonly allow_private: boolean
+  /** WEBHOOK_DENY: never, whatever else is permitted. */
+  readonly denied?: readonly Cidr[]
+}
+
+/**
+ * What is told of every address that may not be reached, and of every name that has none: whoever could tell them apart
+ * could draw a map of the network inside.
+ */
+export const NO_PUBLIC_ADDRESS = 'has a host without a public address'
+
 /** What WEBHOOK_ALLOW_PRIVATE permits, for development. */
 const privateRanges = ranges(
   '127.0.0.0/8',
@@ -19,10 +32,12 @@ const privateRanges = ranges(
 /** Where clouds keep the credentials of the machine, inside or outside of the ranges below. */
 const metadata = ranges(
   '169.254.0.0/16',
-  '100.100.100.200/32',
-  '192.0.0.192/32',
-  'fd00:ec2::/32',
-  'fd20:ce::/32',
+  '168.63.129.16/32', // Azure, among public addresses
+  '100.100.100.200/32', // Alibaba
+  '192.0.0.192/32', // Oracle
+  'fd00:ec2::/32', // AWS
+  'fd20:ce::/32', // Google
+  'fd00:c1::a9fe:a9fe/128', // Oracle
 )
 
 const special4 = ranges(
@@ -54,9 +69,9 @@ const special6 = ranges(
 const inside = (list: readonly Cidr[], address: string) => list.some((cidr) => cidrContains(cidr, address))
 const [everyIPv4] = ranges('0.0.0.0/0')
 
-export function isAllowedAddress(address: string, allow_private: boolean): boolean {
+export function isAllowedAddress(address: string, { allow_private, denied = [] }: Reach): boolean {
   // A zone names an interface of this machine.
-  if (address.includes('%') || inside(metadata, address)) return false
+  if (address.includes('%') || inside(metadata, address) || inside(denied, address)) return false
   if (inside(privateRanges, address)) return allow_private
   if (cidrContains(everyIPv4!, address)) return !inside(special4, address)
   return cidrContains(globalUnicast!, address) && !inside(special6, address)

@@ -5,6 +5,7 @@ import { transaction } from '../db/pool.ts'
 import { type EventType, recordEvent, sequenceOf, TEST_TYPE } from '../events/events.ts'
 import { findEvent } from '../events/log.ts'
 import type { World } from '../world.ts'
+import type { Reach } from './address.ts'
 import { renderEndpoint } from './contract.ts'
 import type { Courier } from './courier.ts'
 import { sealedFor } from './delivery.ts'
@@ -31,7 +32,7 @@ import { refusalOfUrl } from './url.ts'
 export type Webhooks = {
   readonly sealer: Sealer
   readonly couriers: { readonly [E in World['environment']]: Courier }
-  readonly allow_private: boolean
+  readonly reach: Reach
 }
 
 type Where = { readonly id: string; readonly partner_id: string }
@@ -62,8 +63,8 @@ export async function createEndpoint(
   return { endpoint: endpoint ?? refuse('too_many_webhook_endpoints'), secret: showSecret(secret) }
 }
 
-function checkUrl(world: World, { allow_private }: Webhooks, url: string): void {
-  const reason = refusalOfUrl(url, { allow_http: world.environment === 'sandbox', allow_private })
+function checkUrl(world: World, { reach }: Webhooks, url: string): void {
+  const reason = refusalOfUrl(url, { allow_http: world.environment === 'sandbox', ...reach })
   if (reason !== undefined) refuse('invalid_request', { param: 'url', message: `url ${reason}` })
 }
 

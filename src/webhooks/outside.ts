@@ -1,7 +1,9 @@
 import { Resolver } from 'node:dns/promises'
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { Agent, type buildConnector } from 'undici'
+import { NO_PUBLIC_ADDRESS } from './address.ts'
 
 /**
  * The way out. Every connection is made here, and the address it really goes to is judged three times: as a literal,
@@ -10,11 +12,22 @@ import { Agent, type buildConnector } from 'undici'
  */
 export type Outside = { readonly agent: Agent; stop(): Promise<void> }
 
-/** All addresses of a name. */
+/** All addresses of a name; none when nobody knows it. */
 export type Resolve = (name: string) => Promise<string[]>
 
-/** The address is not one that may be reached. The message is shown to the partner. */
-export class Forbidden extends Error {}
+/** There is no address, or none that may be reached; which of the two is not told. The message is shown to the partner. */
+export class Forbidden extends Error {
+  constructor() {
+    super(`the URL ${NO_PUBLIC_ADDRESS}`)
+  }
+}
+
+/** A refusal comes at the next multiple of this, so that its time does not tell either what there is inside. */
+const REFUSAL_MS = 500
+/** For each request; far more than is kept of an answer. */
+const READ_MAX_BYTES = 512 * 1024
+/** No request of ours is shorter. */
+const REQUEST_MIN_BYTES = 300
 
 /** Shorter than what servers commonly allow: a request must not meet a connection that is just being closed. */
 const KEEP_ALIVE_MS = 2000
@@ -24,15 +37,16 @@ export function openOutside(options: {
   /** Whether a connection may go to this address. */
   allows: (address: string) => boolean
   connect_ms: number
+  refusal_ms?: number
 }): Outside {
-  const { resolve, allows, connect_ms } = options
+  const { resolve, allows, connect_ms, refusal_ms = REFUSAL_MS } = options
 
   async function addressesOf(host: string): Promise<string[]> {
+    const begun = performance.now()
     const addresses = isIP(host) ? [host] : await resolve(host)
-    const wrong = addresses.find((address) => !allows(address))
-    if (wrong !== undefined) throw new Forbidden(`${host} is not a public address`)
-    if (addresses.length === 0) throw new Error(`${host} has no address`)
-    return addresses
+    if (addresses.length > 0 && addresses.every(allows)) return addresses
+    await sleep(refusal_ms - ((performance.now() - begun) % refusal_ms))
+    throw new Forbidden()
   }
 
   /** To one of these and nowhere else: the name is not asked for again. */
@@ -49,7 +63,7 @@ export function openOutside(options: {
         socket.on('error', () => {}).off('error', reject)
         if (allows(socket.remoteAddress ?? '%')) return resolve(socket)
         socket.destroy()
-        reject(new Forbidden('connected to an address that is not public'))
+        reject(new Forbidden())
       })
     })
   }
@@ -75,7 +89,7 @@ export function openOutside(options: {
       .then((addresses) => open(addresses, Number(port || (secure ? 443 : 80))))
       .then((socket) => (secure ? encrypt(socket, host) : socket))
       .then(
-        (socket) => done(null, socket as never),
+        (socket) => done(null, metered(socket) as never),
         (error: Error) => done(error, null),
       )
   }
@@ -92,6 +106,18 @@ export function openOutside(options: {
   return { agent, stop: () => agent.destroy() }
 }
 
+/**
+ * Headers, interim answers, trailers and the framing of chunks have no end either, if the receiver likes it so, and each
+ * has to be parsed. Whatever it is, only so much of it is taken in for what was sent.
+ */
+function metered(socket: Socket): Socket {
+  return socket.on('readable', () => {
+    const requests = Math.ceil(socket.bytesWritten / REQUEST_MIN_BYTES)
+    if (socket.bytesRead > READ_MAX_BYTES * Math.max(1, requests))
+      socket.destroy(new Error('the answer is too long'))
+  })
+}
+
 const DNS_MS = 2000
 const DNS_TRIES = 2
 
@@ -106,9 +132,6 @@ export function dnsResolver(options: { servers: readonly string[]; allow_private
   return async (name) => {
     if (options.allow_private && /^localhost\.?$/.test(name)) return ['127.0.0.1', '::1']
     const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
-    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
-    if (addresses.length > 0) return addresses
-    const failure = answers.find((answer) => answer.status === 'rejected')?.reason as NodeJS.ErrnoException
-    throw new Error(`${name} cannot be resolved (${failure?.code ?? 'no address'})`)
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
   }
 }

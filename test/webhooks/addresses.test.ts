@@ -1,10 +1,13 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readConfig } from '../../src/config.ts'
 import { isAllowedAddress } from '../../src/webhooks/address.ts'
 import { attempt, isDelivered } from '../../src/webhooks/attempt.ts'
 import { dnsResolver, openOutside } from '../../src/webhooks/outside.ts'
+import { servicePorts } from '../../src/webhooks/ports.ts'
 import { refusalOfUrl } from '../../src/webhooks/url.ts'
 import type { Api } from '../support/api.ts'
 import { type UrlCase, webhookUrls } from '../support/corpora.ts'
@@ -48,7 +51,11 @@ beforeAll(async () => {
     cases.flatMap(({ url, dns }) => (dns ? [[new URL(url).hostname.replace(/\.$/, ''), dns] as const] : [])),
   )
   names = await openNameServer((name) => known.get(name) ?? [])
-  service = await startTestService({ WEBHOOK_DNS: names.address, WEBHOOK_RETRY_MS: '10' })
+  service = await startTestService({
+    WEBHOOK_DNS: names.address,
+    WEBHOOK_RETRY_MS: '10',
+    WEBHOOK_DENY: '9.9.9.0/24, 2620:fe::/48',
+  })
 })
 afterAll(async () => {
   await service.stop()
@@ -134,6 +141,45 @@ const newEndpoint = async (api: Api): Promise<string> =>
   (await api.post('/v1/webhook_endpoints', { url: 'https://example.com/', events: ['deposit.completed'] }))
     .json.id
 
+test('a name that nobody knows and one that leads inside are told alike, by words and by time', async () => {
+  const { api } = await service.partner()
+  const asked = ['nothing.attacker.test', 'localtest.me', 'azure.attacker.test', 'denied.attacker.test']
+  const made = []
+  for (const host of asked) {
+    const body = { url: `https://${host}/`, events: ['deposit.completed'] }
+    made.push(await api.post('/v1/webhook_endpoints', body))
+  }
+  expect(made.map(({ status }) => status)).toEqual(asked.map(() => 201))
+  const event = (await api.post('/v1/sandbox/events/deposit.completed')).json
+  const attempts = await Promise.all(
+    made.map(async ({ json: { id } }) => {
+      const path = `/v1/webhook_endpoints/${id}/deliveries/${event.id}`
+      await until(async () => (await api.get(path)).json.status === 'exhausted', 20_000)
+      return (await api.get(path)).json.attempts
+    }),
+  )
+  for (const { error, answer, duration_ms } of attempts.flat()) {
+    expect([error, answer]).toEqual(['the URL has a host without a public address', undefined])
+    // Not a millisecond that a name server saved can be seen.
+    expect(duration_ms).toBeGreaterThanOrEqual(499)
+  }
+  const refusals = []
+  for (const host of [
+    '10.0.0.1',
+    'localhost',
+    'db.internal',
+    'printer',
+    '168.63.129.16',
+    '9.9.9.9',
+    '[::1]',
+  ]) {
+    const refused = await api.post('/v1/webhook_endpoints', { url: `https://${host}/`, events: ['*'] })
+    refusals.push([refused.status, refused.json.error.code, refused.json.error.message])
+  }
+  expect(new Set(refusals.map(String)).size).toBe(1)
+  expect(refusals[0]![2]).toContain('url has a host without a public address')
+})
+
 test('the listener does hear whoever connects', async () => {
   const before = knocks
   const { port } = listener.address() as AddressInfo
@@ -161,7 +207,7 @@ test('a name that changes its mind between two questions never leads inside', as
   })
   const resolve = dnsResolver({ servers: [rebinding.address], allow_private: false })
   const allows = (address: string) => address === '127.0.0.2'
-  const outside = openOutside({ resolve, allows, connect_ms: 1000 })
+  const outside = openOutside({ resolve, allows, connect_ms: 1000, refusal_ms: 10 })
   const post = (url: string) =>
     attempt(outside.agent, { url, headers: {}, body: '{}', timeout_ms: 2000, cutter: new AbortController() })
   try {
@@ -170,7 +216,7 @@ test('a name that changes its mind between two questions never leads inside', as
       post(`http://rebind${i}.test:${port}/`),
     )
     const delivered = answers.filter(isDelivered).length
-    const refused = answers.filter(({ error }) => error?.includes('is not a public address')).length
+    const refused = answers.filter(({ error }) => error?.includes('without a public address')).length
     expect(delivered + refused).toBe(DELIVERIES)
     expect(Math.min(delivered, refused)).toBeGreaterThan(0)
     expect(outer.received).toHaveLength(delivered)
@@ -192,11 +238,13 @@ test('a name that changes its mind between two questions never leads inside', as
   }
 })
 
+const [closed, open] = [{ allow_private: false }, { allow_private: true }]
+
 describe('with WEBHOOK_ALLOW_PRIVATE', () => {
   test.each(['127.0.0.1', '10.1.2.3', '172.20.0.1', '192.168.1.1', '::1', 'fd12::1', '::ffff:10.0.0.1'])(
     '%s may be reached',
     (address) =>
-      expect([isAllowedAddress(address, false), isAllowedAddress(address, true)]).toEqual([false, true]),
+      expect([isAllowedAddress(address, closed), isAllowedAddress(address, open)]).toEqual([false, true]),
   )
 
   test.each([
@@ -207,6 +255,9 @@ describe('with WEBHOOK_ALLOW_PRIVATE', () => {
     'fe80::1%lo',
     'fd00:ec2::254',
     '100.100.100.200',
+    '168.63.129.16',
+    '::ffff:168.63.129.16',
+    'fd00:c1::a9fe:a9fe',
     '192.0.0.192',
     '100.64.0.1',
     '0.0.0.0',
@@ -218,11 +269,11 @@ describe('with WEBHOOK_ALLOW_PRIVATE', () => {
     '2001::1',
     'nonsense',
     '',
-  ])('%s never', (address) => expect(isAllowedAddress(address, true)).toBe(false))
+  ])('%s never', (address) => expect(isAllowedAddress(address, open)).toBe(false))
 
   test.each(['8.8.8.8', '93.184.216.34', '2606:4700::1111', '2a00:1450:4001:81b::200e', '::ffff:8.8.8.8'])(
     '%s always',
-    (address) => expect(isAllowedAddress(address, false)).toBe(true),
+    (address) => expect(isAllowedAddress(address, closed)).toBe(true),
   )
 
   test('names nearby may be given, those of metadata never', () => {
@@ -237,6 +288,45 @@ describe('with WEBHOOK_ALLOW_PRIVATE', () => {
     for (const url of ['http://metadata/', 'http://metadata.google.internal/', 'http://169.254.169.254/'])
       expect(refusalOfUrl(url, rules)).toBeDefined()
   })
+})
+
+describe('ports', () => {
+  const refused = (port: number, rules: { allow_http: boolean; allow_private: boolean }) =>
+    refusalOfUrl(`https://example.com:${port}/`, rules) !== undefined
+  const production = { allow_http: false, allow_private: false }
+  const sandbox = { allow_http: true, allow_private: false }
+
+  test('443, 8443 and free ones from 1024 on are for the web; 80 is in the sandbox', () => {
+    for (const port of [443, 8443, 1024, 3000, 8000, 8080, 9443, 40_000, 65_535])
+      expect([port, refused(port, production), refused(port, sandbox)]).toEqual([port, false, false])
+    expect([refused(80, production), refused(80, sandbox)]).toEqual([true, false])
+    for (const port of [1, 22, 25, 81, 442, 444, 1023, ...Object.values(servicePorts).flat()])
+      expect([port, refused(port, production), refused(port, sandbox)]).toEqual([port, true, true])
+  })
+
+  test('in development a program may listen on any that is not reserved', () => {
+    const development = { allow_http: true, allow_private: true }
+    for (const port of [80, 5432, 9090, 50_000]) expect(refused(port, development)).toBe(false)
+    for (const port of [22, 81, 1023]) expect(refused(port, development)).toBe(true)
+  })
+
+  test('the list is the one in the decision', () => {
+    const path = '../../docs/decisions/0038-ports-and-denials.md'
+    const page = readFileSync(new URL(path, import.meta.url), 'utf8')
+    for (const [kind, ports] of Object.entries(servicePorts))
+      expect(page).toContain(`| ${kind} | ${ports.join(', ')} |`)
+  })
+})
+
+test('what the operator denies is denied in development too, and must be written as ranges', () => {
+  const denied = readConfig({ WEBHOOK_DENY: '10.1.0.0/16, 2001:db9::/32' }).webhooks.denied
+  const reach = { allow_private: true, denied }
+  expect(isAllowedAddress('10.1.2.3', reach)).toBe(false)
+  expect(isAllowedAddress('::ffff:10.1.2.3', reach)).toBe(false)
+  expect(isAllowedAddress('10.2.2.3', reach)).toBe(true)
+  expect(isAllowedAddress('2001:db9::1', reach)).toBe(false)
+  for (const wrong of ['example.com', '10.0.0.1/8', '10.0.0.0/33', '10.0.0.0-10.0.0.9'])
+    expect(() => readConfig({ WEBHOOK_DENY: wrong })).toThrow(/WEBHOOK_DENY has/)
 })
 
 test.each([
