@@ -40,6 +40,8 @@ export type HealthOptions = {
   readonly details?: () => Promise<Record<string, unknown>>
 }
 
+const watches = { config: { watches: true } } as const
+
 /** Details ask the database, and whoever asks for them needs no key. */
 const DETAILS_KEPT_MS = 1000
 
@@ -50,8 +52,8 @@ export function registerHealth(app: FastifyInstance, options: HealthOptions): vo
       kept = { at: performance.now(), details: detailsOf(options) }
     return kept.details
   }
-  app.get('/healthz', async (_, reply) => reply.type('application/json').send('{"status":"ok"}'))
-  app.get('/readyz', async (_, reply) => {
+  app.get('/healthz', watches, async (_, reply) => reply.type('application/json').send('{"status":"ok"}'))
+  app.get('/readyz', watches, async (_, reply) => {
     await options.assertReady()
     const details = await recentDetails()
     return reply
@@ -125,7 +127,7 @@ export function registerMetrics(
   options: { metrics: Metrics; token: string | undefined; open_to: (address: string) => boolean },
 ): void {
   const { metrics, token, open_to } = options
-  app.get('/metrics', async (request, reply) => {
+  app.get('/metrics', watches, async (request, reply) => {
     const allowed =
       token === undefined
         ? open_to(request.socket.remoteAddress ?? '')

@@ -1,3 +1,4 @@
+import { createServer } from 'node:http'
 import Fastify, {
   type FastifyError,
   type FastifyInstance,
@@ -11,12 +12,13 @@ import { Crowded } from '../core/turns.ts'
 import { isUnreachable, sqlState } from '../db/pool.ts'
 import { Answered } from './answered.ts'
 import { answerBelowRouter, answerEverything, endGently, say } from './below-router.ts'
+import { acceptJsonOnly, BODY_MAX_BYTES, isUnread, refuseFields } from './body.ts'
 import { type Endpoint, type Handler, methodAndPath } from './endpoint.ts'
 import type { Admitted, Gate } from './gate.ts'
 import { rateLimitHeaders, refusalHeaders, securityHeaders } from './headers.ts'
 import { isLoopback } from './ip.ts'
-import { JsonError, parseJson } from './json.ts'
 import { findLocation, type Located } from './location.ts'
+import { explainHeader, malformation } from './request-headers.ts'
 import { formats, ownKeywords } from './schema.ts'
 import { guardSockets, PIPELINED_MAX, type SocketLimits, STALL_MS } from './sockets.ts'
 import { refusalOf } from './validation.ts'
@@ -35,12 +37,12 @@ export type ServerOptions = {
 }
 
 const PREFIX = '/v1'
-const BODY_MAX_BYTES = 64 * 1024
 const HEADER_MAX_BYTES = 16 * 1024
 const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 15_000
 const KEEP_ALIVE_MS = 30_000
 const ANSWER_MS = 9500
+
 declare module 'fastify' {
   interface FastifyRequest {
     address: string
@@ -52,6 +54,8 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     endpoint?: Endpoint
+    /** For whoever watches over this node: from the machine itself it is never counted, nor refused. */
+    watches?: true
   }
 }
 
@@ -60,18 +64,23 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   const app: FastifyInstance = Fastify({
     logger: false,
     bodyLimit: BODY_MAX_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     genReqId: () => newId('request', Date.now()),
-    http: {
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: 1000,
-      maxHeaderSize: HEADER_MAX_BYTES,
-      // Node's own answer to a missing Host would have neither our headers nor an error object.
-      requireHostHeader: false,
-    },
+    // One server and no other: for some hosts the framework would open a second one, which nobody guards.
+    serverFactory: (serve) =>
+      createServer(
+        {
+          headersTimeout: HEADERS_TIMEOUT_MS,
+          requestTimeout: REQUEST_TIMEOUT_MS,
+          keepAliveTimeout: KEEP_ALIVE_MS,
+          connectionsCheckingInterval: 1000,
+          maxHeaderSize: HEADER_MAX_BYTES,
+          // Node's own answer to a missing Host would have neither our headers nor an error object.
+          requireHostHeader: false,
+        },
+        serve,
+      ),
     clientErrorHandler: (error, socket) => answerBelowRouter(error, socket, options),
     frameworkErrors: (error, asked, replied) => {
       const [request, reply] = [asked as FastifyRequest, replied as FastifyReply]
@@ -113,7 +122,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
 
   /** Whatever needs no key is counted by its address, but for a machine that looks after itself. */
   async function visit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const own = isHealth(request) && isLoopback(request.address)
+    const own = request.routeOptions?.config?.watches && isLoopback(request.address)
     const away = own ? undefined : gate.visit(request.address)
     if (!away) return
     reply.headers(rateLimitHeaders(away.window))
@@ -152,7 +161,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     // A request that is refused late may have been taken back from its windows.
     if (refusal.status === 429 && request.admitted)
       reply.headers(rateLimitHeaders(request.admitted.windowNow()))
-    if (isUnread(request) || refusal.status === 413 || refusal.status === 408) closeAfter(request, reply)
+    if (isUnread(request)) closeAfter(request, reply)
     reply.code(refusal.status).type('application/json; charset=utf-8')
     reply.send(JSON.stringify(refusal.toBody({ public_url: public_url(), request_id: request.id })))
   }
@@ -229,27 +238,6 @@ function isUnderPrefix(request: FastifyRequest): boolean {
   return path === PREFIX || path.startsWith(`${PREFIX}/`) || path.startsWith(`${PREFIX}?`)
 }
 
-const isHealth = ({ routeOptions }: FastifyRequest) =>
-  routeOptions?.url === '/healthz' || routeOptions?.url === '/readyz'
-
-/** Said twice, they mean one thing to a proxy and another one here. */
-const SINGLE = new Set(['host', 'content-length', 'content-type', 'authorization'])
-
-/** What is wrong with the headers of a request, whatever it asks for. */
-function malformation({ raw }: FastifyRequest): Refusal | undefined {
-  if (raw.httpVersion === '1.1' && raw.headers.host === undefined)
-    return new Refusal('invalid_request', { message: 'An HTTP/1.1 request needs a Host header.' })
-  const seen = new Set<string>()
-  for (let i = 0; i < raw.rawHeaders.length; i += 2) {
-    const name = raw.rawHeaders[i]!.toLowerCase()
-    if (!SINGLE.has(name)) continue
-    if (seen.has(name))
-      return new Refusal('invalid_request', { message: `The header ${name} may be sent once only.` })
-    seen.add(name)
-  }
-  return undefined
-}
-
 function tooManyWaiting(): Refusal {
   const details = { limit: PIPELINED_MAX, retry_after_seconds: 1 }
   return new Refusal('rate_limit_exceeded', {
@@ -259,29 +247,10 @@ function tooManyWaiting(): Refusal {
   })
 }
 
-/** A long body, or one of unknown length, that nobody has read and nobody will. A short one is read and dropped. */
-function isUnread({ raw }: FastifyRequest): boolean {
-  if (raw.complete) return false
-  const { 'content-length': length, 'transfer-encoding': coding } = raw.headers
-  return coding !== undefined || Number(length ?? 0) > BODY_MAX_BYTES
-}
-
 /** What was not read to its end cannot be followed by another request. */
 function closeAfter(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('connection', 'close')
   endGently(request.raw.socket)
-}
-
-/** Elsewhere the key is a header. Whoever sends one means well, and must not believe that it is used. */
-function explainHeader(refusal: Refusal, { headers, body }: FastifyRequest): Refusal {
-  const missing = refusal.code === 'invalid_request' && refusal.param === 'idempotency_key'
-  const inBody = (body as { idempotency_key?: unknown } | undefined)?.idempotency_key !== undefined
-  if (!missing || inBody || headers['idempotency-key'] === undefined) return refusal
-  return new Refusal('invalid_request', {
-    param: 'idempotency_key',
-    message:
-      'The idempotency key goes into the body, as the field idempotency_key. The header Idempotency-Key is not read.',
-  })
 }
 
 function addRoute(
@@ -364,49 +333,6 @@ async function inTime<T>(
 
 async function fillBody(request: FastifyRequest): Promise<void> {
   if (request.body === undefined) request.body = {}
-}
-
-/** An endpoint without a body takes none, or an empty one. Whoever sends fields expects something of them. */
-function refuseFields(body: unknown): void {
-  if (body === undefined) return
-  const field = typeof body === 'object' && body !== null ? Object.keys(body)[0] : 'body'
-  if (field === undefined) return
-  throw new Refusal('invalid_request', {
-    param: Array.isArray(body) ? 'body' : field.slice(0, 100),
-    message: 'This call takes no body.',
-  })
-}
-
-/** No two parts of it can take the same character, so its time grows with the length and no faster. */
-const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*(?:charset[ \t]*=[ \t]*"?utf-8"?[ \t]*(?:;[ \t]*)?)?)?$/i
-const TYPE_LENGTH_MAX = 100
-
-/** JSON in UTF-8, uncompressed, or nothing at all. An empty body counts as none, also when it is announced as JSON. */
-function acceptJsonOnly(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
-    const bytes = body as Buffer
-    if (bytes.length === 0) return done(null, undefined)
-    const {
-      'content-type': type = '',
-      'content-encoding': encoding,
-      'transfer-encoding': transfer,
-    } = request.headers
-    const compressed = encoding !== undefined || (transfer !== undefined && !/^chunked$/i.test(transfer))
-    if (compressed || type.length > TYPE_LENGTH_MAX || !JSON_TYPE.test(type))
-      return done(new Refusal('unsupported_media_type'))
-    const parsed = readJson(bytes)
-    return parsed instanceof Refusal ? done(parsed) : done(null, parsed)
-  })
-}
-
-function readJson(bytes: Buffer): unknown {
-  try {
-    return parseJson(bytes)
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error
-    return new Refusal('invalid_json', { message: error.message })
-  }
 }
 
 /** Nothing is there: either the path is unknown, or it is known under other methods. */

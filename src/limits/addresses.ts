@@ -26,9 +26,19 @@ const SITE_FACTOR = 10
 /** About 10 MB when full. */
 const REMEMBERED = 50_000
 
+/** The same few addresses come again and again. */
+const networks = new Map<string, readonly string[]>()
+const NETWORKS_KEPT = 10_000
+
 /** What an address is counted as: itself, or the networks that it lies in. */
 export function subjectsOf(address: string): readonly string[] {
-  return address.includes(':') ? [networkOf(address, 64), networkOf(address, 48)] : [address]
+  if (!address.includes(':')) return [address]
+  const known = networks.get(address)
+  if (known) return known
+  const subjects = [networkOf(address, 64), networkOf(address, 48)]
+  if (networks.size >= NETWORKS_KEPT) networks.clear()
+  networks.set(address, subjects)
+  return subjects
 }
 
 export function openAddresses(options: {
