@@ -31,6 +31,23 @@ test.each([
   ['', 5000],
 ])('Retry-After: %s after the first failure', (text, ms) => expect(delay(1, text)).toBe(ms))
 
+test('a Retry-After is cut to a day before the jitter, and only ever makes the wait longer', () => {
+  for (const text of ['999999999', 'Fri, 01 Jan 2100 00:00:00 GMT']) {
+    expect(delay(1, text, 0)).toBe(86_400_000)
+    expect(delay(1, text, 0.5)).toBe(1.1 * 86_400_000)
+  }
+  for (const tries of [1, 2, 5, 9])
+    for (const text of [
+      '0',
+      '1',
+      '60',
+      'Sun, 15 Nov 2026 12:02:00 GMT',
+      'Sun, 15 Nov 2020 12:02:00 GMT',
+      'soon',
+    ])
+      expect(delay(tries, text)).toBeGreaterThanOrEqual(delay(tries)!)
+})
+
 test('a Retry-After of any length costs about as much as a short one', () => {
   const cpu = (text: string) => {
     const before = process.cpuUsage()
