@@ -29,8 +29,16 @@ const subjects: Readonly<Record<About<EventType>, Subject>> = {
   },
 }
 
-/** Only these end a payout, a transfer or a trade; before that the network has given nothing back. */
-const ends = ['completed', 'confirmed', 'failed']
+/** When it came to its end, if it did. A failed trade has a completed_at; what else can fail has a failed_at for that. */
+function timesOf(object: Readonly<Record<string, unknown>>, state: string, now: string) {
+  const well = state === 'completed' || state === 'confirmed'
+  const failed = state === 'failed'
+  const fails_apart = 'failed_at' in object
+  return {
+    ...('completed_at' in object ? { completed_at: well || (failed && !fails_apart) ? now : undefined } : {}),
+    ...(fails_apart ? { failed_at: failed ? now : undefined } : {}),
+  }
+}
 
 /** A made-up object in the form that the reference shows, in the state that the event tells of. */
 export function sampleOf(endpoints: () => readonly Endpoint[]): SampleOf {
@@ -51,7 +59,7 @@ export function sampleOf(endpoints: () => readonly Endpoint[]): SampleOf {
       ...(moves && state === 'failed'
         ? { failure: { code: 'sample', message: 'A sample of a failure.' } }
         : {}),
-      ...('completed_at' in object ? { completed_at: ends.includes(state) ? now : undefined } : {}),
+      ...timesOf(object, state, now),
       created_at: now,
     }
   }

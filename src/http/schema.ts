@@ -72,8 +72,12 @@ export const formats = {
 export const Page = <P extends TProperties>(item: ReturnType<typeof T.Object<P>>) =>
   T.Object({
     data: T.Array(item),
-    has_more: T.Boolean(),
-    next_cursor: T.Union([T.String(), T.Null()], { description: 'Send it as ?cursor= for the next page' }),
+    has_more: T.Boolean({
+      description: 'Go on until it is false; a page may be short, or empty, before that',
+    }),
+    next_cursor: T.Union([T.String(), T.Null()], {
+      description: 'Send it as ?cursor= with the same filters for the next page',
+    }),
   })
 
 /** Query fields of every list; they are text, as a query string is. */
@@ -86,7 +90,11 @@ export const pageQuery = {
     }),
   ),
   cursor: T.Optional(
-    T.String({ minLength: 1, maxLength: 512, description: 'next_cursor of the page before' }),
+    T.String({
+      minLength: 1,
+      maxLength: 512,
+      description: 'next_cursor of the page before, with the same filters',
+    }),
   ),
 }
 

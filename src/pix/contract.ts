@@ -127,7 +127,8 @@ export const PayoutObject = T.Object(
     failure: Failure,
     idempotency_key: T.String(),
     created_at: Timestamp,
-    completed_at: T.Optional(Timestamp),
+    completed_at: T.Optional({ ...Timestamp, description: 'When it completed' }),
+    failed_at: T.Optional({ ...Timestamp, description: 'When it failed, and the money was given back' }),
   },
   { $id: 'PixPayout' },
 )
@@ -161,10 +162,16 @@ export const renderPayout = (payout: Payout) => ({
         },
   idempotency_key: payout.idempotency_key,
   created_at: payout.created_at.toISOString(),
-  ...(payout.status === 'completed' && payout.completed_at
-    ? { completed_at: payout.completed_at.toISOString() }
-    : {}),
+  ...endOf(payout),
 })
+
+/** Both ends are kept in one column. */
+function endOf({ status, completed_at }: Payout): { completed_at?: string; failed_at?: string } {
+  if (completed_at === null) return {}
+  return status === 'failed'
+    ? { failed_at: completed_at.toISOString() }
+    : { completed_at: completed_at.toISOString() }
+}
 
 export const DryRun = T.Object({
   dry_run: T.Literal(true),
