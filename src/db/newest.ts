@@ -62,6 +62,8 @@ export async function selectNewest<Row extends { id: string; created_at: Date }>
   source: ListSource,
   filter: NewestFilter,
 ): Promise<Newest<Row>> {
+  // No text in the database has a NUL in it, and it takes no question with one.
+  if (Object.values(filter.filters).some((value) => value?.includes('\0'))) return { rows: [] }
   const { rows } = await db.query(statementOf(source, filter))
   const stop = rows.at(-1)?.stopped ? rows.pop() : undefined
   return stop ? { rows, stopped_at: { at: stop.created_at, id: stop.id } } : { rows }

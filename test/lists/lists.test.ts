@@ -287,6 +287,26 @@ describe('a filter shows what fits it, and nothing else', () => {
   })
 })
 
+test('a value with a NUL in it finds nothing, and is no fault of the server', async () => {
+  const filters = {
+    '/v1/pix/payouts': ['customer_id', 'status', 'idempotency_key', 'end_to_end_id'],
+    '/v1/onchain/transfers': ['customer_id', 'asset', 'network', 'idempotency_key', 'tx_hash'],
+    '/v1/quotes': ['customer_id', 'from_asset', 'status'],
+    '/v1/trades': ['customer_id', 'to_asset', 'quote_id'],
+    '/v1/customers': ['document', 'external_id'],
+    '/v1/deposits': ['customer_id', 'asset'],
+    '/v1/events': ['type', 'object_id', 'after'],
+  }
+  for (const [path, names] of Object.entries(filters)) {
+    for (const name of names) {
+      const reply = await find(path, { [name]: '\0' })
+      expect([200, 400], `${path} ${name}`).toContain(reply.status)
+      if (reply.status === 200) expect(reply.json.data).toEqual([])
+      else expect(reply.json.error.param).toBe(name)
+    }
+  }
+})
+
 const lists = () => ({
   '/v1/customers': {},
   '/v1/pix/payouts': {},

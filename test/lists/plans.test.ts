@@ -13,7 +13,7 @@ import { type Filled, fillLists, idOf } from './fill.ts'
  * What PostgreSQL reads for a page, told by itself: the very statements of the API, explained as they are run, over a
  * large partner and a small one beside it. The filters come from the endpoints, so none can be forgotten.
  */
-const ROWS = size(300_000, 20_000)
+const ROWS = size(300_000, 10_000)
 const LIMIT = 20
 /** A page, a few rows of each stretch that is merged, and what belongs to each row. */
 const EXACT = 6 * (LIMIT + 1)
@@ -218,6 +218,29 @@ describe(`a page among ${ROWS} rows reads little more than it shows`, () => {
           const query = { [one]: a, [other]: b }
           const { read } = await cost(list, query, filled.large)
           if (read > BOUNDED) dear.push({ query, read })
+        }
+      }
+    }
+    expect(dear).toEqual([])
+  })
+
+  test('the log of events, oldest first', async () => {
+    const list = lists.find(({ name }) => name === 'events.list')!
+    const dear: unknown[] = []
+    for (const partner_id of [filled.large, filled.small]) {
+      for (const after of [
+        'start',
+        partner_id === filled.large ? idOf('evt', ROWS / 2) : idOf('evt', ROWS + 25),
+      ]) {
+        for (const type of [
+          {},
+          { type: 'pix.payout.completed' },
+          { type: 'trade.failed' },
+          { type: 'api_key.revoked' },
+        ]) {
+          const { read, page } = await cost(list, { after, ...type }, partner_id)
+          const most = type.type === 'pix.payout.completed' ? BOUNDED : EXACT
+          if (read > most) dear.push({ after, ...type, read, shown: page.data.length })
         }
       }
     }
