@@ -62,6 +62,8 @@ export async function selectNewest<Row extends { id: string; created_at: Date }>
   source: ListSource,
   filter: NewestFilter,
 ): Promise<Newest<Row>> {
+  // No text in the database has a NUL in it, and it takes no question with one.
+  if (Object.values(filter.filters).some((value) => value?.includes('\0'))) return { rows: [] }
   const { rows } = await db.query(statementOf(source, filter))
   const stop = rows.at(-1)?.stopped ? rows.pop() : undefined
   return stop ? { rows, stopped_at: { at: stop.created_at, id: stop.id } } : { rows }
@@ -81,23 +83,23 @@ function statementOf(source: ListSource, filter: NewestFilter): { text: string; 
   const { walk, rest } = chooseWalk(source, filter)
   const values: unknown[] = [filter.partner_id]
   const param: Param = (value) => `$${values.push(value)}`
-  const walked = (columns: string, some: string) => walkSql(source, filter, { walk, columns, param, some })
+  const walked = (columns: string, most: number) => walkSql(source, filter, { walk, columns, param, most })
   const conditions = Object.entries(rest).map(
     ([name, value]) => source.conditions?.[name]?.(value!, param) ?? `${name} = ${param(value)}`,
   )
   const { limit } = filter
-  if (conditions.length === 0) return { text: walked(source.columns, `LIMIT ${limit}`), values }
+  if (conditions.length === 0) return { text: walked(source.columns, limit), values }
   const names = namesOf(source.columns)
   const key = source.id ? `created_at, ${source.id} AS id` : 'created_at, id'
   const most = lookedAt(limit)
   // When it found fewer than it was asked for, one row more tells where the walk ended, if that was before the list did.
   const text = `WITH found AS MATERIALIZED (
-      SELECT ${names.join(', ')} FROM (${walked(source.columns, `LIMIT ${most}`)}) AS walked
+      SELECT ${names.join(', ')} FROM (${walked(source.columns, most)}) AS walked
       WHERE ${conditions.join(' AND ')} ORDER BY created_at DESC, id DESC LIMIT ${limit})
     SELECT ${names.join(', ')}, false AS stopped FROM found
     UNION ALL
     SELECT ${names.map((name) => (name === 'created_at' || name === 'id' ? name : 'NULL')).join(', ')}, true
-    FROM (${walked(key, `LIMIT 1 OFFSET ${most - 1}`)}) AS last WHERE (SELECT count(*) FROM found) < ${limit}`
+    FROM (SELECT created_at, id FROM (${walked(key, most)}) AS walked OFFSET ${most - 1}) AS last WHERE (SELECT count(*) FROM found) < ${limit}`
   return { text, values }
 }
 
@@ -105,7 +107,7 @@ function statementOf(source: ListSource, filter: NewestFilter): { text: string; 
 function walkSql(
   source: ListSource,
   { filters, after, before, position }: NewestFilter,
-  { walk, columns, param, some }: { walk: Walk; columns: string; param: Param; some: string },
+  { walk, columns, param, most }: { walk: Walk; columns: string; param: Param; most: number },
 ): string {
   const { table, id = 'id' } = source
   const stretches = walk.stretches?.(filters, param) ?? [
@@ -117,13 +119,13 @@ function walkSql(
     ...(position ? [`(created_at, ${id}) < (${param(position.at)}, ${param(position.id)})`] : []),
   ]
   const selects = stretches.map(
-    (conditions) => `SELECT ${columns} FROM ${table} WHERE ${[conditions, ...range].join(' AND ')}`,
+    (conditions) =>
+      `SELECT ${columns} FROM ${table} WHERE ${[conditions, ...range].join(' AND ')} ORDER BY created_at DESC, ${id} DESC LIMIT ${most}`,
   )
-  const from =
-    selects.length === 1
-      ? selects[0]
-      : `SELECT ${namesOf(columns).join(', ')} FROM (${selects.join(' UNION ALL ')}) AS merged`
-  return `${from} ORDER BY created_at DESC, ${selects.length === 1 ? id : 'id'} DESC ${some}`
+  return selects.length === 1
+    ? selects[0]!
+    : `SELECT ${namesOf(columns).join(', ')} FROM (${selects.map((select) => `(${select})`).join(' UNION ALL ')}) AS merged
+       ORDER BY created_at DESC, id DESC LIMIT ${most}`
 }
 
 /** The names under which columns come out. */

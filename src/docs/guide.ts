@@ -117,7 +117,9 @@ function lists(base: string): GuideSection {
     id: 'lists',
     title: 'Lists',
     text: html`<p>Lists answer newest first, 20 items at a time; <code>limit</code> asks for 1 to 100. When <code>has_more</code> is true, send <code>next_cursor</code> back as <code>cursor</code>, with the same filters, and go on from there. Items that arrive meanwhile do not shift the pages.</p>
-<p>Treat a cursor as opaque text.</p>`,
+<p>Go on until <code>has_more</code> is false, not until a page is short: where several filters leave few items of many, a page may have fewer than <code>limit</code>, sometimes none, and the next one goes on behind the last item that was looked at.</p>
+<p>Every list takes <code>created_after</code> (inclusive) and <code>created_before</code> (exclusive). Filters together must all fit.</p>
+<p>Treat a cursor as opaque text. It belongs to its list: with another path, other filters or another key it is <code>invalid_request</code>.</p>`,
     code: html`${sample('The next page', `curl '${base}/v1/customers?limit=50&cursor=eyJhdCI6…' \\\n  -H "Authorization: Bearer $TRILHO_KEY"`)}
 ${jsonSample('The shape of a list', { data: [], has_more: true, next_cursor: 'eyJhdCI6…' })}`,
   }

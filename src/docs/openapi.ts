@@ -81,6 +81,7 @@ const tags: Readonly<Record<string, readonly [title: string, description: string
     'Customers',
     'The people and companies whose money you move, with their balances and statements.',
   ],
+  deposits: ['Deposits', 'Money that came in, with what the operator credited.'],
   pix: ['Pix', 'Payments from a BRL balance to a Pix key or a bank account.'],
   payouts: ['Pix payouts', 'Payments from a BRL balance to a Pix key or a bank account.'],
   onchain: ['On-chain', 'USDT and BTC sent to an address outside.'],

@@ -66,37 +66,73 @@ const uncommon = `type NOT IN (${COMMON_TYPES.map((type) => `'${type}'`).join(',
 
 /** In the order of the log. A common type is looked for among so many events, and the page says where that ended. */
 export async function selectEvents(db: Db, filter: LogFilter): Promise<LogPage> {
+  const { type, object_id, limit } = filter
+  if (object_id !== undefined) return { rows: await selectOfObject(db, { ...filter, object_id }) }
   const values: unknown[] = []
   const param = (value: unknown) => `$${values.push(value)}`
-  const { from, type, object_id, limit } = filter
-  const conditions = [`partner_id = ${param(filter.partner_id)}`]
-  const by_walk = type !== undefined && COMMON_TYPES.includes(type) && object_id === undefined
-  if (type !== undefined && !by_walk)
-    conditions.push(`type = ${param(type)}`, ...(object_id === undefined ? [uncommon] : []))
-  // An object has few events, and an index of its own.
-  if (object_id !== undefined)
-    conditions.push(
-      `event_id IN (SELECT id FROM events WHERE object_id = ${param(object_id)} AND partner_id = $1)`,
-    )
-  if ('after' in from) conditions.push(`position > ${param(from.after)}`)
-  else if (from.before !== undefined) conditions.push(`position < ${param(from.before)}`)
-  const order = `ORDER BY position ${'after' in from ? '' : 'DESC'}`
-  const walked = (some: string) =>
-    `SELECT event_id, type, position FROM event_positions WHERE ${conditions.join(' AND ')} ${order} ${some}`
+  const by_type = type !== undefined && !COMMON_TYPES.includes(type)
+  const walked = (most: number) => walkSql(filter, by_type, param, most)
   const found = (places: string) =>
-    `SELECT ${eventFields('e')}, p.position FROM (${places}) AS p JOIN events e ON e.id = p.event_id ${order}`
-  if (!by_walk) return { rows: (await db.query(found(walked(`LIMIT ${limit}`)), values)).rows }
+    `SELECT ${eventFields('e')}, p.position FROM (${places}) AS p JOIN events e ON e.id = p.event_id ${orderOf(filter)}`
+  if (type === undefined || by_type) return { rows: (await db.query(found(walked(limit)), values)).rows }
   const most = lookedAt(limit)
-  const places = `SELECT event_id, position FROM (${walked(`LIMIT ${most}`)}) AS looked WHERE type = ${param(type)} ${order} LIMIT ${limit}`
+  const places = `SELECT event_id, position FROM (${walked(most)}) AS looked WHERE type = ${param(type)} LIMIT ${limit}`
   const { rows } = await db.query(
     `WITH found AS MATERIALIZED (${found(places)})
      SELECT ${names.join(', ')}, position FROM found
-     UNION ALL SELECT ${names.map(() => 'NULL').join(', ')}, position FROM (${walked(`LIMIT 1 OFFSET ${most - 1}`)}) AS last
-     WHERE (SELECT count(*) FROM found) < ${limit}`,
+     UNION ALL SELECT ${names.map(() => 'NULL').join(', ')}, position
+     FROM (SELECT position FROM (${walked(most)}) AS looked OFFSET ${most - 1}) AS last WHERE (SELECT count(*) FROM found) < ${limit}`,
     values,
   )
   const stop = rows.at(-1)?.id === null ? rows.pop() : undefined
   return stop ? { rows, stopped_at: stop.position } : { rows }
+}
+
+const orderOf = ({ from }: LogFilter, ...before: string[]) =>
+  `ORDER BY ${[...before, 'position'].map((column) => ('after' in from ? column : `${column} DESC`)).join(', ')}`
+
+/**
+ * Along the index of the partner, or of the partner and the type. Said as a range of that index and in its order, for with a
+ * plain equality the log of all partners, which is in the order of positions too, would look as good to the planner.
+ */
+function walkSql(
+  filter: LogFilter,
+  by_type: boolean,
+  param: (value: unknown) => string,
+  most: number,
+): string {
+  const { partner_id, type, from } = filter
+  const columns = by_type ? ['partner_id', 'type'] : ['partner_id']
+  const [index, places] = [
+    columns.join(', '),
+    [partner_id, type].slice(0, columns.length).map(param).join(', '),
+  ]
+  const start = 'after' in from ? from.after : from.before
+  const range =
+    start === undefined
+      ? `(${index}) >= (${places}) AND (${index}) <= (${places})`
+      : 'after' in from
+        ? `(${index}, position) > (${places}, ${param(start)}) AND (${index}) <= (${places})`
+        : `(${index}, position) < (${places}, ${param(start)}) AND (${index}) >= (${places})`
+  return `SELECT event_id, type, position FROM event_positions WHERE ${range} ${by_type ? `AND ${uncommon}` : ''}
+    ${orderOf(filter, ...columns)} LIMIT ${most}`
+}
+
+/** An object has few events, and an index of its own. */
+async function selectOfObject(db: Db, filter: LogFilter & { object_id: string }): Promise<PlacedEvent[]> {
+  const values: unknown[] = []
+  const param = (value: unknown) => `$${values.push(value)}`
+  const { partner_id, type, object_id, from, limit } = filter
+  const conditions = [`e.object_id = ${param(object_id)} AND e.partner_id = ${param(partner_id)}`]
+  if (type !== undefined) conditions.push(`e.type = ${param(type)}`)
+  if ('after' in from) conditions.push(`p.position > ${param(from.after)}`)
+  else if (from.before !== undefined) conditions.push(`p.position < ${param(from.before)}`)
+  const { rows } = await db.query(
+    `SELECT ${eventFields('e')}, p.position FROM events e JOIN event_positions p ON p.event_id = e.id
+     WHERE ${conditions.join(' AND ')} ${orderOf(filter)} LIMIT ${limit}`,
+    values,
+  )
+  return rows
 }
 
 /** By time, for a range of it. The log's own order is that of its positions, which a range of time cannot lead to. */
@@ -150,6 +186,10 @@ export async function forgetEvents(db: Db, older_than: Date, goOn: GoOn = () => 
 /** How JSON.stringify writes a time. */
 export const isoTime = (column: string) =>
   `to_char((${column}) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/** When an object came to this end. Events of before it was told have no such field: their own time is the same. */
+export const endTime = (field: string, status: string) =>
+  `CASE d.status WHEN '${status}' THEN coalesce(d.${field}, ${isoTime('v.created_at')}) ELSE d.${field} END`
 
 /**
  * That each object has told exactly what happened to it. `told` yields, for every event that must be there, object_id,

@@ -104,9 +104,11 @@ export const CURSOR_PATTERN = '^[A-Za-z0-9_-]+$'
 export const Page = <P extends TProperties>(item: ReturnType<typeof T.Object<P>>) =>
   T.Object({
     data: T.Array(item),
-    has_more: T.Boolean(),
+    has_more: T.Boolean({
+      description: 'Go on until it is false; a page may be short, or empty, before that',
+    }),
     next_cursor: T.Union([T.String({ pattern: CURSOR_PATTERN, maxLength: 512 }), T.Null()], {
-      description: 'Send it as ?cursor= for the next page',
+      description: 'Send it as ?cursor= with the same filters for the next page',
     }),
   })
 
@@ -125,7 +127,7 @@ export const pageQuery = {
       pattern: CURSOR_PATTERN,
       minLength: 1,
       maxLength: 512,
-      description: 'next_cursor of the page before',
+      description: 'next_cursor of the page before, with the same filters',
     }),
   ),
 }

@@ -74,6 +74,8 @@ export const TransferObject = T.Object(
     ),
     idempotency_key: T.String(),
     created_at: Timestamp,
+    completed_at: T.Optional({ ...Timestamp, description: 'When it was confirmed' }),
+    failed_at: T.Optional({ ...Timestamp, description: 'When it failed, and the money was given back' }),
   },
   { $id: 'OnchainTransfer' },
 )
@@ -102,7 +104,16 @@ export const renderTransfer = (transfer: Transfer) => ({
         },
   idempotency_key: transfer.idempotency_key,
   created_at: transfer.created_at.toISOString(),
+  ...endOf(transfer),
 })
+
+/** Both ends are kept in one column. */
+function endOf({ status, completed_at }: Transfer): { completed_at?: string; failed_at?: string } {
+  if (completed_at === null) return {}
+  return status === 'failed'
+    ? { failed_at: completed_at.toISOString() }
+    : { completed_at: completed_at.toISOString() }
+}
 
 /** Interface §4.2. */
 export const createTransfer = endpoint({

@@ -2,7 +2,7 @@ import type { Asset } from '../core/money.ts'
 import { columnsOf } from '../db/columns.ts'
 import { type Filters, type ListSource, ofCustomer, type Param } from '../db/newest.ts'
 import { type Db, isUniqueViolation } from '../db/pool.ts'
-import { isoTime, toldCheck } from '../events/store.ts'
+import { endTime, isoTime, toldCheck } from '../events/store.ts'
 import type { Check, Template } from '../ledger/audit.ts'
 import { onceChecks } from '../ledger/claims-audit.ts'
 import { insertInto, rowSource, updateOf } from '../ledger/command.ts'
@@ -203,6 +203,8 @@ export const transferChecks: readonly Check[] = [
         ARRAY[t.id, t.customer_id, t.asset, t.network, (t.amount_net::numeric + t.fee)::text, t.amount_net::text, t.fee::text, v.status,
           t.destination_address, t.idempotency_key, ${isoTime('t.created_at')},
           CASE WHEN v.status <> 'pending' THEN t.tx_hash END,
+          CASE WHEN v.status = 'confirmed' THEN ${isoTime('t.completed_at')} END,
+          CASE WHEN v.status = 'failed' THEN ${isoTime('t.completed_at')} END,
           CASE WHEN v.status = 'failed' THEN t.failure_code END, CASE WHEN v.status = 'failed' THEN t.rail_code END] AS facts
       FROM transfers t CROSS JOIN LATERAL (VALUES
         (true, 1, 'created', 'pending', t.created_at, t.created_at),
@@ -211,8 +213,8 @@ export const transferChecks: readonly Check[] = [
       ) AS v (happened, sequence, type, status, at, since)
       WHERE ${within('t.id')} AND v.happened`,
     fields: `id text, customer_id text, asset text, network text, amount_gross text, amount_net text, fee text, status text,
-      destination_address text, idempotency_key text, created_at text, tx_hash text, failure json`,
+      destination_address text, idempotency_key text, created_at text, tx_hash text, completed_at text, failed_at text, failure json`,
     facts: `ARRAY[d.id, d.customer_id, d.asset, d.network, d.amount_gross, d.amount_net, d.fee, d.status, d.destination_address,
-      d.idempotency_key, d.created_at, d.tx_hash, d.failure ->> 'code', d.failure ->> 'rail_code']`,
+      d.idempotency_key, d.created_at, d.tx_hash, ${endTime('completed_at', 'confirmed')}, ${endTime('failed_at', 'failed')}, d.failure ->> 'code', d.failure ->> 'rail_code']`,
   }),
 ]

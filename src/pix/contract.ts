@@ -162,6 +162,9 @@ export const PayoutObject = T.Object(
     idempotency_key: T.String(),
     created_at: Timestamp,
     completed_at: T.Optional(TimestampOf('When it was paid', '2026-11-15T12:00:00.850Z')),
+    failed_at: T.Optional(
+      TimestampOf('When it failed, and the money was given back', '2026-11-15T12:00:00.850Z'),
+    ),
   },
   { $id: 'PixPayout' },
 )
@@ -195,10 +198,16 @@ export const renderPayout = (payout: Payout) => ({
         },
   idempotency_key: payout.idempotency_key,
   created_at: payout.created_at.toISOString(),
-  ...(payout.status === 'completed' && payout.completed_at
-    ? { completed_at: payout.completed_at.toISOString() }
-    : {}),
+  ...endOf(payout),
 })
+
+/** Both ends are kept in one column. */
+function endOf({ status, completed_at }: Payout): { completed_at?: string; failed_at?: string } {
+  if (completed_at === null) return {}
+  return status === 'failed'
+    ? { failed_at: completed_at.toISOString() }
+    : { completed_at: completed_at.toISOString() }
+}
 
 /** Interface §4.1. */
 export const createPayout = endpoint({

@@ -1,7 +1,7 @@
 import { columnsOf } from '../db/columns.ts'
 import { type ListSource, ofCustomer } from '../db/newest.ts'
 import { type Db, isUniqueViolation } from '../db/pool.ts'
-import { isoTime, toldCheck } from '../events/store.ts'
+import { endTime, isoTime, toldCheck } from '../events/store.ts'
 import type { Check, Template } from '../ledger/audit.ts'
 import { onceChecks } from '../ledger/claims-audit.ts'
 import { insertInto, rowSource, updateOf } from '../ledger/command.ts'
@@ -208,6 +208,7 @@ export const payoutChecks: readonly Check[] = [
         ARRAY[p.id, p.customer_id, p.amount::text, p.fee::text, v.status, p.description, p.idempotency_key, ${isoTime('p.created_at')},
           CASE WHEN v.status = 'completed' THEN p.end_to_end_id END,
           CASE WHEN v.status = 'completed' THEN ${isoTime('p.completed_at')} END,
+          CASE WHEN v.status = 'failed' THEN ${isoTime('p.completed_at')} END,
           CASE WHEN v.status = 'failed' THEN p.failure_code END, CASE WHEN v.status = 'failed' THEN p.rail_code END,
           ${maskedDocument(`(p.counterparty ->> 'document')`)}, ${counterpartyFacts('p.counterparty')}] AS facts
       FROM payouts p CROSS JOIN LATERAL (VALUES
@@ -215,8 +216,8 @@ export const payoutChecks: readonly Check[] = [
         (p.status IN ('completed', 'failed'), 3, p.status, p.status, p.completed_at)) AS v (happened, sequence, type, status, at)
       WHERE ${within('p.id')} AND v.happened`,
     fields: `id text, customer_id text, amount text, fee text, status text, description text, idempotency_key text, created_at text,
-      end_to_end_id text, completed_at text, failure json, counterparty json`,
+      end_to_end_id text, completed_at text, failed_at text, failure json, counterparty json`,
     facts: `ARRAY[d.id, d.customer_id, d.amount, d.fee, d.status, d.description, d.idempotency_key, d.created_at, d.end_to_end_id,
-      d.completed_at, d.failure ->> 'code', d.failure ->> 'rail_code', d.counterparty ->> 'document', ${counterpartyFacts('d.counterparty')}]`,
+      d.completed_at, ${endTime('failed_at', 'failed')}, d.failure ->> 'code', d.failure ->> 'rail_code', d.counterparty ->> 'document', ${counterpartyFacts('d.counterparty')}]`,
   }),
 ]

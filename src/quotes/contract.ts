@@ -64,6 +64,12 @@ const sides = {
   to_decimals: T.Integer({ examples: [6] }),
 }
 
+const rates = {
+  price_decimals: T.Integer({ description: 'Shown price = price / 10^price_decimals', examples: [2] }),
+  market_price: Decimal('Quote asset per base asset, exact: what the amounts were computed with', '5.4'),
+  side: Side,
+}
+
 const QuoteStatus = T.Enum(['pending', 'expired', 'executed'], {
   description: 'expired once 30 seconds have passed without execution',
 })
@@ -79,11 +85,10 @@ export const QuoteObject = T.Object(
       description: 'What 1 to_asset costs, in smallest units of from_asset; for display',
       examples: ['540'],
     }),
-    price_decimals: T.Integer({ description: 'Shown price = price / 10^price_decimals', examples: [2] }),
-    market_price: Decimal('Quote asset per base asset, exact: what the amounts were computed with', '5.4'),
-    side: Side,
+    ...rates,
     fees: Fees,
     status: QuoteStatus,
+    trade_id: T.Optional({ ...Id('trade'), description: 'The trade it became, once it was executed' }),
     expires_at: TimestampOf('30 seconds after created_at', '2026-11-15T12:00:30.000Z'),
     created_at: Timestamp,
   },
@@ -112,6 +117,7 @@ export const TradeObject = T.Object(
       description: 'The quote’s price',
       examples: ['540'],
     }),
+    ...rates,
     fees: Fees,
     failure: T.Union(
       [
@@ -150,6 +156,12 @@ const renderFees = ({ partner_fee, partner_bps, service_fee, service_bps }: Quot
 const renderPrice = ({ from_asset: from, to_asset: to, side, market_price }: Quote | Trade) =>
   displayPrice(to, rateOf({ from, to, side, market_price })).toString()
 
+const renderRates = ({ from_asset, market_price, side }: Quote | Trade) => ({
+  price_decimals: assets[from_asset].decimals,
+  market_price: formatPrice(market_price),
+  side,
+})
+
 export const statusOf = ({ trade_id, expires_at }: Quote, now: number): 'pending' | 'expired' | 'executed' =>
   trade_id !== null ? 'executed' : now >= expires_at.getTime() ? 'expired' : 'pending'
 
@@ -158,11 +170,10 @@ export const renderQuote = (quote: Quote, now: number) => ({
   customer_id: quote.customer_id,
   ...renderSides(quote),
   price: renderPrice(quote),
-  price_decimals: assets[quote.from_asset].decimals,
-  market_price: formatPrice(quote.market_price),
-  side: quote.side,
+  ...renderRates(quote),
   fees: renderFees(quote),
   status: statusOf(quote, now),
+  ...(quote.trade_id === null ? {} : { trade_id: quote.trade_id }),
   expires_at: quote.expires_at.toISOString(),
   created_at: quote.created_at.toISOString(),
 })
@@ -180,6 +191,7 @@ export const renderTrade = (trade: Trade) => ({
   status: trade.status,
   ...renderSides(trade),
   executed_price: renderPrice(trade),
+  ...renderRates(trade),
   fees: renderFees(trade),
   failure: renderFailure(trade),
   created_at: trade.created_at.toISOString(),

@@ -211,6 +211,9 @@ describe('interface §4.4: executing it', () => {
       from_decimals: 2,
       to_decimals: 6,
       executed_price: quoted.price,
+      price_decimals: 2,
+      market_price: '5.4',
+      side: 'buy',
       fees: quoted.fees,
       failure: null,
     })

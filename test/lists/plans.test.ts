@@ -1,0 +1,255 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createHandlers, endpoints } from '../../src/api.ts'
+import { lookedAt } from '../../src/db/newest.ts'
+import { type Client, openClient } from '../../src/db/pool.ts'
+import type { Caller, Endpoint } from '../../src/http/endpoint.ts'
+import { asAdmin, createDatabase, seatAt } from '../support/database.ts'
+import { noteFact } from '../support/proof.ts'
+import { openHands } from '../support/service.ts'
+import { size } from '../support/size.ts'
+import { type Filled, fillLists, idOf } from './fill.ts'
+
+/**
+ * What PostgreSQL reads for a page, told by itself: the very statements of the API, explained as they are run, over a
+ * large partner and a small one beside it. The filters come from the endpoints, so none can be forgotten.
+ */
+const ROWS = size(300_000, 10_000)
+const LIMIT = 20
+/** A page, a few rows of each stretch that is merged, and what belongs to each row. */
+const EXACT = 6 * (LIMIT + 1)
+/** Filters together, which no index answers: so many rows are looked at, and the last of them is found once more. */
+const BOUNDED = 2 * lookedAt(LIMIT + 1) + EXACT
+
+let hands: ReturnType<typeof openHands>
+let client: Client
+let filled: Filled
+beforeAll(async () => {
+  const database = await createDatabase()
+  hands = openHands(database)
+  const [large, small] = await Promise.all([hands.partner('http://unused'), hands.partner('http://unused')])
+  filled = { rows: ROWS, large: large.partner_id, small: small.partner_id }
+  await asAdmin(database.url, fillLists(filled))
+  client = await openClient(seatAt(database.url, 'sandbox', 'plans'))
+}, 600_000)
+afterAll(async () => {
+  await client.end()
+  await hands.stop()
+})
+
+const lists = endpoints.filter(({ query }) => query && 'cursor' in query.properties)
+const time = (n: number) => new Date(filled_at + n * 1000).toISOString()
+const filled_at = Date.parse('2026-01-01T00:00:00.000Z')
+
+/** For every filter of every list: values of nearly all rows, of few that are old, and of none. */
+const ranges: Readonly<Record<string, () => readonly string[]>> = {
+  created_after: () => [time(ROWS / 2), time(ROWS - 10)],
+  created_before: () => [time(50), time(ROWS / 2)],
+}
+const customers = () => [idOf('cus', 0), idOf('cus', 1), idOf('cus', ROWS + 1), idOf('cus', 4 * ROWS), 'none']
+const pairs = { from_asset: () => ['BRL', 'BTC'], to_asset: () => ['USDT', 'BTC'] }
+const values: Readonly<Record<string, Readonly<Record<string, () => readonly string[]>>>> = {
+  'pix.payouts.list': {
+    customer_id: customers,
+    status: () => ['completed', 'failed', 'processing', 'pending'],
+    idempotency_key: () => ['often', 'key-7', 'none'],
+    end_to_end_id: () => ['E9', `E${ROWS + 5}`, 'none'],
+  },
+  'onchain.transfers.list': {
+    customer_id: customers,
+    status: () => ['confirmed', 'failed', 'processing', 'pending'],
+    asset: () => ['USDT', 'BTC'],
+    network: () => ['polygon', 'tron', 'bitcoin'],
+    idempotency_key: () => ['often', 'key-7', 'none'],
+    tx_hash: () => ['hash-9', `hash-${ROWS + 5}`, 'none'],
+  },
+  'quotes.list': { customer_id: customers, status: () => ['executed', 'expired', 'pending'], ...pairs },
+  'trades.list': {
+    customer_id: customers,
+    status: () => ['completed', 'failed'],
+    ...pairs,
+    quote_id: () => [idOf('qt', 9), idOf('qt', ROWS + 5), 'none'],
+  },
+  'customers.list': {
+    status: () => ['active', 'blocked'],
+    document: () => ['529.982.247-25', '11144477735'],
+    external_id: () => ['u7', `u${ROWS + 5}`, 'none'],
+  },
+  'customers.statement': { asset: () => ['BRL', 'BTC'] },
+  'deposits.list': { customer_id: customers, asset: () => ['BRL', 'BTC'], status: () => ['completed'] },
+  'account.fee_payouts': {},
+  'events.list': {
+    type: () => ['pix.payout.completed', 'api_key.revoked', 'trade.failed'],
+    object_id: () => [idOf('po', 9), idOf('po', ROWS + 5)],
+  },
+  'webhook_endpoints.list': {},
+  'webhook_endpoints.deliveries': { status: () => ['delivered', 'pending', 'exhausted'] },
+}
+
+const paramsOf = (partner_id: string) =>
+  partner_id === filled.large
+    ? { customer_id: idOf('cus', 0), endpoint_id: idOf('whe', 0) }
+    : { customer_id: idOf('cus', ROWS + 1), endpoint_id: idOf('whe', 1) }
+
+type Query = Readonly<Record<string, string>>
+type Asked = { readonly text: string; readonly values: readonly unknown[] }
+
+const handlers = createHandlers(undefined as never)
+
+/** Runs a list as a request would, and tells what it asked the database, and what it answered. */
+async function runList(
+  list: Endpoint,
+  query: Query,
+  partner_id: string,
+): Promise<{ asked: Asked[]; page: any }> {
+  const asked: Asked[] = []
+  const world = hands.worlds.sandbox
+  const db = {
+    query(...given: [string, unknown[]?] | [Asked]) {
+      const [first, bound = []] = given
+      asked.push(typeof first === 'string' ? { text: first, values: bound } : first)
+      return world.db.query(...(given as [string]))
+    },
+  }
+  const { run } = handlers.find(({ endpoint }) => endpoint.name === list.name)!
+  const caller = { partner_id, key_id: 'key', scopes: ['read'] } as unknown as Caller
+  const call = {
+    world: { ...world, db },
+    caller,
+    params: paramsOf(partner_id),
+    query: { limit: String(LIMIT), ...query },
+  }
+  return { page: await run(call as never), asked }
+}
+
+const literal = (value: unknown): string => {
+  if (value === null || value === undefined) return 'NULL'
+  if (Array.isArray(value)) return `'{${value.map((each) => `"${each}"`).join(',')}}'`
+  const text = value instanceof Date ? value.toISOString() : String(value)
+  return `'${text.replaceAll("'", "''")}'`
+}
+
+type Plan = {
+  readonly 'Node Type': string
+  readonly 'Actual Rows': number
+  readonly 'Actual Loops': number
+  readonly 'Rows Removed by Filter'?: number
+  readonly 'Rows Removed by Index Recheck'?: number
+  readonly 'Relation Name'?: string
+  readonly 'Index Name'?: string
+  readonly Plans?: readonly Plan[]
+}
+
+/** Rows that were taken out of tables and indexes, whether or not they came through. */
+function rowsRead(plan: Plan): number {
+  const inside = (plan.Plans ?? []).reduce((sum, each) => sum + rowsRead(each), 0)
+  const scans = plan['Relation Name'] !== undefined || plan['Node Type'].includes('Index Scan')
+  const removed = (plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Index Recheck'] ?? 0)
+  return inside + (scans ? (plan['Actual Rows'] + removed) * plan['Actual Loops'] : 0)
+}
+
+/** As it is run: with a plan for any values. */
+async function explain({ text, values: bound }: Asked): Promise<Plan> {
+  const execute = bound.length === 0 ? 'asked' : `asked(${bound.map(literal).join(', ')})`
+  await client.query(`PREPARE asked AS ${text}`)
+  try {
+    const { rows } = await client.query(
+      `EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, FORMAT JSON) EXECUTE ${execute}`,
+    )
+    return rows[0]['QUERY PLAN'][0].Plan
+  } finally {
+    await client.query('DEALLOCATE asked')
+  }
+}
+
+async function cost(list: Endpoint, query: Query, partner_id: string) {
+  const { asked, page } = await runList(list, query, partner_id)
+  let read = 0
+  for (const one of asked) read += rowsRead(await explain(one))
+  return { read, page }
+}
+
+const filtersOf = ({ query }: Endpoint) =>
+  Object.keys(query!.properties).filter((name) => !['limit', 'cursor', 'after', 'wait'].includes(name))
+const valuesOf = (list: Endpoint, filter: string): readonly string[] =>
+  (values[list.name]?.[filter] ?? ranges[filter])?.() ?? []
+
+test('every filter of every list is tried here', () => {
+  const untried = lists.flatMap((list) =>
+    filtersOf(list)
+      .filter((filter) => valuesOf(list, filter).length === 0)
+      .map((filter) => `${list.name} ${filter}`),
+  )
+  expect(untried).toEqual([])
+})
+
+test('every list takes a range of time', () => {
+  for (const list of lists)
+    expect(filtersOf(list), list.name).toEqual(expect.arrayContaining(['created_after', 'created_before']))
+})
+
+describe(`a page among ${ROWS} rows reads little more than it shows`, () => {
+  let highest = 0
+
+  test.each(lists.map((list) => [list.name, list] as const))('%s, by each filter alone', async (_, list) => {
+    const queries = filtersOf(list).flatMap((filter) =>
+      valuesOf(list, filter).map((value): Query => ({ [filter]: value })),
+    )
+    const dear: unknown[] = []
+    for (const partner_id of [filled.large, filled.small]) {
+      for (const query of [{}, ...queries]) {
+        const { read, page } = await cost(list, query, partner_id)
+        highest = Math.max(highest, read)
+        if (read > EXACT) dear.push({ query, read, shown: page.data.length })
+        if (!page.next_cursor) continue
+        const next = await cost(list, { ...query, cursor: page.next_cursor }, partner_id)
+        if (next.read > EXACT) dear.push({ query, page: 2, read: next.read })
+      }
+    }
+    expect(dear).toEqual([])
+  })
+
+  test.each(lists.map((list) => [list.name, list] as const))('%s, by filters together', async (_, list) => {
+    const names = filtersOf(list)
+    const both = names.flatMap((one, i) => names.slice(i + 1).map((other) => [one, other] as const))
+    const dear: unknown[] = []
+    for (const [one, other] of both) {
+      for (const a of valuesOf(list, one)) {
+        for (const b of valuesOf(list, other)) {
+          const query = { [one]: a, [other]: b }
+          const { read } = await cost(list, query, filled.large)
+          if (read > BOUNDED) dear.push({ query, read })
+        }
+      }
+    }
+    expect(dear).toEqual([])
+  })
+
+  test('the log of events, oldest first', async () => {
+    const list = lists.find(({ name }) => name === 'events.list')!
+    const dear: unknown[] = []
+    for (const partner_id of [filled.large, filled.small]) {
+      for (const after of [
+        'start',
+        partner_id === filled.large ? idOf('evt', ROWS / 2) : idOf('evt', ROWS + 25),
+      ]) {
+        for (const type of [
+          {},
+          { type: 'pix.payout.completed' },
+          { type: 'trade.failed' },
+          { type: 'api_key.revoked' },
+        ]) {
+          const { read, page } = await cost(list, { after, ...type }, partner_id)
+          const most = type.type === 'pix.payout.completed' ? BOUNDED : EXACT
+          if (read > most) dear.push({ after, ...type, read, shown: page.data.length })
+        }
+      }
+    }
+    expect(dear).toEqual([])
+  })
+
+  test('no page of one filter read more', () => {
+    noteFact(
+      `lists: among ${ROWS} rows of a partner no page of ${LIMIT} by one filter read more than ${highest} rows`,
+    )
+  })
+})
