@@ -47,6 +47,13 @@ blockchain stands behind them. Processes and connections were cut; the power was
 history that might have been: no sum can tell the two apart.`,
   },
   {
+    name: 'walls',
+    title: 'Whatever is sent, and whoever sends it',
+    suites: ['test/http', 'test/walls.test.ts'],
+    not_shown: `The fuzzer makes its requests from openapi.json and from a list of ways to make them wrong: what is in neither, it
+does not send. It looks at single answers, not at what many calls do together.`,
+  },
+  {
     name: 'fail-over',
     title: 'Fail-over',
     suites: ['test/cluster'],

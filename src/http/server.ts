@@ -257,10 +257,11 @@ async function inTime<T>(request: FastifyRequest, work: Promise<T>): Promise<T> 
 /** An endpoint without a body takes none, or an empty one. Whoever sends fields expects something of them. */
 function refuseFields(body: unknown): void {
   if (body === undefined) return
-  const field = typeof body === 'object' && body !== null ? Object.keys(body)[0] : 'body'
+  const field =
+    typeof body === 'object' && body !== null && !Array.isArray(body) ? Object.keys(body)[0] : 'body'
   if (field === undefined) return
   throw new Refusal('invalid_request', {
-    param: Array.isArray(body) ? 'body' : field.slice(0, 100),
+    param: field.slice(0, 100),
     message: 'This call takes no body.',
   })
 }

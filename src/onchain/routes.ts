@@ -7,6 +7,7 @@ import { Answered } from '../http/answered.ts'
 import { type Caller, type Handler, handle } from '../http/endpoint.ts'
 import { filterOf, limitOf, pageOf } from '../http/page.ts'
 import { claimOf, findClaimed } from '../ledger/once.ts'
+import { simulatedHash } from '../rails/chain/simulated.ts'
 import type { World } from '../world.ts'
 import { networkNames, networks } from './address.ts'
 import * as contract from './contract.ts'
@@ -90,7 +91,7 @@ export const transfersRoutes: Handler[] = [
   handle(contract.confirmTransfer, async ({ world, caller, params }) => {
     const transfer = await findTransfer(world, caller, params.transfer_id)
     const steps: Step[] = [
-      { kind: 'signed', tx_hash: `forced:${transfer.id}`, signed: `forced:${transfer.id}` },
+      { kind: 'signed', tx_hash: simulatedHash(transfer), signed: `forced:${transfer.id}` },
       { kind: 'broadcast' },
       { kind: 'confirmed' },
     ]
