@@ -61,6 +61,13 @@ if its own work were done elsewhere. A flood that fills the line to the machine 
 time that takes on a disk that is slow.`,
   },
   {
+    name: 'walls',
+    title: 'Whatever is sent, and whoever sends it',
+    suites: ['test/http', 'test/walls.test.ts'],
+    not_shown: `The fuzzer makes its requests from openapi.json and from a list of ways to make them wrong: what is in neither, it
+does not send. It looks at single answers, not at what many calls do together.`,
+  },
+  {
     name: 'fail-over',
     title: 'Fail-over',
     suites: ['test/cluster'],

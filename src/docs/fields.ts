@@ -76,10 +76,12 @@ export function typeOf(schema: JsonSchema): Html {
 /** What the description leaves out. Lengths matter to who sends a field, not to who reads one. */
 function rulesOf({ schema, about = '' }: Field, kind: 'request' | 'answer'): Html {
   const { maxLength, maxItems, minimum, maximum } = schema
-  const choices = schema.const !== undefined ? [schema.const] : (schema.enum ?? [])
+  const known = schema['x-known-values']
+  const choices = schema.const !== undefined ? [schema.const] : (schema.enum ?? known ?? [])
   const told = choices.every((choice) => about.includes(String(choice)))
   const rules = [
-    !told && html`${choices.length === 1 ? 'Always' : 'One of'} ${choices.map(choiceCode)}.`,
+    !told &&
+      html`${choices.length === 1 && !known ? 'Always' : 'One of'} ${choices.map(choiceCode)}${known && '; more may come'}.`,
     kind === 'request' && maxLength !== undefined && html`At most ${maxLength} characters.`,
     kind === 'request' && maxItems !== undefined && html`At most ${maxItems} items.`,
     minimum !== undefined && html`At least ${minimum}.`,

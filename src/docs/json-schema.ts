@@ -30,7 +30,9 @@ export type JsonSchema = {
   readonly required?: readonly string[]
   readonly additionalProperties?: boolean | JsonSchema
   /** The values known today of an enumeration that may grow. */
-  readonly 'x-extensible-enum'?: readonly string[]
+  readonly 'x-known-values'?: readonly string[]
+  /** The error code whose `details` these are. */
+  readonly 'x-code'?: string
   /** What an id names. */
   readonly 'x-id'?: string
   /** The code that a wrong value is refused with, where it is not invalid_request. */
@@ -104,7 +106,7 @@ function typed(schema: Record<string, unknown>): Record<string, unknown> {
 function opened(schema: Record<string, unknown>): Record<string, unknown> {
   const { enum: values, const: only, ...rest } = schema
   const known = isTexts(values) ? values : typeof only === 'string' ? [only] : undefined
-  return known ? { ...rest, type: 'string', 'x-extensible-enum': known } : schema
+  return known ? { ...rest, type: 'string', 'x-known-values': known } : schema
 }
 
 function isTexts(values: unknown): values is string[] {

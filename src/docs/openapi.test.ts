@@ -3,9 +3,10 @@ import { Value } from 'typebox/value'
 import { describe, expect, test } from 'vitest'
 import { endpoints } from '../api.ts'
 import { errors } from '../core/errors.ts'
-import { endpoint, errorsOf, methodAndPath } from '../http/endpoint.ts'
+import { endpoint, errorsOf, methodAndPath, repeats } from '../http/endpoint.ts'
 import { AssetName, Fields, Id, Page, Units } from '../http/schema.ts'
 import { eventSamples } from '../samples.ts'
+import type { JsonSchema } from './json-schema.ts'
 import { buildOpenApi, type OpenApi, type Operation } from './openapi.ts'
 import type { Response } from './responses.ts'
 
@@ -89,6 +90,90 @@ test('operation ids are unique and tags are described', () => {
   expect(ids).toHaveLength(endpoints.length)
   for (const { name, description } of openapi.tags) expect(description, name).toBeTruthy()
   for (const { tags } of operations(openapi)) expect(openapi.tags.map(({ name }) => name)).toContain(tags[0])
+})
+
+/** Every schema on one side: in what is sent, or in what is answered. */
+function schemasIn(node: unknown): JsonSchema[] {
+  if (typeof node !== 'object' || node === null) return []
+  const { $ref, examples, example, ...rest } = node as Record<string, unknown>
+  const inner = typeof $ref === 'string' && $ref.includes('/schemas/') ? [follow(openapi, $ref)] : []
+  return [node as JsonSchema, ...[...inner, ...Object.values(rest)].flatMap(schemasIn)]
+}
+
+test('enumerations are closed in requests and open in answers', () => {
+  const isText = (value: unknown) => typeof value === 'string'
+  for (const { requestBody, responses, 'x-name': name } of operations(openapi)) {
+    const answered = schemasIn(Object.values(responses).map((each) => ('$ref' in each ? {} : each.content)))
+    for (const schema of answered) {
+      expect(schema.enum?.some(isText) || isText(schema.const), name).toBeFalsy()
+      if (schema['x-known-values']) expect(schema).toMatchObject({ type: 'string' })
+    }
+    for (const schema of schemasIn(requestBody)) expect(schema['x-known-values'], name).toBeUndefined()
+  }
+  for (const { post } of Object.values(openapi.webhooks)) {
+    const { $ref } = post.requestBody.content['application/json'].schema
+    const { type, ...rest } = (follow(openapi, $ref) as JsonSchema).properties!
+    expect(type!.const).toBe(post.summary)
+    for (const schema of schemasIn(rest)) expect(schema.enum).toBeUndefined()
+  }
+  const known = openapi.components.schemas.Event!.properties!.type!['x-known-values']
+  expect(Object.keys(openapi.webhooks).toSorted()).toEqual(known!.toSorted())
+})
+
+test('links lead from what a call makes to the calls that take its id', () => {
+  const linksOf = (path: string) => (openapi.paths[path]!.post!.responses[201] as Response).links!
+  expect(Object.keys(linksOf('/v1/customers'))).toEqual(
+    expect.arrayContaining(['customers_get', 'customers_balances', 'pix_payouts_create', 'quotes_list']),
+  )
+  expect(linksOf('/v1/quotes').quotes_execute?.parameters).toEqual({ quote_id: '$response.body#/id' })
+  expect(linksOf('/v1/customers').pix_payouts_create?.requestBody).toEqual({
+    customer_id: '$response.body#/id',
+  })
+  expect(Object.keys(linksOf('/v1/webhook_endpoints'))).toEqual(
+    expect.arrayContaining(
+      ['deliveries', 'test', 'rotate_secret', 'delete'].map((verb) => `webhook_endpoints_${verb}`),
+    ),
+  )
+  const ids = operations(openapi).map(({ operationId }) => operationId)
+  for (const { responses } of operations(openapi)) {
+    for (const { operationId } of Object.values((responses[201] as Response | undefined)?.links ?? {}))
+      expect(ids).toContain(operationId)
+  }
+})
+
+test('every call says how it behaves when it is repeated', () => {
+  const repeatOf = (name: string) => operations(openapi).find((each) => each['x-name'] === name)?.['x-repeat']
+  expect(repeatOf('customers.get')).toBe('safe')
+  expect(repeatOf('customers.create')).toBe('once')
+  expect(repeatOf('customers.update')).toBe('idempotent')
+  expect(repeatOf('pix.payouts.create')).toBe('idempotency_key')
+  expect(repeatOf('onchain.transfers.create')).toBe('idempotency_key')
+  expect(repeatOf('quotes.create')).toBe('harmless')
+  expect(repeatOf('quotes.execute')).toBe('idempotent')
+  expect(repeatOf('sandbox.deposits.create')).toBe('never')
+  for (const { 'x-repeat': repeat, 'x-name': name } of operations(openapi))
+    expect(repeats, name).toHaveProperty(repeat)
+})
+
+test('an error status is told once, and every operation points at it', () => {
+  for (const { responses, 'x-name': name } of operations(openapi)) {
+    for (const [status, response] of Object.entries(responses))
+      if (Number(status) >= 400)
+        expect(response, name).toEqual({ $ref: `#/components/responses/Error${status}` })
+  }
+})
+
+test('patterns are anchored, and stand for texts only', () => {
+  const patterns = schemasIn([openapi.paths, openapi.webhooks, openapi.components]).flatMap(
+    ({ pattern, type }) => (typeof pattern === 'string' ? [{ pattern, type }] : []),
+  )
+  expect(patterns.length).toBeGreaterThan(100)
+  for (const { pattern, type } of patterns) {
+    expect(type).toBe('string')
+    // The year of a time is all that its format leaves open.
+    if (!pattern.endsWith('{3})-')) expect(pattern).toMatch(/^\^.*\$$/)
+    expect(() => new RegExp(pattern, 'u')).not.toThrow()
+  }
 })
 
 test('what goes out is plain JSON without the names that only the code uses', () => {

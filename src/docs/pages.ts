@@ -1,12 +1,14 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type ErrorCode, type ErrorType, errorCodes, errors, Refusal } from '../core/errors.ts'
-import { commonErrors } from '../http/endpoint.ts'
+import { commonErrors, repeats } from '../http/endpoint.ts'
 import { pageSecurityPolicy } from '../http/headers.ts'
 import { icon, script, style } from './assets.ts'
+import type { Webhook } from './event-webhooks.ts'
 import { parameterList, resolve, schemaList, typeOf } from './fields.ts'
 import { type GuideSection, guide, overview } from './guide.ts'
 import { type Html, html, jsonSample, page, paragraphs, prose, sample } from './html.ts'
-import type { OpenApi, Operation, Tag } from './openapi.ts'
+import type { Ref } from './json-schema.ts'
+import type { OpenApi, Operation, Parameter, Tag } from './openapi.ts'
 import { errorExample, type Response } from './responses.ts'
 
 /** `openapi` is asked once, at the first request: only a listening server knows its own address. */
@@ -56,7 +58,7 @@ export function renderReference(openapi: OpenApi): string {
     title: 'Trilho API reference',
     description: openapi.info.summary,
     version: openapi.info.version,
-    nav: navigation(openapi.tags, entries, sections, names),
+    nav: navigation(openapi, entries, sections, names),
     main: html`${overview(openapi)}
 ${sections.map(guideSection)}
 ${openapi.tags.map((tag) => group(tag, entries, openapi))}
@@ -80,7 +82,7 @@ function entriesOf({ paths }: OpenApi): Entry[] {
 const inTag = (entries: readonly Entry[], { name }: Tag) => entries.filter(({ tags }) => tags[0] === name)
 
 function navigation(
-  tags: readonly Tag[],
+  openapi: OpenApi,
   entries: readonly Entry[],
   sections: readonly GuideSection[],
   names: readonly string[],
@@ -88,13 +90,15 @@ function navigation(
   return html`<nav class="side" aria-label="Contents">
 <ul>
 <li><a class="head" href="#overview">Guide</a><ul>${sections.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul></li>
-${tags.map(
+${openapi.tags.map(
   (tag) => html`<li><a class="head" href="#${tag.name}">${tag['x-displayName']}</a><ul>${inTag(
     entries,
     tag,
   ).map(
     ({ operationId, method, summary }) =>
       html`<li><a href="#${operationId}">${methodMark(method)}<span>${summary}</span></a></li>`,
+  )}${webhooksIn(openapi, tag).map(
+    ({ operationId, summary }) => html`<li><a href="#${operationId}"><span>${summary}</span></a></li>`,
   )}</ul></li>
 `,
 )}<li><a class="head" href="#objects">Objects</a><ul>${names.map((name) => html`<li><a href="#object-${name}">${name}</a></li>`)}</ul></li>
@@ -114,7 +118,38 @@ function group(tag: Tag, entries: readonly Entry[], openapi: OpenApi): Html {
   return html`<section class="group" id="${tag.name}" aria-labelledby="${tag.name}-title">
 <header class="prose"><h2 id="${tag.name}-title">${tag['x-displayName']}</h2>${tag.description && html`<p>${prose(tag.description)}</p>`}</header>
 ${inTag(entries, tag).map((entry) => operation(entry, openapi))}
+${webhooksIn(openapi, tag).map((webhook) => webhookEvent(webhook, openapi))}
 </section>
+`
+}
+
+function webhooksIn({ webhooks }: OpenApi, { name }: Tag): Webhook['post'][] {
+  return Object.values(webhooks)
+    .map(({ post }) => post)
+    .filter(({ tags }) => tags[0] === name)
+}
+
+/** What your server gets, and what it should answer. */
+function webhookEvent(webhook: Webhook['post'], openapi: OpenApi): Html {
+  const { operationId, summary, description, responses } = webhook
+  const schema = resolve(openapi, webhook.requestBody.content['application/json'].schema)
+  const { components } = openapi
+  const nameIn = ({ $ref }: Ref) => $ref.split('/').at(-1)!
+  return html`<article class="pair" id="${operationId}" aria-labelledby="${operationId}-title">
+<div class="prose">
+<h3 id="${operationId}-title">${anchor(operationId, summary)}</h3>
+<p>${prose(description)}</p>
+<h4>Headers</h4>${parameterList(webhook.parameters.map((ref) => components.parameters[nameIn(ref)] as Parameter))}
+<h4>Body</h4><p><code>data.object</code> is ${typeOf(schema.properties!.data!.properties!.object!)}, around it is an ${typeOf({ $ref: '#/components/schemas/Event' })}.</p>
+<h4>Your answer</h4>
+<ul class="answers">${Object.entries(responses).map(
+    ([status, ref]) =>
+      html`<li><span class="status">${status === 'default' ? '…' : status}</span> <span>${prose(components.responses[nameIn(ref)]!.description)}</span></li>
+`,
+  )}</ul>
+</div>
+<div class="code">${jsonSample('Body', schema.examples?.[0])}</div>
+</article>
 `
 }
 
@@ -130,6 +165,7 @@ function operation(entry: Entry, openapi: OpenApi): Html {
 <p class="route">${methodMark(method)} <code>${breakable(path)}</code>${entry['x-sandbox-only'] && html` <span class="pill">sandbox</span>`}</p>
 ${told.slice(0, -1).flatMap(paragraphs)}
 <p class="needs">${prose(told.at(-1) ?? '')}</p>
+<p class="needs">${repeats[entry['x-repeat']]}</p>
 ${inPath.length > 0 && html`<h4>Path</h4>${parameterList(inPath)}`}
 ${inQuery.length > 0 && html`<h4>Query</h4>${parameterList(inQuery)}`}
 ${body && html`<h4>Body</h4>${schemaList(resolve(openapi, body), 'request')}`}
@@ -265,6 +301,7 @@ const retryable = [408, 429, 500, 503]
 export function renderErrorPage(code: ErrorCode, openapi: OpenApi): string {
   const { status, type, message, page: meaning } = errors[code]
   const [typeTitle] = typeTitles[type]
+  const details = Object.values(openapi.components.schemas).find((schema) => schema['x-code'] === code)
   return page({
     title: `${code} · Trilho API`,
     description: message,
@@ -281,6 +318,7 @@ export function renderErrorPage(code: ErrorCode, openapi: OpenApi): string {
 <p>${prose(meaning)}</p>
 <h2>What to do</h2>
 <p>${prose(advice[type])}</p>
+${details && html`<h2>Details</h2>${schemaList(details, 'answer')}`}
 <h2>Example</h2>
 ${jsonSample(`Answer · ${status}`, errorExample(code, openapi.servers[0].url))}
 ${whereItHappens(code, openapi)}

@@ -236,13 +236,13 @@ const errorSchema = (details: readonly string[]): JsonSchema => ({
       properties: {
         type: {
           type: 'string',
-          'x-extensible-enum': [...new Set(Object.values(errors).map(({ type }) => type))],
+          'x-known-values': [...new Set(Object.values(errors).map(({ type }) => type))],
           description: 'The class of error; decide by it where you do not know the code',
           examples: ['invalid_request_error'],
         },
         code: {
           type: 'string',
-          'x-extensible-enum': errorCodes,
+          'x-known-values': errorCodes,
           description: 'What your program looks at; new codes may come',
           examples: ['invalid_amount'],
         },

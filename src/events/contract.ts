@@ -12,6 +12,33 @@ const Type = T.String({
   examples: ['pix.payout.completed'],
 })
 
+/** The end of the payout that the reference sends. */
+export const exampleEvent = {
+  id: 'evt_01kc3v4x9zq8rj5m2t7w6y0ahb',
+  type: 'pix.payout.completed',
+  created_at: '2026-11-15T12:00:00.850Z',
+  environment: 'sandbox',
+  sequence: 3,
+  data: {
+    object: {
+      id: 'po_01kc3v4x9zq8rj5m2t7w6y0ahb',
+      customer_id: 'cus_01kc3v4x9zq8rj5m2t7w6y0ahb',
+      direction: 'outbound',
+      amount: '1050',
+      fee: '0',
+      decimals: 2,
+      status: 'completed',
+      counterparty: { name: 'Ana Souza', document: '***.982.247-**', pix_key: '52998224725' },
+      description: 'Invoice 1042',
+      end_to_end_id: 'E00000000202611151200a1b2c3d4e5f',
+      failure: null,
+      idempotency_key: 'invoice-1042',
+      created_at: '2026-11-15T12:00:00.000Z',
+      completed_at: '2026-11-15T12:00:00.850Z',
+    },
+  },
+}
+
 /** Contract §12. The same object is in the log and in the body of a webhook. */
 export const EventObject = T.Object(
   {
@@ -25,12 +52,11 @@ export const EventObject = T.Object(
     }),
     data: T.Object({
       object: T.Record(T.String(), T.Unknown(), {
-        description: 'The object as GET shows it at that moment',
-        examples: [{ id: 'po_01kc3v4x9zq8rj5m2t7w6y0ahb', status: 'completed' }],
+        description: 'The object as GET shows it at that moment; the webhook of each type says which',
       }),
     }),
   },
-  { $id: 'Event' },
+  { $id: 'Event', examples: [exampleEvent] },
 )
 
 /** The text of an event, put together from what is stored and nothing else: equal to the byte whenever it is made. */

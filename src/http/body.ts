@@ -39,10 +39,11 @@ function readJson(bytes: Buffer): unknown {
 /** An endpoint without a body takes none, or an empty one. Whoever sends fields expects something of them. */
 export function refuseFields(body: unknown): void {
   if (body === undefined) return
-  const field = typeof body === 'object' && body !== null ? Object.keys(body)[0] : 'body'
+  const field =
+    typeof body === 'object' && body !== null && !Array.isArray(body) ? Object.keys(body)[0] : 'body'
   if (field === undefined) return
   throw new Refusal('invalid_request', {
-    param: Array.isArray(body) ? 'body' : field.slice(0, 100),
+    param: field.slice(0, 100),
     message: 'This call takes no body.',
   })
 }

@@ -8,6 +8,7 @@ import { type Caller, type Handler, handle } from '../http/endpoint.ts'
 import { filterOf, listOf, pageOf } from '../http/page.ts'
 import { onBehalfOf } from '../keys/keys.ts'
 import { claimOf, findClaimed } from '../ledger/once.ts'
+import { simulatedHash } from '../rails/chain/simulated.ts'
 import type { World } from '../world.ts'
 import { networkNames, networks } from './address.ts'
 import * as contract from './contract.ts'
@@ -96,7 +97,7 @@ export const transfersRoutes: Handler[] = [
   handle(contract.confirmTransfer, async ({ world, caller, params }) => {
     const transfer = await findTransfer(world, caller, params.transfer_id)
     const steps: Step[] = [
-      { kind: 'signed', tx_hash: `forced:${transfer.id}`, signed: `forced:${transfer.id}` },
+      { kind: 'signed', tx_hash: simulatedHash(transfer), signed: `forced:${transfer.id}` },
       { kind: 'broadcast' },
       { kind: 'confirmed' },
     ]

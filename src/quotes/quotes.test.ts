@@ -278,7 +278,7 @@ describe('interface §4.4: executing it', () => {
       return [status, json.error?.code ?? json.status]
     }
     for (const body of [undefined, '', '{}']) expect(await execute(body)).toEqual([201, 'completed'])
-    for (const body of ['{"amount":"1"}', 'null', '[1]', '"x"', '5'])
+    for (const body of ['{"amount":"1"}', 'null', '[]', '[1]', '"x"', '5'])
       expect(await execute(body)).toEqual([400, 'invalid_request'])
     expect((await execute('{'))[1]).toBe('invalid_json')
   })

@@ -1,6 +1,6 @@
 import { Type as T } from 'typebox'
 import type { Environment } from '../core/environment.ts'
-import { EventObject, eventText } from '../events/contract.ts'
+import { EventObject, eventText, exampleEvent } from '../events/contract.ts'
 import { eventTypes, TEST_TYPE } from '../events/events.ts'
 import { type Caller, endpoint } from '../http/endpoint.ts'
 import { Fields, Id, Page, pageQuery, Text, Timestamp, TimeText, timeQuery } from '../http/schema.ts'
@@ -225,31 +225,7 @@ const AttemptObject = T.Object({
   error: T.Optional(T.String({ description: 'Why there was no answer, or not to its end' })),
 })
 
-const exampleBody = JSON.stringify({
-  id: 'evt_01kc3v4x9zq8rj5m2t7w6y0ahb',
-  type: 'pix.payout.completed',
-  created_at: '2026-11-15T12:00:00.850Z',
-  environment: 'sandbox',
-  sequence: 3,
-  data: {
-    object: {
-      id: 'po_01kc3v4x9zq8rj5m2t7w6y0ahb',
-      customer_id: 'cus_01kc3v4x9zq8rj5m2t7w6y0ahb',
-      direction: 'outbound',
-      amount: '1050',
-      fee: '0',
-      decimals: 2,
-      status: 'completed',
-      counterparty: { name: 'Ana Souza', document: '***.982.247-**', pix_key: '52998224725' },
-      description: 'Invoice 1042',
-      end_to_end_id: 'E00000000202611151200a1b2c3d4e5f',
-      failure: null,
-      idempotency_key: 'invoice-1042',
-      created_at: '2026-11-15T12:00:00.000Z',
-      completed_at: '2026-11-15T12:00:00.850Z',
-    },
-  },
-})
+const exampleBody = JSON.stringify(exampleEvent)
 
 const exampleDelivery = {
   event_id: 'evt_01kc3v4x9zq8rj5m2t7w6y0ahb',

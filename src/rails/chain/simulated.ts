@@ -33,7 +33,7 @@ export function simulatedChain({
       if (age(order) < broadcast_ms)
         return { kind: 'later', at: new Date(order.created_at.getTime() + broadcast_ms) }
       if (magic(order) === '9001') return { kind: 'refused', rail_code: 'refused_before_broadcast' }
-      return { kind: 'signed', tx_hash: hashOf(order), signed: `simulated:${order.id}` }
+      return { kind: 'signed', tx_hash: simulatedHash(order), signed: `simulated:${order.id}` }
     },
 
     async broadcast(order, { tx_hash }) {
@@ -66,7 +66,7 @@ export function simulatedChain({
 const magic = ({ amount }: ChainOrder): string => amount.toString().slice(-4)
 
 /** Looks like a hash of its network, and is the same for the same transfer. */
-function hashOf({ id, network }: ChainOrder): string {
+export function simulatedHash({ id, network }: Pick<ChainOrder, 'id' | 'network'>): string {
   const hex = createHash('sha256').update(id).digest('hex')
   return network === 'bitcoin' || network === 'tron' ? hex : `0x${hex}`
 }

@@ -1,0 +1,114 @@
+import { randomInt } from 'node:crypto'
+import { Agent } from 'node:http'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { operations } from '../support/fuzz/document.ts'
+import { curlOf, type Exchange, exchange } from '../support/fuzz/exchange.ts'
+import { judge, parse } from '../support/fuzz/judge.ts'
+import { type Plan, plans } from '../support/fuzz/requests.ts'
+import { openStock, type Stock } from '../support/fuzz/stock.ts'
+import { noteFact } from '../support/proof.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+import { size } from '../support/size.ts'
+
+/** Requests made from openapi.json, right and wrong, to every operation; and every answer is held against it. */
+const COUNT = size(20_000, 2_000)
+const AT_ONCE = 12
+const SHOWN = 12
+const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31))
+
+let service: TestService
+let stock: Stock
+const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE })
+beforeAll(async () => {
+  service = await startTestService({
+    PIX_WAIT_MS: '40',
+    TRUST_PROXY: '127.0.0.1',
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+  })
+  stock = await openStock(service)
+})
+afterAll(async () => {
+  agent.destroy()
+  await stock.stop()
+  await service.stop()
+})
+
+/** What was answered, by operation: statuses and codes. */
+const seen = new Map<string, Map<string, number>>()
+
+function note({ plan, status, text }: Exchange): void {
+  const name = plan.operation['x-name']
+  const answers = seen.get(name) ?? new Map<string, number>()
+  const answer = status < 300 ? String(status) : (parse(text)?.error?.code ?? String(status))
+  seen.set(name, answers.set(answer, (answers.get(answer) ?? 0) + 1))
+}
+
+async function send(plan: Plan): Promise<Exchange | undefined> {
+  const { operation, caller } = plan
+  const key = stock.keys[caller]
+  const fill = (text: string) => stock.fill(text, caller, operation['x-name'])
+  const query = plan.query
+    .map((entry) => entry.map((text) => encodeURIComponent(fill(text.toWellFormed()))).join('='))
+    .join('&')
+  const sent = {
+    method: plan.method,
+    path: fill(plan.path) + (query === '' ? '' : `?${query}`),
+    headers: {
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      'x-forwarded-for': `198.51.${randomInt(100)}.${randomInt(256)}`,
+      ...plan.headers,
+    },
+    body: plan.body === undefined ? undefined : fill(plan.body),
+  }
+  const answered = await exchange(service.url, agent, plan, sent)
+  if (answered && answered.status < 300) stock.learn(caller, operation['x-name'], parse(answered.text))
+  return answered
+}
+
+test('whatever is sent, every answer is one that openapi.json declares', async () => {
+  const faults: string[] = []
+  const queue = fc.sample(plans(), { numRuns: COUNT, seed }).entries()
+  const unsent: Plan[] = []
+  let answered = 0
+  const worker = async () => {
+    for (const [index, plan] of queue) {
+      const got = await send(plan)
+      if (!got) unsent.push(plan)
+      else {
+        answered++
+        note(got)
+        const wrong = judge(got)
+        if (wrong.length > 0)
+          faults.push(
+            `#${index} ${plan.caller}, ${plan.twist ?? 'as the schemas want it'}: ${wrong.join('; ')}\n  ${curlOf(got.sent, service.url)}\n  → ${got.status} ${got.text.slice(0, 300)}`,
+          )
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  noteFact(
+    `${answered} requests made from openapi.json to ${operations.length} operations, seed ${seed}: ${faults.length} answers that it does not declare`,
+  )
+  expect(
+    faults.length,
+    `${faults.length} faults; again with FUZZ_SEED=${seed}\n${faults.slice(0, SHOWN).join('\n')}`,
+  ).toBe(0)
+  expect(unsent.length).toBeLessThan(COUNT / 20)
+}, 600_000)
+
+test('every operation was reached, and answered with success', () => {
+  const reached = operations.filter(({ 'x-name': name, responses }) => {
+    const answers = seen.get(name)
+    return Object.keys(responses).some((status) => status.startsWith('2') && answers?.has(status))
+  })
+  const missed = operations.filter((operation) => !reached.includes(operation))
+  expect(missed.map(({ 'x-name': name }) => `${name}: ${[...(seen.get(name) ?? [])].join(' ')}`)).toEqual([])
+})
+
+test('afterwards the books are right', async () => {
+  const { production, sandbox } = await service.audit()
+  expect([...production.findings, ...sandbox.findings]).toEqual([])
+  expect([production.ok, sandbox.ok]).toEqual([true, true])
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
+})

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eventTypes, TEST_TYPE } from '../src/events/events.ts'
+import { createKey, revokeKey } from '../src/keys/keys.ts'
+import type { Api } from './support/api.ts'
+import { document, misfit } from './support/fuzz/document.ts'
+import { someCpf, startTestService, type TestService } from './support/service.ts'
+import { until } from './support/wait.ts'
+
+/** Sample events beside the real ones: a receiver that takes the one must be able to take the other. */
+let service: TestService
+let api: Api
+let real: Map<string, any>
+
+beforeAll(async () => {
+  service = await startTestService({
+    SANDBOX_BROADCAST_MS: '20',
+    SANDBOX_CONFIRM_MS: '40',
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+  })
+  const { partner_id, ...own } = await service.partner()
+  api = own.api
+  await act(partner_id)
+  await until(async () => {
+    real = await eventsByType()
+    return ends.every((type) => real.has(type))
+  }, 15_000)
+})
+afterAll(() => service.stop())
+
+const ends = [
+  'pix.payout.completed',
+  'pix.payout.failed',
+  'onchain.transfer.confirmed',
+  'onchain.transfer.failed',
+]
+
+/** One of everything that a caller and its operator can make happen. */
+async function act(partner_id: string): Promise<void> {
+  const customer = (
+    await api.post('/v1/customers', {
+      name: 'Ana Souza',
+      document: someCpf(),
+      email: 'ana@example.com',
+      external_id: 'user-4711',
+      metadata: { segment: 'retail' },
+    })
+  ).json
+  const customer_id = customer.id
+  for (const asset of ['BRL', 'USDT'])
+    await api.post('/v1/sandbox/deposits', { customer_id, asset, amount: '900000000' })
+  for (const name of ['anyone', 'ac03']) {
+    await api.post('/v1/pix/payouts', {
+      customer_id,
+      amount: '1050',
+      counterparty: { type: 'pix_key', pix_key: `${name}@sandbox.test` },
+      description: 'Invoice 1042',
+      idempotency_key: name,
+    })
+  }
+  for (const amount of ['25000000', '25009002']) {
+    await api.post('/v1/onchain/transfers', {
+      customer_id,
+      asset: 'USDT',
+      network: 'polygon',
+      amount,
+      destination_address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+      idempotency_key: amount,
+    })
+  }
+  const quote = (
+    await api.post('/v1/quotes', { customer_id, from_asset: 'BRL', to_asset: 'USDT', amount: '100000' })
+  ).json
+  await api.post(`/v1/quotes/${quote.id}/execute`)
+  const { key } = await createKey(service.worlds.sandbox, { partner_id, name: 'Server' })
+  await revokeKey(service.worlds.sandbox, key.id)
+  const endpoint = (
+    await api.post('/v1/webhook_endpoints', {
+      url: 'http://127.0.0.1:9/',
+      events: ['pix.payout.completed'],
+      description: 'Payouts',
+    })
+  ).json
+  await api.post(`/v1/webhook_endpoints/${endpoint.id}/test`)
+}
+
+async function eventsByType(): Promise<Map<string, any>> {
+  const { data } = (await api.get('/v1/events?limit=100')).json
+  return new Map(data.map((event: any) => [event.type, event]))
+}
+
+/** What is there, and of which type; a text or a number may be any. */
+function formOf(value: unknown): unknown {
+  if (Array.isArray(value)) return 'list'
+  if (typeof value !== 'object' || value === null) return value === null ? null : typeof value
+  return Object.fromEntries(
+    Object.entries(value)
+      .map(([name, part]) => [name, formOf(part)] as const)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  )
+}
+
+const states = (event: any) => ({ sequence: event.sequence, status: event.data.object.status })
+
+/** Nothing that these tests do brings them about. */
+const rare = new Set<string>(['trade.failed'])
+
+test('every type of event has happened here, but for the rare ones', () => {
+  const missing = [...eventTypes, TEST_TYPE].filter((type) => !real.has(type) && !rare.has(type))
+  expect(missing).toEqual([])
+})
+
+describe('an event fits the webhook that openapi.json describes', () => {
+  const schemaOf = (type: string) =>
+    document.webhooks[type]!.post.requestBody.content['application/json'].schema
+
+  test('a real one', () => {
+    for (const [type, event] of real) expect(misfit(schemaOf(type), event, 'answer'), type).toBeUndefined()
+  })
+
+  test.each(eventTypes)(
+    'a sample of %s, which has the fields, the nulls and the sequence of a real one',
+    async (type) => {
+      const { status, json } = await api.post(`/v1/sandbox/events/${type}`)
+      expect(status).toBe(201)
+      expect(misfit(schemaOf(type), json, 'answer')).toBeUndefined()
+      const { created_at, completed_at = created_at } = json.data.object
+      expect([created_at, completed_at, json.created_at].toSorted()).toEqual([
+        created_at,
+        completed_at,
+        json.created_at,
+      ])
+      const example = document.components.schemas[schemaOf(type).$ref.split('/').at(-1)!]!.examples![0] as any
+      for (const shown of [json, example]) {
+        const known = real.get(type)
+        if (!known) expect(rare).toContain(type)
+        else {
+          expect(formOf(shown)).toEqual(formOf(known))
+          expect(states(shown)).toEqual(states(known))
+        }
+      }
+    },
+  )
+})
