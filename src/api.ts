@@ -1,11 +1,11 @@
 import { Refusal } from './core/errors.ts'
 import { customersRoutes } from './customers/routes.ts'
 import { depositsRoutes } from './deposits/routes.ts'
-import { eventsRoutes, type Lookouts } from './events/routes.ts'
+import { eventsRoutes } from './events/routes.ts'
 import { type Caller, type Endpoint, type Handler, lackOfScopes } from './http/endpoint.ts'
 import { type Cidr, clientAddress, normalizeAddress } from './http/ip.ts'
 import type { Gate } from './http/server.ts'
-import { openWaitingRoom } from './http/wait.ts'
+import { type Lookouts, openWaitingRoom } from './http/wait.ts'
 import type { Keyring } from './keys/keyring.ts'
 import type { Limiter } from './limits/limiter.ts'
 import { limitsRoutes } from './limits/routes.ts'
@@ -15,6 +15,7 @@ import { transfersRoutes } from './onchain/routes.ts'
 import { partnersRoutes } from './partners/routes.ts'
 import { pixRoutes, type Senders } from './pix/routes.ts'
 import { quotesRoutes, type Treasuries } from './quotes/routes.ts'
+import { requestsRoutes } from './requests/routes.ts'
 import { sampleOf } from './samples.ts'
 import type { Webhooks } from './webhooks/endpoints.ts'
 import { webhooksRoutes } from './webhooks/routes.ts'
@@ -30,6 +31,7 @@ export function createHandlers(parts: {
   treasuries: Treasuries
   webhooks: Webhooks
   lookouts: Lookouts
+  requestLookouts: Lookouts
 }): Handler[] {
   return [
     ...customersRoutes,
@@ -39,6 +41,7 @@ export function createHandlers(parts: {
     ...partnersRoutes,
     ...depositsRoutes,
     ...eventsRoutes(parts?.lookouts),
+    ...requestsRoutes(parts?.requestLookouts),
     ...webhooksRoutes(
       parts?.webhooks,
       sampleOf(() => endpoints),
@@ -86,6 +89,7 @@ export function createGate(parts: {
       const identified = await keyring.identify(authorization)
       if (identified.refusal) return turnAway(address, identified.refusal)
       const { world, key, limits } = identified
+      const by = { world, partner_id: key.partner_id, key_id: key.id }
       if (!identified.allows(address)) return turnAway(address, new Refusal('ip_not_allowed'))
       if (waits) {
         const leave = waiting.enter(key.partner_id)
@@ -95,7 +99,7 @@ export function createGate(parts: {
         onEnd(leave)
       }
       const { window, refused } = await limiter.take(key.id, wantsOf(limits, endpoint))
-      if (refused) return { window, refusal: tooMany(refused) }
+      if (refused) return { by, window, refusal: tooMany(refused) }
       const caller: Caller = {
         key_id: key.id,
         partner_id: key.partner_id,
@@ -115,11 +119,15 @@ export function createGate(parts: {
       }
       keyring.noteUse(world, caller)
       if (endpoint?.sandbox_only && world.environment !== 'sandbox')
-        return { window, refusal: new Refusal('sandbox_only') }
+        return { by, window, refusal: new Refusal('sandbox_only') }
       const lack = endpoint?.scopes && lackOfScopes(endpoint.scopes, key.scopes)
       if (lack !== undefined)
-        return { window, refusal: new Refusal('insufficient_scope', { message: `This API key ${lack}.` }) }
-      return { window, world, caller }
+        return {
+          by,
+          window,
+          refusal: new Refusal('insufficient_scope', { message: `This API key ${lack}.` }),
+        }
+      return { by, window, world, caller }
     },
   }
 }

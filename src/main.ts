@@ -11,6 +11,7 @@ import { createSealer } from './core/seal.ts'
 import { awaitPrimary } from './db/await-primary.ts'
 import { measureOffset } from './db/clock.ts'
 import { openHints } from './db/hints.ts'
+import { type Lookout, openLookout } from './db/lookout.ts'
 import { migrate } from './db/migrate.ts'
 import { ensureSecretKey, startDatabase } from './db/open.ts'
 import { type Db, openPool } from './db/pool.ts'
@@ -18,18 +19,20 @@ import { primaryOf } from './db/primary.ts'
 import { createDemo, renderDemo } from './demo.ts'
 import { buildOpenApi } from './docs/openapi.ts'
 import { registerPages } from './docs/pages.ts'
-import { type Lookout, openLookout } from './events/lookout.ts'
-import type { Lookouts } from './events/routes.ts'
+import { eventLookout } from './events/store.ts'
 import { questionsOf, questionsOfNode } from './figures.ts'
 import { openReadiness, registerHealth, registerMetrics, startMetricsServer } from './health.ts'
 import { openHousekeeping } from './housekeeping.ts'
 import { buildServer } from './http/server.ts'
+import type { Lookouts } from './http/wait.ts'
 import { openKeyring } from './keys/keyring.ts'
 import { openLimiter } from './limits/limiter.ts'
 import { createMetrics } from './metrics.ts'
 import { openCarrier } from './onchain/carrier.ts'
 import { openShared } from './partners/partners.ts'
 import { openSender } from './pix/sender.ts'
+import { openRequestRecorder } from './requests/recorder.ts'
+import { requestLookout } from './requests/store.ts'
 import { openTreasury } from './treasury/treasury.ts'
 import { version } from './version.ts'
 import { isAllowedAddress } from './webhooks/address.ts'
@@ -172,7 +175,7 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
       const { environment } = world
       const onAttempt = metrics.attempted.bind(undefined, environment)
       const onLost = metrics.unrecorded.bind(undefined, environment)
-      const lookout = openLookout(world, log)
+      const lookout = openLookout(eventLookout(world.db), log)
       lookouts[environment] = lookout
       const onPlaced = lookout.wake
       const courier = openCourier(world, {
@@ -183,15 +186,36 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
     }
     const webhooks = { sealer, allow_private, couriers: couriers as Record<Environment, Courier> }
 
+    const requestLookouts: Lookouts = {
+      production: openLookout(requestLookout(worlds.production.db), log),
+      sandbox: openLookout(requestLookout(worlds.sandbox.db), log),
+    }
+    const recorder = openRequestRecorder({
+      worlds,
+      log,
+      per_day: config.requests_per_day,
+      onLeftOut: metrics.unlogged,
+      onWritten: (environment) => requestLookouts[environment].wake(),
+    })
+    closing.push(recorder.stop)
+
     let serving = false
     const gate = createGate({ keyring, limiter, trusted_proxies: config.trusted_proxies })
     const server = { url: config.public_url ?? '' }
     const app = buildServer({
-      handlers: createHandlers({ limiter, senders, treasuries, webhooks, lookouts: lookouts as Lookouts }),
+      handlers: createHandlers({
+        limiter,
+        senders,
+        treasuries,
+        webhooks,
+        lookouts: lookouts as Lookouts,
+        requestLookouts,
+      }),
       gate,
       public_url: () => server.url,
       log,
       onAnswer: metrics.answered,
+      record: recorder.record,
       answer_ms: Math.max(ANSWER_MS, config.pix_wait_ms + ANSWER_AFTER_WAIT_MS),
     })
     const assertReady = openReadiness({
@@ -223,7 +247,8 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
     }
     closing.push(closerOf(app))
     // Before the server waits for what is under way: whoever waits for events would keep it open.
-    for (const lookout of Object.values(lookouts)) closing.push(lookout.stop)
+    for (const lookout of [...Object.values(lookouts), ...Object.values(requestLookouts)])
+      closing.push(lookout.stop)
     await app.listen({ host: config.host, port: config.port })
     const { port } = app.server.address() as AddressInfo
     const local = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`

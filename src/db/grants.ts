@@ -41,6 +41,7 @@ export const worldGrants: Record<string, string> = {
   webhook_endpoints: 'SELECT, INSERT, UPDATE',
   webhook_deliveries: 'SELECT, INSERT, UPDATE',
   webhook_attempts: 'SELECT, INSERT',
+  requests: 'SELECT, INSERT',
 }
 
 /** What a world may see of the tenants. */

@@ -37,7 +37,23 @@ export type Gate = {
   addressOf(socket: string, forwarded_for: string | undefined): string
 }
 
-export type Admission = { readonly window: WindowState } & (
+/** Whose request it is, once its key was found good. */
+export type Requester = { readonly world: World; readonly partner_id: string; readonly key_id: string }
+
+/** A request as the log of requests keeps it, once it was answered. */
+export type AnsweredRequest = {
+  readonly id: string
+  readonly by: Requester
+  readonly method: string
+  readonly route: string | null
+  readonly status: number
+  readonly error_code: string | null
+  readonly elapsed_ms: number
+  readonly address: string
+  readonly object_id: string | null
+}
+
+export type Admission = { readonly window: WindowState; readonly by?: Requester } & (
   | { readonly refusal: Refusal }
   | { readonly refusal?: undefined; readonly world: World; readonly caller: Caller }
 )
@@ -49,6 +65,8 @@ export type ServerOptions = {
   readonly public_url: () => string
   readonly log: Logger
   readonly onAnswer?: (answer: { method: string; route: string; status: number; seconds: number }) => void
+  /** Told of every answer to a good key. */
+  readonly record?: (answered: AnsweredRequest) => void
   /** Whoever has not been answered after this time gets a 503: nobody waits without bound. */
   readonly answer_ms?: number
 }
@@ -69,6 +87,10 @@ declare module 'fastify' {
     /** When it must be answered, by the clock of `performance`. */
     answer_by: number
     admitted: Admitted | undefined
+    /** Set as soon as its key was found good, whatever became of it. */
+    by: Requester | undefined
+    error_code: string | undefined
+    object_id: string | undefined
   }
   interface FastifyContextConfig {
     endpoint?: Endpoint
@@ -141,12 +163,14 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     })
     const admission = await inTime(request, knocking)
     reply.headers(rateLimitHeaders(admission.window))
+    request.by = admission.by
     if (admission.refusal) throw admission.refusal
     request.admitted = admission
   }
 
   function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const refusal = toRefusal(error)
+    request.error_code = refusal.code
     if (refusal.code === 'internal_error') log.error({ err: error, request_id: request.id }, 'internal error')
     if (refusal.code === 'service_unavailable')
       log.warn({ err: error, request_id: request.id }, 'service unavailable')
@@ -161,6 +185,9 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.decorateRequest('address', '')
   app.decorateRequest('answer_by', 0)
   app.decorateRequest('admitted', undefined)
+  app.decorateRequest('by', undefined)
+  app.decorateRequest('error_code', undefined)
+  app.decorateRequest('object_id', undefined)
   app.addHook('onRequest', async (request, reply) => {
     prepare(request, reply)
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined)
@@ -171,6 +198,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     const route = request.routeOptions.url ?? 'none'
     const seconds = reply.elapsedTime / 1000
     options.onAnswer?.({ method: request.method, route, status: reply.statusCode, seconds })
+    if (options.record && request.by) options.record(answeredRequest(request, reply, request.by))
     log.info(
       {
         request_id: request.id,
@@ -243,12 +271,46 @@ function addRoute(app: FastifyInstance, { endpoint, run }: Handler, public_url: 
       reply.type('application/json; charset=utf-8')
       if (answer instanceof Answered) {
         if (answer.replayed) reply.header('idempotent-replayed', 'true')
+        noteStored(request, answer.answer)
         return reply.code(answer.answer.status).send(answer.answer.body)
       }
+      request.object_id = idOf(answer)
       reply.code(endpoint.reply.status)
       return endpoint.reply.status === 204 ? reply.send() : reply.send(JSON.stringify(answer))
     },
   })
+}
+
+/** An id of ours, and nothing that a caller could have put into a path instead. */
+const OWN_ID = /^[a-z]{2,4}_[0-9a-z]{26}$/
+
+const idOf = (answer: unknown): string | undefined => {
+  const id = (answer as { id?: unknown } | undefined)?.id
+  return typeof id === 'string' && OWN_ID.test(id) ? id : undefined
+}
+
+/** What an answer that was stored as text says of itself. */
+function noteStored(request: FastifyRequest, { body }: { body: string }): void {
+  request.object_id = /^\{"id":"([a-z]{2,4}_[0-9a-z]{26})"/.exec(body)?.[1]
+  request.error_code = /^\{"error":\{"type":"[a-z_]{1,40}","code":"([a-z_]{1,40})"/.exec(body)?.[1]
+}
+
+function answeredRequest(request: FastifyRequest, reply: FastifyReply, by: Requester): AnsweredRequest {
+  const { endpoint } = request.routeOptions.config
+  const asked_for = Object.values((request.params ?? {}) as Record<string, string>).findLast((value) =>
+    OWN_ID.test(value),
+  )
+  return {
+    id: request.id,
+    by,
+    method: request.method,
+    route: endpoint ? methodAndPath(endpoint).path : null,
+    status: reply.statusCode,
+    error_code: request.error_code ?? null,
+    elapsed_ms: reply.elapsedTime,
+    address: request.address,
+    object_id: request.object_id ?? asked_for ?? null,
+  }
 }
 
 const NEVER_GONE = new AbortController().signal
