@@ -6,10 +6,11 @@ import { customersRoutes } from './customers/routes.ts'
 import type { Pool } from './db/pool.ts'
 import { shareOf } from './db/share.ts'
 import { depositsRoutes } from './deposits/routes.ts'
-import { eventsRoutes, type Lookouts } from './events/routes.ts'
+import { eventsRoutes } from './events/routes.ts'
 import { type Caller, type Endpoint, type Handler, lackOfScopes, methodAndPath } from './http/endpoint.ts'
 import type { Admission, Gate } from './http/gate.ts'
 import { type Cidr, cidrContains, clientAddress, normalizeAddress } from './http/ip.ts'
+import type { Lookouts } from './http/wait.ts'
 import type { Identified, Keyring } from './keys/keyring.ts'
 import { openStrangers, openVisitors } from './limits/addresses.ts'
 import type { Limiter } from './limits/limiter.ts'
@@ -21,6 +22,7 @@ import { transfersRoutes } from './onchain/routes.ts'
 import { partnersRoutes } from './partners/routes.ts'
 import { pixRoutes, type Senders } from './pix/routes.ts'
 import { quotesRoutes, type Treasuries } from './quotes/routes.ts'
+import { requestsRoutes } from './requests/routes.ts'
 import { sampleOf } from './samples.ts'
 import type { Webhooks } from './webhooks/endpoints.ts'
 import { webhooksRoutes } from './webhooks/routes.ts'
@@ -37,6 +39,7 @@ export function createHandlers(parts: {
   treasuries: Treasuries
   webhooks: Webhooks
   lookouts: Lookouts
+  requestLookouts: Lookouts
 }): Handler[] {
   return [
     ...customersRoutes,
@@ -46,6 +49,7 @@ export function createHandlers(parts: {
     ...partnersRoutes,
     ...depositsRoutes,
     ...eventsRoutes(parts?.lookouts),
+    ...requestsRoutes(parts?.requestLookouts),
     ...webhooksRoutes(
       parts?.webhooks,
       sampleOf(() => endpoints),
@@ -142,17 +146,18 @@ export function createGate({ keyring, limiter, clock, trusted_proxies, in_flight
     if (identified.refusal) return identified
     const { world, key, limits } = identified
     const who = { environment: world.environment, partner_id: key.partner_id }
+    const by = { world, partner_id: key.partner_id, key_id: key.id }
     const leave = await enter(knock.waits ? waits : places, who)
     if (!leave) {
       // Before anything is counted: what is refused for too many consumes nothing.
       const refusal = knock.waits ? tooManyWaits() : tooManyAtOnce(in_flight)
-      return { window: limiter.look(key.id, wantsOf(limits, undefined)), refusal }
+      return { by, window: limiter.look(key.id, wantsOf(limits, undefined)), refusal }
     }
     try {
       const { window, refused, windowNow, countLookup } = await count(key.id, limits, knock)
       const turnedAway = (refusal: Refusal): Admission => {
         leave()
-        return { window, refusal }
+        return { by, window, refusal }
       }
       if (refused) return turnedAway(tooMany(refused))
       const caller: Caller = { ...callerOf(identified, address), countLookup }
@@ -162,7 +167,7 @@ export function createGate({ keyring, limiter, clock, trusted_proxies, in_flight
       const lack = endpoint?.scopes && lackOfScopes(endpoint.scopes, key.scopes)
       if (lack !== undefined)
         return turnedAway(new Refusal('insufficient_scope', { message: `This API key ${lack}.` }))
-      return { window, windowNow, world: worldFor(world, caller, endpoint), caller, leave }
+      return { by, window, windowNow, world: worldFor(world, caller, endpoint), caller, leave }
     } catch (error) {
       leave()
       throw error

@@ -199,6 +199,16 @@ const settings = {
     fallback: '30',
     parse: integer(1, 36_500),
   }),
+  REQUEST_RETENTION_DAYS: setting({
+    about: 'How long the log of requests goes back',
+    fallback: '30',
+    parse: integer(1, 36_500),
+  }),
+  REQUEST_LOG_PER_DAY: setting({
+    about: 'How many requests of one partner a node logs per day, a tenth of them refused by limits; 0: none',
+    fallback: '50000',
+    parse: integer(0, 100_000_000),
+  }),
   HOUSEKEEPING_MS: setting({
     about: 'How often a node looks for what is old and owed to nobody, and forgets it; in milliseconds',
     fallback: '600000',
@@ -306,7 +316,9 @@ export type Config = {
     readonly event_days: number
     readonly delivery_days: number
     readonly quote_days: number
+    readonly request_days: number
   }
+  readonly requests_per_day: number
   readonly audit: { readonly every_ms: number; readonly share_pct: number }
   readonly connections: { readonly max: number; readonly per_address: number }
   readonly in_flight: number
@@ -397,7 +409,9 @@ export function readConfig(env: Environment): Config {
       event_days: parsed.EVENT_RETENTION_DAYS,
       delivery_days: parsed.DELIVERY_RETENTION_DAYS,
       quote_days: parsed.QUOTE_RETENTION_DAYS,
+      request_days: parsed.REQUEST_RETENTION_DAYS,
     },
+    requests_per_day: parsed.REQUEST_LOG_PER_DAY,
     audit: { every_ms: parsed.AUDIT_EVERY_MS, share_pct: parsed.AUDIT_SHARE_PCT },
     connections: { max: parsed.CONNECTIONS_MAX, per_address: parsed.CONNECTIONS_PER_ADDRESS },
     in_flight: parsed.REQUESTS_IN_FLIGHT,

@@ -8,6 +8,7 @@ import { forgetWindows } from './limits/store.ts'
 import { expireProposals } from './operator/proposals.ts'
 import { noteStuck } from './operator/stuck.ts'
 import { forgetQuotes } from './quotes/store.ts'
+import { forgetRequests } from './requests/store.ts'
 import { forgetDeliveries } from './webhooks/queue.ts'
 import type { World, Worlds } from './world.ts'
 
@@ -17,7 +18,7 @@ import type { World, Worlds } from './world.ts'
  *
  * What runs all the time is elsewhere, each beside what it serves: payouts (pix/sender.ts), transfers
  * (onchain/carrier.ts), the treasury's sums (treasury/treasury.ts), events and webhooks (webhooks/courier.ts), last uses
- * of keys (keys/keyring.ts), counts of the limits (limits/limiter.ts).
+ * of keys (keys/keyring.ts), the log of requests (requests/recorder.ts), counts of the limits (limits/limiter.ts).
  */
 const CLOCK_MS = 30_000
 const STUCK_MS = 30_000
@@ -34,7 +35,7 @@ type Parts = {
 type Placed = Chore & { readonly environment: string }
 
 export function choresOf({ worlds, shared, retention, setClock }: Parts): Placed[] {
-  const { every_ms, event_days, delivery_days, quote_days } = retention
+  const { every_ms, event_days, delivery_days, quote_days, request_days } = retention
   const inShared = { environment: 'shared', pool: shared }
   return [
     { name: 'set the clock', every_ms: CLOCK_MS, on_every_node: true, work: setClock, ...inShared },
@@ -56,6 +57,11 @@ export function choresOf({ worlds, shared, retention, setClock }: Parts): Placed
         {
           name: 'forget quotes',
           work: (db, goOn) => forgetQuotes(db, daysAgo(quote_days), goOn),
+          ...inWorld,
+        },
+        {
+          name: 'forget requests',
+          work: (db, goOn) => forgetRequests(db, daysAgo(request_days), goOn),
           ...inWorld,
         },
         {

@@ -12,6 +12,7 @@ import { createSealer } from './core/seal.ts'
 import { awaitPrimary } from './db/await-primary.ts'
 import { measureOffset } from './db/clock.ts'
 import { openHints } from './db/hints.ts'
+import { type Lookout, openLookout } from './db/lookout.ts'
 import { assertMigrated, migrate } from './db/migrate.ts'
 import { ensureSecretKey, startDatabase } from './db/open.ts'
 import { type Db, openClient, openOwner, openPool } from './db/pool.ts'
@@ -20,18 +21,20 @@ import { openSeats } from './db/seat.ts'
 import { createDemo, renderDemo } from './demo.ts'
 import { buildOpenApi } from './docs/openapi.ts'
 import { registerPages } from './docs/pages.ts'
-import { type Lookout, openLookout } from './events/lookout.ts'
-import type { Lookouts } from './events/routes.ts'
+import { eventLookout } from './events/store.ts'
 import { questionsOf, questionsOfNode } from './figures.ts'
 import { openReadiness, registerHealth, registerMetrics, startMetricsServer } from './health.ts'
 import { openHousekeeping } from './housekeeping.ts'
 import { buildServer } from './http/server.ts'
+import type { Lookouts } from './http/wait.ts'
 import { openKeyring } from './keys/keyring.ts'
 import { openLimiter } from './limits/limiter.ts'
 import { createMetrics } from './metrics.ts'
 import { openCarrier } from './onchain/carrier.ts'
 import { openShared } from './partners/partners.ts'
 import { openSender } from './pix/sender.ts'
+import { openRequestRecorder } from './requests/recorder.ts'
+import { requestLookout } from './requests/store.ts'
 import { eventSamples } from './samples.ts'
 import { openTreasury } from './treasury/treasury.ts'
 import { version } from './version.ts'
@@ -202,7 +205,7 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
       const { environment } = world
       const onAttempt = metrics.attempted.bind(undefined, environment)
       const onLost = metrics.unrecorded.bind(undefined, environment)
-      const lookout = openLookout(world, log)
+      const lookout = openLookout(eventLookout(world.db), log)
       lookouts[environment] = lookout
       const onPlaced = lookout.wake
       const courier = openCourier(world, {
@@ -213,16 +216,37 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
     }
     const webhooks = { sealer, reach, couriers: couriers as Record<Environment, Courier> }
 
+    const requestLookouts: Lookouts = {
+      production: openLookout(requestLookout(worlds.production.db), log),
+      sandbox: openLookout(requestLookout(worlds.sandbox.db), log),
+    }
+    const recorder = openRequestRecorder({
+      worlds,
+      log,
+      per_day: config.requests_per_day,
+      onLeftOut: metrics.unlogged,
+      onWritten: (environment) => requestLookouts[environment].wake(),
+    })
+    closing.push(recorder.stop)
+
     let serving = false
     const { trusted_proxies, in_flight } = config
     const gate = createGate({ keyring, limiter, clock, trusted_proxies, in_flight })
     const server = { url: config.public_url ?? '' }
     const app = buildServer({
-      handlers: createHandlers({ limiter, senders, treasuries, webhooks, lookouts: lookouts as Lookouts }),
+      handlers: createHandlers({
+        limiter,
+        senders,
+        treasuries,
+        webhooks,
+        lookouts: lookouts as Lookouts,
+        requestLookouts,
+      }),
       gate,
       public_url: () => server.url,
       log,
       onAnswer: metrics.answered,
+      record: recorder.record,
       answer_ms: Math.max(ANSWER_MS, config.pix_wait_ms + ANSWER_AFTER_WAIT_MS),
       sockets: config.connections,
     })
@@ -267,7 +291,8 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
     }
     closing.push(closerOf(app))
     // Before the server waits for what is under way: whoever waits for events would keep it open.
-    for (const lookout of Object.values(lookouts)) closing.push(lookout.stop)
+    for (const lookout of [...Object.values(lookouts), ...Object.values(requestLookouts)])
+      closing.push(lookout.stop)
     await app.listen({ host: config.host, port: config.port })
     const { port } = app.server.address() as AddressInfo
     const local = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`

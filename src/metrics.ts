@@ -12,6 +12,8 @@ export type Metrics = {
   attempted(environment: Environment, attempt: { outcome: string; lag_seconds: number | null }): void
   /** What came of an attempt was lost, or kept without what the receiver said. */
   unrecorded(environment: Environment, loss: { kept: boolean }): void
+  /** Requests that are not in the log of requests. */
+  unlogged(environment: Environment, reason: string, count: number): void
   /** A chore had its turn. The environment is that of a world, or shared. */
   kept(environment: string, chore: string, outcome: ChoreOutcome): void
   /** Asks, whenever the metrics are read. */
@@ -66,6 +68,12 @@ export function createMetrics(): Metrics {
     labelNames: ['environment', 'kept'],
     registers: [registry],
   })
+  const unlogged = new Counter({
+    name: 'trilho_requests_unlogged_total',
+    help: 'Requests that were left out of the log of requests: more than a partner’s share, more than memory holds, or the database did not take them',
+    labelNames: ['environment', 'reason'],
+    registers: [registry],
+  })
   new Gauge({
     name: 'trilho_build_info',
     help: 'Always 1; the labels say what is running',
@@ -79,6 +87,7 @@ export function createMetrics(): Metrics {
       if (lag_seconds !== null) lag.observe({ environment }, Math.max(0, lag_seconds))
     },
     unrecorded: (environment, { kept }) => unrecorded.inc({ environment, kept: kept ? 'in part' : 'no' }),
+    unlogged: (environment, reason, count) => unlogged.inc({ environment, reason }, count),
     kept: (environment, chore, outcome) => chores.inc({ environment, chore, outcome }),
     watch: openQuestions(registry),
     answered: ({ method, route, status, seconds }) => requests.observe({ method, route, status }, seconds),

@@ -277,7 +277,7 @@ describe('a chore', () => {
     const chores = choresOf({
       worlds: { ...worlds, sandbox },
       shared: pool,
-      retention: { every_ms: never, event_days: 365, delivery_days: 30, quote_days: 30 },
+      retention: { every_ms: never, event_days: 365, delivery_days: 30, quote_days: 30, request_days: 30 },
       setClock: async () => {},
     })
     const own = chores.filter(({ environment }) => environment === 'sandbox')
@@ -359,6 +359,8 @@ test('a server forgets by itself whatever may be forgotten, in every table, and 
       VALUES ('evt_1', 'whe_0', 'delivered', ${long_ago}, ${long_ago}, ${long_ago})`,
     'sandbox.webhook_attempts': `INSERT INTO sandbox.webhook_attempts (event_id, endpoint_id, attempt, url, headers, status, started_at, duration_ms)
       VALUES ('evt_1', 'whe_0', 1, 'https://example.com/', '{}', 200, ${long_ago}, 1)`,
+    'sandbox.requests': `INSERT INTO sandbox.requests (id, partner_id, api_key_id, method, status, duration_ms, address, created_at)
+      VALUES ('req_0000000000', 'p', 'k', 'GET', 200, 1, '192.0.2.1', ${long_ago})`,
     'shared.windows': `INSERT INTO shared.windows VALUES ('address 192.0.2.1', 'address', ${long_ago}, ${long_ago}, 7)`,
   }
   const tables = Object.keys(rows)
@@ -377,7 +379,7 @@ test('a server forgets by itself whatever may be forgotten, in every table, and 
     return counts.every(({ n }) => n === 0)
   }, 20_000)
   const metrics = await scrape(busy.url)
-  for (const chore of ['claims', 'commits', 'quotes', 'events', 'deliveries'])
+  for (const chore of ['claims', 'commits', 'quotes', 'events', 'deliveries', 'requests'])
     expect(metrics).toMatch(
       new RegExp(
         `trilho_housekeeping_runs_total\\{environment="sandbox",chore="forget ${chore}",outcome="done"\\} [1-9]`,

@@ -119,6 +119,7 @@ export const errors = {
   trade_not_found: notFound('trade'),
   event_not_found: notFound('event'),
   webhook_endpoint_not_found: notFound('webhook endpoint'),
+  request_not_found: notFound('request'),
   method_not_allowed: {
     ...invalid,
     status: 405,

@@ -40,10 +40,16 @@ function randomByte(): number {
  * Ids are made before their transaction, so their order is not the order of commits.
  */
 export function newId(kind: IdKind, now: number): string {
-  let text = ''
-  for (let time = now, i = 0; i < 10; i++, time = Math.floor(time / 32)) text = alphabet[time % 32] + text
+  let text = timeOfId(now)
   for (let i = 0; i < 16; i++) text += alphabet[randomByte() % 32]
   return `${idPrefixes[kind]}_${text}`
+}
+
+/** What the ids of a moment begin with, behind their prefix. */
+export function timeOfId(now: number): string {
+  let text = ''
+  for (let time = now, i = 0; i < 10; i++, time = Math.floor(time / 32)) text = alphabet[time % 32] + text
+  return text
 }
 
 const TAIL = '[0-9a-hjkmnp-tv-z]{26}'

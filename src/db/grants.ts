@@ -43,6 +43,7 @@ export const worldGrants: Record<string, string> = {
   webhook_deliveries: 'SELECT, INSERT, UPDATE',
   webhook_attempts: 'SELECT, INSERT',
   webhook_answer_bytes: 'SELECT, INSERT, UPDATE, DELETE',
+  requests: 'SELECT, INSERT',
 }
 
 /** What a world may see of the tenants. */

@@ -1,15 +1,12 @@
-import type { Environment } from '../core/environment.ts'
 import { refuse } from '../core/errors.ts'
 import { selectNewest } from '../db/newest.ts'
 import { type Handler, handle } from '../http/endpoint.ts'
 import { decodeCursor, encodeCursor, filterOf, listOf, pageOf } from '../http/page.ts'
+import { type Lookouts, readOrWait } from '../http/wait.ts'
 import type { World } from '../world.ts'
 import * as contract from './contract.ts'
-import { findEvent, positionAfter, readOrWait } from './log.ts'
-import type { Lookout } from './lookout.ts'
+import { findEvent, positionAfter } from './log.ts'
 import { eventList, type LogPage, type StoredEvent, selectEvents } from './store.ts'
-
-export type Lookouts = { readonly [E in Environment]: Lookout }
 
 export const eventsRoutes = (lookouts: Lookouts): Handler[] => [
   handle(contract.listEvents, async (call) => {

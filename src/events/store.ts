@@ -1,5 +1,6 @@
 import { type IdKind, idPrefixes } from '../core/ids.ts'
 import type { GoOn } from '../db/chore.ts'
+import type { LookoutSource } from '../db/lookout.ts'
 import { type ListSource, lookedAt } from '../db/newest.ts'
 import type { Db } from '../db/pool.ts'
 import { type Check, IN_PRODUCTION, ofKind, type RangeCheck, type Within } from '../ledger/audit.ts'
@@ -156,20 +157,22 @@ export async function lastPosition(db: Db, partner_id?: string): Promise<bigint>
   return rows[0].last ?? 0n
 }
 
-/** Whose events got their places behind this position; looks at `most` of them. */
-export async function newsSince(
-  db: Db,
-  position: bigint,
-  most: number,
-): Promise<{ last: bigint | null; partners: ReadonlySet<string>; looked_at: number }> {
-  const { rows } = await db.query({
-    name: 'news since position',
-    text: `SELECT max(position) AS last, array_agg(DISTINCT partner_id) AS partners, count(*)::integer AS looked_at
-      FROM (SELECT partner_id, position FROM event_positions WHERE position > $1 ORDER BY position LIMIT $2) AS news`,
-    values: [position, most],
-  })
-  return { ...rows[0], partners: new Set(rows[0].partners ?? []) }
-}
+const LOOK_MAX = 5000
+
+/** For whoever waits for events. */
+export const eventLookout = (db: Db): LookoutSource => ({
+  last: () => lastPosition(db),
+  async since(position) {
+    const { rows } = await db.query({
+      name: 'events since position',
+      text: `SELECT max(position) AS last, array_agg(DISTINCT partner_id) AS partners, count(*)::integer AS looked_at
+        FROM (SELECT partner_id, position FROM event_positions WHERE position > $1 ORDER BY position LIMIT $2) AS news`,
+      values: [position, LOOK_MAX],
+    })
+    const { last, partners, looked_at } = rows[0]
+    return { last, partners: new Set(partners ?? []), more: looked_at === LOOK_MAX }
+  },
+})
 
 /** Forgets events that nobody waits for, as many as there are. */
 export async function forgetEvents(db: Db, older_than: Date, goOn: GoOn = () => true): Promise<void> {

@@ -160,8 +160,9 @@ describe('many that wait', () => {
 
   test('are bounded per partner: one more is refused, consumes nothing, and is nobody else’s matter', async () => {
     const [{ api, key, partner_id }, others] = [await settledPartner(), await settledPartner()]
-    const { replies, leave } = waitAll(key, WAITS_PER_PARTNER)
     const second_key = (await service.partner({ partner_id })).api
+    await until(async () => (await api.get('/v1/events')).json.data.length === 2, 5000)
+    const { replies, leave } = waitAll(key, WAITS_PER_PARTNER)
     let refused!: Reply
     await until(async () => {
       refused = await second_key.get('/v1/events?wait=1')

@@ -27,9 +27,17 @@ export type Knock = {
   readonly waits: boolean
 }
 
-export type TurnedAway = { readonly window: WindowState; readonly refusal: Refusal }
+/** Whose request it is, once its key was found good. */
+export type Requester = { readonly world: World; readonly partner_id: string; readonly key_id: string }
+
+export type TurnedAway = {
+  readonly by?: Requester
+  readonly window: WindowState
+  readonly refusal: Refusal
+}
 
 export type Admitted = {
+  readonly by: Requester
   readonly refusal?: undefined
   readonly window: WindowState
   /** The window once more: what was counted may have been taken back. */

@@ -14,7 +14,7 @@ import { Answered } from './answered.ts'
 import { answerBelowRouter, answerEverything, endGently, say } from './below-router.ts'
 import { acceptJsonOnly, BODY_MAX_BYTES, isUnread, refuseFields } from './body.ts'
 import { type Endpoint, type Handler, methodAndPath } from './endpoint.ts'
-import type { Admitted, Gate } from './gate.ts'
+import type { Admitted, Gate, Requester } from './gate.ts'
 import { rateLimitHeaders, refusalHeaders, securityHeaders } from './headers.ts'
 import { isLoopback } from './ip.ts'
 import { findLocation, type Located } from './location.ts'
@@ -24,6 +24,19 @@ import { guardSockets, PIPELINED_MAX, type SocketLimits, STALL_MS } from './sock
 import { refusalOf } from './validation.ts'
 import { waitMsOf } from './wait.ts'
 
+/** A request as the log of requests keeps it, once it was answered. */
+export type AnsweredRequest = {
+  readonly id: string
+  readonly by: Requester
+  readonly method: string
+  readonly route: string | null
+  readonly status: number
+  readonly error_code: string | null
+  readonly elapsed_ms: number
+  readonly address: string
+  readonly object_id: string | null
+}
+
 export type ServerOptions = {
   readonly handlers: readonly Handler[]
   readonly gate: Gate
@@ -31,6 +44,8 @@ export type ServerOptions = {
   readonly public_url: () => string
   readonly log: Logger
   readonly onAnswer?: (answer: { method: string; route: string; status: number; seconds: number }) => void
+  /** Told of every answer to a good key. */
+  readonly record?: (answered: AnsweredRequest) => void
   /** Whoever has not been answered after this time gets a 503: nobody waits without bound. */
   readonly answer_ms?: number
   readonly sockets?: Partial<SocketLimits>
@@ -51,6 +66,10 @@ declare module 'fastify' {
     admitted: Admitted | undefined
     /** A handler is at it: the place of the request is free when it ends, and not when its caller is let go. */
     running: boolean
+    /** Set as soon as its key was found good, whatever became of it. */
+    by: Requester | undefined
+    error_code: string | undefined
+    object_id: string | undefined
   }
   interface FastifyContextConfig {
     endpoint?: Endpoint
@@ -139,6 +158,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     })
     const admission = await inTime(request, knocking, (late) => late.refusal ?? late.leave())
     reply.headers(rateLimitHeaders(admission.window))
+    request.by = admission.by
     if (admission.refusal) throw admission.refusal
     request.admitted = admission
     // Whoever goes away before a handler was asked gives up its place.
@@ -153,6 +173,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
 
   function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const refusal = explainHeader(toRefusal(error), request)
+    request.error_code = refusal.code
     if (!request.running) request.admitted?.leave()
     if (refusal.code === 'internal_error') log.error({ err: error, request_id: request.id }, 'internal error')
     if (refusal.code === 'service_unavailable')
@@ -170,6 +191,9 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.decorateRequest('answer_by', 0)
   app.decorateRequest('admitted', undefined)
   app.decorateRequest('running', false)
+  app.decorateRequest('by', undefined)
+  app.decorateRequest('error_code', undefined)
+  app.decorateRequest('object_id', undefined)
   app.addHook('onRequest', async (request, reply) => {
     prepare(request, reply)
     if (sockets.isCrowded(request.raw.socket)) {
@@ -186,6 +210,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     const route = request.routeOptions.url ?? 'none'
     const seconds = reply.elapsedTime / 1000
     options.onAnswer?.({ method: request.method, route, status: reply.statusCode, seconds })
+    if (options.record && request.by) options.record(answeredRequest(request, reply, request.by))
     log.info(
       {
         request_id: request.id,
@@ -287,14 +312,48 @@ function addRoute(
         const { status, body } = answer.answer
         if (answer.replayed) reply.header('idempotent-replayed', 'true')
         if (status === 201 && location) reply.header('location', location(JSON.parse(body)))
+        noteStored(request, answer.answer)
         return reply.code(status).send(body)
       }
       const { status } = endpoint.reply
       if (status === 201 && location) reply.header('location', location(answer))
+      request.object_id = idOf(answer)
       reply.code(status)
       return status === 204 ? reply.send() : reply.send(JSON.stringify(answer))
     },
   })
+}
+
+/** An id of ours, and nothing that a caller could have put into a path instead. */
+const OWN_ID = /^[a-z]{2,4}_[0-9a-z]{26}$/
+
+const idOf = (answer: unknown): string | undefined => {
+  const id = (answer as { id?: unknown } | undefined)?.id
+  return typeof id === 'string' && OWN_ID.test(id) ? id : undefined
+}
+
+/** What an answer that was stored as text says of itself. */
+function noteStored(request: FastifyRequest, { body }: { body: string }): void {
+  request.object_id = /^\{"id":"([a-z]{2,4}_[0-9a-z]{26})"/.exec(body)?.[1]
+  request.error_code = /^\{"error":\{"type":"[a-z_]{1,40}","code":"([a-z_]{1,40})"/.exec(body)?.[1]
+}
+
+function answeredRequest(request: FastifyRequest, reply: FastifyReply, by: Requester): AnsweredRequest {
+  const { endpoint } = request.routeOptions.config
+  const asked_for = Object.values((request.params ?? {}) as Record<string, string>).findLast((value) =>
+    OWN_ID.test(value),
+  )
+  return {
+    id: request.id,
+    by,
+    method: request.method,
+    route: endpoint ? methodAndPath(endpoint).path : null,
+    status: reply.statusCode,
+    error_code: request.error_code ?? null,
+    elapsed_ms: reply.elapsedTime,
+    address: request.address,
+    object_id: request.object_id ?? asked_for ?? null,
+  }
 }
 
 const NEVER_GONE = new AbortController().signal

@@ -1,4 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Type as T } from 'typebox'
+import type { Environment } from '../core/environment.ts'
+import type { Lookout } from '../db/lookout.ts'
 import type { Endpoint } from './endpoint.ts'
 
 /**
@@ -22,4 +25,39 @@ export function waitMsOf(endpoint: Endpoint | undefined, query: unknown): number
   if (!endpoint?.waits) return 0
   const seconds = Number((query as { wait?: string } | undefined)?.wait ?? 0)
   return seconds > 0 ? Math.min(seconds, WAIT_MAX_SECONDS) * 1000 : 0
+}
+
+/** One for each world. */
+export type Lookouts = { readonly [E in Environment]: Lookout }
+
+/** After the first others may follow at once: they are answered together. */
+const GATHER_MS = 50
+/** What a filter leaves out wakes a caller for nothing: then it looks less and less often. */
+const GATHER_MAX_MS = 800
+
+/** Reads again and again until there is something, or the wait is over. */
+export async function readOrWait<Found>(
+  read: () => Promise<Found>,
+  wait: {
+    readonly isEmpty: (found: Found) => boolean
+    readonly lookout: Lookout
+    readonly partner_id: string
+    readonly wait_ms: number
+    readonly gone: AbortSignal
+  },
+): Promise<Found> {
+  if (wait.wait_ms === 0) return read()
+  const until = performance.now() + wait.wait_ms
+  const watch = await wait.lookout.watch(wait.partner_id)
+  try {
+    let found = await read()
+    for (let gather_ms = GATHER_MS; wait.isEmpty(found); gather_ms = Math.min(2 * gather_ms, GATHER_MAX_MS)) {
+      if (!(await watch.news(until, wait.gone))) break
+      await sleep(Math.max(0, Math.min(gather_ms, until - performance.now())))
+      found = await read()
+    }
+    return found
+  } finally {
+    watch.end()
+  }
 }

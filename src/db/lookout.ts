@@ -1,18 +1,32 @@
 import type { Logger } from 'pino'
-import type { World } from '../world.ts'
-import { lastPosition, newsSince } from './store.ts'
 
 /**
- * Lets any number of callers wait for events: one question to the database serves all of a world, and is asked only while
- * somebody waits. It is asked at once when this node has placed events, and every so often for those of other nodes.
+ * Lets any number of callers wait for what is added to a log: one question to the database serves all of them, and is
+ * asked only while somebody waits. It is asked at once when this node has added something, and every so often for what
+ * other nodes add. Positions in the log must become visible in their own order.
  */
 export type Lookout = {
-  /** From when this resolves, every event of the partner that gets its place in the log is told. */
+  /** From when this resolves, everything of the partner that gets a position is told. */
   watch(partner_id: string): Promise<Watch>
-  /** Events may have got their places. */
+  /** Something may have been added. */
   wake(): void
   /** Whoever waits is let go. */
   stop(): Promise<void>
+}
+
+export type LookoutSource = {
+  /** A position that everything visible of these partners is below, or at; an earlier one only costs a look. */
+  last(partners: readonly string[]): Promise<bigint>
+  /** Who of these partners has something behind the position; may name others too. */
+  since(position: bigint, partners: readonly string[]): Promise<News>
+}
+
+export type News = {
+  /** Up to where it was looked. */
+  readonly last: bigint | null
+  readonly partners: ReadonlySet<string>
+  /** There is more than was looked at. */
+  readonly more: boolean
 }
 
 export type Watch = {
@@ -24,11 +38,10 @@ export type Watch = {
 const POLL_MS = 250
 /** Between two looks, however often it is woken. */
 const GATHER_MS = 20
-const LOOK_MAX = 5000
 
 type Watcher = { readonly partner_id: string; told: boolean; rouse: () => void }
 
-export function openLookout(world: World, log: Logger): Lookout {
+export function openLookout(source: LookoutSource, log: Logger): Lookout {
   const watchers = new Set<Watcher>()
   /** Up to where everybody was told; undefined while nobody watches. */
   let seen: bigint | undefined
@@ -38,15 +51,17 @@ export function openLookout(world: World, log: Logger): Lookout {
   let stopped = false
   let ended: Promise<void> = Promise.resolve()
 
+  const watched = () => [...new Set([...watchers].map(({ partner_id }) => partner_id))]
+
   async function begin(): Promise<void> {
-    seen = await lastPosition(world.db)
+    seen = await source.last(watched())
     ended = look()
   }
 
   async function look(): Promise<void> {
     while (!stopped && watchers.size > 0) {
       woken = false
-      await tellNews().catch((error: unknown) => log.debug({ err: error }, 'cannot look for events'))
+      await tellNews().catch((error: unknown) => log.debug({ err: error }, 'cannot look for what was added'))
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, woken ? GATHER_MS : POLL_MS)
         rouse = () => {
@@ -61,14 +76,14 @@ export function openLookout(world: World, log: Logger): Lookout {
   }
 
   async function tellNews(): Promise<void> {
-    const { last, partners, looked_at } = await newsSince(world.db, seen!, LOOK_MAX)
+    const { last, partners, more } = await source.since(seen!, watched())
     seen = last ?? seen
     for (const watcher of watchers) {
       if (!partners.has(watcher.partner_id)) continue
       watcher.told = true
       watcher.rouse()
     }
-    if (looked_at === LOOK_MAX) woken = true
+    if (more) woken = true
   }
 
   function waitFor(watcher: Watcher, until: number, gone: AbortSignal): Promise<boolean> {

@@ -1,0 +1,131 @@
+import type { Logger } from 'pino'
+import type { Environment } from '../core/environment.ts'
+import type { AnsweredRequest } from '../http/server.ts'
+import type { Worlds } from '../world.ts'
+import { insertRequests, type LoggedRequest } from './store.ts'
+
+/**
+ * Writes down requests after they were answered, a batch at a time, beside everything else. Nothing waits for it: what does
+ * not fit into memory, what the database does not take at once, and what is more than a partner's share of the day is left
+ * out and counted.
+ */
+export type RequestRecorder = {
+  record(answered: AnsweredRequest): void
+  stop(): Promise<void>
+}
+
+export type LeftOut = 'share' | 'memory' | 'database'
+
+export type RecorderOptions = {
+  readonly worlds: Worlds
+  readonly log: Logger
+  /** How many a partner may have logged per UTC day, on this node; 0: none at all. */
+  readonly per_day: number
+  readonly onLeftOut?: (environment: Environment, reason: LeftOut, count: number) => void
+  /** Told when some were written. */
+  readonly onWritten?: (environment: Environment) => void
+}
+
+const GATHER_MS = 250
+const BATCH_MAX = 500
+const WAITING_MAX = 5000
+/** Of a partner's share so much may be what a limit refused: a flood of those consumes nothing, and would leave no room. */
+const REFUSED_SHARE = 10
+const DAY_MS = 24 * 3_600_000
+
+type Waiting = Omit<LoggedRequest, 'position'>
+
+export function openRequestRecorder(options: RecorderOptions): RequestRecorder {
+  const { worlds, log } = options
+  const lines = {
+    production: openLine('production'),
+    sandbox: openLine('sandbox'),
+  }
+
+  function openLine(environment: Environment) {
+    const world = worlds[environment]
+    const share = openShare(options.per_day)
+    let waiting: Waiting[] = []
+    let writing: Promise<void> | undefined
+    let stopped = false
+    let rouse: () => void = () => {}
+    const leaveOut = (reason: LeftOut, count = 1) => options.onLeftOut?.(environment, reason, count)
+
+    async function write(): Promise<void> {
+      while (waiting.length > 0) {
+        if (!stopped) await gather()
+        const batch = waiting.slice(0, BATCH_MAX)
+        waiting = waiting.slice(BATCH_MAX)
+        try {
+          await insertRequests(world.db, batch)
+          options.onWritten?.(environment)
+        } catch (error) {
+          leaveOut('database', batch.length)
+          log.debug({ err: error, requests: batch.length }, 'requests not logged')
+        }
+      }
+      writing = undefined
+    }
+
+    const gather = () =>
+      new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, GATHER_MS)
+        rouse = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+
+    return {
+      add(row: Waiting, refused_by_limit: boolean): void {
+        if (!share.take(row, refused_by_limit)) return leaveOut('share')
+        if (waiting.length >= WAITING_MAX) return leaveOut('memory')
+        waiting.push(row)
+        writing ??= write()
+      },
+      async stop(): Promise<void> {
+        stopped = true
+        rouse()
+        await writing
+      },
+    }
+  }
+
+  return {
+    record({ by, elapsed_ms, ...answered }) {
+      const { world, partner_id, key_id } = by
+      const row: Waiting = {
+        ...answered,
+        partner_id,
+        api_key_id: key_id,
+        duration_ms: Math.round(elapsed_ms),
+        created_at: new Date(world.clock.now() - elapsed_ms),
+      }
+      lines[world.environment].add(row, answered.status === 429)
+    },
+    async stop() {
+      await Promise.all(Object.values(lines).map((line) => line.stop()))
+    },
+  }
+}
+
+/** How much of the day's share each partner has used; forgotten at the turn of the day. */
+function openShare(per_day: number) {
+  let day = 0
+  const used = new Map<string, { all: number; refused: number }>()
+  return {
+    take({ partner_id, created_at }: Waiting, refused_by_limit: boolean): boolean {
+      const today = Math.floor(created_at.getTime() / DAY_MS)
+      if (today > day) {
+        day = today
+        used.clear()
+      }
+      const own = used.get(partner_id) ?? { all: 0, refused: 0 }
+      if (own.all >= per_day || (refused_by_limit && own.refused >= per_day / REFUSED_SHARE)) return false
+      own.all++
+      if (refused_by_limit) own.refused++
+      used.set(partner_id, own)
+      return true
+    },
+  }
+}

@@ -1,0 +1,148 @@
+import { idPrefixes, timeOfId } from '../core/ids.ts'
+import type { GoOn } from '../db/chore.ts'
+import { columnsOf } from '../db/columns.ts'
+import type { LookoutSource } from '../db/lookout.ts'
+import type { ListSource } from '../db/newest.ts'
+import { type Db, type Pool, transaction } from '../db/pool.ts'
+
+export type LoggedRequest = {
+  readonly id: string
+  readonly partner_id: string
+  readonly api_key_id: string
+  readonly method: string
+  readonly route: string | null
+  readonly status: number
+  readonly error_code: string | null
+  readonly duration_ms: number
+  readonly address: string
+  readonly object_id: string | null
+  readonly created_at: Date
+  readonly position: bigint
+}
+
+const written = {
+  id: 'text',
+  partner_id: 'text',
+  api_key_id: 'text',
+  method: 'text',
+  route: 'text',
+  status: 'smallint',
+  error_code: 'text',
+  duration_ms: 'integer',
+  address: 'text',
+  object_id: 'text',
+  created_at: 'timestamptz',
+} as const satisfies Partial<Record<keyof LoggedRequest, string>>
+
+const names = Object.keys(written) as (keyof typeof written)[]
+const INSERT = `INSERT INTO requests (${names.join(', ')})
+  SELECT * FROM unnest(${Object.values(written)
+    .map((type, i) => `$${i + 1}::${type}[]`)
+    .join(', ')}) ON CONFLICT (id) DO NOTHING`
+
+/** Nobody waits for this to be safe on disk: a crash may cost the last moments of the log, and no answer. */
+const LIGHTLY = `SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '1s', true),
+  set_config('statement_timeout', '2s', true)`
+
+export function insertRequests(
+  db: Pool,
+  requests: readonly Omit<LoggedRequest, 'position'>[],
+): Promise<void> {
+  return transaction(db, async (tx) => {
+    await tx.query(LIGHTLY)
+    await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('place requests ' || current_schema(), 0))`)
+    await tx.query({
+      name: 'insert requests',
+      text: INSERT,
+      values: names.map((name) => requests.map((request) => request[name])),
+    })
+  })
+}
+
+export const requestList: ListSource = {
+  table: 'requests',
+  columns: columnsOf('requests'),
+  walks: [{ by: ['status'] }, { by: ['api_key_id'] }, { by: [] }],
+}
+
+export async function requestById(
+  db: Db,
+  where: { id: string; partner_id: string },
+): Promise<LoggedRequest | undefined> {
+  const { rows } = await db.query({
+    name: 'request by id',
+    text: `SELECT ${columnsOf('requests')} FROM requests WHERE id = $1 AND partner_id = $2`,
+    values: [where.id, where.partner_id],
+  })
+  return rows[0]
+}
+
+/** A page of whoever follows the log. With `stopped_at` there may be more, from right behind it. */
+export type Followed = { readonly rows: readonly LoggedRequest[]; readonly stopped_at: bigint | undefined }
+
+/** How many are looked at for one page, when some of them may be left out of it. */
+const LOOK_MAX = 1000
+
+/** Oldest first, in the order in which they were logged. */
+export async function selectRequestsAfter(
+  db: Db,
+  filter: {
+    readonly partner_id: string
+    readonly after: bigint
+    readonly status: string | undefined
+    readonly key_id: string | undefined
+    readonly limit: number
+  },
+): Promise<Followed> {
+  const { partner_id, after, status = null, key_id = null, limit } = filter
+  const look = status === null && key_id === null ? limit : LOOK_MAX
+  const { rows } = await db.query({
+    name: 'requests after position',
+    text: `WITH looked AS MATERIALIZED (SELECT ${columnsOf('requests')} FROM requests
+        WHERE partner_id = $1 AND position > $2 ORDER BY position LIMIT $6)
+      SELECT ${columnsOf('requests', 'm')}, s.last, s.looked_at
+      FROM (SELECT max(position) AS last, count(*)::integer AS looked_at FROM looked) AS s LEFT JOIN LATERAL
+        (SELECT ${columnsOf('requests')} FROM looked WHERE ($3::smallint IS NULL OR status = $3)
+          AND ($4::text IS NULL OR api_key_id = $4) ORDER BY position LIMIT $5) AS m ON true ORDER BY m.position`,
+    values: [partner_id, after, status, key_id, limit, look],
+  })
+  const found = rows.filter(({ id }) => id !== null)
+  const stopped = found.length < limit && rows[0].looked_at === look
+  return { rows: found, stopped_at: stopped ? rows[0].last : undefined }
+}
+
+/** Of the last request of these partners; 0 when there is none. */
+export async function lastRequest(db: Db, partners: readonly string[]): Promise<bigint> {
+  const { rows } = await db.query({
+    name: 'last request',
+    text: `SELECT max(newest.position) AS last FROM unnest($1::text[]) AS p (id) CROSS JOIN LATERAL
+      (SELECT position FROM requests WHERE partner_id = p.id ORDER BY position DESC LIMIT 1) AS newest`,
+    values: [partners],
+  })
+  return rows[0].last ?? 0n
+}
+
+/** For whoever waits for requests. */
+export const requestLookout = (db: Db): LookoutSource => ({
+  last: (partners) => lastRequest(db, partners),
+  async since(position, partners) {
+    const { rows } = await db.query({
+      name: 'requests since position',
+      text: `SELECT max(newest.position) AS last, array_agg(p.id) AS partners FROM unnest($2::text[]) AS p (id) CROSS JOIN LATERAL
+        (SELECT position FROM requests WHERE partner_id = p.id AND position > $1 ORDER BY position DESC LIMIT 1) AS newest`,
+      values: [position, partners],
+    })
+    return { last: rows[0].last, partners: new Set(rows[0].partners ?? []), more: false }
+  },
+})
+
+const STEP = 1000
+
+/** Forgets requests that came before that time, as many as there are. */
+export async function forgetRequests(db: Db, older_than: Date, goOn: GoOn = () => true): Promise<void> {
+  const below = `${idPrefixes.request}_${timeOfId(older_than.getTime())}`
+  for (let gone = STEP; gone === STEP && goOn(); ) {
+    const { rows } = await db.query('SELECT forget_requests($1, $2) AS gone', [below, STEP])
+    gone = rows[0].gone
+  }
+}
