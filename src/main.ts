@@ -8,13 +8,12 @@ import type { Config } from './config.ts'
 import { type Clock, systemClock } from './core/clock.ts'
 import type { Environment } from './core/environment.ts'
 import { reportError } from './core/error-report.ts'
-import { createSealer } from './core/seal.ts'
 import { awaitPrimary } from './db/await-primary.ts'
 import { measureOffset } from './db/clock.ts'
 import { openHints } from './db/hints.ts'
 import { migrate } from './db/migrate.ts'
-import { ensureSecretKey, startDatabase } from './db/open.ts'
-import { type Db, openPool } from './db/pool.ts'
+import { openSealer, secretKeysOf, startDatabase } from './db/open.ts'
+import { type Db, openPool, withOwner } from './db/pool.ts'
 import { primaryOf } from './db/primary.ts'
 import { createDemo, renderDemo } from './demo.ts'
 import { buildOpenApi } from './docs/openapi.ts'
@@ -29,6 +28,7 @@ import { createMetrics } from './metrics.ts'
 import { openCarrier } from './onchain/carrier.ts'
 import { openShared } from './partners/partners.ts'
 import { openSender } from './pix/sender.ts'
+import { checkSecretKey, reachedBy } from './secrets/check.ts'
 import { openTreasury } from './treasury/treasury.ts'
 import { version } from './version.ts'
 import { isAllowedAddress } from './webhooks/address.ts'
@@ -102,7 +102,7 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
       log.warn(`CRASH_AT is set: this process will kill itself at ${process.env.CRASH_AT}`)
     const database = await startDatabase(config, (line) => log.debug({ postgres: line }), onFatal)
     closing.push(database.stop)
-    const secret_key = config.secret_key ?? (await ensureSecretKey(config.data_dir))
+    const sealer = openSealer(config, await secretKeysOf(config))
     const primary = primaryOf(database.url)
     const unlisten = primary.onEpoch((news) => log.warn(news, 'connections to the database are renewed'))
     closing.push(async () => unlisten())
@@ -110,6 +110,9 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
     const applied = await migrate(database.url, signal)
     signal?.throwIfAborted()
     if (applied.length > 0) log.info({ applied }, 'database migrated')
+    const in_force = await withOwner(database.url, (owner) => checkSecretKey(reachedBy(owner), sealer))
+    if (in_force !== sealer.keyIds()[0])
+      log.warn({ in_force, known: sealer.keyIds() }, 'another key is in force; run: trilho secrets rotate')
 
     const metrics = createMetrics()
     const clock = systemClock()
@@ -184,7 +187,6 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
     const allows = (address: string) => isAllowedAddress(address, allow_private)
     const outside = openOutside({ resolve, allows, connect_ms: timeout_ms })
     closing.push(outside.stop)
-    const sealer = createSealer(secret_key)
     for (const world of Object.values(worlds) as World[]) {
       const { environment } = world
       const onAttempt = metrics.attempted.bind(undefined, environment)

@@ -4,7 +4,7 @@ import type { Config } from './config.ts'
 import type { Clock } from './core/clock.ts'
 import type { Environment } from './core/environment.ts'
 import { customerChecks } from './customers/store.ts'
-import { openPool, type SchemaName } from './db/pool.ts'
+import { openPool, schemas } from './db/pool.ts'
 import { depositChecks, depositTemplate } from './deposits/store.ts'
 import { eventChecks } from './events/store.ts'
 import { type Check, type Template, templateChecks, transitCheck } from './ledger/audit.ts'
@@ -24,9 +24,6 @@ import { replayCheck } from './treasury/replay.ts'
 import { feePayoutTemplate, treasuryChecks } from './treasury/store.ts'
 import { webhookChecks } from './webhooks/store.ts'
 import { createWorld, type World, type Worlds } from './world.ts'
-
-/** Builds the two worlds from one database. Nothing made for the one can be handed to the other. */
-const schemas: Readonly<Record<Environment, SchemaName>> = { production: 'live', sandbox: 'sandbox' }
 
 /** What each kind of cause books, exactly. A new kind of cause has its line here, or its entries are findings. */
 const templates: readonly Template[] = [

@@ -10,7 +10,7 @@ const ranks: readonly (readonly string[])[] = [
   ['world.ts', 'ledger', 'http'],
   ['customers', 'desk', 'events', 'exceptions', 'keys', 'limits', 'money-limits', 'partners', 'treasury'],
   ['adjustments', 'deposits', 'pix', 'onchain', 'quotes', 'webhooks'],
-  ['audit', 'operator'],
+  ['audit', 'operator', 'secrets'],
   [
     'docs',
     'api.ts',

@@ -10,6 +10,7 @@ import { reachDatabase } from '../db/open.ts'
 import { isUnreachable, openPool } from '../db/pool.ts'
 import { PoolerInTheWay } from '../db/verdict.ts'
 import { openShared } from '../partners/partners.ts'
+import { WrongSecretKey } from '../secrets/check.ts'
 import { version } from '../version.ts'
 import { openWorlds } from '../worlds.ts'
 import { type CliCommand, type Input, type Output, type ParseOptions, UsageError } from './command.ts'
@@ -22,11 +23,13 @@ import { operatorCommands } from './operator.ts'
 import { partnerCommands } from './partners.ts'
 import { proposalCommands } from './proposals.ts'
 import { RemoteRefusal } from './remote.ts'
+import { secretCommands } from './secrets.ts'
 import { serviceCommands } from './service.ts'
 import { treasuryCommands } from './treasury.ts'
 
 const commands: readonly CliCommand[] = [
   ...serviceCommands,
+  ...secretCommands,
   ...partnerCommands,
   ...keyCommands,
   ...customerCommands,
@@ -119,7 +122,7 @@ function explain(error: unknown, command: CliCommand): string {
   if (error instanceof Refusal || error instanceof RemoteRefusal) return `${error.message}\n`
   if (error instanceof ConfigError || error instanceof DataDirBusy || error instanceof MigrationBlocked)
     return `${error.message}\n`
-  if (error instanceof PoolerInTheWay) return `${error.message}\n`
+  if (error instanceof PoolerInTheWay || error instanceof WrongSecretKey) return `${error.message}\n`
   const { code } = error as { code?: string }
   const message = messageOf(error as Error & { readonly [name: string]: unknown })
   // A connection enters its role with its first packet: without the role there is no connection.

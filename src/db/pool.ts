@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import type { Environment } from '../core/environment.ts'
 import { parseAddress } from './address.ts'
 import { CONNECT_MS, PrimaryClient, type PrimaryConfig, primaryOf } from './primary.ts'
 import { NoPrimary } from './verdict.ts'
@@ -11,6 +12,7 @@ export type Client = pg.Client
 export type Db = Pick<pg.Client, 'query'>
 
 export type SchemaName = 'live' | 'sandbox' | 'shared'
+export const schemas: Readonly<Record<Environment, SchemaName>> = { production: 'live', sandbox: 'sandbox' }
 export type Seat = { readonly url: string; readonly schema: SchemaName; readonly application_name: string }
 
 const INT8 = 20
@@ -145,6 +147,15 @@ export async function openOwner(url: string, application_name: string): Promise<
   })
   await client.connect()
   return client
+}
+
+export async function withOwner<T>(url: string, work: (owner: Client) => Promise<T>): Promise<T> {
+  const owner = await openOwner(url, 'trilho start')
+  try {
+    return await work(owner)
+  } finally {
+    await owner.end()
+  }
 }
 
 /**

@@ -16,6 +16,7 @@ import {
 import { openRecorder, type Recorder } from './recorder.ts'
 import { retryDelay } from './schedule.ts'
 import { signatureHeaders } from './signature.ts'
+import { sealedFor } from './store.ts'
 
 /**
  * Brings events to their receivers, at least once. Claimed with a lease, posted outside of any transaction, recorded in
@@ -235,7 +236,8 @@ export function openCourier(world: World, options: CourierOptions): Courier {
   }
 
   function secretsOf(claimed: Claimed, now: Date): Buffer[] {
-    const open = (sealed: Buffer) => options.sealer.open(sealed, sealedFor(world, claimed.endpoint_id))
+    const open = (sealed: Buffer) =>
+      options.sealer.open(sealed, sealedFor(world.environment, claimed.endpoint_id))
     const { secret, previous_secret, previous_secret_until } = claimed
     const rotating = previous_secret && previous_secret_until && previous_secret_until > now
     return [open(secret), ...(rotating ? [open(previous_secret)] : [])]
@@ -304,7 +306,3 @@ function lanesAfter(lanes: number, verdict: Verdict): number {
 /** Down to one lane: its last attempts kept us waiting. */
 const isFailing = ({ lanes }: Post): boolean => lanes === 1
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
-
-/** What a secret of an endpoint is sealed for. */
-export const sealedFor = (world: Pick<World, 'environment'>, endpoint_id: string): string =>
-  `${world.environment} ${endpoint_id}`

@@ -2,11 +2,12 @@ import { refuse } from '../core/errors.ts'
 import { isId } from '../core/ids.ts'
 import type { Sealer } from '../core/seal.ts'
 import { transaction } from '../db/pool.ts'
+import { sealInForce } from '../db/sealing.ts'
 import { type EventType, recordEvent, TEST_TYPE } from '../events/events.ts'
 import { findEvent } from '../events/log.ts'
 import type { World } from '../world.ts'
 import { renderEndpoint } from './contract.ts'
-import { type Courier, sealedFor } from './courier.ts'
+import type { Courier } from './courier.ts'
 import { addDelivery, type Delivery, redeliverEvent, redeliverRange, selectDeliveries } from './queue.ts'
 import { newSecret, showSecret } from './signature.ts'
 import {
@@ -16,6 +17,8 @@ import {
   type EndpointChange,
   insertEndpoint,
   replaceSecret,
+  type Sealing,
+  sealedFor,
   selectEndpoint,
   type WebhookEndpoint,
 } from './store.ts'
@@ -54,11 +57,17 @@ export async function createEndpoint(
   checkUrl(world, webhooks, wanted.url)
   const id = world.newId('webhook_endpoint')
   const secret = newSecret()
-  const sealed = webhooks.sealer.seal(secret, sealedFor(world, id))
+  const seal = sealing(world, webhooks, secret, id)
   const events = [...new Set(wanted.events)]
-  const endpoint = await insertEndpoint(world.db, { ...wanted, id, events, secret: sealed }, ENDPOINTS_MAX)
+  const endpoint = await insertEndpoint(world.db, { ...wanted, id, events }, seal, ENDPOINTS_MAX)
   return { endpoint: endpoint ?? refuse('too_many_webhook_endpoints'), secret: showSecret(secret) }
 }
+
+/** Under the key that the database names, which may change while a request is under way. */
+const sealing =
+  ({ environment }: World, { sealer }: Webhooks, secret: Buffer, id: string): Sealing =>
+  (tx) =>
+    sealInForce(tx, sealer, secret, sealedFor(environment, id))
 
 function checkUrl(world: World, { allow_private }: Webhooks, url: string): void {
   const reason = refusalOfUrl(url, { allow_http: world.environment === 'sandbox', allow_private })
@@ -97,14 +106,14 @@ export async function removeEndpoint(world: World, where: Where): Promise<void> 
 
 export async function rotateSecret(
   world: World,
-  { sealer }: Webhooks,
+  webhooks: Webhooks,
   where: Where,
   grace_hours: number,
 ): Promise<ShownEndpoint> {
   const secret = newSecret()
-  const sealed = sealer.seal(secret, sealedFor(world, where.id))
+  const seal = sealing(world, webhooks, secret, where.id)
   const known = isId('webhook_endpoint', where.id)
-  const endpoint = known ? await replaceSecret(world.db, where, sealed, grace_hours * 3600) : undefined
+  const endpoint = known ? await replaceSecret(world.db, where, seal, grace_hours * 3600) : undefined
   return { endpoint: endpoint ?? missing(), secret: showSecret(secret) }
 }
 
