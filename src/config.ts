@@ -92,6 +92,13 @@ const settings = {
     secret: true,
     parse: hexKey,
   }),
+  SECRET_KEY_PREVIOUS: setting({
+    about:
+      'Keys that SECRET_KEY takes over from, separated by commas, until trilho secrets rotate has ended; 64 hex digits each',
+    fallback: undefined,
+    secret: true,
+    parse: (keys) => partsOf(keys).map(hexKey),
+  }),
   PIX_WAIT_MS: setting({
     about: 'How long the create call of a payout waits for the Pix network, in milliseconds',
     fallback: '2000',
@@ -293,6 +300,7 @@ export type Config = {
   readonly start_wait_ms: number
   readonly lanes: number
   readonly secret_key: Buffer | undefined
+  readonly secret_keys_previous: readonly Buffer[]
   readonly pix_wait_ms: number
   readonly lease_ms: number
   readonly rail_timeout_ms: number
@@ -364,6 +372,12 @@ export function readConfig(env: Environment): Config {
   }
   if (parsed.DATABASE_TLS === 'off' && /[?&]sslmode=(?!disable(&|$))/.test(parsed.DATABASE_URL ?? ''))
     mistakes.push('DATABASE_TLS is off, and DATABASE_URL has an sslmode; keep one')
+  if (
+    parsed.SECRET_KEY_PREVIOUS &&
+    !parsed.SECRET_KEY &&
+    !mistakes.some((one) => one.startsWith('SECRET_KEY'))
+  )
+    mistakes.push('SECRET_KEY_PREVIOUS is set without SECRET_KEY, which takes over from it')
   // Somebody who asks and then sends needs time for both, and some to spare, before the lease ends.
   const rail_timeout_max = Math.floor(parsed.LEASE_MS / LEASE_OVER_TIMEOUT)
   if (parsed.RAIL_TIMEOUT_MS !== undefined && parsed.RAIL_TIMEOUT_MS > rail_timeout_max) {
@@ -382,6 +396,7 @@ export function readConfig(env: Environment): Config {
     start_wait_ms: parsed.START_WAIT_MS,
     lanes: parsed.LANES,
     secret_key: parsed.SECRET_KEY,
+    secret_keys_previous: parsed.SECRET_KEY_PREVIOUS ?? [],
     pix_wait_ms: parsed.PIX_WAIT_MS,
     lease_ms: parsed.LEASE_MS,
     rail_timeout_ms: parsed.RAIL_TIMEOUT_MS ?? Math.min(RAIL_TIMEOUT_MS, rail_timeout_max),

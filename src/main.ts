@@ -8,16 +8,14 @@ import type { Config } from './config.ts'
 import { type Clock, systemClock } from './core/clock.ts'
 import type { Environment } from './core/environment.ts'
 import { reportError } from './core/error-report.ts'
-import { createSealer } from './core/seal.ts'
 import { awaitPrimary } from './db/await-primary.ts'
 import { measureOffset } from './db/clock.ts'
 import { openHints } from './db/hints.ts'
 import { type Lookout, openLookout } from './db/lookout.ts'
 import { assertMigrated, migrate } from './db/migrate.ts'
-import { ensureSecretKey, startDatabase } from './db/open.ts'
+import { openSealer, seatsOf, secretKeysOf, startDatabase } from './db/open.ts'
 import { type Db, openClient, openOwner, openPool } from './db/pool.ts'
 import { primaryOf } from './db/primary.ts'
-import { openSeats } from './db/seat.ts'
 import { createDemo, renderDemo } from './demo.ts'
 import { buildOpenApi } from './docs/openapi.ts'
 import { registerPages } from './docs/pages.ts'
@@ -36,6 +34,7 @@ import { openSender } from './pix/sender.ts'
 import { openRequestRecorder } from './requests/recorder.ts'
 import { requestLookout } from './requests/store.ts'
 import { eventSamples } from './samples.ts'
+import { checkSecretKey, type Reached, reachedBy, withReach } from './secrets/check.ts'
 import { openTreasury } from './treasury/treasury.ts'
 import { version } from './version.ts'
 import { isAllowedAddress } from './webhooks/address.ts'
@@ -109,8 +108,8 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
       log.warn(`CRASH_AT is set: this process will kill itself at ${process.env.CRASH_AT}`)
     const database = await startDatabase(config, (line) => log.debug({ postgres: line }), onFatal)
     closing.push(database.stop)
-    const secret_key = config.secret_key ?? (await ensureSecretKey(config.data_dir))
-    const seats = openSeats(database.url, [secret_key])
+    const sealer = openSealer(config, await secretKeysOf(config))
+    const seats = await seatsOf(database.url, config)
     const primary = primaryOf(database.url)
     const unlisten = primary.onEpoch((news) => log.warn(news, 'connections to the database are renewed'))
     closing.push(async () => unlisten())
@@ -119,10 +118,22 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
     const knock = () =>
       migrates ? openOwner(database.url, 'trilho start') : openClient(seats('shared', 'trilho start'))
     await awaitPrimary(knock, { log, signal, give_up_ms: config.start_wait_ms })
+    const check = async (reached: Reached) => {
+      const in_force = await checkSecretKey(reached, sealer)
+      if (in_force !== sealer.keyIds()[0])
+        log.warn({ in_force, known: sealer.keyIds() }, 'another key is in force; run: trilho secrets rotate')
+    }
     if (migrates) {
-      const applied = await migrate(database.url, { seats, signal })
+      const applied = await migrate(database.url, {
+        seats,
+        signal,
+        check: (owner) => check(reachedBy(owner)),
+      })
       if (applied.length > 0) log.info({ applied }, 'database migrated')
-    } else await assertMigrated(seats)
+    } else {
+      await assertMigrated(seats)
+      await withReach(seats, check)
+    }
     signal?.throwIfAborted()
 
     const metrics = createMetrics()
@@ -200,7 +211,6 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
     const allows = (address: string) => isAllowedAddress(address, reach)
     const outside = openOutside({ resolve, allows, connect_ms: timeout_ms })
     closing.push(outside.stop)
-    const sealer = createSealer(secret_key)
     for (const world of Object.values(worlds) as World[]) {
       const { environment } = world
       const onAttempt = metrics.attempted.bind(undefined, environment)

@@ -4,7 +4,7 @@ import type { Config } from './config.ts'
 import type { Clock } from './core/clock.ts'
 import type { Environment } from './core/environment.ts'
 import { customerChecks } from './customers/store.ts'
-import { openPool, type SchemaName } from './db/pool.ts'
+import { openPool, schemas } from './db/pool.ts'
 import type { Seats } from './db/seat.ts'
 import { depositChecks, depositTemplate } from './deposits/store.ts'
 import { eventChecks } from './events/store.ts'
@@ -25,9 +25,6 @@ import { replayCheck } from './treasury/replay.ts'
 import { feePayoutTemplate, treasuryChecks } from './treasury/store.ts'
 import { webhookChecks } from './webhooks/store.ts'
 import { createWorld, type World, type Worlds } from './world.ts'
-
-/** Builds the two worlds from one database. Nothing made for the one can be handed to the other. */
-const schemas: Readonly<Record<Environment, SchemaName>> = { production: 'live', sandbox: 'sandbox' }
 
 /** One is kept for keys that exist; the other finds out whether a key does. */
 const KEY_CONNECTIONS = 2
@@ -66,6 +63,7 @@ export type OpenWorlds = {
   stop(): Promise<void>
 }
 
+/** Builds the two worlds from one database. Nothing made for the one can be handed to the other. */
 export function openWorlds(options: {
   seats: Seats
   clock: Clock

@@ -21,7 +21,7 @@ const ranks: readonly (readonly string[])[] = [
     'treasury',
   ],
   ['adjustments', 'deposits', 'pix', 'onchain', 'quotes', 'webhooks'],
-  ['audit', 'operator'],
+  ['audit', 'operator', 'secrets'],
   [
     'docs',
     'api.ts',

@@ -767,6 +767,76 @@ test('what the database refuses is told by its code, without what was to be writ
   expect(ran.err + ran.out).not.toContain(name)
 })
 
+describe('the key that secrets are sealed under', () => {
+  const endpoint = { url: 'https://example.com/hook', events: ['*'] }
+  const keyFile = () => readFileSync(`${place.data_dir}/secret.key`, 'utf8')
+
+  test('is rotated in the data folder while the server runs, at whatever moment that is cut off', async () => {
+    const api = openApi(server.url, demo.key)
+    expect((await api.post('/v1/webhook_endpoints', endpoint)).status).toBe(201)
+    const before = await json('secrets', 'check')
+    const old = keyFile()
+    expect(before).toMatchObject({ ok: true, known: [before.in_force] })
+    for (const point of [
+      'after_key_written',
+      'after_key_named',
+      'after_sealed_again',
+      'before_key_promoted',
+    ]) {
+      const cut = await run(['secrets', 'rotate'], { DATA_DIR: place.data_dir, CRASH_AT: point })
+      expect(cut.signal, point).toBe('SIGKILL')
+      // The key that is on disk is never taken away before another one does in its place.
+      expect(keyFile()).toBe(old)
+      expect(await json('secrets', 'check'), point).toMatchObject({ ok: true })
+      // The server knows nothing of it, and finds the key when it needs it.
+      expect((await api.post('/v1/webhook_endpoints', endpoint)).status, point).toBe(201)
+    }
+    const told = await trilho('secrets', 'rotate')
+    expect(told.out).toMatch(
+      /Nothing is left under another key than [0-9a-f]{16}\.\nThe new key is in .*secret\.key/,
+    )
+    expect(keyFile()).not.toBe(old)
+    expect(statSync(`${place.data_dir}/secret.key`).mode & 0o777).toBe(0o600)
+    expect(existsSync(`${place.data_dir}/secret.key.next`)).toBe(false)
+    const after = await json('secrets', 'check')
+    expect(after).toMatchObject({ ok: true, known: [after.in_force] })
+    expect(after.in_force).not.toBe(before.in_force)
+    expect(after.sealed).toEqual([
+      { environment: 'sandbox', object: 'webhook secret', key_id: after.in_force, opens: true, count: 5 },
+    ])
+    expect((await api.post('/v1/webhook_endpoints', endpoint)).status).toBe(201)
+    expect(await json('audit')).toMatchObject({ ok: true })
+  })
+
+  test('is known by its name only: what another key cannot open is counted, and a start with it is refused', async () => {
+    const SECRET_KEY = 'cd'.repeat(32)
+    const checked = await run(['secrets', 'check'], { DATABASE_URL: database_url, SECRET_KEY })
+    expect(checked.code).toBe(1)
+    expect(checked.out).toMatch(/webhook secret +6 .* NO/)
+    isMistake(
+      await run(['secrets', 'rotate'], { DATABASE_URL: database_url, SECRET_KEY }),
+      /SECRET_KEY is not the key[\s\S]*6 webhook secrets in sandbox under the key [0-9a-f]{16}: whe_/,
+    )
+    isMistake(
+      await run(['serve'], { DATABASE_URL: database_url, SECRET_KEY, PORT: '0', LOG_LEVEL: 'silent' }),
+      /SECRET_KEY is not the key[\s\S]*6 webhook secrets in sandbox/,
+    )
+    const moved = await run(['secrets', 'rotate', '--json'], {
+      DATABASE_URL: database_url,
+      SECRET_KEY,
+      SECRET_KEY_PREVIOUS: keyFile().trim(),
+    })
+    expect(moved.json).toMatchObject({ ok: true, sealed_again: 6, sealed: 6 })
+    // And back, so that the server's own key is the one in force again.
+    const back = await run(['secrets', 'rotate', '--json'], {
+      DATABASE_URL: database_url,
+      SECRET_KEY: keyFile().trim(),
+      SECRET_KEY_PREVIOUS: `${'ef'.repeat(32)}, ${SECRET_KEY}`,
+    })
+    expect(back.json).toMatchObject({ ok: true, sealed_again: 6 })
+  })
+})
+
 describe('where no server runs', () => {
   test('the embedded database is started for a moment, and nothing stays behind', async () => {
     const own = await tempDataDir()

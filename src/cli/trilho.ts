@@ -6,12 +6,12 @@ import { describeError, messageOf } from '../core/error-report.ts'
 import { Refusal } from '../core/errors.ts'
 import { DataDirBusy } from '../db/embedded/folder.ts'
 import { MigrationBlocked, migrate } from '../db/migrate.ts'
-import { ensureSecretKey, reachDatabase } from '../db/open.ts'
+import { reachDatabase, seatsOf } from '../db/open.ts'
 import { isUnreachable, openPool } from '../db/pool.ts'
-import { openSeats } from '../db/seat.ts'
 import { UntrustedServer } from '../db/tls.ts'
 import { PoolerInTheWay } from '../db/verdict.ts'
 import { openShared } from '../partners/partners.ts'
+import { WrongSecretKey } from '../secrets/check.ts'
 import { version } from '../version.ts'
 import { openWorlds } from '../worlds.ts'
 import { type CliCommand, type Input, type Output, type ParseOptions, UsageError } from './command.ts'
@@ -24,11 +24,13 @@ import { operatorCommands } from './operator.ts'
 import { partnerCommands } from './partners.ts'
 import { proposalCommands } from './proposals.ts'
 import { RemoteRefusal } from './remote.ts'
+import { secretCommands } from './secrets.ts'
 import { serviceCommands } from './service.ts'
 import { treasuryCommands } from './treasury.ts'
 
 const commands: readonly CliCommand[] = [
   ...serviceCommands,
+  ...secretCommands,
   ...partnerCommands,
   ...keyCommands,
   ...customerCommands,
@@ -84,8 +86,7 @@ async function runWithDatabase(
 ): Promise<Output> {
   const database = await reachDatabase(input.config)
   try {
-    const secret_key = input.config.secret_key ?? (await ensureSecretKey(input.config.data_dir))
-    const seats = openSeats(database.url, [secret_key])
+    const seats = await seatsOf(database.url, input.config)
     if (database.embedded) await migrate(database.url, { seats })
     const db = openPool({ ...seats('shared', 'trilho command line'), max: 2 })
     const opened = openWorlds({
@@ -121,7 +122,8 @@ function explain(error: unknown, command: CliCommand): string {
   if (error instanceof Refusal || error instanceof RemoteRefusal) return `${error.message}\n`
   if (error instanceof ConfigError || error instanceof DataDirBusy || error instanceof MigrationBlocked)
     return `${error.message}\n`
-  if (error instanceof PoolerInTheWay || error instanceof UntrustedServer) return `${error.message}\n`
+  if (error instanceof PoolerInTheWay || error instanceof UntrustedServer || error instanceof WrongSecretKey)
+    return `${error.message}\n`
   const { code } = error as { code?: string }
   const message = messageOf(error as Error & { readonly [name: string]: unknown })
   if (code === '28000') return NOT_SET_UP

@@ -14,6 +14,10 @@ export const crashPoints = [
   'before_broadcast',
   'after_broadcast',
   'after_delivery',
+  'after_key_written',
+  'after_key_named',
+  'after_sealed_again',
+  'before_key_promoted',
 ] as const
 
 export type CrashPoint = (typeof crashPoints)[number]

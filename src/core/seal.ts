@@ -2,34 +2,93 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 
 /**
  * Secrets that must be read back, encrypted under SECRET_KEY. `of` says what a secret belongs to: a sealed value that was
- * moved to another row, or to the other environment, does not open.
+ * moved to another row, or to the other environment, does not open. While one key takes over from another, both are known.
  */
 export type Sealer = {
-  seal(secret: Buffer, of: string): Buffer
-  open(sealed: Buffer, of: string): Buffer
+  /** SECRET_KEY first, then those that it takes over from. */
+  keyIds(): readonly string[]
+  /** Under SECRET_KEY, unless another known key is named. */
+  seal(secret: Buffer, of: string, key_id?: string): Sealed
+  open(value: Buffer, of: string): Buffer
+  /** Which of the known keys opens it, if any. */
+  openerOf(value: Buffer, of: string): string | undefined
 }
+
+export type Sealed = { readonly value: Buffer; readonly key_id: string }
 
 const VERSION = 1
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
+const KEY_ID_BYTES = 8
 
-export function createSealer(secret_key: Buffer): Sealer {
-  // A key for this use alone, so that SECRET_KEY may serve other uses too.
-  const key = Buffer.from(hkdfSync('sha256', secret_key, '', 'trilho: sealed secrets', 32))
+type Key = { readonly id: string; readonly bytes: Buffer }
+
+/** Names a key without telling anything of it. */
+export function keyIdOf(secret_key: Buffer): string {
+  return Buffer.from(hkdfSync('sha256', secret_key, '', 'trilho: key id', KEY_ID_BYTES)).toString('hex')
+}
+
+/** A key for this use alone, so that SECRET_KEY may serve other uses too. */
+const derive = (secret_key: Buffer): Key => ({
+  id: keyIdOf(secret_key),
+  bytes: Buffer.from(hkdfSync('sha256', secret_key, '', 'trilho: sealed secrets', 32)),
+})
+
+/** `look`: asked for keys that came later, when none of the known ones fits. */
+export function createSealer(secret_keys: readonly Buffer[], look?: () => readonly Buffer[]): Sealer {
+  let keys = secret_keys.map(derive)
+
+  function lookAgain(): void {
+    const later = (look?.() ?? []).map(derive)
+    keys = [...keys, ...later.filter(({ id }) => keys.every((key) => key.id !== id))]
+  }
+
+  const find = <T>(wanted: (key: Key) => T | undefined): T | undefined => {
+    const first = () => {
+      for (const key of keys) {
+        const found = wanted(key)
+        if (found !== undefined) return found
+      }
+      return undefined
+    }
+    const found = first()
+    if (found !== undefined || !look) return found
+    lookAgain()
+    return first()
+  }
+
   return {
-    seal(secret, of) {
+    keyIds: () => keys.map(({ id }) => id),
+    seal(secret, of, key_id = keys[0]!.id) {
+      const key = find((one) => (one.id === key_id ? one : undefined))
+      if (!key)
+        throw new Error(`Secrets are sealed under the key ${key_id}, which this process does not have.`)
       const nonce = randomBytes(NONCE_BYTES)
-      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(of))
+      const cipher = createCipheriv('aes-256-gcm', key.bytes, nonce).setAAD(Buffer.from(of))
       const hidden = Buffer.concat([cipher.update(secret), cipher.final()])
-      return Buffer.concat([Buffer.from([VERSION]), nonce, cipher.getAuthTag(), hidden])
+      return { value: Buffer.concat([Buffer.from([VERSION]), nonce, cipher.getAuthTag(), hidden]), key_id }
     },
-    open(sealed, of) {
-      if (sealed[0] !== VERSION) throw new Error('this secret was sealed by another version')
-      const nonce = sealed.subarray(1, 1 + NONCE_BYTES)
-      const tag = sealed.subarray(1 + NONCE_BYTES, 1 + NONCE_BYTES + TAG_BYTES)
-      const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
-      decipher.setAAD(Buffer.from(of)).setAuthTag(tag)
-      return Buffer.concat([decipher.update(sealed.subarray(1 + NONCE_BYTES + TAG_BYTES)), decipher.final()])
+    open(value, of) {
+      if (value[0] !== VERSION) throw new Error('this secret was sealed by another version')
+      return find((key) => openUnder(key, value, of)) ?? fail()
     },
+    openerOf: (value, of) => find((key) => (openUnder(key, value, of) ? key.id : undefined)),
+  }
+}
+
+function fail(): never {
+  throw new Error('this secret was sealed under another SECRET_KEY, or for something else, or was changed')
+}
+
+function openUnder(key: Key, value: Buffer, of: string): Buffer | undefined {
+  if (value[0] !== VERSION || value.length < 1 + NONCE_BYTES + TAG_BYTES) return undefined
+  const nonce = value.subarray(1, 1 + NONCE_BYTES)
+  const tag = value.subarray(1 + NONCE_BYTES, 1 + NONCE_BYTES + TAG_BYTES)
+  const decipher = createDecipheriv('aes-256-gcm', key.bytes, nonce, { authTagLength: TAG_BYTES })
+  decipher.setAAD(Buffer.from(of)).setAuthTag(tag)
+  try {
+    return Buffer.concat([decipher.update(value.subarray(1 + NONCE_BYTES + TAG_BYTES)), decipher.final()])
+  } catch {
+    return undefined
   }
 }

@@ -192,6 +192,8 @@ const columns = {
     'failing_since',
     'tests',
     'created_at',
+    'secret_key_id',
+    'previous_secret_key_id',
   ],
 } as const
 

@@ -49,6 +49,7 @@ export const worldGrants: Record<string, string> = {
 /** What a world may see of the tenants. */
 export const worldGrantsOnShared: Record<string, string> = {
   partners: 'SELECT',
+  sealing: 'SELECT',
 }
 
 export const sharedGrants: Record<string, string> = {
@@ -56,6 +57,7 @@ export const sharedGrants: Record<string, string> = {
   partners: 'SELECT, INSERT, UPDATE',
   users: 'SELECT, INSERT, UPDATE',
   windows: 'SELECT, INSERT, UPDATE, DELETE',
+  sealing: 'SELECT, INSERT, UPDATE',
 }
 
 /** What a world may call. Functions of triggers are called by nobody. */

@@ -15,11 +15,23 @@ export type Login = {
   refused(password: string): boolean
 }
 
-/** The first key is the one in use. The others are on their way out: what still has their password goes on with it. */
-export function openLogin(user: string, keys: readonly Buffer[]): Login {
+/**
+ * The first key is the one in use. The others are on their way out: what still has their password goes on with it. `look`
+ * is asked for keys that came later, when the server takes none of the passwords.
+ */
+export function openLogin(user: string, keys: readonly Buffer[], look?: () => readonly Buffer[]): Login {
   const passwords = keys.map((key) => derivePassword(key, user))
   let at = 0
   let refusals = 0
+
+  function findLater(): boolean {
+    const later = (look?.() ?? []).map((key) => derivePassword(key, user))
+    const unknown = later.filter((password) => !passwords.includes(password))
+    if (unknown.length > 0) at = passwords.length
+    passwords.push(...unknown)
+    return unknown.length > 0
+  }
+
   return {
     user,
     password: () => passwords[at]!,
@@ -31,8 +43,9 @@ export function openLogin(user: string, keys: readonly Buffer[]): Login {
       // Somebody else has met with the same, and turned to the next one already.
       if (password !== passwords[at]) return true
       at = (at + 1) % passwords.length
-      refusals = (refusals + 1) % passwords.length
-      return refusals > 0
+      if (++refusals < passwords.length || findLater()) return true
+      refusals = 0
+      return false
     },
   }
 }

@@ -70,6 +70,16 @@ export async function migrate(url: string, { seats, check, signal }: MigrateOpti
   }
 }
 
+/** Gives the roles the passwords that follow from the first key of these seats, as the owner. */
+export async function renewLogins(url: string, seats: Seats): Promise<void> {
+  const owner = await openOwner(url, 'trilho secrets')
+  try {
+    await runOrBlock(owner, await missingLogins(owner, seats))
+  } finally {
+    await owner.end()
+  }
+}
+
 /** For a service that does not migrate: throws unless somebody else has, with this version or a newer one. */
 export async function assertMigrated(seats: Seats): Promise<void> {
   for (const schema of schemaNames) {

@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { link, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { createSealer, type Sealer } from '../core/seal.ts'
+import { syncFolder } from './embedded/files.ts'
 import { runningEmbedded, startEmbedded } from './embedded/start.ts'
+import { openSeats, type Seats } from './seat.ts'
 
 /** The database this process works with, and what to do with it at the end. */
 export type Database = {
@@ -37,22 +41,84 @@ export async function reachDatabase(place: Place): Promise<Database> {
 
 export const secretKeyFile = (data_dir: string): string => join(data_dir, 'secret.key')
 
-/** Made once, beside the embedded database. It appears whole or not at all: a crash must not leave half a key behind. */
+/** The key that is taking over, until everything is sealed under it. */
+const nextKeyFile = (data_dir: string): string => `${secretKeyFile(data_dir)}.next`
+
+/** Made once, beside the embedded database. */
 export async function ensureSecretKey(data_dir: string): Promise<Buffer> {
   await mkdir(data_dir, { recursive: true, mode: 0o700 })
-  const file = secretKeyFile(data_dir)
+  return ensureKeyFile(secretKeyFile(data_dir))
+}
+
+/**
+ * It appears whole or not at all, and is on disk before anything is sealed under it: a crash must leave neither half a key
+ * behind nor a database whose key nobody has.
+ */
+async function ensureKeyFile(file: string): Promise<Buffer> {
   const draft = `${file}.${randomBytes(4).toString('hex')}`
-  try {
-    await readFile(file)
-  } catch {
-    await writeFile(draft, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 })
+  if (!existsSync(file)) {
+    await writeFile(draft, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flush: true })
     await link(draft, file).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error
     })
     await rm(draft)
+    await syncFolder(dirname(file))
   }
-  const key = (await readFile(file, 'utf8')).trim()
+  return readKeyFile(file)
+}
+
+function readKeyFile(file: string): Buffer {
+  const key = readFileSync(file, 'utf8').trim()
   if (!/^[0-9a-f]{64}$/.test(key))
     throw new Error(`${file} does not hold a key of 64 hex digits. Restore it from a backup.`)
   return Buffer.from(key, 'hex')
+}
+
+type KeySettings = {
+  readonly secret_key: Buffer | undefined
+  readonly secret_keys_previous: readonly Buffer[]
+  readonly data_dir: string
+}
+
+/** The keys that this process knows, the first one first: from its settings, or from the data folder. */
+export async function secretKeysOf(settings: KeySettings): Promise<readonly Buffer[]> {
+  const { secret_key, secret_keys_previous, data_dir } = settings
+  if (secret_key) return [secret_key, ...secret_keys_previous]
+  await ensureSecretKey(data_dir)
+  return readKeyFiles(data_dir)
+}
+
+/** What a rotation has added since is found without a restart. */
+export function openSealer(settings: KeySettings, keys: readonly Buffer[]): Sealer {
+  const { secret_key, data_dir } = settings
+  return createSealer(keys, secret_key ? undefined : () => readKeyFiles(data_dir))
+}
+
+/** The seats of a database. Their passwords follow from the same keys, also from one that a rotation has added since. */
+export async function seatsOf(url: string, settings: KeySettings): Promise<Seats> {
+  const { secret_key, data_dir } = settings
+  return openSeats(url, await secretKeysOf(settings), secret_key ? undefined : () => readKeyFiles(data_dir))
+}
+
+/** The next one is read first: should it take the other's place in between, it is read twice, and missed never. */
+function readKeyFiles(data_dir: string): Buffer[] {
+  const taking_over: Buffer[] = []
+  try {
+    taking_over.push(readKeyFile(nextKeyFile(data_dir)))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+  return [readKeyFile(secretKeyFile(data_dir)), ...taking_over]
+}
+
+/** Begins, or goes on with, the rotation of the data folder's key. */
+export const ensureNextKey = (data_dir: string): Promise<Buffer> => ensureKeyFile(nextKeyFile(data_dir))
+
+/** The next key takes the place of the one before it, which is gone then: nothing may be sealed under that any more. */
+export async function promoteNextKey(data_dir: string): Promise<void> {
+  await rename(nextKeyFile(data_dir), secretKeyFile(data_dir)).catch((error: NodeJS.ErrnoException) => {
+    // Somebody else was at it too, and came first.
+    if (error.code !== 'ENOENT') throw error
+  })
+  await syncFolder(data_dir)
 }

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import type { Environment } from '../core/environment.ts'
 import { parseAddress } from './address.ts'
 import type { Login } from './login.ts'
 import { CONNECT_MS, PrimaryClient, type PrimaryConfig, primaryOf } from './primary.ts'
@@ -13,6 +14,8 @@ export type Client = pg.Client
 export type Db = Pick<pg.Client, 'query'>
 
 export type SchemaName = 'live' | 'sandbox' | 'shared'
+export const schemas: Readonly<Record<Environment, SchemaName>> = { production: 'live', sandbox: 'sandbox' }
+
 /** Where a connection sits: as whom it comes in, and in which schema. Made by `openSeats`. */
 export type Seat = {
   readonly url: string
@@ -148,6 +151,15 @@ export async function openOwner(url: string, application_name: string): Promise<
   })
   await client.connect()
   return client
+}
+
+export async function withOwner<T>(url: string, work: (owner: Client) => Promise<T>): Promise<T> {
+  const owner = await openOwner(url, 'trilho start')
+  try {
+    return await work(owner)
+  } finally {
+    await owner.end()
+  }
 }
 
 /**

@@ -183,7 +183,8 @@ export async function lockKeyInForce(
   })
   const { rows } = await tx.query({
     name: 'api key in force',
-    text: `SELECT clock_timestamp()::timestamptz(3) AS now, k.* FROM (SELECT) AS one LEFT JOIN (${IN_FORCE}) AS k ON true`,
+    text: `SELECT clock_timestamp()::timestamptz(3) AS now, k.id, k.api_key_id, k.valid_until, k.revoked_at, k.expires_at
+      FROM (SELECT) AS one LEFT JOIN (${IN_FORCE}) AS k ON true`,
     values: [[used.key_hash]],
   })
   return { key: rows[0].id === null ? undefined : rows[0], now: rows[0].now }

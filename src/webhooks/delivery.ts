@@ -7,6 +7,7 @@ import type { Outside } from './outside.ts'
 import type { Claimed, Outcome } from './queue.ts'
 import { retryDelay } from './schedule.ts'
 import { signatureHeaders } from './signature.ts'
+import { sealedFor } from './store.ts'
 
 export type DeliveryOptions = {
   readonly outside: Outside
@@ -68,11 +69,7 @@ function secretsOf(
   { endpoint_id, secret, previous_secret, previous_secret_until }: Claimed,
   { sealer, now }: { sealer: Sealer; now: Date },
 ): Buffer[] {
-  const open = (sealed: Buffer) => sealer.open(sealed, sealedFor(world, endpoint_id))
+  const open = (sealed: Buffer) => sealer.open(sealed, sealedFor(world.environment, endpoint_id))
   const rotating = previous_secret && previous_secret_until && previous_secret_until > now
   return [open(secret), ...(rotating ? [open(previous_secret)] : [])]
 }
-
-/** What a secret of an endpoint is sealed for. */
-export const sealedFor = (world: Pick<World, 'environment'>, endpoint_id: string): string =>
-  `${world.environment} ${endpoint_id}`

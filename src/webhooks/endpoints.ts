@@ -2,13 +2,13 @@ import { refuse } from '../core/errors.ts'
 import { isId } from '../core/ids.ts'
 import type { Sealer } from '../core/seal.ts'
 import { transaction } from '../db/pool.ts'
+import { sealInForce } from '../db/sealing.ts'
 import { type EventType, recordEvent, sequenceOf, TEST_TYPE } from '../events/events.ts'
 import { findEvent } from '../events/log.ts'
 import type { World } from '../world.ts'
 import type { Reach } from './address.ts'
 import { renderEndpoint } from './contract.ts'
 import type { Courier } from './courier.ts'
-import { sealedFor } from './delivery.ts'
 import { tellDisabled } from './disabled.ts'
 import { addDeliveries, cancelPending, type Delivery, selectDeliveries } from './queue.ts'
 import { newSecret, showSecret } from './signature.ts'
@@ -20,6 +20,8 @@ import {
   insertEndpoint,
   lockEndpoint,
   replaceSecret,
+  type Sealing,
+  sealedFor,
   selectEndpoint,
   type WebhookEndpoint,
 } from './store.ts'
@@ -57,11 +59,17 @@ export async function createEndpoint(
   checkUrl(world, webhooks, wanted.url)
   const id = world.newId('webhook_endpoint')
   const secret = newSecret()
-  const sealed = webhooks.sealer.seal(secret, sealedFor(world, id))
+  const seal = sealing(world, webhooks, secret, id)
   const events = [...new Set(wanted.events)]
-  const endpoint = await insertEndpoint(world.db, { ...wanted, id, events, secret: sealed }, ENDPOINTS_MAX)
+  const endpoint = await insertEndpoint(world.db, { ...wanted, id, events }, seal, ENDPOINTS_MAX)
   return { endpoint: endpoint ?? refuse('too_many_webhook_endpoints'), secret: showSecret(secret) }
 }
+
+/** Under the key that the database names, which may change while a request is under way. */
+const sealing =
+  ({ environment }: World, { sealer }: Webhooks, secret: Buffer, id: string): Sealing =>
+  (tx) =>
+    sealInForce(tx, sealer, secret, sealedFor(environment, id))
 
 function checkUrl(world: World, { reach }: Webhooks, url: string): void {
   const reason = refusalOfUrl(url, { allow_http: world.environment === 'sandbox', ...reach })
@@ -114,14 +122,14 @@ async function endPending(world: World, { couriers }: Webhooks, id: string): Pro
 
 export async function rotateSecret(
   world: World,
-  { sealer }: Webhooks,
+  webhooks: Webhooks,
   where: Where,
   grace_hours: number,
 ): Promise<ShownEndpoint> {
   const secret = newSecret()
-  const sealed = sealer.seal(secret, sealedFor(world, where.id))
+  const seal = sealing(world, webhooks, secret, where.id)
   const known = isId('webhook_endpoint', where.id)
-  const endpoint = known ? await replaceSecret(world.db, where, sealed, grace_hours * 3600) : undefined
+  const endpoint = known ? await replaceSecret(world.db, where, seal, grace_hours * 3600) : undefined
   return { endpoint: endpoint ?? missing(), secret: showSecret(secret) }
 }
 

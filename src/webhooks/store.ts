@@ -1,6 +1,9 @@
+import type { Environment } from '../core/environment.ts'
+import type { Sealed } from '../core/seal.ts'
 import { columnsOf } from '../db/columns.ts'
 import type { ListSource } from '../db/newest.ts'
 import { type Db, type Pool, transaction } from '../db/pool.ts'
+import type { SealedColumn } from '../db/sealing.ts'
 import type { Check } from '../ledger/audit.ts'
 
 export type WebhookEndpoint = {
@@ -19,31 +22,39 @@ export type WebhookEndpoint = {
   /** Counts the events about it. */
   readonly tests: number
   readonly created_at: Date
+  readonly secret_key_id: string | null
+  readonly previous_secret_key_id: string | null
 }
 
 type Where = { readonly id: string; readonly partner_id: string }
 
+/** Seals a secret in the transaction that stores it. */
+export type Sealing = (tx: Db) => Promise<Sealed>
+
 /** Undefined: the partner has as many as it may have. The lock makes the count exact. */
 export function insertEndpoint(
   pool: Pool,
-  endpoint: Pick<WebhookEndpoint, 'id' | 'partner_id' | 'url' | 'events' | 'description' | 'secret'>,
+  endpoint: Pick<WebhookEndpoint, 'id' | 'partner_id' | 'url' | 'events' | 'description'>,
+  seal: Sealing,
   most: number,
 ): Promise<WebhookEndpoint | undefined> {
   return transaction(pool, async (tx) => {
     await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
       `webhook endpoints ${endpoint.partner_id}`,
     ])
+    const sealed = await seal(tx)
     const { rows } = await tx.query(
-      `INSERT INTO webhook_endpoints (id, partner_id, url, events, description, secret, created_at)
-       SELECT $1, $2, $3, $4, $5, $6, clock_timestamp()
-       WHERE (SELECT count(*) FROM webhook_endpoints WHERE partner_id = $2 AND status <> 'deleted') < $7 RETURNING ${columnsOf('webhook_endpoints')}`,
+      `INSERT INTO webhook_endpoints (id, partner_id, url, events, description, secret, secret_key_id, created_at)
+       SELECT $1, $2, $3, $4, $5, $6, $7, clock_timestamp()
+       WHERE (SELECT count(*) FROM webhook_endpoints WHERE partner_id = $2 AND status <> 'deleted') < $8 RETURNING ${columnsOf('webhook_endpoints')}`,
       [
         endpoint.id,
         endpoint.partner_id,
         endpoint.url,
         endpoint.events,
         endpoint.description,
-        endpoint.secret,
+        sealed.value,
+        sealed.key_id,
         most,
       ],
     )
@@ -116,7 +127,7 @@ export async function changeEndpoint(
 export async function deleteEndpoint(db: Db, where: Where): Promise<boolean> {
   const { rowCount } = await db.query(
     `UPDATE webhook_endpoints SET status = 'deleted', disabled_reason = NULL, disabled_at = NULL,
-       secret = '', previous_secret = NULL, previous_secret_until = NULL
+       secret = '', secret_key_id = NULL, previous_secret = NULL, previous_secret_key_id = NULL, previous_secret_until = NULL
      WHERE id = $1 AND partner_id = $2 AND status <> 'deleted'`,
     [where.id, where.partner_id],
   )
@@ -124,20 +135,50 @@ export async function deleteEndpoint(db: Db, where: Where): Promise<boolean> {
 }
 
 /** The secret in force becomes the one before it, for as long as the grace lasts. */
-export async function replaceSecret(
-  db: Db,
+export function replaceSecret(
+  pool: Pool,
   where: Where,
-  secret: Buffer,
+  seal: Sealing,
   grace_seconds: number,
 ): Promise<WebhookEndpoint | undefined> {
-  const { rows } = await db.query(
-    `UPDATE webhook_endpoints SET secret = $3, previous_secret = CASE WHEN $4 > 0 THEN secret END,
-       previous_secret_until = CASE WHEN $4 > 0 THEN clock_timestamp() + make_interval(secs => $4) END
-     WHERE id = $1 AND partner_id = $2 AND status <> 'deleted' RETURNING ${columnsOf('webhook_endpoints')}`,
-    [where.id, where.partner_id, secret, grace_seconds],
-  )
-  return rows[0]
+  return transaction(pool, async (tx) => {
+    const sealed = await seal(tx)
+    const { rows } = await tx.query(
+      `UPDATE webhook_endpoints SET secret = $3, secret_key_id = $5,
+         previous_secret = CASE WHEN $4 > 0 THEN secret END, previous_secret_key_id = CASE WHEN $4 > 0 THEN secret_key_id END,
+         previous_secret_until = CASE WHEN $4 > 0 THEN clock_timestamp() + make_interval(secs => $4) END
+       WHERE id = $1 AND partner_id = $2 AND status <> 'deleted' RETURNING ${columnsOf('webhook_endpoints')}`,
+      [where.id, where.partner_id, sealed.value, grace_seconds, sealed.key_id],
+    )
+    return rows[0]
+  })
 }
+
+/** What a secret of an endpoint is sealed for. */
+export const sealedFor = (environment: Environment, endpoint_id: string): string =>
+  `${environment} ${endpoint_id}`
+
+/** The row of a deleted endpoint stays, without its secrets. */
+export const webhookSecrets: readonly SealedColumn[] = [
+  {
+    object: 'webhook secret',
+    table: 'webhook_endpoints',
+    column: 'secret',
+    key_column: 'secret_key_id',
+    where: "status <> 'deleted'",
+    of: sealedFor,
+  },
+  {
+    object: 'previous webhook secret',
+    table: 'webhook_endpoints',
+    column: 'previous_secret',
+    key_column: 'previous_secret_key_id',
+    where: 'previous_secret_until > clock_timestamp()',
+    forget: (schema) => `UPDATE ${schema}.webhook_endpoints
+      SET previous_secret = NULL, previous_secret_key_id = NULL, previous_secret_until = NULL WHERE previous_secret_until <= clock_timestamp()`,
+    of: sealedFor,
+  },
+]
 
 /** Held until the transaction ends. */
 export async function lockEndpoint(db: Db, where: Where): Promise<WebhookEndpoint | undefined> {

@@ -33,14 +33,15 @@ const happen = (api: Api) => api.post('/v1/sandbox/events/pix.payout.completed')
 /** Past the number that a partner may have, as if many partners had agreed. */
 async function addEndpoints(partner_id: string, url: string, count: number): Promise<void> {
   const world = service.worlds.sandbox
-  const sealer = createSealer(Buffer.alloc(32))
+  const sealer = createSealer([Buffer.alloc(32)])
   for (let i = 0; i < count; i++) {
     const id = world.newId('webhook_endpoint')
-    const secret = sealer.seal(Buffer.alloc(32), `sandbox ${id}`)
+    const seal = async () => sealer.seal(Buffer.alloc(32), `sandbox ${id}`)
     const events = ['pix.payout.completed']
     await insertEndpoint(
       world.db,
-      { id, partner_id, url: `${url}/${i}`, events, description: null, secret },
+      { id, partner_id, url: `${url}/${i}`, events, description: null },
+      seal,
       1000,
     )
   }

@@ -1,0 +1,72 @@
+import type { Config } from '../config.ts'
+import { crashPoint } from '../core/crash-point.ts'
+import { keyIdOf } from '../core/seal.ts'
+import { renewLogins } from '../db/migrate.ts'
+import { ensureNextKey, openSealer, promoteNextKey, secretKeyFile, secretKeysOf } from '../db/open.ts'
+import { readSealing } from '../db/sealing.ts'
+import { openSeats } from '../db/seat.ts'
+import { countSealed } from '../secrets/check.ts'
+import { rotateSecrets } from '../secrets/rotate.ts'
+import { type CliCommand, type Reach, table } from './command.ts'
+
+const reachedBy = ({ shared, worlds }: Reach) => ({
+  shared: shared.db,
+  production: worlds.production.db,
+  sandbox: worlds.sandbox.db,
+})
+
+/** The key of the data folder is rotated by this command; one from the settings is changed by whoever sets it. */
+const isOfFolder = ({ secret_key }: Config) => secret_key === undefined
+
+export const secretCommands: CliCommand[] = [
+  {
+    name: 'secrets check',
+    about: 'Count what is sealed under which key; exits 1 when something cannot be opened',
+    async runWith({ config }, reach) {
+      const sealer = openSealer(config, await secretKeysOf(config))
+      const reached = reachedBy(reach)
+      const in_force = (await readSealing(reached.shared))?.key_id ?? null
+      const sealed = await countSealed(reached, sealer)
+      const known = sealer.keyIds()
+      const ok = sealed.every(({ opens }) => opens) && (in_force === null || known.includes(in_force))
+      const rows = sealed.map(({ key_id, opens, ...one }) => ({
+        ...one,
+        key: key_id ?? 'not said',
+        opens: opens ? 'yes' : 'NO',
+      }))
+      const head = `in force  ${in_force ?? 'none yet'}\nknown     ${known.join(', ')}\n`
+      return {
+        json: { ok, in_force, known, sealed },
+        text: rows.length === 0 ? `${head}Nothing is sealed.\n` : `${head}\n${table(rows)}`,
+        exit_code: ok ? 0 : 1,
+      }
+    },
+  },
+  {
+    name: 'secrets rotate',
+    about:
+      'Seal everything again under SECRET_KEY, or under a new key in DATA_DIR; may be run again at any time',
+    async runWith({ config }, reach) {
+      if (isOfFolder(config)) await ensureNextKey(config.data_dir)
+      crashPoint('after_key_written')
+      const keys = await secretKeysOf(config)
+      const target = isOfFolder(config) ? keys.at(-1)! : keys[0]!
+      const rotated = await rotateSecrets(reachedBy(reach), openSealer(config, keys), keyIdOf(target))
+      // Whoever knows both keys goes on coming in: a password that is refused is followed by the next one.
+      if (config.migrate) await renewLogins(reach.url, openSeats(reach.url, [target]))
+      crashPoint('before_key_promoted')
+      if (isOfFolder(config)) await promoteNextKey(config.data_dir)
+      const { key_id, from_key_id, sealed_again, sealed } = rotated
+      const what = `${sealed_again} sealed again, ${sealed} in all. Nothing is left under another key than ${key_id}.\n`
+      const next = isOfFolder(config)
+        ? `The new key is in ${secretKeyFile(config.data_dir)}; take a backup of it.\n`
+        : config.migrate
+          ? 'SECRET_KEY_PREVIOUS can be dropped from all nodes now.\n'
+          : 'Let the owner run trilho migrate with the new SECRET_KEY alone; then SECRET_KEY_PREVIOUS can be dropped from all nodes.\n'
+      return {
+        json: { ok: true, key_id, from_key_id: from_key_id ?? null, sealed_again, sealed },
+        text: what + next,
+      }
+    },
+  },
+]

@@ -1,0 +1,164 @@
+import { type Environment, environments } from '../core/environment.ts'
+import type { Sealer } from '../core/seal.ts'
+import { type Db, openPool, schemas } from '../db/pool.ts'
+import { CHECK_OF, insertSealing, readSealing, type SealedColumn } from '../db/sealing.ts'
+import type { Seats } from '../db/seat.ts'
+import { webhookSecrets } from '../webhooks/store.ts'
+
+/** Everything that is sealed, wherever it is. What is not in this list is neither checked at start nor rotated. */
+export const sealedColumns: readonly SealedColumn[] = [...webhookSecrets]
+
+/** Whose connection reaches which schema: the owner's all of them, a role's its own. */
+export type Reached = { readonly [E in Environment | 'shared']: Db }
+
+export const reachedBy = (owner: Db): Reached => ({ production: owner, sandbox: owner, shared: owner })
+
+/** For whoever is not the owner: each schema by its own role. */
+export async function withReach<T>(seats: Seats, work: (reached: Reached) => Promise<T>): Promise<T> {
+  const pools = {
+    shared: openPool({ ...seats('shared', 'trilho start'), max: 1 }),
+    production: openPool({ ...seats('live', 'trilho start'), max: 1 }),
+    sandbox: openPool({ ...seats('sandbox', 'trilho start'), max: 1 }),
+  }
+  try {
+    return await work(pools)
+  } finally {
+    await Promise.all(Object.values(pools).map((pool) => pool.end()))
+  }
+}
+
+export type SealedRow = { readonly id: string; readonly value: Buffer; readonly key_id: string | null }
+
+const PART = 500
+
+/** The sealed values of a column, part by part. `but`: those that say they are sealed under one of these are left out. */
+export async function* sealedRows(
+  db: Db,
+  environment: Environment,
+  column: SealedColumn,
+  but: readonly string[] = [],
+): AsyncGenerator<SealedRow[]> {
+  let after = ''
+  for (;;) {
+    const { rows } = await db.query<SealedRow>(
+      `SELECT id, ${column.column} AS value, ${column.key_column} AS key_id FROM ${schemas[environment]}.${column.table}
+       WHERE id > $1 AND ${column.where} AND (${column.key_column} IS NULL OR ${column.key_column} <> ALL ($2::text[]))
+       ORDER BY id LIMIT $3`,
+      [after, but, PART],
+    )
+    if (rows.length > 0) yield rows
+    if (rows.length < PART) return
+    after = rows.at(-1)!.id
+  }
+}
+
+/** What a key cannot open: how many of what, under which key they say they are, and a few of their ids. */
+export type Unopened = {
+  readonly environment: Environment
+  readonly object: string
+  readonly key_id: string | null
+  readonly count: number
+  readonly ids: readonly string[]
+}
+
+const IDS_SHOWN = 3
+
+export async function findUnopened(
+  reached: Reached,
+  sealer: Sealer,
+  but: readonly string[] = [],
+): Promise<Unopened[]> {
+  const found = new Map<string, Unopened>()
+  for await (const { environment, column, row } of everySealed(reached, but)) {
+    if (sealer.openerOf(row.value, column.of(environment, row.id)) !== undefined) continue
+    const { object } = column
+    const name = `${environment} ${object} ${row.key_id}`
+    const { count, ids } = found.get(name) ?? { count: 0, ids: [] }
+    const shown = ids.length < IDS_SHOWN ? [...ids, row.id] : ids
+    found.set(name, { environment, object, key_id: row.key_id, count: count + 1, ids: shown })
+  }
+  return [...found.values()]
+}
+
+export async function* everySealed(reached: Reached, but: readonly string[] = []) {
+  for (const environment of environments) {
+    for (const column of sealedColumns) {
+      for await (const rows of sealedRows(reached[environment], environment, column, but))
+        for (const row of rows) yield { environment, column, row }
+    }
+  }
+}
+
+/** The key of this process is not the one that the database's secrets are sealed under. Says what cannot be opened, never what is in it. */
+export class WrongSecretKey extends Error {
+  override name = 'WrongSecretKey'
+  readonly unopened: readonly Unopened[]
+
+  constructor(known: readonly string[], in_force: string | undefined, unopened: readonly Unopened[]) {
+    const [first, ...previous] = known
+    const given = previous.length === 0 ? first : `${first}, with ${previous.join(', ')} before it`
+    const told = unopened.map(
+      ({ environment, object, key_id, count, ids }) =>
+        `  - ${count} ${object}${count === 1 ? '' : 's'} in ${environment}${key_id ? ` under the key ${key_id}` : ''}: ${ids.join(', ')}${count > ids.length ? ', …' : ''}\n`,
+    )
+    super(
+      `SECRET_KEY is not the key that this database's secrets are sealed under.\n` +
+        `Given is the key ${given}${in_force ? `; in force is the key ${in_force}` : ''}. ` +
+        `${told.length === 0 ? 'Nothing else is sealed yet.\n' : `Cannot be opened:\n${told.join('')}`}` +
+        'Give the right key as SECRET_KEY, or as SECRET_KEY_PREVIOUS beside a new one until `trilho secrets rotate` has ended. Nothing was changed.',
+    )
+    this.unopened = unopened
+  }
+}
+
+/**
+ * Refuses a wrong SECRET_KEY, before anything depends on it. The first to come to a database leaves a check value under its
+ * key, so this holds also where nothing else is sealed, and between nodes that start at once. Returns the key in force.
+ */
+export async function checkSecretKey(reached: Reached, sealer: Sealer): Promise<string> {
+  if (!(await readSealing(reached.shared))) await begin(reached, sealer)
+  const sealing = (await readSealing(reached.shared))!
+  if (sealer.openerOf(sealing.check_value, CHECK_OF) === undefined)
+    throw new WrongSecretKey(sealer.keyIds(), sealing.key_id, await findUnopened(reached, sealer))
+  const unopened = await findUnopened(reached, sealer, sealer.keyIds())
+  if (unopened.length > 0) throw new WrongSecretKey(sealer.keyIds(), sealing.key_id, unopened)
+  return sealing.key_id
+}
+
+/** What was sealed before there was a check value names the key; where there is nothing, SECRET_KEY is it. */
+async function begin(reached: Reached, sealer: Sealer): Promise<void> {
+  const unopened = await findUnopened(reached, sealer)
+  if (unopened.length > 0) throw new WrongSecretKey(sealer.keyIds(), undefined, unopened)
+  let key_id = sealer.keyIds()[0]!
+  for await (const { environment, column, row } of everySealed(reached)) {
+    key_id = sealer.openerOf(row.value, column.of(environment, row.id))!
+    break
+  }
+  await insertSealing(reached.shared, sealer, key_id)
+}
+
+/** How many objects are sealed under which key, found by opening each. */
+export type SealedCount = {
+  readonly environment: Environment
+  readonly object: string
+  /** Of the key that opens it, or that it says it is sealed under. */
+  readonly key_id: string | null
+  readonly opens: boolean
+  readonly count: number
+}
+
+export async function countSealed(reached: Reached, sealer: Sealer): Promise<SealedCount[]> {
+  const counts = new Map<string, SealedCount>()
+  for await (const { environment, column, row } of everySealed(reached)) {
+    const opener = sealer.openerOf(row.value, column.of(environment, row.id))
+    const one = {
+      environment,
+      object: column.object,
+      key_id: opener ?? row.key_id,
+      opens: opener !== undefined,
+    }
+    const name = JSON.stringify(one)
+    counts.set(name, { ...one, count: (counts.get(name)?.count ?? 0) + 1 })
+  }
+  return [...counts.values()]
+}

@@ -1,0 +1,81 @@
+import { crashPoint } from '../core/crash-point.ts'
+import { type Environment, environments } from '../core/environment.ts'
+import type { Sealer } from '../core/seal.ts'
+import { type Db, type Pool, schemas, transaction } from '../db/pool.ts'
+import { nameKey, type SealedColumn } from '../db/sealing.ts'
+import { checkSecretKey, everySealed, type Reached, type SealedRow, sealedColumns } from './check.ts'
+
+/**
+ * Seals everything again under another key, while nodes that know both go on. First the database is told the new key, so
+ * that nothing more is sealed under the old one; then each value is sealed again by itself. Whoever is interrupted begins
+ * again, and finds what is left.
+ */
+export type Rotated = {
+  readonly key_id: string
+  /** The key that was in force before, if it was another one. */
+  readonly from_key_id: string | undefined
+  readonly sealed_again: number
+  /** All that is sealed, and opens under the new key. */
+  readonly sealed: number
+}
+
+const PASSES_MAX = 20
+
+export async function rotateSecrets(
+  reached: Reached & { readonly shared: Pool },
+  sealer: Sealer,
+  key_id: string,
+): Promise<Rotated> {
+  const before = await checkSecretKey(reached, sealer)
+  if (before !== key_id) await transaction(reached.shared, (tx) => nameKey(tx, sealer, key_id))
+  crashPoint('after_key_named')
+  let sealed_again = 0
+  for (let pass = 0; pass < PASSES_MAX; pass++) {
+    const { changed, sealed } = await sealAll(reached, sealer, key_id)
+    sealed_again += changed
+    // What somebody changed between our look and our write is found by the next look.
+    if (changed === 0)
+      return { key_id, from_key_id: before === key_id ? undefined : before, sealed_again, sealed }
+  }
+  throw new Error(
+    'Somebody goes on sealing secrets under another key: a node that does not know the new one is still running. ' +
+      'Restart it with SECRET_KEY and SECRET_KEY_PREVIOUS, then rotate again.',
+  )
+}
+
+/** One look at everything. Each value is opened, whatever its row says of its key. */
+async function sealAll(
+  reached: Reached,
+  sealer: Sealer,
+  key_id: string,
+): Promise<{ changed: number; sealed: number }> {
+  let changed = 0
+  let sealed = 0
+  for (const environment of environments) {
+    for (const { forget } of sealedColumns)
+      if (forget) await reached[environment].query(forget(schemas[environment]))
+  }
+  for await (const { environment, column, row } of everySealed(reached)) {
+    sealed++
+    const of = column.of(environment, row.id)
+    if (row.key_id === key_id && sealer.openerOf(row.value, of) === key_id) continue
+    const { value } = sealer.seal(sealer.open(row.value, of), of, key_id)
+    await replaceValue(reached[environment], { environment, column, row, value, key_id })
+    changed++
+    crashPoint('after_sealed_again')
+  }
+  return { changed, sealed }
+}
+
+/** Written only where the value is still the one that was read. */
+async function replaceValue(
+  db: Db,
+  one: { environment: Environment; column: SealedColumn; row: SealedRow; value: Buffer; key_id: string },
+): Promise<void> {
+  const { environment, column, row, value, key_id } = one
+  await db.query(
+    `UPDATE ${schemas[environment]}.${column.table} SET ${column.column} = $2, ${column.key_column} = $3
+     WHERE id = $1 AND ${column.column} = $4`,
+    [row.id, value, key_id, row.value],
+  )
+}
