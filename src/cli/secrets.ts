@@ -18,6 +18,9 @@ const reachedBy = ({ shared, worlds }: Reach) => ({
 /** The key of the data folder is rotated by this command; one from the settings is changed by whoever sets it. */
 const isOfFolder = ({ secret_key }: Config) => secret_key === undefined
 
+/** Whether DATABASE_URL is the owner's; an embedded database is always ours. */
+const isOwner = ({ migrate, database_url }: Config) => migrate || database_url === undefined
+
 export const secretCommands: CliCommand[] = [
   {
     name: 'secrets check',
@@ -53,14 +56,14 @@ export const secretCommands: CliCommand[] = [
       const target = isOfFolder(config) ? keys.at(-1)! : keys[0]!
       const rotated = await rotateSecrets(reachedBy(reach), openSealer(config, keys), keyIdOf(target))
       // Whoever knows both keys goes on coming in: a password that is refused is followed by the next one.
-      if (config.migrate) await renewLogins(reach.url, openSeats(reach.url, [target]))
+      if (isOwner(config)) await renewLogins(reach.url, openSeats(reach.url, [target]))
       crashPoint('before_key_promoted')
       if (isOfFolder(config)) await promoteNextKey(config.data_dir)
       const { key_id, from_key_id, sealed_again, sealed } = rotated
       const what = `${sealed_again} sealed again, ${sealed} in all. Nothing is left under another key than ${key_id}.\n`
       const next = isOfFolder(config)
         ? `The new key is in ${secretKeyFile(config.data_dir)}; take a backup of it.\n`
-        : config.migrate
+        : isOwner(config)
           ? 'SECRET_KEY_PREVIOUS can be dropped from all nodes now.\n'
           : 'Let the owner run trilho migrate with the new SECRET_KEY alone; then SECRET_KEY_PREVIOUS can be dropped from all nodes.\n'
       return {
