@@ -3,13 +3,12 @@ import type { Environment } from './core/environment.ts'
 import { Refusal } from './core/errors.ts'
 import { Crowded, type Leave, openTurns, type Turns } from './core/turns.ts'
 import { customersRoutes } from './customers/routes.ts'
-import type { Pool } from './db/pool.ts'
-import { shareOf } from './db/share.ts'
 import { depositsRoutes } from './deposits/routes.ts'
 import { eventsRoutes } from './events/routes.ts'
-import { type Caller, type Endpoint, type Handler, methodAndPath } from './http/endpoint.ts'
-import type { Admission, Gate } from './http/gate.ts'
+import type { Caller, Endpoint, Handler } from './http/endpoint.ts'
+import type { Admission, Gate, Knock } from './http/gate.ts'
 import { type Cidr, cidrContains, clientAddress, normalizeAddress } from './http/ip.ts'
+import { openShares } from './http/shares.ts'
 import type { Identified, Keyring } from './keys/keyring.ts'
 import { openStrangers, openVisitors } from './limits/addresses.ts'
 import type { Limiter } from './limits/limiter.ts'
@@ -24,7 +23,6 @@ import { quotesRoutes, type Treasuries } from './quotes/routes.ts'
 import { sampleOf } from './samples.ts'
 import type { Webhooks } from './webhooks/endpoints.ts'
 import { webhooksRoutes } from './webhooks/routes.ts'
-import type { World } from './world.ts'
 
 const ADDRESSES_KEPT = 10_000
 
@@ -79,18 +77,6 @@ export function createGate({ keyring, limiter, clock, trusted_proxies, in_flight
     wait_ms: IN_FLIGHT_WAIT_MS,
   })
 
-  // Without a proxy an address is the socket's, and the same few come again and again.
-  const normalized = new Map<string, string>()
-  const addressOf: Gate['addressOf'] = (socket, forwarded_for) => {
-    if (trusted_proxies.length > 0) return clientAddress({ socket, forwarded_for, trusted: trusted_proxies })
-    const known = normalized.get(socket)
-    if (known !== undefined) return known
-    if (normalized.size >= ADDRESSES_KEPT) normalized.clear()
-    const address = normalizeAddress(socket)
-    normalized.set(socket, address)
-    return address
-  }
-
   const turnAway = ({ window, refused }: Verdict, refusal: Refusal) => ({
     window,
     refusal: refused ? tooMany(refused) : refusal,
@@ -114,7 +100,7 @@ export function createGate({ keyring, limiter, clock, trusted_proxies, in_flight
   }
 
   /** Counts the request in all of its windows together; a look-up that shows only later takes all of them back. */
-  async function count(key_id: string, limits: Caller['limits'], knock: Parameters<Gate['admit']>[0]) {
+  async function count(key_id: string, limits: Caller['limits'], knock: Knock) {
     const { endpoint, dry_run } = knock
     const wants = wantsOf(limits, endpoint, dry_run)
     const verdict = await limiter.take(key_id, wants)
@@ -131,7 +117,7 @@ export function createGate({ keyring, limiter, clock, trusted_proxies, in_flight
     }
   }
 
-  async function admit(knock: Parameters<Gate['admit']>[0]): Promise<Admission> {
+  async function admit(knock: Knock): Promise<Admission> {
     const { address, endpoint } = knock
     const identified = await identify(knock.authorization, address)
     if (identified.refusal) return identified
@@ -162,7 +148,7 @@ export function createGate({ keyring, limiter, clock, trusted_proxies, in_flight
   }
 
   return {
-    addressOf,
+    addressOf: openAddressOf(trusted_proxies),
     isTrusted: (socket) => trusted_proxies.some((cidr) => cidrContains(cidr, socket)),
     look: (address) => strangers.look(address),
     visit(address) {
@@ -170,6 +156,20 @@ export function createGate({ keyring, limiter, clock, trusted_proxies, in_flight
       return refused ? { window, refusal: tooMany(refused) } : undefined
     },
     admit,
+  }
+}
+
+/** Without a proxy an address is the socket's, and the same few come again and again. */
+function openAddressOf(trusted: readonly Cidr[]): Gate['addressOf'] {
+  const normalized = new Map<string, string>()
+  return (socket, forwarded_for) => {
+    if (trusted.length > 0) return clientAddress({ socket, forwarded_for, trusted })
+    const known = normalized.get(socket)
+    if (known !== undefined) return known
+    if (normalized.size >= ADDRESSES_KEPT) normalized.clear()
+    const address = normalizeAddress(socket)
+    normalized.set(socket, address)
+    return address
   }
 }
 
@@ -212,41 +212,4 @@ function tooManyAtOnce(limit: number): Refusal {
     retry_after_seconds,
     details: { limit, retry_after_seconds },
   })
-}
-
-/** Whoever had no turn by then is about to be answered with 503 anyway, and needs none any more. */
-const SHARE_WAIT_MS = 8000
-const PARTNERS_KEPT = 10_000
-/** Connections that are left to what runs in the background. */
-const FOR_WORKERS = 2
-
-/**
- * The world as a partner's handler gets it: of each pool at most a part is one partner's, and partners take turns. Calls
- * that only read have a pool of their own (decision 0037).
- */
-function openShares(): (world: World, caller: Caller, endpoint: Endpoint | undefined) => World {
-  /** One object per partner: whatever it asks for at the same moment can go into one statement. */
-  const shares = new Map<Pool, { readonly line: Turns; readonly byPartner: Map<string, Pool> }>()
-
-  function openPoolShares(pool: Pool, at_once: number) {
-    const per_name = Math.max(2, Math.ceil(at_once / 2))
-    const opened = {
-      line: openTurns({ at_once, per_name, wait_ms: SHARE_WAIT_MS }),
-      byPartner: new Map<string, Pool>(),
-    }
-    shares.set(pool, opened)
-    return opened
-  }
-
-  return (world, { partner_id }, endpoint) => {
-    const reading = endpoint !== undefined && methodAndPath(endpoint).method === 'GET'
-    const pool = reading ? world.reads : world.db
-    const { max } = pool.options
-    const { line, byPartner } =
-      shares.get(pool) ?? openPoolShares(pool, reading ? max : Math.max(2, max - FOR_WORKERS))
-    const db = byPartner.get(partner_id) ?? shareOf(pool, line, partner_id)
-    if (byPartner.size >= PARTNERS_KEPT) byPartner.clear()
-    byPartner.set(partner_id, db)
-    return { ...world, db }
-  }
 }
