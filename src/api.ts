@@ -3,13 +3,12 @@ import type { Environment } from './core/environment.ts'
 import { Refusal } from './core/errors.ts'
 import { Crowded, type Leave, openTurns, type Turns } from './core/turns.ts'
 import { customersRoutes } from './customers/routes.ts'
-import type { Pool } from './db/pool.ts'
-import { shareOf } from './db/share.ts'
 import { depositsRoutes } from './deposits/routes.ts'
 import { eventsRoutes } from './events/routes.ts'
-import { type Caller, type Endpoint, type Handler, lackOfScopes, methodAndPath } from './http/endpoint.ts'
-import type { Admission, Gate } from './http/gate.ts'
+import { type Caller, type Endpoint, type Handler, lackOfScopes } from './http/endpoint.ts'
+import type { Admission, Gate, Knock } from './http/gate.ts'
 import { type Cidr, cidrContains, clientAddress, normalizeAddress } from './http/ip.ts'
+import { openShares } from './http/shares.ts'
 import type { Lookouts } from './http/wait.ts'
 import type { Identified, Keyring } from './keys/keyring.ts'
 import { openStrangers, openVisitors } from './limits/addresses.ts'
@@ -26,7 +25,6 @@ import { requestsRoutes } from './requests/routes.ts'
 import { sampleOf } from './samples.ts'
 import type { Webhooks } from './webhooks/endpoints.ts'
 import { webhooksRoutes } from './webhooks/routes.ts'
-import type { World } from './world.ts'
 
 const ADDRESSES_KEPT = 10_000
 /** On one node. */
@@ -88,18 +86,6 @@ export function createGate({ keyring, limiter, clock, trusted_proxies, in_flight
   // Whoever waits for events holds a place of this kind instead: it is not at work.
   const waits = openTurns({ at_once: Infinity, per_name: WAITS_PER_PARTNER, waiting_per_name: 0 })
 
-  // Without a proxy an address is the socket's, and the same few come again and again.
-  const normalized = new Map<string, string>()
-  const addressOf: Gate['addressOf'] = (socket, forwarded_for) => {
-    if (trusted_proxies.length > 0) return clientAddress({ socket, forwarded_for, trusted: trusted_proxies })
-    const known = normalized.get(socket)
-    if (known !== undefined) return known
-    if (normalized.size >= ADDRESSES_KEPT) normalized.clear()
-    const address = normalizeAddress(socket)
-    normalized.set(socket, address)
-    return address
-  }
-
   const turnAway = ({ window, refused }: Verdict, refusal: Refusal) => ({
     window,
     refusal: refused ? tooMany(refused) : refusal,
@@ -123,7 +109,7 @@ export function createGate({ keyring, limiter, clock, trusted_proxies, in_flight
   }
 
   /** Counts the request in all of its windows together; a look-up that shows only later takes all of them back. */
-  async function count(key_id: string, limits: Caller['limits'], knock: Parameters<Gate['admit']>[0]) {
+  async function count(key_id: string, limits: Caller['limits'], knock: Knock) {
     const { endpoint, dry_run } = knock
     const wants = wantsOf(limits, endpoint, dry_run)
     const verdict = await limiter.take(key_id, wants)
@@ -140,7 +126,7 @@ export function createGate({ keyring, limiter, clock, trusted_proxies, in_flight
     }
   }
 
-  async function admit(knock: Parameters<Gate['admit']>[0]): Promise<Admission> {
+  async function admit(knock: Knock): Promise<Admission> {
     const { address, endpoint } = knock
     const identified = await identify(knock.authorization, address)
     if (identified.refusal) return identified
@@ -175,7 +161,7 @@ export function createGate({ keyring, limiter, clock, trusted_proxies, in_flight
   }
 
   return {
-    addressOf,
+    addressOf: openAddressOf(trusted_proxies),
     isTrusted: (socket) => trusted_proxies.some((cidr) => cidrContains(cidr, socket)),
     look: (address) => strangers.look(address),
     visit(address) {
@@ -183,6 +169,20 @@ export function createGate({ keyring, limiter, clock, trusted_proxies, in_flight
       return refused ? { window, refusal: tooMany(refused) } : undefined
     },
     admit,
+  }
+}
+
+/** Without a proxy an address is the socket's, and the same few come again and again. */
+function openAddressOf(trusted: readonly Cidr[]): Gate['addressOf'] {
+  const normalized = new Map<string, string>()
+  return (socket, forwarded_for) => {
+    if (trusted.length > 0) return clientAddress({ socket, forwarded_for, trusted })
+    const known = normalized.get(socket)
+    if (known !== undefined) return known
+    if (normalized.size >= ADDRESSES_KEPT) normalized.clear()
+    const address = normalizeAddress(socket)
+    normalized.set(socket, address)
+    return address
   }
 }
 
@@ -235,32 +235,4 @@ function tooManyAtOnce(limit: number): Refusal {
     retry_after_seconds,
     details: { limit, retry_after_seconds },
   })
-}
-
-/** Whoever had no turn by then is about to be answered with 503 anyway, and needs none any more. */
-const SHARE_WAIT_MS = 8000
-/** Connections that are left to what runs in the background. */
-const FOR_WORKERS = 2
-
-/**
- * The world as a partner's handler gets it: of each pool at most a part is one partner's, and partners take turns. Calls
- * that only read have a pool of their own (decision 0037).
- */
-function openShares(): (world: World, caller: Caller, endpoint: Endpoint | undefined) => World {
-  const lines = new Map<Pool, Turns>()
-  const lineOf = (pool: Pool, at_once: number): Turns => {
-    const known = lines.get(pool)
-    if (known) return known
-    const per_name = Math.max(2, Math.ceil(at_once / 2))
-    const line = openTurns({ at_once, per_name, wait_ms: SHARE_WAIT_MS })
-    lines.set(pool, line)
-    return line
-  }
-  return (world, { partner_id }, endpoint) => {
-    const reading = endpoint !== undefined && methodAndPath(endpoint).method === 'GET'
-    const pool = reading ? world.reads : world.db
-    const { max } = pool.options
-    const line = lineOf(pool, reading ? max : Math.max(2, max - FOR_WORKERS))
-    return { ...world, db: shareOf(pool, line, partner_id) }
-  }
 }

@@ -15,7 +15,6 @@ import { hostileRecipes, type Literal, literalsOf, write } from './support/patte
 const HARMLESS: Readonly<Record<string, string>> = {
   'config.ts /\\/+$/': 'the operator’s own settings',
   'cli/remote.ts /\\/+$/': 'an argument on the operator’s command line',
-  'cli/money-limits.ts /^(USDT|BTC)=(.*)$/': 'an argument on the operator’s command line',
   'core/price.ts /0+$/': 'digits that we have made ourselves',
   'db/embedded/server.ts /still in use|lock file .* already exists/': 'what our own PostgreSQL prints',
   'db/pool.ts /;\\s*\\S|--|\\/\\*/': 'statements of our own',
@@ -90,7 +89,7 @@ function findSlow(pattern: Pattern): string | undefined {
   for (const length of SHORT)
     for (const recipe of recipes) {
       const text = write(recipe, length)
-      if (cpuMs(pattern, text) > 50 && fastest(pattern, text) > 50) return text
+      if (cpuMs(pattern, text) > 25 && fastest(pattern, text) > 25) return text
     }
   const slow = recipes.find((recipe) => {
     const first = cpuMs(pattern, write(recipe, LONGEST))
@@ -141,8 +140,6 @@ describe('the test itself', () => {
       '^application\\/json\\s*(;\\s*charset\\s*=\\s*"?utf-8"?\\s*)?;?\\s*$',
       '^(a+)+$',
       '\\s+$',
-      '^[^@]+@[^@.]+(\\.[^@]+)+$',
-      '^(\\w+\\s?)*$',
     ])
       expect(findSlow(fromText(source, source, 'i')), source).toBeDefined()
     for (const source of ['^[a-z]+_[0-9a-z]+$', '^a*b*c*$', '^\\s*x', '[0-9]{1,5}$'])

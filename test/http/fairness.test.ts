@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Api, Reply } from '../support/api.ts'
-import { holdLock } from '../support/database.ts'
+import { type Api, openApi, type Reply } from '../support/api.ts'
+import { asAdmin, holdLock } from '../support/database.ts'
 import { someCpf, startTestService, type TestService } from '../support/service.ts'
 import { roomInMinute, until } from '../support/wait.ts'
 
@@ -9,10 +9,16 @@ const IN_FLIGHT = 40
 let service: TestService
 let greedy: Api
 let other: Api
+let nobody: Api
 let customer_id: string
 let greedy_customer_id: string
 beforeAll(async () => {
-  service = await startTestService({ REQUESTS_IN_FLIGHT: String(IN_FLIGHT), PIX_WAIT_MS: '3000' })
+  service = await startTestService({
+    REQUESTS_IN_FLIGHT: String(IN_FLIGHT),
+    PIX_WAIT_MS: '3000',
+    TRUST_PROXY: '127.0.0.1',
+  })
+  nobody = openApi(service.url, undefined)
   greedy = (await service.partner()).api
   other = (await service.partner()).api
   customer_id = await newCustomer(other)
@@ -25,6 +31,9 @@ async function newCustomer(api: Api): Promise<string> {
   await api.post('/v1/sandbox/deposits', { customer_id: json.id, asset: 'BRL', amount: '1000000' })
   return json.id
 }
+
+let addresses = 0
+const newAddress = () => `203.0.113.${++addresses}`
 
 let keys = 0
 const pay = (api: Api, customer: string, pix_key = 'ana@sandbox.test') =>
@@ -65,6 +74,34 @@ describe('one partner’s lists that hang', () => {
     }
     await lists.done
   })
+})
+
+test('guesses from everywhere use one connection to the database, whatever it takes to answer them', async () => {
+  const unlock = await holdLock(service.database.url, 'sandbox.api_key_values')
+  const guesses = together(30, () => {
+    const headers = { authorization: `Bearer svc_test_sk_${'x'.repeat(43)}`, 'x-forwarded-for': newAddress() }
+    return nobody.send('GET', '/v1/customers', { headers })
+  })
+  const waiting = async () => {
+    const [row] = await asAdmin(service.database.url, [
+      `SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE datname = current_database()
+         AND wait_event_type = 'Lock' AND query LIKE '%api_key_values v JOIN api_keys k%WHERE v.hash%'`,
+    ])
+    return Number(row?.waiting)
+  }
+  let most = 0
+  try {
+    await until(async () => {
+      most = Math.max(most, await waiting())
+      return guesses.replies.length > 3
+    }, 20_000)
+  } finally {
+    await unlock()
+  }
+  expect(most).toBe(1)
+  await guesses.done
+  for (const { json } of guesses.replies)
+    expect(['invalid_api_key', 'service_unavailable']).toContain(json.error.code)
 })
 
 describe('requests of one partner that are under way', () => {
