@@ -122,8 +122,10 @@ function isStorable(time: Date): boolean {
 const timeOf = (text: string | undefined, param: string) =>
   text === undefined ? undefined : parseTime(text, param)
 
+/** Times are kept in milliseconds: whatever is not before a time between two of them is not before the second. */
 export function parseTime(text: string, param: string): Date {
-  const time = new Date(text)
+  const between = /\.[0-9]{3}0*[1-9]/.test(text)
+  const time = new Date(Date.parse(text) + (between ? 1 : 0))
   if (!isStorable(time)) {
     refuse('invalid_request', { param, message: `${param} must be a time such as 2026-11-15T12:00:00.000Z.` })
   }

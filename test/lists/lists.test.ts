@@ -339,6 +339,15 @@ describe('a range of time', () => {
     }
   })
 
+  test('is exact, also between two milliseconds', async () => {
+    const [{ id, created_at }] = payouts
+    const later = created_at.replace('Z', '001Z')
+    expect(ids(await all_of('/v1/pix/payouts', { created_after: created_at }))).toContain(id)
+    expect(ids(await all_of('/v1/pix/payouts', { created_after: later }))).not.toContain(id)
+    expect(ids(await all_of('/v1/pix/payouts', { created_before: later }))).toContain(id)
+    expect(ids(await all_of('/v1/pix/payouts', { created_before: created_at }))).not.toContain(id)
+  })
+
   test('and reading events on from a point exclude each other', async () => {
     const reply = await find('/v1/events', { after: 'start', created_after: '2026-01-01T00:00:00Z' })
     expect(reply.json.error).toMatchObject({ code: 'invalid_request', param: 'created_after' })
