@@ -76,10 +76,10 @@ const bodyErrors: readonly ErrorCode[] = ['invalid_json', 'body_too_large', 'uns
 
 /** Every code that an endpoint may answer: its own, and those that follow from its declaration. */
 export function errorsOf(endpoint: Endpoint): ErrorCode[] {
-  const { errors, scope, sandbox_only } = endpoint
+  const { errors, sandbox_only } = endpoint
   const implied: ErrorCode[] = [
     ...(methodAndPath(endpoint).method === 'GET' ? [] : bodyErrors),
-    ...(scope ? (['insufficient_scope'] as const) : []),
+    ...('scope' in endpoint || 'scopes' in endpoint ? (['insufficient_scope'] as const) : []),
     ...(sandbox_only ? (['sandbox_only'] as const) : []),
   ]
   return [...new Set([...commonErrors, ...implied, ...errors])]

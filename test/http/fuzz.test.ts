@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import { Agent } from 'node:http'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { commonErrors } from '../../src/http/endpoint.ts'
 import { operations } from '../support/fuzz/document.ts'
 import { curlOf, type Exchange, exchange } from '../support/fuzz/exchange.ts'
 import { judge, parse } from '../support/fuzz/judge.ts'
@@ -63,6 +64,7 @@ async function send(plan: Plan): Promise<Exchange | undefined> {
   }
   const answered = await exchange(service.url, agent, plan, sent)
   if (answered && answered.status < 300) stock.learn(caller, operation['x-name'], parse(answered.text))
+  if (answered?.status === 409) stock.retire(sent.path.match(/[a-z]+_[0-9a-z]{26}/g) ?? [])
   return answered
 }
 
@@ -105,6 +107,22 @@ test('every operation was reached, and answered with success', () => {
   const missed = operations.filter((operation) => !reached.includes(operation))
   expect(missed.map(({ 'x-name': name }) => `${name}: ${[...(seen.get(name) ?? [])].join(' ')}`)).toEqual([])
 })
+
+/** What no single request brings about, and where it is shown instead. */
+const shownElsewhere: Readonly<Record<string, string>> = {}
+
+test.runIf(process.env.PROVE)(
+  'every code that an operation declares has been seen, or is shown elsewhere',
+  () => {
+    const unseen = operations.flatMap(({ 'x-name': name, 'x-errors': codes }) =>
+      codes
+        .filter((code) => !commonErrors.includes(code) && !seen.get(name)?.has(code))
+        .map((code) => `${name}: ${code}`)
+        .filter((each) => !(each in shownElsewhere)),
+    )
+    expect(unseen).toEqual([])
+  },
+)
 
 test('afterwards the books are right', async () => {
   const { production, sandbox } = await service.audit()
