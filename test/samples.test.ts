@@ -72,7 +72,7 @@ async function act(partner_id: string): Promise<void> {
   await revokeKey(service.worlds.sandbox, key.id)
   const endpoint = (
     await api.post('/v1/webhook_endpoints', {
-      url: 'http://127.0.0.1:9/',
+      url: 'http://127.0.0.1:9999/',
       events: ['pix.payout.completed'],
       description: 'Payouts',
     })

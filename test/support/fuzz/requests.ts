@@ -43,7 +43,7 @@ const callersOf: Arbitrary<CallerName> = fc.oneof(
 )
 
 /** A request that the schemas allow. */
-function allowed(operation: Operation): Arbitrary<Plan> {
+export function allowed(operation: Operation): Arbitrary<Plan> {
   const inPath = operation.parameters.filter((each) => each.in === 'path')
   const inQuery = operation.parameters.filter((each) => each.in === 'query')
   const path = fc
