@@ -1,6 +1,6 @@
 import { errors } from '../core/errors.ts'
 import { type Asset, assetNames, assets, formatMoney, money } from '../core/money.ts'
-import { type Scope, scopes } from '../http/endpoint.ts'
+import { commonErrors, type Scope, scopes } from '../http/endpoint.ts'
 import { tiers } from '../limits/tiers.ts'
 import { type Html, html, jsonSample, sample, table } from './html.ts'
 import type { OpenApi } from './openapi.ts'
@@ -131,6 +131,8 @@ function errorsSection(base: string): GuideSection {
     [
       ...new Set(Object.values(errors).flatMap((entry) => (entry.type === type ? [entry.status] : []))),
     ].toSorted((a, b) => a - b)
+  const codes = commonErrors.filter((code) => code !== 'invalid_request')
+  const anywhere = [...new Set(codes.map((code) => errors[code].status))].toSorted((a, b) => a - b).join(', ')
   return {
     id: 'errors',
     title: 'Errors',
@@ -142,7 +144,7 @@ ${table(
     statuses(type).join(', '),
   ]),
 )}
-<p id="common-errors">Any call may answer 401, 429, 500 or 503, so these are not repeated below. After 429 and 503 wait for the seconds in <code>Retry-After</code>. If a call that moves money got no answer, repeat it with the same idempotency key: it never pays twice.</p>`,
+<p id="common-errors">Any call may answer ${anywhere}, so these are not repeated below. After 429 and 503 wait for the seconds in <code>Retry-After</code>. If a call that moves money got no answer, repeat it with the same idempotency key: it never pays twice.</p>`,
     code: jsonSample('An error', errorExample('invalid_amount', base)),
   }
 }

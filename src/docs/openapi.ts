@@ -136,7 +136,7 @@ export function buildOpenApi(options: {
       parameters: webhookParameters,
       responses: { ...errorResponses(endpoints), ...webhookResponses },
       schemas: { ...Object.fromEntries(context.schemas), ...errorSchemas(public_url, context) },
-      examples: errorExamples(public_url),
+      examples: errorExamples(endpoints, public_url),
     },
   }
   assertUniqueIds(document)

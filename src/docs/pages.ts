@@ -4,7 +4,7 @@ import { commonErrors, repeats } from '../http/endpoint.ts'
 import { pageSecurityPolicy } from '../http/headers.ts'
 import { icon, script, style } from './assets.ts'
 import type { Webhook } from './event-webhooks.ts'
-import { parameterList, resolve, schemaList, typeOf } from './fields.ts'
+import { parameterList, resolve, schemaList, schemaName, typeOf } from './fields.ts'
 import { type GuideSection, guide, overview } from './guide.ts'
 import { type Html, html, jsonSample, page, paragraphs, prose, sample } from './html.ts'
 import type { Ref } from './json-schema.ts'
@@ -53,7 +53,8 @@ type Entry = Operation & { readonly method: string; readonly path: string }
 export function renderReference(openapi: OpenApi): string {
   const entries = entriesOf(openapi)
   const sections = guide(openapi)
-  const names = Object.keys(openapi.components.schemas)
+  // What a webhook carries is shown with the webhook.
+  const names = Object.keys(openapi.components.schemas).filter((name) => !isWebhookBody(name, openapi))
   return page({
     title: 'Trilho API reference',
     description: openapi.info.summary,
@@ -116,11 +117,17 @@ ${code && html`<div class="code">${code}</div>`}
 
 function group(tag: Tag, entries: readonly Entry[], openapi: OpenApi): Html {
   return html`<section class="group" id="${tag.name}" aria-labelledby="${tag.name}-title">
-<header class="prose"><h2 id="${tag.name}-title">${tag['x-displayName']}</h2>${tag.description && html`<p>${prose(tag.description)}</p>`}</header>
+<header class="prose"><h2 id="${tag.name}-title">${tag['x-displayName']}</h2>${tag.description && html`<p>${prose(tag.description)}</p>`}${webhookRules(webhooksIn(openapi, tag), openapi)}</header>
 ${inTag(entries, tag).map((entry) => operation(entry, openapi))}
 ${webhooksIn(openapi, tag).map((webhook) => webhookEvent(webhook, openapi))}
 </section>
 `
+}
+
+function isWebhookBody(name: string, { webhooks }: OpenApi): boolean {
+  return Object.values(webhooks).some(
+    ({ post }) => schemaName(post.requestBody.content['application/json'].schema) === name,
+  )
 }
 
 function webhooksIn({ webhooks }: OpenApi, { name }: Tag): Webhook['post'][] {
@@ -129,24 +136,27 @@ function webhooksIn({ webhooks }: OpenApi, { name }: Tag): Webhook['post'][] {
     .filter(({ tags }) => tags[0] === name)
 }
 
-/** What your server gets, and what it should answer. */
-function webhookEvent(webhook: Webhook['post'], openapi: OpenApi): Html {
-  const { operationId, summary, description, responses } = webhook
-  const schema = resolve(openapi, webhook.requestBody.content['application/json'].schema)
-  const { components } = openapi
+/** The headers of a delivery and what your server should answer, which are the same for every type. */
+function webhookRules([first]: readonly Webhook['post'][], { components }: OpenApi): Html | false {
+  if (!first) return false
   const nameIn = ({ $ref }: Ref) => $ref.split('/').at(-1)!
+  return html`<h4>Headers</h4>${parameterList(first.parameters.map((ref) => components.parameters[nameIn(ref)] as Parameter))}
+<h4>Your answer</h4>
+<ul class="answers">${Object.entries(first.responses).map(
+    ([status, ref]) =>
+      html`<li><span class="status">${status === 'default' ? '…' : status}</span> <span>${prose(components.responses[nameIn(ref)]!.description)}</span></li>
+`,
+  )}</ul>`
+}
+
+function webhookEvent(webhook: Webhook['post'], openapi: OpenApi): Html {
+  const { operationId, summary, description } = webhook
+  const schema = resolve(openapi, webhook.requestBody.content['application/json'].schema)
   return html`<article class="pair" id="${operationId}" aria-labelledby="${operationId}-title">
 <div class="prose">
 <h3 id="${operationId}-title">${anchor(operationId, summary)}</h3>
 <p>${prose(description)}</p>
-<h4>Headers</h4>${parameterList(webhook.parameters.map((ref) => components.parameters[nameIn(ref)] as Parameter))}
-<h4>Body</h4><p><code>data.object</code> is ${typeOf(schema.properties!.data!.properties!.object!)}, around it is an ${typeOf({ $ref: '#/components/schemas/Event' })}.</p>
-<h4>Your answer</h4>
-<ul class="answers">${Object.entries(responses).map(
-    ([status, ref]) =>
-      html`<li><span class="status">${status === 'default' ? '…' : status}</span> <span>${prose(components.responses[nameIn(ref)]!.description)}</span></li>
-`,
-  )}</ul>
+<p><code>data.object</code> is ${typeOf(schema.properties!.data!.properties!.object!)}, and around it is ${typeOf({ $ref: '#/components/schemas/Event' })}.</p>
 </div>
 <div class="code">${jsonSample('Body', schema.examples?.[0])}</div>
 </article>

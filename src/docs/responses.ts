@@ -172,12 +172,14 @@ export function codesOf(endpoint: Endpoint): ErrorCode[] {
   return errorCodes.filter((code) => wanted.has(code))
 }
 
-export function errorExamples(public_url: string): Record<string, { summary: string; value: unknown }> {
+export function errorExamples(
+  endpoints: readonly Endpoint[],
+  public_url: string,
+): Record<string, { summary: string; value: unknown }> {
+  const statuses = statusesOf(endpoints.flatMap(errorsOf))
+  const shown = errorCodes.filter((code) => statuses.includes(errors[code].status))
   return Object.fromEntries(
-    errorCodes.map((code) => [
-      code,
-      { summary: errors[code].message, value: errorExample(code, public_url) },
-    ]),
+    shown.map((code) => [code, { summary: errors[code].message, value: errorExample(code, public_url) }]),
   )
 }
 

@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check'
 import { networks } from '../../../src/onchain/address.ts'
 import { misfit, type Operation, operations } from './document.ts'
-import { destinations, valuesOf } from './values.ts'
+import { destinations, placeholder, valuesOf } from './values.ts'
 
 /** Whose key a request carries. */
 export const callers = [
@@ -43,7 +43,7 @@ const callersOf: Arbitrary<CallerName> = fc.oneof(
 )
 
 /** A request that the schemas allow. */
-function allowed(operation: Operation): Arbitrary<Plan> {
+export function allowed(operation: Operation): Arbitrary<Plan> {
   const inPath = operation.parameters.filter((each) => each.in === 'path')
   const inQuery = operation.parameters.filter((each) => each.in === 'query')
   const path = fc
@@ -84,11 +84,19 @@ export const encodePart = (text: string) =>
 function together(value: unknown): unknown {
   if (typeof value === 'object' && value !== null && 'age_seconds' in value)
     return { ...value, age_seconds: value.age_seconds === 86_400 ? 86_400 : 0 }
+  if (typeof value === 'object' && value !== null && 'counterparty' in value) return toOneself(value as never)
   if (typeof value !== 'object' || value === null || !('destination_address' in value)) return value
   const { destination_address, amount } = value as Record<string, string>
   if (String(amount).endsWith('7')) return value
   const [network] = destinations.find(([, address]) => address === destination_address) ?? destinations[0]
   return { ...value, network, asset: networks[network].asset }
+}
+
+/** An account of the customer's own. */
+function toOneself(order: { customer_id: string; counterparty: Json }): unknown {
+  const [, , , which = '0'] = order.customer_id.replace('»', '').split(':')
+  if (order.counterparty.type !== 'bank_account') return order
+  return { ...order, counterparty: { ...order.counterparty, document: placeholder('document', which) } }
 }
 
 const oddValues: readonly unknown[] = [

@@ -16,6 +16,8 @@ const ownerOf = (caller: CallerName): Owner => (caller === 'live' || caller === 
 const KEPT = 40
 /** Something can still be done with these. */
 const underWay = ['pending', 'processing']
+const ends = ['completed', 'confirmed', 'failed', 'expired', 'executed']
+const READY = ' ready'
 const kinds = Object.fromEntries(Object.entries(idPrefixes).map(([kind, prefix]) => [prefix, kind]))
 
 export async function openStock(service: TestService) {
@@ -50,19 +52,20 @@ export async function openStock(service: TestService) {
 
   const ids = new Map<string, string[]>()
   const cursors = new Map<string, string[]>()
-  const documents: string[] = []
+  const documents = new Map<string, string>()
   const keep = (map: Map<string, string[]>, name: string, value: string) => {
     const list = map.get(name) ?? []
     if (!list.includes(value)) map.set(name, [value, ...list].slice(0, KEPT))
   }
 
-  function noteState(name: string, id: string, status: string): void {
-    if (underWay.includes(status)) keep(ids, name, id)
-    else if (ids.has(name))
-      ids.set(
-        name,
-        ids.get(name)!.filter((each) => each !== id),
-      )
+  /** With these nothing more can be done. */
+  function retire(gone: readonly string[]): void {
+    for (const [name, list] of ids)
+      if (name.endsWith(READY))
+        ids.set(
+          name,
+          list.filter((id) => !gone.includes(id)),
+        )
   }
 
   /** Remembers what an answer shows. */
@@ -73,7 +76,8 @@ export async function openStock(service: TestService) {
       for (const id of [object?.id, object?.event_id, object?.trade_id]) {
         const kind = kinds[String(id).split('_')[0]!]
         if (kind) keep(ids, `${ownerOf(caller)} ${kind}`, id)
-        if (kind && object.status) noteState(`${ownerOf(caller)} ${kind} under way`, id, object.status)
+        if (kind && underWay.includes(object.status)) keep(ids, `${ownerOf(caller)} ${kind}${READY}`, id)
+        if (kind && ends.includes(object.status)) retire([id])
       }
     }
   }
@@ -86,7 +90,7 @@ export async function openStock(service: TestService) {
 
   function idOf(caller: CallerName, kind: string, whose: string, which: number): string {
     const owner = others[whose]?.[ownerOf(caller)]
-    const open = which % 3 > 0 ? ids.get(`${owner} ${kind} under way`) : undefined
+    const open = which % 3 > 0 ? ids.get(`${owner} ${kind}${READY}`) : undefined
     const list = owner === undefined ? [] : open?.length ? open : (ids.get(`${owner} ${kind}`) ?? [])
     // The newest are asked for most, because what is old has come to its end.
     const index =
@@ -106,7 +110,7 @@ export async function openStock(service: TestService) {
           return list[Number(parts[0]) % Math.max(1, list.length)] ?? 'start'
         }
         case 'document':
-          return documents[0] ?? someCpf()
+          return documents.get(idOf(caller, 'customer', 'own', Number(parts[0]))) ?? someCpf()
         case 'url':
           return `${caller === 'live' ? 'https' : 'http'}://127.0.0.1:${port}/${parts[0]}`
         default:
@@ -126,8 +130,9 @@ export async function openStock(service: TestService) {
       for (let i = 0; i < 5; i++) {
         const document = someCpf()
         const made = (await api.post('/v1/customers', { name: `Fuzz ${i}`, document })).json
-        if (caller === 'full') documents.unshift(document)
+        documents.set(made.id, document)
         learn(caller, 'customers.create', made)
+        keep(ids, `${ownerOf(caller)} customer${READY}`, made.id)
         if (caller === 'live') continue
         for (const [asset, amount] of [
           ['BRL', '90000000000'],
@@ -159,6 +164,7 @@ export async function openStock(service: TestService) {
     keys,
     fill,
     learn,
+    retire,
     async stop() {
       receiver.closeAllConnections()
       await new Promise((resolve) => receiver.close(resolve))

@@ -41,7 +41,12 @@ const cnpj = fc
   .map(makeCnpj)
 const dotted = (text: string) =>
   `${text.slice(0, 3)}.${text.slice(3, 6)}.${text.slice(6, 9)}-${text.slice(9)}`
-const documents = fc.oneof(cpf, cpf.map(dotted), cnpj, fc.constant(placeholder('document')))
+const documents = fc.oneof(
+  cpf,
+  cpf.map(dotted),
+  cnpj,
+  fc.nat(1000).map((which) => placeholder('document', which)),
+)
 
 const magic = [
   'ac03',
