@@ -1,3 +1,4 @@
+import { Type as T, type TSchema } from 'typebox'
 import type { IdKind } from './core/ids.ts'
 import { collectNamesakes, replyExample } from './docs/example.ts'
 import type { EventType } from './events/events.ts'
@@ -58,7 +59,7 @@ export function sampleOf(endpoints: () => readonly Endpoint[]): SampleOf {
     const now = new Date(world.clock.now()).toISOString()
     // Whatever can fail has a status that tells of it.
     const moves = 'failure' in object
-    return {
+    const sample = {
       ...object,
       id: world.newId(subject.id),
       ...(moves ? { status: state === 'created' ? 'pending' : state } : {}),
@@ -71,12 +72,26 @@ export function sampleOf(endpoints: () => readonly Endpoint[]): SampleOf {
       created_at: now,
       ...states[type]?.(now),
     }
+    return { object: sample, schema: schemaFor(subject, sample, endpoints()) }
   }
+}
+
+/** What GET would answer with, or, where there is none, fields of the types that the sample has. */
+function schemaFor(subject: Subject, sample: object, endpoints: readonly Endpoint[]): TSchema {
+  if ('shown_by' in subject) return endpointOf(subject.shown_by, endpoints).reply.schema!
+  const typeOf = (value: unknown) =>
+    Array.isArray(value) ? T.Array(T.String()) : typeof value === 'number' ? T.Integer() : T.String()
+  return T.Object(Object.fromEntries(Object.entries(sample).map(([name, value]) => [name, typeOf(value)])))
 }
 
 function exampleFor(subject: Subject, endpoints: readonly Endpoint[]): Readonly<Record<string, unknown>> {
   if ('object' in subject) return subject.object
-  const endpoint = endpoints.find(({ name }) => name === subject.shown_by)
-  if (!endpoint) throw new Error(`no endpoint ${subject.shown_by}`)
+  const endpoint = endpointOf(subject.shown_by, endpoints)
   return replyExample(endpoint, collectNamesakes(endpoints)) as Record<string, unknown>
+}
+
+function endpointOf(name: string, endpoints: readonly Endpoint[]): Endpoint {
+  const endpoint = endpoints.find((each) => each.name === name)
+  if (!endpoint) throw new Error(`no endpoint ${name}`)
+  return endpoint
 }

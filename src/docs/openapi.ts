@@ -61,7 +61,7 @@ export type Operation = {
   /** Its last paragraph always says what a key needs to call it. */
   readonly description: string
   readonly parameters?: readonly Parameter[]
-  readonly requestBody?: { readonly required: true; readonly content: Content }
+  readonly requestBody?: { readonly required: boolean; readonly content: Content }
   readonly responses: Readonly<Record<string, Response | Ref>>
   /** A key needs all of these. */
   readonly 'x-scope'?: readonly Scope[]
@@ -106,6 +106,7 @@ const tags: Readonly<Record<string, readonly [title: string, description: string
   prices: ['Prices', 'The current price of each pair.'],
   webhook_endpoints: ['Webhook endpoints', 'Where your server is told what happened.'],
   events: ['Events', 'Everything that happened, to be read again from any point.'],
+  requests: ['Requests', 'What was asked for with your keys, and how it was answered.'],
   account: ['Account', 'Your own tier, fees and earnings.'],
   usage: ['Usage', 'What is left of the limits of a key.'],
   sandbox: ['Sandbox', 'Test money and simulated networks. These calls refuse a live key.'],
@@ -318,7 +319,7 @@ function parametersOf(endpoint: Endpoint, place: 'path' | 'query', context: Cont
 function requestBodyOf(endpoint: Endpoint, context: Context) {
   const schema = toJsonSchema(endpoint.body!, context)
   return {
-    required: true,
+    required: !endpoint.body_optional,
     content: { 'application/json': { schema, example: requestExample(endpoint, context.namesakes) } },
   } as const
 }

@@ -41,6 +41,8 @@ export type Endpoint = {
   readonly params?: TObject
   readonly query?: TObject
   readonly body?: TObject
+  /** A call without a body is one with an empty object. */
+  readonly body_optional?: true
   readonly reply: { readonly status: 200 | 201 | 204; readonly schema?: TSchema }
   /** What it may answer beyond what every endpoint may (see `commonErrors`). */
   readonly errors: readonly ErrorCode[]

@@ -255,6 +255,7 @@ function addRoute(app: FastifyInstance, { endpoint, run }: Handler, public_url: 
       ...(endpoint.body ? { body: endpoint.body } : {}),
       querystring: endpoint.query ?? { type: 'object', additionalProperties: false },
     },
+    ...(endpoint.body_optional ? { preValidation: fillBody } : {}),
     handler: async (request, reply) => {
       const { world, caller } = request.admitted!
       const { params, query, body } = request as unknown as { params: never; query: never; body: never }
@@ -338,6 +339,10 @@ async function inTime<T>(request: FastifyRequest, work: Promise<T>): Promise<T> 
     timer = setTimeout(() => reject(new Refusal('service_unavailable')), left)
   })
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
+}
+
+async function fillBody(request: FastifyRequest): Promise<void> {
+  if (request.body === undefined) request.body = {}
 }
 
 /** An endpoint without a body takes none, or an empty one. Whoever sends fields expects something of them. */
