@@ -307,6 +307,7 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
     const { port } = app.server.address() as AddressInfo
     const local = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
     server.url ||= local
+    await database.announce(local)
 
     const demo =
       config.demo || database.embedded ? await createDemo(openShared(sharedDb), worlds.sandbox) : undefined

@@ -41,11 +41,11 @@ type ObjectSchema = TSchema & {
 
 /** A made-up object in the form that the reference shows, in the state that the event tells of. */
 export function sampleOf(endpoints: () => readonly Endpoint[]): SampleOf {
-  return (type, world) =>
-    sampleObject(type, endpoints(), {
-      id: world.newId(subjectOf(type).id),
-      now: world.clock.now(),
-    }) as { id: string }
+  return (type, world) => {
+    const told = { id: world.newId(subjectOf(type).id), now: world.clock.now() }
+    const object = sampleObject(type, endpoints(), told) as { id: string }
+    return { object, schema: schemaFor(subjectOf(type), endpoints()) }
+  }
 }
 
 /** One of each kind, for the description of what is sent to webhook endpoints. */

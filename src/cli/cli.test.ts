@@ -926,6 +926,16 @@ describe('events', () => {
     expect((await as('events', 'resend', ...range, '--json')).json).toEqual({ redelivered: 1 })
   })
 
+  test('the server that runs on the data folder is found by itself, whatever its port', async () => {
+    const { api_url } = JSON.parse(readFileSync(`${place.data_dir}/connection.json`, 'utf8'))
+    expect(api_url).toBe(server.url)
+    const found = await run(['trigger', 'deposit.completed', '--json'], {
+      DATA_DIR: place.data_dir,
+      TRILHO_KEY: key,
+    })
+    expect(found.json).toMatchObject({ type: 'deposit.completed' })
+  })
+
   test('what is wrong is said in a sentence', async () => {
     isMistake(await run(['trigger', 'pix.payout.failed'], {}), /TRILHO_KEY is not set/)
     isMistake(await as('trigger', 'no.such.kind'), /KIND must be one of/)

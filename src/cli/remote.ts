@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { runningApi } from '../db/embedded/start.ts'
 import { type CliOption, type Input, option, usage } from './command.ts'
 
 /** Commands for partners speak to the API like every other program of theirs: over HTTP, with an API key. */
@@ -22,9 +23,10 @@ export class RemoteRefusal extends Error {
 /** The key comes from the environment, so that it does not stand in the list of processes. */
 export function openRemote(input: Input): Remote {
   const key = process.env.TRILHO_KEY ?? usage('TRILHO_KEY is not set: it holds the API key to call with.')
-  const base = (option(input, 'url') ?? localUrl(input.config)).replace(/\/+$/, '')
+  const found = urlOf(input)
   return {
     async call(method, path, body) {
+      const base = await found
       const response = await fetch(base + path, {
         method,
         headers: {
@@ -44,6 +46,14 @@ export function openRemote(input: Input): Remote {
       )
     },
   }
+}
+
+/** The server that runs on this data folder says where it listens; another one is where the settings say. */
+async function urlOf(input: Input): Promise<string> {
+  const { config } = input
+  const running = async () => (config.database_url ? undefined : await runningApi(config.data_dir))
+  const url = option(input, 'url') ?? (await running()) ?? localUrl(config)
+  return url.replace(/\/+$/, '')
 }
 
 function localUrl({ public_url, host, port }: Config): string {

@@ -12,10 +12,20 @@ export type Database = {
   readonly url: string
   /** Started here, by this process. */
   readonly embedded: boolean
+  /** Lets the command line on this machine find the API that this process serves. */
+  announce(api_url: string): Promise<void>
   stop(): Promise<void>
 }
 
 type Place = { readonly database_url: string | undefined; readonly data_dir: string }
+
+/** Somebody else's to start and to stop. */
+const elsewhere = (url: string): Database => ({
+  url,
+  embedded: false,
+  announce: async () => {},
+  stop: async () => {},
+})
 
 /** For a server: the one of DATABASE_URL, or an embedded one that nobody else may use meanwhile. */
 export async function startDatabase(
@@ -23,15 +33,15 @@ export async function startDatabase(
   log: (line: string) => void,
   onGiveUp: (error: Error) => void,
 ): Promise<Database> {
-  if (place.database_url) return { url: place.database_url, embedded: false, stop: async () => {} }
-  const { url, stop } = await startEmbedded({ data_dir: place.data_dir, log, onGiveUp })
-  return { url, embedded: true, stop }
+  if (place.database_url) return elsewhere(place.database_url)
+  const embedded = await startEmbedded({ data_dir: place.data_dir, log, onGiveUp })
+  return { ...embedded, embedded: true }
 }
 
 /** For the command line: joins the server's embedded database while that runs, otherwise starts it for a moment. */
 export async function reachDatabase(place: Place): Promise<Database> {
   const running = place.database_url ? undefined : await runningEmbedded(place.data_dir)
-  if (running) return { url: running, embedded: false, stop: async () => {} }
+  if (running) return elsewhere(running)
   return startDatabase(
     place,
     () => {},

@@ -80,7 +80,7 @@ ${jsonSample('Without it: 401', errorExample('missing_authorization', base))}`,
 }
 
 const requests: GuideSection = {
-  id: 'requests',
+  id: 'making-requests',
   title: 'Requests',
   text: html`<ul>
 <li>Send bodies as <code>Content-Type: application/json</code>, at most 64 KiB.</li>

@@ -21,6 +21,7 @@ export function registerPages(app: FastifyInstance, options: { openapi: () => Op
     errorCodes.map((code) => [code as string, once(() => renderErrorPage(code, openapi()))]),
   )
 
+  app.get('/', async (_, reply) => reply.redirect('/docs', 302))
   app.get('/docs', async (_, reply) => sendPage(reply, reference()))
   app.get('/docs/errors', async (_, reply) => sendPage(reply, errorIndex()))
   app.get<{ Params: { code: string } }>('/docs/errors/:code', async ({ params }, reply) => {

@@ -221,6 +221,58 @@ test('every kind can be asked for, filtered by and made as a sample that carries
   await target.stop()
 })
 
+describe('fields of a sample', () => {
+  const sample = (api: Api, kind: string, override: unknown) =>
+    api.post(`/v1/sandbox/events/${kind}`, { override })
+
+  test('are those that were asked for, the rest is made up', async () => {
+    const { api } = await service.partner()
+    const { json, status } = await sample(api, 'pix.payout.completed', { amount: '777', description: 'Mine' })
+    expect([status, json.data.object]).toMatchObject([
+      201,
+      { amount: '777', description: 'Mine', status: 'completed', id: expect.stringMatching(/^po_/) },
+    ])
+    await until(
+      async () => (await api.get('/v1/events?type=pix.payout.completed')).json.data.length === 1,
+      5000,
+    )
+    expect((await api.get(`/v1/events/${json.id}`)).json).toEqual(json)
+    // Without any, and without a body, as before.
+    for (const body of [undefined, {}, { override: {} }])
+      expect((await api.post('/v1/sandbox/events/trade.completed', body)).status).toBe(201)
+  })
+
+  test('must be fields of the object, in their form, and never its id', async () => {
+    const { api } = await service.partner()
+    const wrong: [string, Record<string, unknown>, string][] = [
+      ['pix.payout.completed', { amuont: '1' }, 'override.amuont'],
+      ['pix.payout.completed', { amount: 1 }, 'override.amount'],
+      ['pix.payout.completed', { amount: '-1' }, 'override.amount'],
+      ['pix.payout.completed', { status: 'lost' }, 'override.status'],
+      ['pix.payout.completed', { counterparty: { nmae: 'x' } }, 'override.counterparty.nmae'],
+      ['pix.payout.completed', { id: 'po_01kc3v4x9zq8rj5m2t7w6y0ahb' }, 'override.id'],
+      ['pix.payout.completed', { constructor: 1 }, 'override.constructor'],
+      ['api_key.rotated', { value: 'svc_test_sk_x' }, 'override.value'],
+      ['fee_payout.completed', { amount: 5 }, 'override.amount'],
+    ]
+    for (const [kind, override, param] of wrong) {
+      const { status, json } = await sample(api, kind, override)
+      expect([status, json.error.code, json.error.param]).toEqual([400, 'invalid_request', param])
+    }
+    for (const override of [null, 1, 'x', []])
+      expect((await sample(api, 'trade.completed', override)).json.error.param).toBe('override')
+  })
+
+  test('can be set in every kind', async () => {
+    const { api } = await service.partner()
+    for (const kind of eventTypes) {
+      const created_at = '2020-01-01T00:00:00.000Z'
+      const { status, json } = await sample(api, kind, { created_at })
+      expect([kind, status, json.data?.object.created_at]).toEqual([kind, 201, created_at])
+    }
+  })
+})
+
 test('afterwards the books are right', async () => {
   const { sandbox } = await service.audit()
   expect(sandbox.findings).toEqual([])

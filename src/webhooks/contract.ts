@@ -418,10 +418,20 @@ export const createSampleEvent = endpoint({
   route: 'POST /v1/sandbox/events/{kind}',
   summary: 'Make a sample event',
   description:
-    'An event of any kind, with a made-up object that cannot be read elsewhere. It goes into the log and to your endpoints like every other.',
+    'An event of any kind, with a made-up object that cannot be read elsewhere. It goes into the log and to your endpoints like every other. `override` sets fields of the object; what comes of it must be an object that could be sent.',
   scopes: { all: ['webhooks'] },
   sandbox_only: true,
   params: T.Object({ kind: T.Enum(eventTypes, { examples: ['pix.payout.completed'] }) }),
+  body: Fields({
+    override: T.Optional(
+      T.Record(T.String(), T.Unknown(), {
+        description: 'Fields of the object, as GET shows them; not its id',
+        examples: [{ amount: '1050' }],
+      }),
+    ),
+  }),
+  body_optional: true,
   reply: { status: 201, schema: EventObject },
-  errors: ['insufficient_scope', 'sandbox_only'],
+  errors: [...bodyErrors, 'insufficient_scope', 'sandbox_only'],
+  example: { override: { amount: '1050' } },
 })

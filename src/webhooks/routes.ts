@@ -1,3 +1,4 @@
+import type { TSchema } from 'typebox'
 import { refuse } from '../core/errors.ts'
 import { isId } from '../core/ids.ts'
 import { selectNewest } from '../db/newest.ts'
@@ -18,6 +19,7 @@ import {
   sendTest,
   type Webhooks,
 } from './endpoints.ts'
+import { overrideFields } from './override.ts'
 import { deliveryList, selectDeliveries } from './queue.ts'
 import { redeliverEvent, redeliverRangeOf } from './redelivery.ts'
 import { endpointList, type WebhookEndpoint } from './store.ts'
@@ -29,7 +31,7 @@ const SHOWN_ALONE = 1_000_000
 const GRACE_HOURS = 24
 
 /** A made-up object of the kind that an event is about. */
-export type SampleOf = (type: EventType, world: World) => { id: string }
+export type SampleOf = (type: EventType, world: World) => { object: { id: string }; schema: TSchema }
 
 export const webhooksRoutes = (webhooks: Webhooks, sampleOf: SampleOf): Handler[] => [
   handle(contract.createWebhookEndpoint, async ({ world, caller, body }) => {
@@ -128,11 +130,13 @@ export const webhooksRoutes = (webhooks: Webhooks, sampleOf: SampleOf): Handler[
     return { redelivered: await redeliverEvent(worldOf(caller, world), webhooks, where, body.endpoint_id) }
   }),
 
-  handle(contract.createSampleEvent, async ({ world, caller, params }) => {
+  handle(contract.createSampleEvent, async ({ world, caller, params, body }) => {
     const type = params.kind
     if (!eventTypes.includes(type))
       refuse('invalid_request', { param: 'kind', message: `kind must be one of ${eventTypes.join(', ')}.` })
-    const sample = { partner_id: caller.partner_id, type, object: sampleOf(type, world) }
+    const { object, schema } = sampleOf(type, world)
+    const wanted = overrideFields(object, body.override ?? {}, schema)
+    const sample = { partner_id: caller.partner_id, type, object: wanted }
     return renderEvent(await addSample(worldOf(caller, world), webhooks, sample), world.environment)
   }),
 ]

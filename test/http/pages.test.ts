@@ -46,6 +46,17 @@ describe('a page opens without a key, and shows the rate-limit headers', () => {
   })
 })
 
+test('the bare address leads to the reference', async () => {
+  for (const method of ['GET', 'HEAD']) {
+    const reply = await fetch(`${service.url}/`, { method, redirect: 'manual' })
+    expect([reply.status, reply.headers.get('location')]).toEqual([302, '/docs'])
+    expect(reply.headers.get('x-request-id')).toBeTruthy()
+    expect(reply.headers.get('x-ratelimit-limit')).toBe('100')
+  }
+  const followed = await fetch(service.url)
+  expect(followed.headers.get('content-type')).toContain('text/html')
+})
+
 test('pages consume nothing, neither of the address nor of a key', async () => {
   const { key, api } = await service.partner({ limited: true })
   const nobody = openApi(service.url, undefined)

@@ -56,7 +56,13 @@ export async function clusterFolder(data_dir: string): Promise<string> {
 }
 
 /** How other processes of this user find the server; `server_pid` is the process that holds the folder. */
-export type Connection = { url: string; pid: number | undefined; server_pid: number }
+export type Connection = {
+  url: string
+  pid: number | undefined
+  server_pid: number
+  /** Where the API listens, once it does. */
+  api_url?: string | undefined
+}
 
 export async function readConnection(data_dir: string): Promise<Connection | undefined> {
   const text = await readIfThere(connectionFile(data_dir))

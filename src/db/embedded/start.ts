@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ensureCluster, ensureDatabase, urlOf } from './cluster.ts'
 import { hasCode } from './files.ts'
 import {
+  type Connection,
   claimFolder,
   clusterFolder,
   folderHolder,
@@ -18,7 +19,12 @@ import { bringUp, oldServerGone, type Plan } from './server.ts'
 const GIVE_UP_AFTER = 5
 const GIVE_UP_WITHIN_MS = 60_000
 
-export type EmbeddedDatabase = { readonly url: string; stop(): Promise<void> }
+export type EmbeddedDatabase = {
+  readonly url: string
+  /** Lets other processes of this user find the API that runs on it. */
+  announce(api_url: string): Promise<void>
+  stop(): Promise<void>
+}
 
 export type EmbeddedOptions = {
   data_dir: string
@@ -44,11 +50,20 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
 
 /** The connection string of a server that is running on this folder right now, or undefined. */
 export async function runningEmbedded(data_dir: string): Promise<string | undefined> {
+  return (await runningConnection(data_dir))?.url
+}
+
+/** Where the API of a server that is running on this folder right now listens, or undefined. */
+export async function runningApi(data_dir: string): Promise<string | undefined> {
+  return (await runningConnection(data_dir))?.api_url
+}
+
+async function runningConnection(data_dir: string): Promise<Connection | undefined> {
   try {
     const folder = await realpath(data_dir)
     const connection = await readConnection(folder)
     if (!connection?.pid || (await folderHolder(folder)) !== connection.server_pid) return undefined
-    return hasArgument(connection.pid, await clusterFolder(folder)) ? connection.url : undefined
+    return hasArgument(connection.pid, await clusterFolder(folder)) ? connection : undefined
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined
     throw error
@@ -66,6 +81,7 @@ async function startOn(data_dir: string, lock: Lock, options: EmbeddedOptions): 
   const plan: Plan = { place, settings, signal: stopping.signal, log }
   let { server, port } = await bringUp(plan)
   const url = urlOf(password, port)
+  let api_url: string | undefined
   try {
     await ensureDatabase(data_dir, password, port)
     await announce()
@@ -77,7 +93,7 @@ async function startOn(data_dir: string, lock: Lock, options: EmbeddedOptions): 
   const kept_up = keepUp()
 
   function announce(): Promise<void> {
-    return writeConnection(data_dir, { url, pid: server.pid, server_pid: process.pid })
+    return writeConnection(data_dir, { url, pid: server.pid, server_pid: process.pid, api_url })
   }
 
   async function keepUp(): Promise<void> {
@@ -120,5 +136,12 @@ async function startOn(data_dir: string, lock: Lock, options: EmbeddedOptions): 
   }
 
   let stopped: Promise<void> | undefined
-  return { url, stop: () => (stopped ??= stop()) }
+  return {
+    url,
+    announce(address) {
+      api_url = address
+      return announce()
+    },
+    stop: () => (stopped ??= stop()),
+  }
 }
