@@ -11,7 +11,7 @@ import { MigrationBlocked, migrate } from '../src/db/migrate.ts'
 import { openConnection } from '../src/ledger/connection.ts'
 import { openApi } from './support/api.ts'
 import { nobodyOn, type Ran, runCli, type Started, startCli, tempDataDir } from './support/cli.ts'
-import { asAdmin, createDatabase, seatAt } from './support/database.ts'
+import { asAdmin, createDatabase, prepareDatabase, seatAt } from './support/database.ts'
 import { openHole } from './support/hole.ts'
 import { startNode } from './support/node.ts'
 import { openPooler } from './support/pooler.ts'
@@ -443,13 +443,16 @@ describe('migrations', () => {
     expect((await api.post('/v1/customers', { name: 'Ana', document: someCpf() })).status).toBe(201)
   }
 
-  const rolesFor = (name: string) =>
+  const rolesFor = (name: string, login = `LOGIN NOINHERIT PASSWORD '…'`) =>
     ['shared', 'live', 'sandbox'].flatMap((schema) => [
-      `CREATE ROLE "${name}_${schema}" NOLOGIN`,
+      `CREATE ROLE "${name}_${schema}" ${login}`,
       `GRANT "${name}_${schema}" TO "${name}"`,
     ])
   const statementsIn = (text: string) =>
     [...text.matchAll(/^ {2}(.*);$/gm)].map(([, statement]) => statement!)
+  /** Without what nobody can know. */
+  const plain = (statements: readonly string[]) =>
+    statements.map((sql) => sql.replace(/'SCRAM-SHA-256\$4096:[^']+'/, `'…'`))
 
   test('a user that may not create roles gets the SQL for the administrator, and goes on after it was run', async () => {
     const { name, url, admin_url, drop } = await loginDatabase('NOCREATEROLE', { owns: true })
@@ -457,7 +460,7 @@ describe('migrations', () => {
     expect(blocked.code).toBe(1)
     expect(blocked.out).toBe('')
     const sql = statementsIn(blocked.err)
-    expect(sql).toEqual(rolesFor(name))
+    expect(plain(sql)).toEqual(rolesFor(name))
     const [before] = await asAdmin(url, [
       `SELECT count(*)::int AS made FROM pg_namespace WHERE nspname IN ('live', 'sandbox', 'shared')`,
     ])
@@ -468,17 +471,34 @@ describe('migrations', () => {
 
   test('so does one that may not even create a schema', async () => {
     const { name, url, admin_url, drop } = await loginDatabase('NOCREATEROLE', { owns: false })
-    const blocked = await migrate(url).catch((error) => error)
-    expect(blocked).toBeInstanceOf(MigrationBlocked)
-    const sql = statementsIn(blocked.message)
-    expect(sql).toEqual([`GRANT CREATE ON DATABASE "${name}" TO "${name}"`, ...rolesFor(name)])
+    const blocked = async () => {
+      const error = await prepareDatabase(url).catch((error) => error)
+      expect(error).toBeInstanceOf(MigrationBlocked)
+      return statementsIn(error.message)
+    }
+    const create = `GRANT CREATE ON DATABASE "${name}" TO "${name}"`
+    expect(plain(await blocked())).toEqual([create, ...rolesFor(name)])
+    // What the version before asked for; then what this one needs beyond it.
+    await asAdmin(admin_url, [create, ...rolesFor(name, 'NOLOGIN')])
+    const sql = await blocked()
+    expect(plain(sql)).toEqual(
+      ['shared', 'live', 'sandbox'].map(
+        (schema) => `ALTER ROLE "${name}_${schema}" LOGIN NOINHERIT PASSWORD '…'`,
+      ),
+    )
     await asAdmin(admin_url, sql)
     await worksOn(url, drop)
   })
 
   test('a user that may create roles needs nobody', async () => {
-    const { url, drop } = await loginDatabase('CREATEROLE', { owns: true })
+    const { name, url, drop } = await loginDatabase('CREATEROLE', { owns: true })
     await worksOn(url, drop)
+    // Nodes of the version before come in as this user, and enter the roles.
+    const before = new URL(url)
+    before.searchParams.set('options', `-c role=${name}_live -c search_path=live`)
+    expect(await asAdmin(before.href, ['SELECT count(*)::integer AS customers FROM customers'])).toEqual([
+      { customers: 0 },
+    ])
   })
 
   test('started by several processes at once, they run once', async () => {

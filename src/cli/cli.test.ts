@@ -862,7 +862,10 @@ describe('where no server runs', () => {
       with_url(database.url, 'partners', 'list'),
       with_url('postgresql://nobody:secret@127.0.0.1:1/nothing', 'partners', 'list'),
     ])
-    isMistake(empty, /The database is not set up yet\. Run: trilho migrate/)
+    isMistake(
+      empty,
+      /The database is not set up yet, or it was with another SECRET_KEY.* Run: trilho migrate/,
+    )
     isMistake(absent, /The database cannot be reached: .*ECONNREFUSED/)
     expect(absent.err).not.toContain('secret')
     const migrated = await with_url(database.url, 'migrate', '--json')

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import { crashPoint } from '../core/crash-point.ts'
 import { keyIdOf } from '../core/seal.ts'
-import { renewLogins } from '../db/migrate.ts'
+import { migrate } from '../db/migrate.ts'
 import { ensureNextKey, openSealer, promoteNextKey, secretKeyFile, secretKeysOf } from '../db/open.ts'
 import { readSealing } from '../db/sealing.ts'
 import { openSeats } from '../db/seat.ts'
@@ -56,7 +56,8 @@ export const secretCommands: CliCommand[] = [
       const target = isOfFolder(config) ? keys.at(-1)! : keys[0]!
       const rotated = await rotateSecrets(reachedBy(reach), openSealer(config, keys), keyIdOf(target))
       // Whoever knows both keys goes on coming in: a password that is refused is followed by the next one.
-      if (isOwner(config)) await renewLogins(reach.url, openSeats(reach.url, [target]))
+      if (isOwner(config))
+        await migrate(reach.url, { seats: openSeats(reach.url, [target, ...keys]), renew: true })
       crashPoint('before_key_promoted')
       if (isOfFolder(config)) await promoteNextKey(config.data_dir)
       const { key_id, from_key_id, sealed_again, sealed } = rotated

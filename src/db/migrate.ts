@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { sharedFunctions, sharedGrants, worldFunctions, worldGrants, worldGrantsOnShared } from './grants.ts'
 import { type Client, openClient, openOwner, roleOf, type SchemaName } from './pool.ts'
 import { cut } from './pulse.ts'
-import { missingLogins, missingRoles, quoted } from './roles.ts'
+import { missingLogins, missingRoles, quoted, rolesInUse } from './roles.ts'
 import { type Seats, schemaNames } from './seat.ts'
 
 const MIGRATION_LOCK = 7_415_301
@@ -34,6 +35,8 @@ export type MigrateOptions = {
   readonly seats?: Seats
   /** Looks at what is there, with the tables up to date, before a password is touched. Throws to refuse the start. */
   readonly check?: (owner: Client) => Promise<void>
+  /** SECRET_KEY takes over from another one: the logins change to it under those who are connected, and know both. */
+  readonly renew?: boolean
   readonly signal?: AbortSignal | undefined
 }
 
@@ -41,7 +44,10 @@ export type MigrateOptions = {
  * Brings the three schemas up to date, and the roles that the service logs in as. Forward only, one transaction per file;
  * nodes that start together wait for each other on an advisory lock. Returns what was applied.
  */
-export async function migrate(url: string, { seats, check, signal }: MigrateOptions = {}): Promise<string[]> {
+export async function migrate(
+  url: string,
+  { seats, check, renew = false, signal }: MigrateOptions = {},
+): Promise<string[]> {
   const client = await openOwner(url, 'trilho migrate')
   // Another node may be at it for long; whoever is told to stop does not wait for that.
   const leave = () => cut(client, new Error('told to stop'))
@@ -62,7 +68,7 @@ export async function migrate(url: string, { seats, check, signal }: MigrateOpti
     // The rights that a newer version has stated hold for its own tables too, of which this one knows nothing.
     if (!newer) await grant(client, url)
     await check?.(client)
-    if (seats) await runOrBlock(client, await missingLogins(client, seats))
+    if (seats) await setLogins(client, seats, renew)
     return applied
   } finally {
     signal?.removeEventListener('abort', leave)
@@ -70,13 +76,22 @@ export async function migrate(url: string, { seats, check, signal }: MigrateOpti
   }
 }
 
-/** Gives the roles the passwords that follow from the first key of these seats, as the owner. */
-export async function renewLogins(url: string, seats: Seats): Promise<void> {
-  const owner = await openOwner(url, 'trilho secrets')
-  try {
-    await runOrBlock(owner, await missingLogins(owner, seats))
-  } finally {
-    await owner.end()
+/** Long enough for connections of nodes that have just been stopped to end. */
+const LEAVING_MS = 3000
+
+/** A node with another SECRET_KEY must not lock out those that are at work with theirs. */
+async function setLogins(client: pg.Client, seats: Seats, renew: boolean): Promise<void> {
+  const { needed, strange } = await missingLogins(client, seats, { renew })
+  const until = performance.now() + LEAVING_MS
+  for (;;) {
+    const [role] = renew ? [] : await rolesInUse(client, strange)
+    if (role === undefined) return runOrBlock(client, needed)
+    if (performance.now() > until)
+      throw new MigrationBlocked(
+        `Somebody is connected as ${role}, whose password follows from another SECRET_KEY than this one. It must be ` +
+          'the same on every node. Use the one of the others, or stop them first.',
+      )
+    await sleep(100)
   }
 }
 

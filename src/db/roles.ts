@@ -46,8 +46,20 @@ export async function missingRoles(
 }
 
 /** What keeps the roles from being those that the service logs in as. */
-export async function missingLogins(owner: pg.Client, seats: Seats): Promise<string[]> {
+export type MissingLogins = {
+  readonly needed: readonly string[]
+  /** Those that have a password of which no key is known here. */
+  readonly strange: readonly string[]
+}
+
+/** `renew`: they get the password of the first key, also where that of another one is known. */
+export async function missingLogins(
+  owner: pg.Client,
+  seats: Seats,
+  { renew }: { renew: boolean },
+): Promise<MissingLogins> {
   const needed: string[] = []
+  const strange: string[] = []
   for (const schema of schemaNames) {
     const seat = seats(schema, 'trilho migrate')
     const role = seat.login.user
@@ -61,11 +73,22 @@ export async function missingLogins(owner: pg.Client, seats: Seats): Promise<str
     const changes: string[] = ATTRIBUTES.filter(([column, wanted]) => rows[0][column] !== wanted).map(
       ([, , word]) => word,
     )
-    if (!rows[0].rolcanlogin || !(await comesIn(seat))) changes.push(`PASSWORD '${seat.login.verifier()}'`)
+    const known = rows[0].rolcanlogin && (await comesIn(seat))
+    if (rows[0].rolcanlogin && !known) strange.push(role)
+    if (!known || renew) changes.push(`PASSWORD '${seat.login.verifier()}'`)
     if (changes.length > 0) needed.push(`ALTER ROLE ${quoted(role)} ${changes.join(' ')}`)
     for (const other of rows[0].member_of) needed.push(`REVOKE ${other} FROM ${quoted(role)}`)
   }
-  return needed
+  return { needed, strange }
+}
+
+/** Those of them as whom somebody is connected. */
+export async function rolesInUse(owner: pg.Client, roles: readonly string[]): Promise<string[]> {
+  const { rows } = await owner.query(
+    'SELECT DISTINCT usename::text AS role FROM pg_stat_activity WHERE usename = ANY ($1)',
+    [roles],
+  )
+  return rows.map(({ role }) => role)
 }
 
 const REFUSED = ['28P01', '28000']

@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
+import { schemaNames } from '../../src/db/seat.ts'
 import { openApi } from '../support/api.ts'
-import { asAdmin, createDatabase } from '../support/database.ts'
+import { asAdmin, createDatabase, seatAt } from '../support/database.ts'
 import { openPayers } from '../support/payers.ts'
 import { noteFact } from '../support/proof.ts'
 import { openHands, someCpf, spawnServer, testEnv } from '../support/service.ts'
@@ -42,6 +43,11 @@ test('nodes of the version before pay on while a newer one migrates the database
   const old = [await spawnServer(testEnv(database.url), before)]
   onTestFinished(async () => void (await Promise.all(old.map((node) => node.kill('SIGKILL')))))
   old.push(await spawnServer(testEnv(database.url), before))
+  // The version before knows no logins, and the hands of a test need them before the newer node makes them.
+  for (const schema of schemaNames) {
+    const { login } = seatAt(database.url, schema)
+    await asAdmin(database.url, [`ALTER ROLE ${login.user} LOGIN PASSWORD '${login.verifier()}'`])
+  }
   const hands = openHands(database)
   onTestFinished(hands.stop)
   const { key, api } = await hands.partner(old[0]!.url)

@@ -1,12 +1,13 @@
 import { createSign, generateKeyPairSync, randomBytes } from 'node:crypto'
+import { isIPv4 } from 'node:net'
 
-/** A certificate that signs itself, for a name; made on the spot, so that none can expire in the repository. */
+/** A certificate that signs itself, for a name or an address; made on the spot, so that none can expire in the repository. */
 export function selfSigned(name: string): { key: string; cert: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const ecdsaWithSha256 = sequence(oid([0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02]))
   const subject = sequence(set(sequence(oid([0x55, 0x04, 0x03]), der(0x0c, Buffer.from(name)))))
   const time = (at: Date) => der(0x18, Buffer.from(`${at.toISOString().replace(/[-:T]/g, '').slice(0, 14)}Z`))
-  const altNames = sequence(oid([0x55, 0x1d, 0x11]), octets(sequence(der(0x82, Buffer.from(name)))))
+  const altNames = sequence(oid([0x55, 0x1d, 0x11]), octets(sequence(nameOf(name))))
   const isAuthority = sequence(oid([0x55, 0x1d, 0x13]), octets(sequence(der(0x01, Buffer.from([0xff])))))
   const body = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
@@ -29,6 +30,9 @@ export function selfSigned(name: string): { key: string; cert: string } {
     cert: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
   }
 }
+
+const nameOf = (name: string) =>
+  isIPv4(name) ? der(0x87, Buffer.from(name.split('.').map(Number))) : der(0x82, Buffer.from(name))
 
 function der(tag: number, content: Buffer): Buffer {
   const { length } = content
