@@ -7,6 +7,7 @@ import { answerDryRun } from '../http/dry-run.ts'
 import { type Caller, type Handler, handle } from '../http/endpoint.ts'
 import { filterOf, limitOf, pageOf } from '../http/page.ts'
 import { claimOf, findClaimed } from '../ledger/once.ts'
+import { simulatedTransaction } from '../rails/chain/simulated.ts'
 import type { World } from '../world.ts'
 import { networkNames, networks } from './address.ts'
 import * as contract from './contract.ts'
@@ -82,12 +83,13 @@ export const transfersRoutes: Handler[] = [
 
   handle(contract.confirmTransfer, async ({ world, caller, params }) => {
     const transfer = await findTransfer(world, caller, params.transfer_id)
+    // The simulated network would sign the very same.
     const steps: Step[] = [
-      { kind: 'signed', tx_hash: `forced:${transfer.id}`, signed: `forced:${transfer.id}` },
+      { kind: 'signed', ...simulatedTransaction(transfer) },
       { kind: 'broadcast' },
       { kind: 'confirmed' },
     ]
-    return renderTransfer(await force(world, transfer, steps))
+    return renderTransfer(await force(world, transfer, 'confirmed', steps))
   }),
 
   handle(contract.failTransfer, async ({ world, caller, params }) => {
@@ -98,7 +100,7 @@ export const transfersRoutes: Handler[] = [
       { kind: 'broadcast' },
       { kind: 'failed', rail_code: 'reverted' },
     ]
-    return renderTransfer(await force(world, transfer, steps))
+    return renderTransfer(await force(world, transfer, 'failed', steps))
   }),
 ]
 
@@ -109,13 +111,20 @@ async function findTransfer(world: World, caller: Caller, id: string): Promise<T
   return transfer ?? refuse('transfer_not_found', { param: 'transfer_id' })
 }
 
-/** In the sandbox the caller may play the network: whatever steps are missing are taken, up to the end. */
-async function force(world: World, transfer: Transfer, steps: readonly Step[]): Promise<Transfer> {
+/** In the sandbox the caller may play the network: whatever steps are missing are taken, up to the end. Told twice, it is the same. */
+async function force(
+  world: World,
+  transfer: Transfer,
+  end: 'confirmed' | 'failed',
+  steps: readonly Step[],
+): Promise<Transfer> {
+  let now = transfer
   for (const step of steps) {
-    const { transfer: after, changed } = await world.commit(
-      stepTransfer(world, transfer, step, { by: 'caller' }),
-    )
-    if (changed && isFinal(after)) return after
+    if (isFinal(now)) break
+    now = (await world.commit(stepTransfer(world, now, step, { by: 'caller' }))).transfer
   }
-  return refuse('already_final')
+  if (now.status === end) return now
+  return refuse('already_final', {
+    message: `This transfer is ${now.status} already; a final state never changes.`,
+  })
 }

@@ -99,6 +99,8 @@ export function acceptTransfer(
           sequence: 1,
           created_at: held.now,
           completed_at: null,
+          charged: null,
+          charged_at: null,
         }
         const object = renderTransfer(transfer)
         return {
