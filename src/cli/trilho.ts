@@ -11,6 +11,7 @@ import { PoolerInTheWay } from '../db/verdict.ts'
 import { openShared } from '../partners/partners.ts'
 import { version } from '../version.ts'
 import { openWorlds } from '../worlds.ts'
+import { benchCommands } from './bench.ts'
 import { type CliCommand, type Input, type Output, type ParseOptions, UsageError } from './command.ts'
 import { customerCommands } from './customers.ts'
 import { eventCommands } from './events.ts'
@@ -35,6 +36,7 @@ const commands: readonly CliCommand[] = [
   ...exceptionCommands,
   ...treasuryCommands,
   ...eventCommands,
+  ...benchCommands,
 ]
 
 async function main(argv: readonly string[]): Promise<number> {

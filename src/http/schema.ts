@@ -47,6 +47,7 @@ export const Id = (kind: IdKind) =>
 /** Contract §7: 1 to 255 printable ASCII characters. */
 export const IdempotencyKey = T.String({
   pattern: '^[\\x20-\\x7e]{1,255}$',
+  'x-must-be': '1 to 255 printable ASCII characters',
   description: 'Yours; the same key with the same body is one operation, for 24 hours',
   examples: ['invoice-1042'],
 })
@@ -74,6 +75,7 @@ export const pageQuery = {
   limit: T.Optional(
     T.String({
       pattern: '^([1-9][0-9]?|100)$',
+      'x-must-be': 'a whole number from 1 to 100',
       description: 'How many, 1 to 100; 20 when absent',
       examples: ['20'],
     }),

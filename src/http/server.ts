@@ -107,7 +107,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
         allErrors: false,
         verbose: true,
         formats,
-        keywords: ['x-error'],
+        keywords: ['x-error', 'x-must-be'],
         discriminator: true,
         strictTypes: false,
       },
@@ -261,7 +261,7 @@ function refuseFields(body: unknown): void {
   if (field === undefined) return
   throw new Refusal('invalid_request', {
     param: Array.isArray(body) ? 'body' : field.slice(0, 100),
-    message: 'This call takes no body.',
+    message: 'This call takes no body: send none, or {}.',
   })
 }
 
@@ -334,7 +334,8 @@ export function toRefusal(error: unknown): Refusal {
   const known = code === undefined ? undefined : ofFastify[code]
   if (known) return new Refusal(known)
   // Fastify itself blames the request: a body that broke off, a header that a method needs.
-  if (statusCode < 500) return new Refusal('invalid_request', { message: 'The request is not complete.' })
+  if (statusCode < 500)
+    return new Refusal('invalid_request', { message: 'The request broke off before its end. Send it again.' })
   if (isUnreachable(error) || sqlState(error) === QUERY_CANCELED) return new Refusal('service_unavailable')
   return new Refusal('internal_error')
 }

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { Api } from '../../test/support/api.ts'
+import { type Api, openApi } from '../../test/support/api.ts'
+import { startNode } from '../../test/support/node.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { feeOf } from './fees.ts'
 import { stepTransfer } from './settle.ts'
@@ -295,6 +296,8 @@ describe('a transfer', () => {
       (await api.post('/v1/onchain/transfers', order(id, 'polygon', { amount: '999000000' }))).status,
     ).toBe(201)
     expect((await balance(id, 'USDT')).available).toBe('0')
+    const { error } = (await api.post('/v1/onchain/transfers', order(id))).json
+    expect(error.details).toEqual({ asset: 'USDT', needed: '26000000', available: '0' })
   })
 
   test('equal requests make one transfer and get one body; another body is a conflict', async () => {
@@ -323,6 +326,30 @@ describe('a transfer', () => {
       would_replay: false,
     })
     expect(await balance(id, 'USDT')).toEqual({ available: '1000000000', in_transit: '0' })
+  })
+
+  test('where the operator requires a checksum, an address in lower case only is refused', async () => {
+    const strict = await startNode(service.database.url, { REQUIRE_ADDRESS_CHECKSUM: 'true' })
+    const own = await service.partner()
+    const there = openApi(strict.url, own.key)
+    const dry = async (
+      via: Api,
+      network: keyof typeof addresses,
+      destination_address = addresses[network],
+    ) => {
+      const body = order('cus_01kc3v4x9zq8rj5m2t7w6y0ahb', network, { destination_address })
+      return (await via.post('/v1/onchain/transfers?dry_run=true', body)).json.error
+    }
+    // Addresses are judged before whose they are.
+    expect((await dry(own.api, 'optimism')).code).toBe('customer_not_found')
+    expect(await dry(there, 'optimism')).toMatchObject({
+      code: 'invalid_address',
+      param: 'destination_address',
+    })
+    expect((await dry(there, 'optimism')).message).toMatch(/mixed-case form/)
+    for (const network of ['polygon', 'ethereum', 'tron', 'bitcoin'] as const)
+      expect((await dry(there, network)).code).toBe('customer_not_found')
+    await strict.stop()
   })
 
   test('lists filter and page', async () => {

@@ -29,7 +29,7 @@ export const transfersRoutes: Handler[] = [
     const order: TransferOrder = {
       customer_id: body.customer_id,
       asset: body.asset,
-      network: readDestination(body.asset, body.network, body.destination_address),
+      network: readDestination(world, body.asset, body.network, body.destination_address),
       amount_net: parseMoney(body.asset, body.amount).units,
       destination_address: body.destination_address,
       idempotency_key: body.idempotency_key,

@@ -276,7 +276,12 @@ describe('a payout', () => {
       ),
     )
     expect(sent.filter(({ status }) => status === 201)).toHaveLength(10)
-    expect(sent.filter(({ json }) => json.error?.code === 'insufficient_balance')).toHaveLength(40)
+    const refused = sent.filter(({ json }) => json.error?.code === 'insufficient_balance')
+    expect(refused).toHaveLength(40)
+    expect(refused.at(-1)!.json.error.details).toMatchObject({ asset: 'BRL', needed: '100' })
+    const { error } = (await api.post('/v1/pix/payouts', order(id, 'ana@example.com'))).json
+    expect(error.details).toEqual({ asset: 'BRL', needed: '1050', available: '0' })
+    expect(error.message).toContain('10.50 BRL are needed, 0.00 BRL are available')
     expect(await brl(id)).toEqual({ available: '0', in_transit: '0' })
   })
 

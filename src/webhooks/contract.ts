@@ -173,6 +173,7 @@ export const rotateWebhookSecret = endpoint({
     grace_hours: T.Optional(
       T.String({
         pattern: '^([0-9]|[1-9][0-9]|1[0-5][0-9]|16[0-8])$',
+        'x-must-be': 'a whole number from 0 to 168',
         description: 'How long both are valid, 0 to 168; 24 when absent',
         examples: ['24'],
       }),
