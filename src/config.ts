@@ -145,6 +145,12 @@ const settings = {
     fallback: '1000',
     parse: integer(0, 5000),
   }),
+  REQUIRE_ADDRESS_CHECKSUM: setting({
+    about:
+      'true: EVM addresses in lower case only, which carry no checksum, are refused; a mistyped one could not be told',
+    fallback: 'false',
+    parse: yesOrNo,
+  }),
   SANDBOX_BROADCAST_MS: setting({
     about: 'When a sandbox transfer is broadcast, in milliseconds after it was made',
     fallback: '1000',
@@ -306,6 +312,7 @@ export type Config = {
   readonly rail_timeout_ms: number
   readonly stuck_after_ms: number
   readonly prices_file: string | undefined
+  readonly require_address_checksum: boolean
   readonly quoting: Quoting
   readonly sandbox: {
     readonly broadcast_ms: number
@@ -402,6 +409,7 @@ export function readConfig(env: Environment): Config {
     rail_timeout_ms: parsed.RAIL_TIMEOUT_MS ?? Math.min(RAIL_TIMEOUT_MS, rail_timeout_max),
     stuck_after_ms: parsed.STUCK_AFTER_MS,
     prices_file: parsed.PRICES_FILE,
+    require_address_checksum: parsed.REQUIRE_ADDRESS_CHECKSUM,
     quoting: {
       spread_bps: parsed.SPREAD_BPS,
       partner_fee_max_bps: parsed.PARTNER_FEE_MAX_BPS,

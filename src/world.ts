@@ -29,6 +29,8 @@ export type World<E extends Environment = Environment> = {
   readonly chain: ChainRail<E>
   readonly prices: PriceFeed<E>
   readonly quoting: Quoting
+  /** EVM addresses in lower case only are refused. */
+  readonly require_address_checksum: boolean
   /** How long a payout's create call waits for the network. */
   readonly pix_wait_ms: number
   /** How long whoever took a payout or transfer has it for itself. */

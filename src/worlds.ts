@@ -78,6 +78,7 @@ export function openWorlds(options: {
     | 'lanes'
     | 'quoting'
     | 'prices_file'
+    | 'require_address_checksum'
     | 'database_wait_ms'
   >
   pool: number
@@ -104,10 +105,10 @@ export function openWorlds(options: {
     })
     doors[environment] = door.facts
     closing.push(door.stop, () => Promise.all([db.end(), reads.end(), keys.end()]))
-    const { pix_wait_ms, lease_ms, rail_timeout_ms, stuck_after_ms } = config
-    const times = { pix_wait_ms, lease_ms, rail_timeout_ms, stuck_after_ms }
+    const { pix_wait_ms, lease_ms, rail_timeout_ms, stuck_after_ms, require_address_checksum } = config
+    const settings = { pix_wait_ms, lease_ms, rail_timeout_ms, stuck_after_ms, require_address_checksum }
     const { commit, preview } = door
-    return createWorld({ environment, db, reads, keys, clock, commit, preview, ...rails, ...times })
+    return createWorld({ environment, db, reads, keys, clock, commit, preview, ...rails, ...settings })
   }
 
   const { clock, config, log } = options

@@ -55,7 +55,7 @@ const reverse = (deposit_id: string, under = reference()) =>
 
 test('a debit takes from the balance once per reference, and is an adjustment on the statement', async () => {
   const customer = await newCustomer()
-  await customer.credit(1000n)
+  const credit = await customer.credit(1000n)
   const under = reference()
   const first = await customer.debit(300n, under)
   expect(first.id).toMatch(/^adj_/)
@@ -71,6 +71,7 @@ test('a debit takes from the balance once per reference, and is an adjustment on
     balance_after: '700',
     cause: { type: 'adjustment', id: first.id },
   })
+  expect(json.data[1]).toMatchObject({ amount: '1000', cause: { type: 'deposit', id: credit } })
 })
 
 test('more than there is cannot be taken, and nothing is half done', async () => {

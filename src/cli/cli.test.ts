@@ -82,6 +82,7 @@ describe('how a command is typed', () => {
     ['keys create --allow ,', /--allow is empty/],
     ['keys revoke key_none', /No key key_none/],
     ['partners show ptn_none', /No partner ptn_none/],
+    ['bench', /not installed with the service.*npm ci && npm run bench/],
     ['partners set-tier ptn_none gold', /The tier must be one of standard, growth, enterprise/],
   ])('trilho %s', async (line, message) => {
     isMistake(await trilho(...line.split(' ')), message)

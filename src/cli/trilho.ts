@@ -14,6 +14,7 @@ import { openShared } from '../partners/partners.ts'
 import { WrongSecretKey } from '../secrets/check.ts'
 import { version } from '../version.ts'
 import { openWorlds } from '../worlds.ts'
+import { benchCommands } from './bench.ts'
 import { type CliCommand, type Input, type Output, type ParseOptions, UsageError } from './command.ts'
 import { customerCommands } from './customers.ts'
 import { eventCommands } from './events.ts'
@@ -40,6 +41,7 @@ const commands: readonly CliCommand[] = [
   ...exceptionCommands,
   ...treasuryCommands,
   ...eventCommands,
+  ...benchCommands,
 ]
 
 async function main(argv: readonly string[]): Promise<number> {

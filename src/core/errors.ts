@@ -77,7 +77,7 @@ export const errors = {
   },
   invalid_json: {
     ...invalid,
-    message: 'The body is not valid JSON.',
+    message: 'The body is not valid JSON. Send one JSON object in UTF-8.',
     page: 'The body must be one JSON document in UTF-8: no duplicate keys, no NUL, no lone surrogates, at most 32 levels deep. The message says where reading stopped.',
   },
   invalid_request: {
@@ -98,12 +98,14 @@ export const errors = {
   },
   invalid_address: {
     ...invalid,
-    message: 'This address is not valid on this network. Check it character by character.',
+    message:
+      'This address cannot be paid on this network. Check the network, and the address character by character.',
     page: 'The destination address fails the checks of its network: form, checksum, or it is an address that would lose the money.',
   },
   unsupported_network: {
     ...invalid,
-    message: 'This asset does not move on this network.',
+    message:
+      'This asset does not move on this network: USDT moves on polygon, arbitrum, optimism, tron and ethereum, BTC on bitcoin.',
     page: 'USDT moves on polygon, arbitrum, optimism, tron and ethereum; BTC on bitcoin.',
   },
   route_not_found: {
@@ -139,7 +141,7 @@ export const errors = {
   already_final: {
     ...conflict,
     message: 'This one has come to its end already; a final state never changes.',
-    page: 'A payout or transfer that is completed, confirmed or failed can no longer be moved.',
+    page: 'A payout or transfer that is completed, confirmed or failed can no longer be moved; in the sandbox, telling it the end that it has is no error. The same holds for a quote that was executed.',
   },
   webhook_endpoint_disabled: {
     ...conflict,
@@ -153,13 +155,14 @@ export const errors = {
   },
   customer_exists: {
     ...conflict,
-    message: 'A customer with this document or external_id exists already.',
-    page: '`param` says which of the two is taken. Find the customer with GET /v1/customers?document=… or ?external_id=….',
+    message:
+      'A customer with this document or external_id exists already. Use that one: details.customer_id is its id.',
+    page: '`param` says which of the two is taken, `details.customer_id` by whom. Read it with GET /v1/customers/{customer_id}.',
   },
   body_too_large: {
     ...invalid,
     status: 413,
-    message: 'The body is larger than 64 KiB.',
+    message: 'The body is larger than 64 KiB. Send less.',
     page: 'No call needs more than a few kilobytes.',
   },
   unsupported_media_type: {
@@ -177,23 +180,24 @@ export const errors = {
   headers_too_large: {
     ...invalid,
     status: 431,
-    message: 'The headers are larger than 16 KiB.',
+    message: 'The headers are larger than 16 KiB. Send fewer or shorter ones.',
     page: 'The request line and headers together may have 16 KiB.',
   },
   insufficient_balance: {
     ...business,
-    message: 'The customer’s balance does not cover this operation.',
-    page: 'The available balance is smaller than the amount plus the fee. Nothing moved.',
+    message: 'The customer’s balance does not cover this operation. Credit the customer, or send less.',
+    page: 'The available balance is smaller than the amount plus the fee. `details` says how much is `needed` and how much is `available`, in smallest units of `asset`. Nothing moved.',
   },
   pix_key_not_found: {
     ...business,
-    message: 'No account is registered under this Pix key.',
+    message: 'No account is registered under this Pix key. Ask its owner for the right one.',
     page: 'The key is well formed, but the Pix directory does not know it.',
   },
   counterparty_not_allowed: {
     ...business,
-    message: 'The recipient must have the same document as the customer.',
-    page: 'Payouts go to accounts of the customer itself. Other recipients need an arrangement with the operator.',
+    message:
+      'The recipient must have the same document as the customer. Pay an account of the customer’s own, or ask the operator for an arrangement.',
+    page: 'Payouts go to accounts of the customer itself. Other recipients need an arrangement with the operator; whether there is one for the customer is told by its `third_party_payouts`. With `param: counterparty.document` the Pix key belongs to another document than the one that was declared.',
   },
   unsupported_pair: {
     ...business,
@@ -202,17 +206,19 @@ export const errors = {
   },
   amount_too_small: {
     ...business,
-    message: 'The amount is too small: after fees and rounding nothing would be left.',
+    message: 'The amount is too small: after fees and rounding nothing would be left. Send more.',
     page: 'Raise the amount.',
   },
   amount_too_large: {
     ...business,
-    message: 'The amount is too large: no balance may pass 999999999999999999 smallest units.',
+    message:
+      'The amount is too large: no amount with its fee, and no balance, may pass 999999999999999999 smallest units. Send less.',
     page: 'A customer’s available balance and what is in transit may together not pass 10^18 − 1 smallest units.',
   },
   limit_exceeded: {
     ...business,
-    message: 'This order goes beyond what this customer may send.',
+    message:
+      'This order goes beyond what this customer may send. Send less, or ask the operator for another limit.',
     page: 'The operator has set how much money may leave a customer: in one order, in a day, or in a night (20:00 to 06:00); days and nights are those of São Paulo. `details` says which limit it was (`limit`, `asset`), how much it allows (`allowed`), how much of that is used (`used`) and when it begins anew (`resets_at`, null for the limit of a single order). Amounts are net of fees, and a failed order gives its share back. Nothing moved. Send less, or later with a new idempotency key, or ask the operator for another limit.',
   },
   rate_limit_exceeded: {

@@ -49,6 +49,14 @@ export const CustomerObject = T.Object(
     external_id: T.Optional(T.String()),
     metadata: T.Record(T.String(), T.String()),
     status: Status,
+    // Events of before do not have it.
+    third_party_payouts: T.Optional(
+      T.Boolean({
+        description:
+          'Whether the operator arranged that this customer may pay other documents; its own setting, beside that of the partner',
+        examples: [false],
+      }),
+    ),
     created_at: Timestamp,
   },
   { $id: 'Customer' },
@@ -63,6 +71,7 @@ export const renderCustomer = (customer: Customer) => ({
   ...(customer.external_id === null ? {} : { external_id: customer.external_id }),
   metadata: customer.metadata,
   status: customer.status,
+  third_party_payouts: customer.third_party_payouts,
   created_at: customer.created_at.toISOString(),
 })
 

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
+import { editPartner } from '../partners/partners.ts'
+import { setThirdPartyPayouts } from './store.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -39,15 +41,31 @@ test('a document, and an external_id, is taken once per partner', async () => {
   const { api } = await service.partner()
   const other = await service.partner()
   const document = someCpf()
-  expect((await api.post('/v1/customers', { name: 'A', document, external_id: 'x' })).status).toBe(201)
+  const first = await api.post('/v1/customers', { name: 'A', document, external_id: 'x' })
+  expect(first.status).toBe(201)
+  const exists = { code: 'customer_exists', details: { customer_id: first.json.id } }
   expect((await api.post('/v1/customers', { name: 'B', document })).json.error).toMatchObject({
-    code: 'customer_exists',
+    ...exists,
     param: 'document',
   })
   expect(
     (await api.post('/v1/customers', { name: 'B', document: someCpf(), external_id: 'x' })).json.error,
-  ).toMatchObject({ code: 'customer_exists', param: 'external_id' })
+  ).toMatchObject({ ...exists, param: 'external_id' })
   expect((await other.api.post('/v1/customers', { name: 'A', document, external_id: 'x' })).status).toBe(201)
+})
+
+test('a customer shows whether the operator arranged that it may pay others: its own setting', async () => {
+  const { api, partner_id } = await service.partner()
+  await editPartner(service.shared, partner_id, { third_party_payouts: true })
+  const created = await api.post('/v1/customers', { name: 'A', document: someCpf() })
+  const { id } = created.json
+  const shown = async () => (await api.get(`/v1/customers/${id}`)).json.third_party_payouts
+  expect([created.json.third_party_payouts, await shown()]).toEqual([false, false])
+  await setThirdPartyPayouts(service.worlds.sandbox.db, id, true)
+  expect(await shown()).toBe(true)
+  expect((await api.patch(`/v1/customers/${id}`, { name: 'B' })).json.third_party_payouts).toBe(true)
+  await setThirdPartyPayouts(service.worlds.sandbox.db, id, false)
+  expect(await shown()).toBe(false)
 })
 
 test('another partner’s customer, and one of the other environment, is as absent as none', async () => {

@@ -15,6 +15,7 @@ import {
   changeCustomer,
   countEvent,
   customerById,
+  customerIdBy,
   customerList,
   customerRows,
   insertCustomer,
@@ -57,10 +58,24 @@ export async function addCustomer(world: World, wanted: NewCustomer): Promise<Cu
       return customer
     })
   } catch (error) {
-    if (isUniqueViolation(error, 'customers_document')) refuse('customer_exists', { param: 'document' })
-    if (isUniqueViolation(error, 'customers_external_id')) refuse('customer_exists', { param: 'external_id' })
+    const { partner_id, external_id } = wanted
+    if (isUniqueViolation(error, 'customers_document'))
+      return refuseExisting(world, partner_id, 'document', document.value)
+    if (isUniqueViolation(error, 'customers_external_id'))
+      return refuseExisting(world, partner_id, 'external_id', external_id!)
     throw error
   }
+}
+
+/** Says which one it is, so that a client can go on with it. */
+async function refuseExisting(
+  world: World,
+  partner_id: string,
+  param: 'document' | 'external_id',
+  value: string,
+): Promise<never> {
+  const customer_id = await customerIdBy(world.db, { partner_id, column: param, value })
+  return refuse('customer_exists', { param, ...(customer_id ? { details: { customer_id } } : {}) })
 }
 
 function readDocument(text: string) {

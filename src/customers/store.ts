@@ -47,6 +47,20 @@ export async function insertCustomer(
 
 export const customerById = rowsById<Customer>('customers')
 
+/** By what is taken once. */
+export async function customerIdBy(
+  db: Db,
+  where: { partner_id: string; column: 'document' | 'external_id'; value: string },
+): Promise<string | undefined> {
+  const { partner_id, column, value } = where
+  const { rows } = await db.query({
+    name: `customer by ${column}`,
+    text: `SELECT id FROM customers WHERE partner_id = $1 AND ${column} = $2`,
+    values: [partner_id, value],
+  })
+  return rows[0]?.id
+}
+
 export const customerList: ListSource = {
   table: 'customers',
   columns: columnsOf('customers'),

@@ -174,6 +174,8 @@ const columns = {
     'sequence',
     'created_at',
     'completed_at',
+    'charged',
+    'charged_at',
   ],
   treasury_limits: ['asset', 'lowest', 'highest'],
   users: ['id', 'email', 'name', 'password_hash', 'partner_id', 'role', 'created_at'],

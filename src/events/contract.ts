@@ -92,7 +92,11 @@ export const listEvents = endpoint({
     ...waitQuery,
     type: T.Optional(T.Enum([...eventTypes, TEST_TYPE], { description: 'Events of this kind' })),
     object_id: T.Optional(
-      T.String({ pattern: '^[a-z]{1,8}_[0-9a-z]{1,64}$', description: 'Events of this object' }),
+      T.String({
+        pattern: '^[a-z]{1,8}_[0-9a-z]{1,64}$',
+        'x-must-be': 'an id such as po_01kc3v4x9zq8rj5m2t7w6y0ahb',
+        description: 'Events of this object',
+      }),
     ),
   }),
   reply: { status: 200, schema: Page(EventObject) },

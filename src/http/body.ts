@@ -44,7 +44,7 @@ export function refuseFields(body: unknown): void {
   if (field === undefined) return
   throw new Refusal('invalid_request', {
     param: field.slice(0, 100),
-    message: 'This call takes no body.',
+    message: 'This call takes no body: send none, or {}.',
   })
 }
 

@@ -8,7 +8,7 @@ import { CLEAN_PATTERN, CLEAN_TEXT_PATTERN, isCleanText } from '../core/text.ts'
  * others tell openapi.json what the validator leaves to the rules: `x-held` is the form that a rule demands, `x-id` what
  * an id names, `x-read` what the text of a query stands for.
  */
-export const ownKeywords = ['x-error', 'x-held', 'x-id', 'x-read']
+export const ownKeywords = ['x-error', 'x-held', 'x-id', 'x-must-be', 'x-read']
 
 /** The pieces that every contract.ts is made of. A misspelt field is refused, so it can never move money. */
 export const Fields = <P extends TProperties>(properties: P, options: Record<string, unknown> = {}) =>
@@ -70,6 +70,7 @@ export const Id = (kind: IdKind) =>
 /** Contract §7: 1 to 255 printable ASCII characters. */
 export const IdempotencyKey = T.String({
   pattern: '^[\\x20-\\x7e]{1,255}$',
+  'x-must-be': '1 to 255 printable ASCII characters',
   description: 'Yours; the same key with the same body is one operation, for 24 hours',
   examples: ['invoice-1042'],
 })
@@ -118,6 +119,7 @@ export const pageQuery = {
     T.String({
       pattern: '^([1-9][0-9]?|100)$',
       'x-read': { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+      'x-must-be': 'a whole number from 1 to 100',
       description: 'How many, 1 to 100; 20 when absent',
       examples: ['20'],
     }),

@@ -431,7 +431,8 @@ export function toRefusal(error: unknown): Refusal {
   const known = code === undefined ? undefined : ofFastify[code]
   if (known) return new Refusal(known)
   // Fastify itself blames the request: a body that broke off, a header that a method needs.
-  if (statusCode < 500) return new Refusal('invalid_request', { message: 'The request is not complete.' })
+  if (statusCode < 500)
+    return new Refusal('invalid_request', { message: 'The request broke off before its end. Send it again.' })
   const passing = isUnreachable(error) || TOOK_TOO_LONG.has(sqlState(error) ?? '') || error instanceof Crowded
   if (passing) return new Refusal('service_unavailable')
   return new Refusal('internal_error')

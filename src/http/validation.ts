@@ -1,7 +1,11 @@
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
 import { type ErrorCode, Refusal } from '../core/errors.ts'
 
-type SchemaError = FastifySchemaValidationError & { parentSchema?: Record<string, unknown> }
+type SchemaError = FastifySchemaValidationError & {
+  parentSchema?: Record<string, unknown>
+  /** Set when it is the name of a field that is wrong. */
+  propertyName?: string
+}
 
 /** Turns the validator's first complaint into a refusal that names the field and says what to send instead. */
 export function refusalOf(error: SchemaError): Refusal {
@@ -16,51 +20,68 @@ export function refusalOf(error: SchemaError): Refusal {
     case 'unevaluatedProperties':
       return new Refusal('invalid_request', {
         param: clip(name(params.additionalProperty)),
-        message: `Unknown field ${clip(name(params.additionalProperty))}. Check its spelling.`,
+        message: `Unknown field ${clip(name(params.additionalProperty))}. Check its spelling${knownFields(parentSchema)}.`,
       })
-  }
-  const code = parentSchema['x-error'] as ErrorCode | undefined
-  if (code) return new Refusal(code, { param: name() })
-  switch (keyword) {
-    case 'type':
-      return invalid(name(), `must be ${article(String(params.type))}.`)
-    case 'enum':
-      return invalid(name(), `must be one of ${(params.allowedValues as unknown[]).join(', ')}.`)
     case 'discriminator':
       return invalid(name(params.tag), `must say which kind it is: ${kindsOf(parentSchema)}.`)
+  }
+  // The rule for the names of fields that the caller chooses, and not for what stands in them.
+  if (error.propertyName !== undefined || keyword === 'propertyNames')
+    return invalid(
+      name(),
+      'may only have keys of 1 to 40 characters: letters A to Z and a to z, digits, dots, hyphens and underscores.',
+    )
+  const code = parentSchema['x-error'] as ErrorCode | undefined
+  if (code) return new Refusal(code, { param: name() })
+  // The only alternative that a field of a request may have is that it is removed.
+  const orNull = error.schemaPath.includes('/anyOf/') ? ', or null' : ''
+  return invalid(name(), `${ruleOf(keyword, params, parentSchema)}${orNull}.`)
+}
+
+/** What the field must be, in words. */
+function ruleOf(keyword: string, params: Record<string, unknown>, schema: Record<string, any>): string {
+  switch (keyword) {
+    case 'type':
+      return `must be ${article(String(params.type))}`
+    case 'enum':
+      return `must be one of ${(params.allowedValues as unknown[]).join(', ')}`
     case 'const':
-      return invalid(name(), `must be ${String(params.allowedValue)}.`)
+      return `must be ${String(params.allowedValue)}`
     case 'maxLength':
-      return invalid(name(), `may have at most ${String(params.limit)} characters.`)
+      return `may have at most ${String(params.limit)} characters`
     case 'minLength':
-      return invalid(name(), 'may not be empty.')
+    case 'minItems':
+      return 'may not be empty'
     case 'maxProperties':
     case 'maxItems':
-      return invalid(name(), `may have at most ${String(params.limit)} entries.`)
-    case 'minItems':
-      return invalid(name(), 'may not be empty.')
+      return `may have at most ${String(params.limit)} entries`
+    case 'minProperties':
+      return `must have at least one field${knownFields(schema)}`
+    case 'uniqueItems':
+      return 'may not name the same thing twice'
     case 'format':
-      return invalid(
-        name(),
-        String(params.format).startsWith('clean')
-          ? 'may not be blank or hold control characters.'
-          : `must be ${articleOfFormat(String(params.format))}.`,
-      )
+      return String(params.format).startsWith('clean')
+        ? 'may not be blank or hold control characters'
+        : `must be ${articleOfFormat(String(params.format))}`
     case 'minimum':
     case 'maximum':
-      return invalid(
-        name(),
-        `must be ${keyword === 'minimum' ? 'at least' : 'at most'} ${String(params.limit)}.`,
-      )
-    case 'propertyNames':
-      return invalid(name(), 'may only have keys of 1 to 40 letters, digits, dots, hyphens and underscores.')
+      return `must be ${keyword === 'minimum' ? 'at least' : 'at most'} ${String(params.limit)}`
     default:
-      return invalid(
-        name(),
-        `is not valid${typeof parentSchema.description === 'string' ? `: ${parentSchema.description}` : ''}.`,
-      )
+      return formOf(schema)
   }
 }
+
+/** Of what a pattern, or another rule without words, decides: the schema says it itself. */
+function formOf({ 'x-must-be': form, description, examples }: Record<string, any>): string {
+  if (typeof form === 'string') return `must be ${form}`
+  const about = typeof description === 'string' ? ` (${description})` : ''
+  const example = examples?.[0] === undefined ? '' : `; send something like ${JSON.stringify(examples[0])}`
+  return `does not have the form that is expected here${about}${example}`
+}
+
+/** Ours, not the caller's: short enough to be read. */
+const knownFields = ({ properties }: Record<string, any>): string =>
+  properties ? `; known are ${Object.keys(properties).join(', ')}` : '; none is known here'
 
 /** The values that tell the alternatives of a schema apart. */
 function kindsOf({ oneOf, discriminator }: Record<string, any>): string {
@@ -82,7 +103,8 @@ function article(type: string): string {
 }
 
 function articleOfFormat(format: string): string {
-  return format === 'date-time' ? 'a time such as 2026-11-15T12:00:00.000Z' : `a valid ${format}`
+  if (format === 'date-time') return 'a time such as 2026-11-15T12:00:00.000Z'
+  return format === 'email' ? 'an e-mail address such as ana@example.com' : `a ${format}`
 }
 
 function unescapePointer(part: string): string {

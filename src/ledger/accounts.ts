@@ -36,6 +36,7 @@ export type MovementName =
   | 'accepted'
   | 'completed'
   | 'returned'
+  | 'charged'
   | 'traded'
   | 'paid'
 

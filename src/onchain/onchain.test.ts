@@ -1,7 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { Api } from '../../test/support/api.ts'
+import { type Api, openApi } from '../../test/support/api.ts'
+import { startNode } from '../../test/support/node.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { feeOf } from './fees.ts'
+import { stepTransfer } from './settle.ts'
+import { transferById } from './store.ts'
 
 let service: TestService
 let api: Api
@@ -100,6 +103,19 @@ describe('fees (interface §4.2)', () => {
   })
 })
 
+/** What the network took, as it is booked. */
+const charges = async (id: string) => {
+  const { rows } = await service.worlds.sandbox.db.query(
+    `SELECT account, asset, amount FROM entries WHERE cause_id = $1 AND movement = 'charged' ORDER BY line`,
+    [id],
+  )
+  return rows
+}
+const minersFee = [
+  { account: 'network_fees', asset: 'BTC', amount: -2090n },
+  { account: 'external:bitcoin', asset: 'BTC', amount: 2090n },
+]
+
 describe('a transfer', () => {
   test.each(Object.keys(addresses) as (keyof typeof addresses)[])(
     'on %s: pending, processing, confirmed, with every field of §2.3',
@@ -141,8 +157,40 @@ describe('a transfer', () => {
         'onchain.transfer.confirmed',
       ])
       expect(rows[2].data).toEqual(confirmed)
+      expect(await charges(sent.json.id)).toEqual(network === 'bitcoin' ? minersFee : [])
     },
   )
+
+  test('what the miner took is booked once, also for nothing, and also when the chain tells it late', async () => {
+    const id = await customer()
+    const send = async (amount: string) =>
+      (await api.post('/v1/onchain/transfers', order(id, 'bitcoin', { amount }))).json.id
+    const [reverted, forced] = [await send('1009002'), await send('1009003')]
+    expect((await until(reverted, 'failed')).failure.code).toBe('reverted')
+    expect(await charges(reverted)).toEqual(minersFee)
+    await api.post(`/v1/sandbox/onchain/transfers/${forced}/confirm`)
+    expect(await charges(forced)).toEqual([])
+    expect((await service.audit()).sandbox.findings).toEqual([])
+    const { sandbox } = service.worlds
+    const told = (charged: bigint) => async () =>
+      sandbox.commit(
+        stepTransfer(
+          sandbox,
+          (await transferById(sandbox.db, forced))!,
+          { kind: 'confirmed', charged },
+          { by: 'rail' },
+        ),
+      )
+    for (const tell of [told(2090n), told(2090n), told(9999n)]) {
+      const { transfer, changed } = await tell()
+      expect([transfer.status, transfer.sequence, changed]).toEqual(['confirmed', 3, false])
+      expect(await charges(forced)).toEqual(minersFee)
+    }
+    expect(await balance(id, 'BTC')).toEqual({
+      available: String(100_000_000 - 1_009_003 - 2508),
+      in_transit: '0',
+    })
+  })
 
   test('9001 is refused before broadcast, 9002 is reverted: the gross comes back', async () => {
     const id = await customer()
@@ -167,14 +215,48 @@ describe('a transfer', () => {
     )
     expect((await until(reorg.id, 'confirmed', 'failed')).status).toBe('confirmed')
     expect((await api.get(`/v1/onchain/transfers/${stays.id}`)).json.status).toBe('processing')
-    expect((await api.post(`/v1/sandbox/onchain/transfers/${stays.id}/confirm`)).json.status).toBe(
-      'confirmed',
-    )
-    expect((await api.post(`/v1/sandbox/onchain/transfers/${fails.id}/fail`)).json.status).toBe('failed')
-    expect((await api.post(`/v1/sandbox/onchain/transfers/${fails.id}/confirm`)).json.error.code).toBe(
-      'already_final',
-    )
+    expect((await end(stays.id, 'confirm')).json.status).toBe('confirmed')
+    expect((await end(fails.id, 'fail')).json.status).toBe('failed')
   })
+
+  const end = (id: string, word: 'confirm' | 'fail') =>
+    api.post(`/v1/sandbox/onchain/transfers/${id}/${word}`)
+
+  test('an end told twice is the same end, another end is already_final', async () => {
+    const id = await customer()
+    for (const [word, other, status] of [
+      ['confirm', 'fail', 'confirmed'],
+      ['fail', 'confirm', 'failed'],
+    ] as const) {
+      const made = (await api.post('/v1/onchain/transfers', order(id, 'polygon', { amount: '1009003' }))).json
+      const first = await end(made.id, word)
+      const again = await end(made.id, word)
+      expect([first.status, again.status]).toEqual([200, 200])
+      expect(again.json).toEqual(first.json)
+      const refused = await end(made.id, other)
+      expect([refused.status, refused.json.error.code]).toEqual([409, 'already_final'])
+      expect(refused.json.error.message).toContain(status)
+    }
+  })
+
+  test.each(Object.keys(addresses) as (keyof typeof addresses)[])(
+    'forced on %s it has a hash of its network, and fails as its state allows',
+    async (network) => {
+      const id = await customer()
+      const send = async () =>
+        (await api.post('/v1/onchain/transfers', order(id, network, { amount: '1009003' }))).json.id
+      const confirmed = (await end(await send(), 'confirm')).json
+      expect(confirmed.tx_hash).toMatch(
+        network === 'bitcoin' || network === 'tron' ? /^[0-9a-f]{64}$/ : /^0x[0-9a-f]{64}$/,
+      )
+      const out = await send()
+      const { tx_hash } = await until(out, 'processing')
+      expect((await end(out, 'fail')).json).toMatchObject({ tx_hash, failure: { code: 'reverted' } })
+      // At once, so that it may not be signed yet: nothing was sent, unless the network was faster.
+      const { json } = await end(await send(), 'fail')
+      expect(json.failure.code).toBe(json.tx_hash === null ? 'refused_before_broadcast' : 'reverted')
+    },
+  )
 
   test('bad input is told apart, and nothing moves', async () => {
     const id = await customer()
@@ -214,6 +296,8 @@ describe('a transfer', () => {
       (await api.post('/v1/onchain/transfers', order(id, 'polygon', { amount: '999000000' }))).status,
     ).toBe(201)
     expect((await balance(id, 'USDT')).available).toBe('0')
+    const { error } = (await api.post('/v1/onchain/transfers', order(id))).json
+    expect(error.details).toEqual({ asset: 'USDT', needed: '26000000', available: '0' })
   })
 
   test('equal requests make one transfer and get one body; another body is a conflict', async () => {
@@ -242,6 +326,30 @@ describe('a transfer', () => {
       would_replay: false,
     })
     expect(await balance(id, 'USDT')).toEqual({ available: '1000000000', in_transit: '0' })
+  })
+
+  test('where the operator requires a checksum, an address in lower case only is refused', async () => {
+    const strict = await startNode(service.database.url, { REQUIRE_ADDRESS_CHECKSUM: 'true' })
+    const own = await service.partner()
+    const there = openApi(strict.url, own.key)
+    const dry = async (
+      via: Api,
+      network: keyof typeof addresses,
+      destination_address = addresses[network],
+    ) => {
+      const body = order('cus_01kc3v4x9zq8rj5m2t7w6y0ahb', network, { destination_address })
+      return (await via.post('/v1/onchain/transfers?dry_run=true', body)).json.error
+    }
+    // Addresses are judged before whose they are.
+    expect((await dry(own.api, 'optimism')).code).toBe('customer_not_found')
+    expect(await dry(there, 'optimism')).toMatchObject({
+      code: 'invalid_address',
+      param: 'destination_address',
+    })
+    expect((await dry(there, 'optimism')).message).toMatch(/mixed-case form/)
+    for (const network of ['polygon', 'ethereum', 'tron', 'bitcoin'] as const)
+      expect((await dry(there, network)).code).toBe('customer_not_found')
+    await strict.stop()
   })
 
   test('lists filter and page', async () => {

@@ -8,7 +8,7 @@ import { type Caller, type Handler, handle } from '../http/endpoint.ts'
 import { filterOf, listOf, pageOf } from '../http/page.ts'
 import { onBehalfOf } from '../keys/keys.ts'
 import { claimOf, findClaimed } from '../ledger/once.ts'
-import { simulatedHash } from '../rails/chain/simulated.ts'
+import { simulatedTransaction } from '../rails/chain/simulated.ts'
 import type { World } from '../world.ts'
 import { networkNames, networks } from './address.ts'
 import * as contract from './contract.ts'
@@ -30,7 +30,7 @@ export const transfersRoutes: Handler[] = [
     const order: TransferOrder = {
       customer_id: body.customer_id,
       asset: body.asset,
-      network: readDestination(body.asset, body.network, body.destination_address),
+      network: readDestination(world, body.asset, body.network, body.destination_address),
       amount_net: parseMoney(body.asset, body.amount).units,
       destination_address: body.destination_address,
       idempotency_key: body.idempotency_key,
@@ -96,12 +96,13 @@ export const transfersRoutes: Handler[] = [
 
   handle(contract.confirmTransfer, async ({ world, caller, params }) => {
     const transfer = await findTransfer(world, caller, params.transfer_id)
+    // The simulated network would sign the very same.
     const steps: Step[] = [
-      { kind: 'signed', tx_hash: simulatedHash(transfer), signed: `forced:${transfer.id}` },
+      { kind: 'signed', ...simulatedTransaction(transfer) },
       { kind: 'broadcast' },
       { kind: 'confirmed' },
     ]
-    return renderTransfer(await force(world, caller, transfer, steps))
+    return renderTransfer(await force(world, caller, transfer, 'confirmed', steps))
   }),
 
   handle(contract.failTransfer, async ({ world, caller, params }) => {
@@ -112,7 +113,7 @@ export const transfersRoutes: Handler[] = [
       { kind: 'broadcast' },
       { kind: 'failed', rail_code: 'reverted' },
     ]
-    return renderTransfer(await force(world, caller, transfer, steps))
+    return renderTransfer(await force(world, caller, transfer, 'failed', steps))
   }),
 ]
 
@@ -123,18 +124,21 @@ async function findTransfer(world: World, caller: Caller, id: string): Promise<T
   return transfer ?? refuse('transfer_not_found', { param: 'transfer_id' })
 }
 
-/** In the sandbox the caller may play the network: whatever steps are missing are taken, up to the end. */
+/** In the sandbox the caller may play the network: whatever steps are missing are taken, up to the end. Told twice, it is the same. */
 async function force(
   world: World,
   caller: Caller,
   transfer: Transfer,
+  end: 'confirmed' | 'failed',
   steps: readonly Step[],
 ): Promise<Transfer> {
+  let now = transfer
   for (const step of steps) {
-    const { transfer: after, changed } = await world.commit(
-      onBehalfOf(caller, stepTransfer(world, transfer, step, { by: 'caller' })),
-    )
-    if (changed && isFinal(after)) return after
+    if (isFinal(now)) break
+    now = (await world.commit(onBehalfOf(caller, stepTransfer(world, now, step, { by: 'caller' })))).transfer
   }
-  return refuse('already_final')
+  if (now.status === end) return now
+  return refuse('already_final', {
+    message: `This transfer is ${now.status} already; a final state never changes.`,
+  })
 }

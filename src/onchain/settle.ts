@@ -3,9 +3,15 @@ import { contradictionWrite } from '../desk/contradictions.ts'
 import { holdRows } from '../desk/holds.ts'
 import { type Resolution, resolutionWrites } from '../desk/resolutions.ts'
 import { eventWrite } from '../events/events.ts'
-import { customerAccount, externalAccount, inTransitAccount, networkFeesAccount } from '../ledger/accounts.ts'
+import {
+  customerAccount,
+  externalAccount,
+  inTransitAccount,
+  type Movement,
+  networkFeesAccount,
+} from '../ledger/accounts.ts'
 import type { Claim, Command, Decision, Write } from '../ledger/command.ts'
-import type { SignedTransaction } from '../rails/chain/rail.ts'
+import type { Charge, SignedTransaction } from '../rails/chain/rail.ts'
 import type { World } from '../world.ts'
 import { type FailureCode, failureMessages, renderTransfer } from './contract.ts'
 import { isFinal, type Transfer, transferRows, updateTransfers } from './store.ts'
@@ -17,9 +23,9 @@ export type Step =
   /** Before anything was signed: nothing can have left. Of no weight once there is a signature, whoever says it. */
   | { readonly kind: 'refused'; readonly rail_code: string }
   | { readonly kind: 'broadcast' }
-  | { readonly kind: 'confirmed' }
+  | ({ readonly kind: 'confirmed' } & Charge)
   /** The chain's own word about what was broadcast. */
-  | { readonly kind: 'failed'; readonly rail_code: string }
+  | ({ readonly kind: 'failed'; readonly rail_code: string } & Charge)
 
 /** Who says so. In the sandbox the caller may play the network; an operator leaves the evidence behind. */
 export type Teller =
@@ -64,6 +70,14 @@ export function stepTransfer(world: World, transfer: Transfer, step: Step, telle
       // A signature that is not stored is never broadcast, so nothing has happened while an open proposal holds it.
       const waits = step.kind === 'signed' && held.row(holdRows, id) !== undefined
       const after = waits ? undefined : afterStep(before, step, held.now)
+      const charged = after ? undefined : afterLateCharge(before, step, held.now)
+      if (charged) {
+        return {
+          movements: [chargeOf(charged)],
+          writes: [{ target: updateTransfers, row: charged }],
+          result: { transfer: charged, changed: false },
+        }
+      }
       if (!after) {
         const contradicts = teller.by === 'rail' && isContradiction(before, step)
         return {
@@ -73,7 +87,7 @@ export function stepTransfer(world: World, transfer: Transfer, step: Step, telle
       }
       const claimed = ends ? held.claimed(claim) : undefined
       return {
-        movements: ends ? [movementOf(after)] : [],
+        movements: ends ? [movementOf(after), chargeOf(after)] : [],
         writes: [
           { target: updateTransfers, row: after },
           ...eventOf(world, before, after, held.now),
@@ -124,15 +138,33 @@ function afterStep(before: Transfer, step: Step, now: Date): Transfer | undefine
         : undefined
     case 'confirmed':
       return before.status === 'processing'
-        ? { ...before, status: 'confirmed', sequence: before.sequence + 1, completed_at: now }
+        ? {
+            ...before,
+            status: 'confirmed',
+            sequence: before.sequence + 1,
+            completed_at: now,
+            ...chargedAt(step, now),
+          }
         : undefined
     case 'refused':
       return before.tx_hash === null
         ? failedWith(before, step.rail_code, 'refused_before_broadcast', now)
         : undefined
     case 'failed':
-      return before.status === 'processing' ? failedWith(before, step.rail_code, 'reverted', now) : undefined
+      return before.status === 'processing'
+        ? { ...failedWith(before, step.rail_code, 'reverted', now), ...chargedAt(step, now) }
+        : undefined
   }
+}
+
+const chargedAt = ({ charged }: Charge, now: Date) =>
+  charged === undefined ? {} : { charged, charged_at: now }
+
+/** Ended on somebody's word, and the chain, asked later, tells the same end and what it took. */
+function afterLateCharge(before: Transfer, step: Step, now: Date): Transfer | undefined {
+  if (step.kind !== 'confirmed' && step.kind !== 'failed') return undefined
+  const tells = step.charged !== undefined && before.charged === null && before.tx_hash !== null
+  return tells && before.status === step.kind ? { ...before, ...chargedAt(step, now) } : undefined
 }
 
 function failedWith(before: Transfer, rail_code: string, otherwise: FailureCode, now: Date): Transfer {
@@ -167,4 +199,18 @@ function movementOf({ id, partner_id, customer_id, asset, network, amount_net, f
         partner_id,
         lines: [transit, { account: customerAccount(customer_id), asset, amount: gross }],
       }
+}
+
+/** Comes out of what customers paid for it, and goes to the outside: the rest is what the house earned or lost on it. */
+function chargeOf({ id, partner_id, asset, network, charged }: Transfer): Movement {
+  const amount = charged ?? 0n
+  return {
+    cause_id: id,
+    name: 'charged',
+    partner_id,
+    lines: [
+      { account: networkFeesAccount, asset, amount: -amount },
+      { account: externalAccount(network), asset, amount },
+    ],
+  }
 }

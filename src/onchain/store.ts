@@ -31,6 +31,9 @@ export type Transfer = {
   readonly sequence: number
   readonly created_at: Date
   readonly completed_at: Date | null
+  /** What the network really took, in the transfer's asset, and when that was booked. Null: not told, or in another coin. */
+  readonly charged: bigint | null
+  readonly charged_at: Date | null
 }
 
 export const isFinal = ({ status }: Pick<Transfer, 'status'>): boolean =>
@@ -70,6 +73,8 @@ export const updateTransfers = updateOf(transferRows, 'transfers', {
   rail_code: 'text',
   sequence: 'integer',
   completed_at: 'timestamptz',
+  charged: 'bigint',
+  charged_at: 'timestamptz',
 })
 
 /** A transaction pays one transfer. */
@@ -133,7 +138,7 @@ export const transferList: ListSource = {
   conditions: { tx_hash: withHash },
 }
 
-/** Contract of the ledger: accepted, then completed or returned. */
+/** Contract of the ledger: accepted, then completed or returned; and what the network took, where that is known. */
 export const transferTemplate: Template = {
   name: 'every transfer is debited once and in full, and ends in exactly one place',
   prefix: 'tr',
@@ -147,7 +152,9 @@ export const transferTemplate: Template = {
       (t.status = 'confirmed', 'completed', 1, 'external:' || t.network, '', t.amount_net, t.completed_at),
       (t.status = 'confirmed', 'completed', 2, 'network_fees', '', t.fee, t.completed_at),
       (t.status = 'failed', 'returned', 0, 'in_transit:' || t.network, t.customer_id, -(t.amount_net::numeric + t.fee), t.completed_at),
-      (t.status = 'failed', 'returned', 1, 'customer', t.customer_id, t.amount_net::numeric + t.fee, t.completed_at)
+      (t.status = 'failed', 'returned', 1, 'customer', t.customer_id, t.amount_net::numeric + t.fee, t.completed_at),
+      (t.charged IS NOT NULL, 'charged', 0, 'network_fees', '', -t.charged::numeric, t.charged_at),
+      (t.charged IS NOT NULL, 'charged', 1, 'external:' || t.network, '', t.charged, t.charged_at)
     ) AS l (happened, movement, line, account, owner, amount, created_at)
     WHERE ${within('t.id')} AND l.happened AND l.amount <> 0`,
 }
@@ -172,6 +179,8 @@ export const transferChecks: readonly Check[] = [
         OR (t.tx_hash IS NULL) <> (t.signed_transaction IS NULL) OR (t.status IN ('processing', 'confirmed') AND t.tx_hash IS NULL)
         OR (t.status = 'failed') <> (t.failure_code IS NOT NULL) OR (t.failure_code IS NULL AND t.rail_code IS NOT NULL)
         OR (t.status IN ('confirmed', 'failed')) <> (t.completed_at IS NOT NULL)
+        OR (t.charged IS NULL) <> (t.charged_at IS NULL) OR t.charged < 0
+        OR (t.charged IS NOT NULL AND (t.completed_at IS NULL OR t.tx_hash IS NULL OR t.charged_at < t.completed_at))
         OR NOT CASE t.status WHEN 'pending' THEN t.sequence = 1 WHEN 'processing' THEN t.sequence = 2
           WHEN 'confirmed' THEN t.sequence = 3 ELSE t.sequence IN (2, 3) END)`,
   },

@@ -12,7 +12,7 @@ import { type Once, once, type TriedOnce, tryOnce } from '../ledger/once.ts'
 import { spendHeld } from '../money-limits/money-limits.ts'
 import { usageRows } from '../money-limits/store.ts'
 import type { World } from '../world.ts'
-import { isPayableAddress, type Network, networks } from './address.ts'
+import { isPayableAddress, type Network, networkNames, networks } from './address.ts'
 import { renderTransfer } from './contract.ts'
 import { feeOf } from './fees.ts'
 import { insertTransfers, type Transfer, transferById } from './store.ts'
@@ -30,16 +30,29 @@ export const OPERATION = 'onchain.transfer'
 
 /** The network must carry the asset, and the address must be one that can be paid there. */
 export function readDestination(
+  { require_address_checksum: require_checksum }: World,
   asset: 'USDT' | 'BTC',
   network: string,
   destination_address: string,
 ): Network {
   const known = Object.hasOwn(networks, network) ? (network as Network) : undefined
-  if (!known || networks[known].asset !== asset) refuse('unsupported_network', { param: 'network' })
-  if (!isPayableAddress(known, destination_address))
-    refuse('invalid_address', { param: 'destination_address' })
-  return known
+  if (!known || networks[known].asset !== asset) {
+    const carries = networkNames.filter((name) => networks[name].asset === asset).join(', ')
+    refuse('unsupported_network', { param: 'network', message: `${asset} moves on ${carries}.` })
+  }
+  if (isPayableAddress(known, destination_address, { require_checksum })) return known
+  const lacksChecksum = require_checksum && isPayableAddress(known, destination_address)
+  const message = lacksChecksum
+    ? 'This address is written in lower case only and carries no checksum, which is required here. Send it in its mixed-case form (EIP-55).'
+    : `This address cannot be paid on ${known}: ${addressForms[networks[known].kind]} Check it character by character.`
+  return refuse('invalid_address', { param: 'destination_address', message })
 }
+
+const addressForms = {
+  evm: 'an address is 0x and 40 hex digits, whose capitals are its checksum (EIP-55), and neither a burn address nor the USDT contract.',
+  tron: 'an address is base58 with a checksum and begins with T; the USDT contract is none.',
+  bitcoin: 'an address is one of mainnet that begins with bc1, 1 or 3, with a right checksum.',
+} as const
 
 /** Asked before anything is locked; final for this transfer. */
 export async function currentFee(world: World, network: Network): Promise<bigint> {
@@ -99,6 +112,8 @@ export function acceptTransfer(
           sequence: 1,
           created_at: held.now,
           completed_at: null,
+          charged: null,
+          charged_at: null,
         }
         const object = renderTransfer(transfer)
         return {

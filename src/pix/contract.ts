@@ -32,16 +32,19 @@ const PixKeyText = T.String({
 const bankFields = {
   ispb: T.String({
     pattern: '^[0-9A-Z]{8}$',
+    'x-must-be': 'eight digits or capital letters',
     description: 'The bank’s ISPB, eight characters',
     examples: ['00000000'],
   }),
   branch: T.String({
     pattern: '^[0-9]{1,4}$',
+    'x-must-be': '1 to 4 digits, without the check digit',
     description: 'Branch, without its check digit',
     examples: ['0001'],
   }),
   account_number: T.String({
     pattern: '^[0-9]{1,20}$',
+    'x-must-be': '1 to 20 digits, the check digit included',
     description: 'Account with its check digit, digits only',
     examples: ['1234567'],
   }),

@@ -110,7 +110,25 @@ describe('a payout', () => {
     const done = await api.post(`/v1/sandbox/pix/payouts/${json.id}/complete`)
     expect(done.json.status).toBe('completed')
     expect(await brl(id)).toEqual({ available: '98950', in_transit: '0' })
-    expect((await api.post(`/v1/sandbox/pix/payouts/${json.id}/fail`)).json.error.code).toBe('already_final')
+  })
+
+  test('an end told twice is the same end, another end is already_final', async () => {
+    const { id } = await customer()
+    for (const [word, other, status] of [
+      ['complete', 'fail', 'completed'],
+      ['fail', 'complete', 'failed'],
+    ] as const) {
+      const made = (await api.post('/v1/pix/payouts', order(id, 'slow@sandbox.test'))).json
+      const end = (how: string) => api.post(`/v1/sandbox/pix/payouts/${made.id}/${how}`)
+      const first = await end(word)
+      const again = await end(word)
+      expect([first.status, again.status]).toEqual([200, 200])
+      expect(again.json).toEqual(first.json)
+      const refused = await end(other)
+      expect([refused.status, refused.json.error.code]).toEqual([409, 'already_final'])
+      expect(refused.json.error.message).toContain(status)
+    }
+    expect(await brl(id)).toEqual({ available: '98950', in_transit: '0' })
   })
 
   test('what got lost on the way is sent again under the same id; what timed out is found', async () => {
@@ -158,6 +176,52 @@ describe('a payout', () => {
     })
     await editPartner(service.shared, partner_id, { third_party_payouts: false })
     await new Promise((resolve) => setTimeout(resolve, 1000))
+  })
+
+  test('other-owner@ is somebody else for everybody, also for the document that it has otherwise', async () => {
+    const own = await service.partner()
+    const document = '111.444.777-35'
+    const { id } = (await own.api.post('/v1/customers', { name: 'Bruno Lima', document })).json
+    await own.api.post('/v1/sandbox/deposits', { customer_id: id, asset: 'BRL', amount: '5000' })
+    const looked = await own.api.get(`/v1/pix/keys/other-owner@sandbox.test?customer_id=${id}`)
+    expect(looked.json).toMatchObject({ payable: false, holder: { document: '***.555.888-**' } })
+    expect(
+      (await own.api.post('/v1/pix/payouts', order(id, 'other-owner@sandbox.test'))).json.error.code,
+    ).toBe('counterparty_not_allowed')
+  })
+
+  test('a declared document must be that of the key’s holder; it belongs to the request only when it is sent', async () => {
+    const { id, document } = await customer()
+    const to = (pix_key: string, declared?: string) => ({
+      counterparty: { type: 'pix_key', pix_key, ...(declared === undefined ? {} : { document: declared }) },
+    })
+    const punctuated = document.replace(/^(...)(...)(...)/, '$1.$2.$3-')
+    const good = await api.post('/v1/pix/payouts', order(id, '', to('ana@example.com', punctuated)))
+    expect(good.json).toMatchObject({ status: 'completed', counterparty: { pix_key: 'ana@example.com' } })
+    expect(good.text).not.toContain(document)
+    const own = await api.post('/v1/pix/payouts', order(id, '', to(document, document)))
+    expect(own.json.counterparty).toEqual({
+      name: 'Ana Souza',
+      document: `***.${document.slice(3, 6)}.${document.slice(6, 9)}-**`,
+      pix_key: document,
+    })
+    const body = order(id, '', to('ana@example.com', '111.444.777-35'))
+    for (const query of ['?dry_run=true', '']) {
+      const { status, json } = await api.post(`/v1/pix/payouts${query}`, body)
+      expect([status, json.error.code, json.error.param]).toEqual([
+        422,
+        'counterparty_not_allowed',
+        'counterparty.document',
+      ])
+      expect(JSON.stringify(json)).not.toContain(document)
+    }
+    const bad = await api.post('/v1/pix/payouts', order(id, '', to('ana@example.com', '111.444.777-30')))
+    expect(bad.json.error).toMatchObject({ code: 'invalid_request', param: 'counterparty.document' })
+    // Left out, it is another request than with it.
+    const once = order(id, '', to('ana@example.com'))
+    expect((await api.post('/v1/pix/payouts', once)).status).toBe(201)
+    const again = { ...once, ...to('ana@example.com', document) }
+    expect((await api.post('/v1/pix/payouts', again)).json.error.code).toBe('idempotency_conflict')
   })
 
   test('to a bank account with the customer’s document', async () => {
@@ -212,7 +276,12 @@ describe('a payout', () => {
       ),
     )
     expect(sent.filter(({ status }) => status === 201)).toHaveLength(10)
-    expect(sent.filter(({ json }) => json.error?.code === 'insufficient_balance')).toHaveLength(40)
+    const refused = sent.filter(({ json }) => json.error?.code === 'insufficient_balance')
+    expect(refused).toHaveLength(40)
+    expect(refused.at(-1)!.json.error.details).toMatchObject({ asset: 'BRL', needed: '100' })
+    const { error } = (await api.post('/v1/pix/payouts', order(id, 'ana@example.com'))).json
+    expect(error.details).toEqual({ asset: 'BRL', needed: '1050', available: '0' })
+    expect(error.message).toContain('10.50 BRL are needed, 0.00 BRL are available')
     expect(await brl(id)).toEqual({ available: '0', in_transit: '0' })
   })
 

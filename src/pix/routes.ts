@@ -18,7 +18,7 @@ import * as contract from './contract.ts'
 import { parsePixKey } from './key.ts'
 import { isAllowed, isPayoutId, type PayoutOrder, preparePayout, tryPayout } from './payouts.ts'
 import type { Sender } from './sender.ts'
-import { OPERATION, settlePayout } from './settle.ts'
+import { type FinalOutcome, OPERATION, settlePayout } from './settle.ts'
 import { type Payout, payoutById, payoutList, selectPayout } from './store.ts'
 
 const { renderCounterparty, renderPayout } = contract
@@ -132,17 +132,16 @@ async function findPayout(world: World, caller: Caller, id: string): Promise<Pay
   return payout ?? refuse('payout_not_found', { param: 'payout_id' })
 }
 
-/** In the sandbox the caller may play the rail. */
-async function force(
-  world: World,
-  caller: Caller,
-  payout: Payout,
-  outcome: Parameters<typeof settlePayout>[2],
-): Promise<Payout> {
-  const settled = await world.commit(
+/** In the sandbox the caller may play the rail. Told twice, it is the same. */
+async function force(world: World, caller: Caller, payout: Payout, outcome: FinalOutcome): Promise<Payout> {
+  const { payout: now } = await world.commit(
     onBehalfOf(caller, settlePayout(world, payout, outcome, { by: 'caller' })),
   )
-  return settled.changed ? settled.payout : refuse('already_final')
+  const end = outcome.kind === 'settled' ? 'completed' : 'failed'
+  if (now.status === end) return now
+  return refuse('already_final', {
+    message: `This payout is ${now.status} already; a final state never changes.`,
+  })
 }
 
 function readPixKey(text: string, param: string) {

@@ -371,6 +371,7 @@ export const setSandboxPrice = endpoint({
     pair: T.Enum(fedPairs, { examples: ['USDT/BRL'] }),
     price: T.String({
       pattern: PRICE_PATTERN,
+      'x-must-be': 'a decimal above zero with up to 8 digits before and 8 after the point, such as "5.40"',
       description: 'Above zero, up to 8 digits before and 8 after the point',
       examples: ['5.40'],
     }),

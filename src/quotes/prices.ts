@@ -45,6 +45,13 @@ export function marketPrice(pair: Pair, fed: FedPrices): MarketPrice | undefined
   return product
 }
 
+/**
+ * The last that was seen, however old: for the books of the treasury, where neither side of a trade is BRL. Nobody's amount
+ * depends on it. Where none was ever seen, nothing there is counted in BRL, and the trade is worth nothing.
+ */
+export const lastPrice = (pair: Pair, fed: FedPrices): Ratio =>
+  marketPrice(pair, fed) ?? { units: 0n, scale: 1n }
+
 /** Nobody is quoted from a price that is too old, from the future, or not there. */
 export function freshPrice(pair: Pair, fed: FedPrices, now: Date, max_age_ms: number): MarketPrice {
   const price = marketPrice(pair, fed)

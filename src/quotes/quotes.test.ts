@@ -163,15 +163,54 @@ describe('interface §4.3: a quote', () => {
     expect([stale.status, stale.json.error.code]).toEqual([503, 'price_unavailable'])
     expect(Number(stale.headers.get('retry-after'))).toBeGreaterThan(0)
     expect((await api.get('/v1/prices')).json.data[2]).toMatchObject({ pair: 'BTC/BRL', fresh: false })
-    expect((await api.post('/v1/quotes', order(mine, { from_asset: 'BTC' }))).json.error.code).toBe(
-      'price_unavailable',
-    )
     await api.post('/v1/sandbox/prices', { pair: 'USDT/BRL', price: '5.40' })
     expect((await api.post('/v1/quotes', order(mine))).status).toBe(201)
     for (const price of ['0', '0.00', '-1', '5,40', '1e3', '5.123456789', '100000000'])
       expect((await api.post('/v1/sandbox/prices', { pair: 'USDT/BRL', price })).json.error.param).toBe(
         'price',
       )
+  })
+
+  test('BTC and USDT are quoted and traded while only USDT/BRL is old; BTC and BRL need both', async () => {
+    const own = await service.partner()
+    const customer_id = await customer(own.api)
+    const ask = async (from_asset: string, to_asset: string) =>
+      (await own.api.post('/v1/quotes', { customer_id, from_asset, to_asset, amount: '1000000' })).json
+    const setPrice = (pair: string, price: string, age_seconds = 0) =>
+      own.api.post('/v1/sandbox/prices', { pair, price, age_seconds })
+    await setPrice('USDT/BRL', '6', 3600)
+    for (const [from, to] of [
+      ['BTC', 'USDT'],
+      ['USDT', 'BTC'],
+    ] as const) {
+      const { id, market_price } = await ask(from, to)
+      expect(market_price).toBe('100000')
+      expect((await own.api.post(`/v1/quotes/${id}/execute`)).json.status).toBe('completed')
+    }
+    // The treasury's books have it at the last price that was seen: 995 USDT at 6.00.
+    const { rows } = await service.worlds.sandbox.db.query(
+      `SELECT worth_brl FROM trades WHERE customer_id = $1 AND from_asset = 'BTC'`,
+      [customer_id],
+    )
+    expect(rows).toEqual([{ worth_brl: 597_000n }])
+    for (const [from, to] of [
+      ['BTC', 'BRL'],
+      ['BRL', 'BTC'],
+      ['USDT', 'BRL'],
+    ] as const)
+      expect((await ask(from, to)).error.code).toBe('price_unavailable')
+    await setPrice('USDT/BRL', '5.40')
+    await setPrice('BTC/USDT', '100000', 3600)
+    expect((await ask('BTC', 'USDT')).error.code).toBe('price_unavailable')
+    expect((await ask('USDT', 'BRL')).status).toBe('pending')
+  })
+
+  test('what the body alone shows is told before whether its customer exists', async () => {
+    const { json } = await api.post(
+      '/v1/quotes',
+      order('cus_01kc3v4x9zq8rj5m2t7w6y0ahb', { to_asset: 'BRL' }),
+    )
+    expect(json.error).toMatchObject({ code: 'unsupported_pair', param: 'to_asset' })
   })
 
   test('30 a minute, as the interface says', async () => {
@@ -303,6 +342,7 @@ describe('interface §4.4: executing it', () => {
     expect((await execute(id, '?dry_run=true')).json.error.code).toBe('insufficient_balance')
     const refused = await execute(id)
     expect([refused.status, refused.json.error.code]).toEqual([422, 'insufficient_balance'])
+    expect(refused.json.error.details).toEqual({ asset: 'BRL', needed: '100000', available: '99999' })
     expect((await api.get(`/v1/quotes/${id}`)).json.status).toBe('pending')
     await api.post('/v1/sandbox/deposits', { customer_id, asset: 'BRL', amount: '1' })
     const dry = await execute(id, '?dry_run=true')

@@ -17,7 +17,7 @@ import {
   type Side,
   worthInBrl,
 } from './arithmetic.ts'
-import { freshPrice, withSetPrices } from './prices.ts'
+import { freshPrice, lastPrice, withSetPrices } from './prices.ts'
 import { insertQuotes, markExpired, type Quote, quoteRows, setPriceId, setPriceRows } from './store.ts'
 
 /** Interface §8: how long a quote holds, to the millisecond, by the database's clock. */
@@ -73,8 +73,7 @@ export function lockQuote(world: World, caller: Caller, order: QuoteOrder, fed: 
       const converted = from_amount - partner_fee - service_fee
       const worth_brl = worthInBrl(
         { from: from_asset, to: to_asset, converted, to_amount },
-        // Of interest only where neither side is BRL.
-        pair === 'BTC/USDT' ? freshPrice('USDT/BRL', prices, held.now, price_max_age_ms) : price,
+        pair === 'BTC/USDT' ? lastPrice('USDT/BRL', prices) : price,
       )
       const quote: Quote = {
         id,

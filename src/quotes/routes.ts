@@ -123,7 +123,7 @@ export const quotesRoutes = (treasuries: Treasuries): Handler[] => [
     const { pair, age_seconds = 0 } = body
     const price =
       parsePrice(body.price) ??
-      refuse('invalid_request', { param: 'price', message: 'price must be above zero.' })
+      refuse('invalid_request', { param: 'price', message: 'price must be above zero, such as "5.40".' })
     const observed_at = age_seconds === 0 ? null : new Date(world.clock.now() - age_seconds * 1000)
     await savePrice(worldOf(caller, world).db, {
       id: setPriceId(caller.partner_id, pair),

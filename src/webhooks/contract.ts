@@ -178,6 +178,7 @@ export const rotateWebhookSecret = endpoint({
     grace_hours: T.Optional(
       T.String({
         pattern: '^([0-9]|[1-9][0-9]|1[0-5][0-9]|16[0-8])$',
+        'x-must-be': 'a whole number from 0 to 168',
         'x-read': { type: 'integer', minimum: 0, maximum: 168, default: 24 },
         description: 'The same as in the body, which is the better place',
         examples: ['24'],

@@ -101,6 +101,16 @@ const copyPayout = (id: string, key: string, more = '') =>
      '${id}', NULL, NULL, NULL, 1, now() + interval '1 day', 2, now(), NULL ${more} FROM payouts WHERE id = '${paid}'`
 
 describe('the audit names', () => {
+  test('what a network is said to have charged, and never did', async () => {
+    const charge = (cause: string) => [
+      house(cause, 'charged', 0, 'network_fees', '', -7),
+      house(cause, 'charged', 1, 'external:bitcoin', '', 7),
+    ]
+    const promise = /every transfer is debited once and in full, and ends in exactly one place/
+    expect(await forge(...charge('tr_x'))).toMatch(promise)
+    expect(await forge(...charge(paid))).toMatch(/every payout is debited once and in full/)
+  })
+
   test('money made from nothing under an unknown cause', async () => {
     expect(
       await forge(house('zz_1', 'gift', 0, 'external:nowhere', '', -500), book(B, 'zz_1', 'gift', 1, 500)),

@@ -12,6 +12,8 @@ export async function moveIntoThePast(
   const aged = (text: string) => `replace(replace(${text},
          ${iso('r.created_at')}, ${iso(`r.created_at - interval '${by}'`)}),
          coalesce(${iso('r.completed_at')}, '-'), coalesce(${iso(`r.completed_at - interval '${by}'`)}, '-'))`
+  const times = ['created_at', 'completed_at', ...(table === 'transfers' ? ['charged_at'] : [])]
+  const moved = times.map((column) => `${column} = ${column} - interval '${by}'`).join(', ')
   await asAdmin(url, [
     `BEGIN; SET LOCAL session_replication_role = replica; SET LOCAL search_path = sandbox;
      UPDATE events e SET created_at = e.created_at - interval '${by}', data = ${aged('e.data::text')}::json
@@ -20,7 +22,7 @@ export async function moveIntoThePast(
      UPDATE claims c SET claimed_at = c.claimed_at - interval '${by}', expires_at = c.expires_at - interval '${by}',
          answer_body = ${aged('c.answer_body')}
        FROM ${table} r WHERE r.id = '${id}' AND c.resource_id = r.id;
-     UPDATE ${table} SET created_at = created_at - interval '${by}', completed_at = completed_at - interval '${by}' WHERE id = '${id}';
+     UPDATE ${table} SET ${moved} WHERE id = '${id}';
      COMMIT`,
   ])
 }

@@ -53,6 +53,7 @@ export async function openTestWorld(options: {
     chain: simulatedChain({ clock, journal, broadcast_ms: 1000, confirm_ms: 3000 }),
     prices: simulatedPrices({ clock }),
     quoting: { spread_bps: 0, partner_fee_max_bps: 1000, price_max_age_ms: 30_000 },
+    require_address_checksum: false,
     pix_wait_ms: 2000,
     lease_ms: 15_000,
     rail_timeout_ms: 5000,

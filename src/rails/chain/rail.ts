@@ -25,11 +25,17 @@ export type Broadcast = { readonly kind: 'accepted' } | { readonly kind: 'unknow
 export type ChainStatus =
   | { readonly kind: 'waiting' }
   /** Deep enough below the head, and what was asked for is what happened. */
-  | { readonly kind: 'confirmed' }
+  | ({ readonly kind: 'confirmed' } & Charge)
   /** Final, and without effect: reverted, or replaced by a transaction that conflicts with it. */
-  | { readonly kind: 'failed'; readonly rail_code: string }
+  | ({ readonly kind: 'failed'; readonly rail_code: string } & Charge)
   /** No node knows it: broadcast the same bytes again. */
   | { readonly kind: 'absent' }
+
+/**
+ * What the network took for what was mined, in smallest units of the transfer's asset. Absent where it is paid in another
+ * coin: gas is ether, not USDT, and no asset of the ledger.
+ */
+export type Charge = { readonly charged?: bigint }
 
 /** What the fees are made of, in the smallest units. */
 export type FeeInputs = {

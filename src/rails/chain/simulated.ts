@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
 import type { Journal } from '../journal.ts'
-import type { ChainOrder, ChainRail } from './rail.ts'
+import type { ChainOrder, ChainRail, Charge, SignedTransaction } from './rail.ts'
 
 /**
  * The blockchains of the sandbox. The last four digits of the amount decide what happens, time decides when: a transfer
@@ -13,6 +13,10 @@ export type SimulatedChainOptions = {
   readonly broadcast_ms: number
   readonly confirm_ms: number
 }
+
+const inputs = { gas_price_wei: 15_000_000_000n, eth_price: 3_000_000_000n, sat_per_vbyte: 10n }
+/** Of a payment with change. */
+const VBYTES = 209n
 
 export function simulatedChain({
   clock,
@@ -26,14 +30,14 @@ export function simulatedChain({
     environment: 'sandbox',
 
     async feeInputs() {
-      return { gas_price_wei: 15_000_000_000n, eth_price: 3_000_000_000n, sat_per_vbyte: 10n }
+      return inputs
     },
 
     async prepare(order) {
       if (age(order) < broadcast_ms)
         return { kind: 'later', at: new Date(order.created_at.getTime() + broadcast_ms) }
       if (magic(order) === '9001') return { kind: 'refused', rail_code: 'refused_before_broadcast' }
-      return { kind: 'signed', tx_hash: simulatedHash(order), signed: `simulated:${order.id}` }
+      return { kind: 'signed', ...simulatedTransaction(order) }
     },
 
     async broadcast(order, { tx_hash }) {
@@ -46,7 +50,9 @@ export function simulatedChain({
       const waited = age(order)
       switch (magic(order)) {
         case '9002':
-          return waited < confirm_ms ? { kind: 'waiting' } : { kind: 'failed', rail_code: 'reverted' }
+          return waited < confirm_ms
+            ? { kind: 'waiting' }
+            : { kind: 'failed', rail_code: 'reverted', ...chargeOf(order) }
         case '9003':
           return { kind: 'waiting' }
         case '9004':
@@ -55,9 +61,9 @@ export function simulatedChain({
             ? { kind: 'waiting' }
             : waited < 1.5 * confirm_ms
               ? { kind: 'absent' }
-              : { kind: 'confirmed' }
+              : { kind: 'confirmed', ...chargeOf(order) }
         default:
-          return waited < confirm_ms ? { kind: 'waiting' } : { kind: 'confirmed' }
+          return waited < confirm_ms ? { kind: 'waiting' } : { kind: 'confirmed', ...chargeOf(order) }
       }
     },
   }
@@ -65,8 +71,13 @@ export function simulatedChain({
 
 const magic = ({ amount }: ChainOrder): string => amount.toString().slice(-4)
 
-/** Looks like a hash of its network, and is the same for the same transfer. */
-export function simulatedHash({ id, network }: Pick<ChainOrder, 'id' | 'network'>): string {
+/** The miner takes bitcoin; what the others take is no asset here. */
+const chargeOf = ({ network }: ChainOrder): Charge =>
+  network === 'bitcoin' ? { charged: VBYTES * inputs.sat_per_vbyte } : {}
+
+/** Its hash has the form of its network; both are the same for the same transfer, whoever signs it. */
+export function simulatedTransaction({ id, network }: Pick<ChainOrder, 'id' | 'network'>): SignedTransaction {
   const hex = createHash('sha256').update(id).digest('hex')
-  return network === 'bitcoin' || network === 'tron' ? hex : `0x${hex}`
+  const tx_hash = network === 'bitcoin' || network === 'tron' ? hex : `0x${hex}`
+  return { tx_hash, signed: `simulated:${id}` }
 }

@@ -34,7 +34,7 @@ export function simulatedPix(options: { clock: Clock; journal: Journal }): PixRa
     async holder(pix_key, asking): Promise<Holder | undefined> {
       const name = magicName(pix_key)
       if (name === 'notfound') return undefined
-      const stranger = { name: 'Outra Pessoa', document: makeCpf('111444777') }
+      const stranger = strangerTo(asking)
       if (name === 'other-owner') return stranger
       const document = parseDocument(pix_key)
       if (document && document.value !== asking?.document) return { ...stranger, document: document.value }
@@ -60,6 +60,14 @@ export function simulatedPix(options: { clock: Clock; journal: Journal }): PixRa
     },
   }
 }
+
+const strangers = ['111444777', '222555888'].map(makeCpf)
+
+/** Whoever asks, this is somebody else. */
+const strangerTo = (asking: Holder | undefined): Holder => ({
+  name: 'Outra Pessoa',
+  document: strangers.find((document) => document !== asking?.document)!,
+})
 
 function finalOutcome(order: PixOrder): PixOutcome {
   const name = magicName(keyOf(order))
