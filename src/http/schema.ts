@@ -6,7 +6,7 @@ import { CLEAN_PATTERN, CLEAN_TEXT_PATTERN, isCleanText } from '../core/text.ts'
 /**
  * Keywords of our own. `x-error` is the code that a wrong value is refused with, where it is not invalid_request. The
  * others tell openapi.json what the validator leaves to the rules: `x-held` is the form that a rule demands, `x-id` what
- * an id names, `x-read` what the text of a query stands for.
+ * an id names, `x-must-be` what to send instead, in words, `x-read` what the text of a query stands for.
  */
 export const ownKeywords = ['x-error', 'x-held', 'x-id', 'x-must-be', 'x-read']
 
