@@ -337,8 +337,8 @@ const ofFastify: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_ASYNC_CONSTRAINT: 'route_not_found',
 }
 
-/** It took longer than any statement may. */
-const QUERY_CANCELED = '57014'
+/** It took longer than any statement may, or somebody else held a lock for too long. */
+const TOO_SLOW = new Set(['57014', '55P03'])
 
 /** The one place where an error becomes an answer. What nobody foresaw is a bare 500, logged with its request id. */
 export function toRefusal(error: unknown): Refusal {
@@ -349,7 +349,7 @@ export function toRefusal(error: unknown): Refusal {
   if (known) return new Refusal(known)
   // Fastify itself blames the request: a body that broke off, a header that a method needs.
   if (statusCode < 500) return new Refusal('invalid_request', { message: 'The request is not complete.' })
-  const passing = isUnreachable(error) || sqlState(error) === QUERY_CANCELED || error instanceof Crowded
-  if (passing) return new Refusal('service_unavailable')
+  const too_slow = TOO_SLOW.has(sqlState(error) ?? '') || error instanceof Crowded
+  if (too_slow || isUnreachable(error)) return new Refusal('service_unavailable')
   return new Refusal('internal_error')
 }
