@@ -137,7 +137,7 @@ describe('requests of one partner that are under way', () => {
     const { api, partner_id } = await service.partner({ limited: true })
     const customer = await newCustomer(api)
     const more = await service.partner({ partner_id, limited: true })
-    await roomInMinute(20)
+    await roomInMinute(15)
     const slow = together(IN_FLIGHT, () => pay(api, customer, 'slow@sandbox.test'))
     const before = (await other.get('/v1/usage')).status
     expect(before).toBe(200)
