@@ -87,14 +87,14 @@ async function scan(apis: readonly Api[], customer_id: string): Promise<void> {
 describe('look-ups beyond their limit consume nothing of any window', () => {
   test('on one node', async () => {
     const { api, customer_id } = await newCaller()
-    await roomInMinute(20)
+    await roomInMinute(15)
     await scan([api], customer_id)
   })
 
   test('on two nodes', async () => {
     second = await startNode(service.database.url)
     const { api, key, customer_id } = await newCaller()
-    await roomInMinute(25)
+    await roomInMinute(18)
     await scan([api, openApi(second.url, key)], customer_id)
   })
 })

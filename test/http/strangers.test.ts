@@ -94,7 +94,7 @@ describe('what no route takes is answered before its body', () => {
 
 describe('outside /v1', () => {
   test('an address is refused beyond its window, for whatever it sends; health is never, and others are not', async () => {
-    await roomInMinute(25)
+    await roomInMinute(20)
     const paths = ['/nothing', '/docs/icon.svg', '/docs/style.css', '/docs/errors/nothing', '/v2/customers']
     const visits = await flood(VISITS, (i) =>
       request(`GET ${paths[i % 5]}`, { 'X-Forwarded-For': '127.0.0.1' }),
