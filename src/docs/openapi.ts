@@ -38,7 +38,7 @@ export type Operation = {
   /** Its last paragraph always says what a key needs to call it. */
   readonly description: string
   readonly parameters?: readonly Parameter[]
-  readonly requestBody?: { readonly required: true; readonly content: Content }
+  readonly requestBody?: { readonly required: boolean; readonly content: Content }
   readonly responses: Readonly<Record<string, Response | Ref>>
   /** How clients name it: a group and a verb. */
   readonly 'x-name': string
