@@ -15,6 +15,7 @@ export type Operation = Declared & {
   readonly path: string
   readonly parameters: readonly Parameter[]
   readonly body: JsonSchema | undefined
+  readonly body_optional: boolean
 }
 
 export const operations: readonly Operation[] = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -24,6 +25,7 @@ export const operations: readonly Operation[] = Object.entries(document.paths).f
     path,
     parameters: operation.parameters ?? [],
     body: operation.requestBody?.content['application/json'].schema,
+    body_optional: operation.requestBody?.required === false,
   })),
 )
 

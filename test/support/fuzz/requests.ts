@@ -42,6 +42,10 @@ const callersOf: Arbitrary<CallerName> = fc.oneof(
   })),
 )
 
+/** Seconds that a call may take to answer: the fuzzer has no patience. */
+const WAITS = ['wait']
+const soon = fc.constantFrom('0', '1')
+
 /** A request that the schemas allow. */
 export function allowed(operation: Operation): Arbitrary<Plan> {
   const inPath = operation.parameters.filter((each) => each.in === 'path')
@@ -52,16 +56,24 @@ export function allowed(operation: Operation): Arbitrary<Plan> {
       operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodePart(String(values[name]))),
     )
   const query = fc
-    .record(Object.fromEntries(inQuery.map(({ name, schema }) => [name, valuesOf(schema)])), {
-      requiredKeys: inQuery.filter(({ required }) => required).map(({ name }) => name),
-    })
+    .record(
+      Object.fromEntries(
+        inQuery.map(({ name, schema }) => [name, WAITS.includes(name) ? soon : valuesOf(schema)]),
+      ),
+      {
+        requiredKeys: inQuery.filter(({ required }) => required).map(({ name }) => name),
+      },
+    )
     // Few filters at a time, so that lists have something to show.
     .chain((values) =>
       fc.subarray(Object.entries(values), { maxLength: Math.min(3, Object.keys(values).length) }),
     )
     .map((entries) => entries.map(([name, value]) => [name, String(value)] as const))
-  const body = operation.body
-    ? valuesOf(operation.body).map((value) => together(value))
+  const some = operation.body ? valuesOf(operation.body).map((value) => together(value)) : undefined
+  const body = some
+    ? operation.body_optional
+      ? fc.option(some, { nil: undefined })
+      : some
     : fc.constant(undefined)
   return fc.record({ path, query, body, caller: callersOf }).map(({ body, ...rest }) => ({
     operation,
@@ -408,9 +420,9 @@ function readAs(type: string | undefined, text: string): unknown {
   return text
 }
 
-function isBody({ body: schema }: Operation, text: string | undefined): boolean {
+function isBody({ body: schema, body_optional }: Operation, text: string | undefined): boolean {
   if (!schema) return text === undefined || text === '' || text === '{}'
-  if (text === undefined) return false
+  if (text === undefined || text === '') return body_optional
   try {
     return !misfit(schema, JSON.parse(text), 'request')
   } catch {
