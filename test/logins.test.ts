@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { migrate } from '../src/db/migrate.ts'
 import { databaseName, openClient, openPool, roleOf, sqlState } from '../src/db/pool.ts'
+import { primaryOf } from '../src/db/primary.ts'
 import { openSeats, schemaNames } from '../src/db/seat.ts'
 import {
   asAdmin,
@@ -118,6 +119,11 @@ describe('a key that takes over from another', () => {
     const pool = openPool({ ...both('live', 'both keys'), max: 1 })
     onTestFinished(() => pool.end())
     await pool.query('SELECT 1')
+    // One that looks for its primary, as after a fail-over, comes in by the same passwords.
+    const hosts = database.url.replace(/@([^/]+)/, '@$1,$1')
+    const seeking = openPool({ ...openSeats(hosts, [next, TEST_KEY])('live', 'both keys'), max: 1 })
+    onTestFinished(() => seeking.end())
+    await seeking.query('SELECT 1')
 
     await expect(migrate(database.url, { seats: openSeats(database.url, [next]) })).rejects.toThrow(
       /^Somebody is connected as \w+, whose password follows from another SECRET_KEY than this one/,
@@ -128,7 +134,8 @@ describe('a key that takes over from another', () => {
     await admin(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'both keys' AND datname = current_database()`,
     )
-    expect((await pool.query('SELECT 1 AS n')).rows[0].n).toBe(1)
+    primaryOf(hosts).failed(new Error('Connection terminated unexpectedly'))
+    for (const one of [pool, seeking]) expect((await one.query('SELECT 1 AS n')).rows[0].n).toBe(1)
     const only = await openClient(seatAt(database.url, 'live')).catch(sqlState)
     expect(only).toBe('28P01')
     await migrate(database.url, { seats: openSeats(database.url, [TEST_KEY, next]), renew: true })

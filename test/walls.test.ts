@@ -179,6 +179,9 @@ describe.each(schemas)('from the seat of %s', (schema) => {
         () => 'CREATE ROLE more',
         () => `CREATE EVENT TRIGGER more ON ddl_command_start EXECUTE FUNCTION pg_sleep()`,
         () => 'SELECT FROM public.more',
+        () => 'SELECT lo_create(0)',
+        () => 'SELECT lo_creat(-1)',
+        () => `SELECT lo_from_bytea(0, 'x')`,
       ],
     ],
     [

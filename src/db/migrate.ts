@@ -264,6 +264,7 @@ async function closeSearchPaths(client: pg.Client): Promise<void> {
 async function closeDatabase(client: pg.Client, url: string): Promise<void> {
   const { rows } = await client.query(
     `SELECT datname AS database, pg_has_role(current_user, datdba, 'USAGE') AS ours,
+            (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS superuser,
             EXISTS (SELECT FROM pg_namespace n WHERE n.nspname = 'public'
                     AND pg_has_role(current_user, n.nspowner, 'USAGE')) AS public_ours
      FROM pg_database WHERE datname = current_database()`,
@@ -278,6 +279,11 @@ async function closeDatabase(client: pg.Client, url: string): Promise<void> {
     }
   }
   if (rows[0].public_ours) await client.query('REVOKE ALL ON SCHEMA public FROM PUBLIC')
+  // Large objects belong to no schema: everybody may make them, unless a superuser says otherwise.
+  if (rows[0].superuser)
+    await client.query(
+      'REVOKE EXECUTE ON FUNCTION lo_creat(integer), lo_create(oid), lo_from_bytea(oid, bytea) FROM PUBLIC',
+    )
 }
 
 async function inTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {

@@ -390,8 +390,10 @@ export class Primary {
   }
 
   async #probe(host: Host, ms: number): Promise<{ client: pg.Client; said: Said }> {
+    const login = this.#login
+    const password = login?.password()
     const client = new pg.Client({
-      ...driverConfig(this.address, host, this.#login),
+      ...driverConfig(this.address, host, login, password),
       application_name: 'trilho heartbeat',
       keepAlive: true,
     })
@@ -402,16 +404,30 @@ export class Primary {
       return { client, said: await askServer(client) }
     } catch (error) {
       cut(client)
-      throw explainTls(explainRefusal(error), hostName(host))
+      throw explain(error, host, login, password)
     } finally {
       onTime()
     }
   }
 }
 
+/** What became of a connection that could not be opened, for whoever has to decide what to do. */
+function explain(
+  error: unknown,
+  host: Host,
+  login: Login | undefined,
+  password: string | undefined,
+): unknown {
+  const refused = error instanceof pg.DatabaseError && error.code === WRONG_PASSWORD
+  // The password that follows from another key may be the right one: the next connection tries it.
+  if (refused && login?.refused(password!))
+    return new NoPrimary(`${login.user} has the password of another SECRET_KEY`, { cause: error })
+  return explainTls(explainRefusal(error), hostName(host))
+}
+
 /** What the driver is told: where to, as whom, and how it is encrypted. */
-const driverConfig = (address: Address, host: Host, login?: Login, password = login?.password()) => ({
-  connectionString: address.urlOf(host, login && { user: login.user, password: password! }),
+const driverConfig = (address: Address, host: Host, login: Login | undefined, password = '') => ({
+  connectionString: address.urlOf(host, login && { user: login.user, password }),
   ssl: address.tls,
 })
 
@@ -500,7 +516,7 @@ export class PrimaryClient extends pg.Client {
       primary.leave(this)
       primary.failed(error)
       cut(this)
-      throw explainTls(explainRefusal(this.#orOther(error)), hostName(place))
+      throw explain(error, place, this.#login, this.#password)
     } finally {
       onTime()
     }
@@ -508,13 +524,6 @@ export class PrimaryClient extends pg.Client {
 
   #seat(): SeatFacts | undefined {
     return this.#login && this.#schema ? { user: this.#login.user, schema: this.#schema } : undefined
-  }
-
-  /** A password that follows from another key may be the right one: the next connection tries it. */
-  #orOther(error: unknown): unknown {
-    const refused = error instanceof pg.DatabaseError && error.code === WRONG_PASSWORD
-    if (!refused || !this.#login?.refused(this.#password!)) return error
-    return new NoPrimary(`${this.#login.user} has the password of another SECRET_KEY`, { cause: error })
   }
 
   #watch(): void {

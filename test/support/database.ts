@@ -8,10 +8,10 @@ import { openSeats, type Seats } from '../../src/db/seat.ts'
 export type TestDatabase = { readonly url: string; drop(): Promise<void> }
 
 /** SECRET_KEY of every test that does not say otherwise. */
-export const TEST_KEY = Buffer.alloc(32)
+export const TEST_KEY: Buffer = Buffer.alloc(32)
 
 /** The places that a server with this key would take in the database behind an address. */
-export const seatsAt = (url: string): Seats => openSeats(url, [TEST_KEY])
+export const seatsAt = (url: string, key = TEST_KEY): Seats => openSeats(url, [key])
 export const seatAt = (url: string, schema: SchemaName, application_name = 'test'): Seat =>
   seatsAt(url)(schema, application_name)
 

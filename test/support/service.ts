@@ -15,7 +15,7 @@ import { createPartner, editPartner, openShared, type Shared } from '../../src/p
 import type { Worlds } from '../../src/world.ts'
 import { openWorlds, sliceChecks } from '../../src/worlds.ts'
 import { type Api, openApi } from './api.ts'
-import { createDatabase, seatAt, seatsAt, type TestDatabase } from './database.ts'
+import { createDatabase, seatsAt, type TestDatabase } from './database.ts'
 import { METRICS_TOKEN } from './metrics.ts'
 
 /**
@@ -58,7 +58,7 @@ export async function startTestService(env: Record<string, string> = {}): Promis
       throw error
     },
   })
-  const hands = openHands(database)
+  const hands = openHands(database, config.secret_key)
   return {
     ...hands,
     url: service.url,
@@ -71,11 +71,12 @@ export async function startTestService(env: Record<string, string> = {}): Promis
 }
 
 /** Works on the database itself, beside whatever servers use it. */
-export function openHands(database: TestDatabase) {
-  const db = openPool({ ...seatAt(database.url, 'shared'), max: 2 })
+export function openHands(database: TestDatabase, key?: Buffer) {
+  const seats = seatsAt(database.url, key)
+  const db = openPool({ ...seats('shared', 'test'), max: 2 })
   const shared = openShared(db)
   const { worlds, stop } = openWorlds({
-    seats: seatsAt(database.url),
+    seats,
     clock: systemClock(),
     log: pino({ level: 'silent' }),
     // An operator must wait for as long as a call may take: in tests that is short.
