@@ -159,7 +159,7 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
     )
     closing.push(() => Promise.all(auditors.map((auditor) => auditor.stop())))
 
-    const { allow_private, denied, timeout_ms, retry_ms, dns } = config.webhooks
+    const { allow_private, denied, timeout_ms, per_second, retry_ms, dns } = config.webhooks
     const reach = { allow_private, denied }
     const resolve = dnsResolver({ servers: dns, allow_private })
     const allows = (address: string) => isAllowedAddress(address, reach)
@@ -170,7 +170,16 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
       const { environment } = world
       const onAttempt = metrics.attempted.bind(undefined, environment)
       const onLost = metrics.unrecorded.bind(undefined, environment)
-      const courier = openCourier(world, { outside, sealer, log, timeout_ms, retry_ms, onAttempt, onLost })
+      const courier = openCourier(world, {
+        outside,
+        sealer,
+        log,
+        timeout_ms,
+        per_second,
+        retry_ms,
+        onAttempt,
+        onLost,
+      })
       couriers[environment] = courier
       closing.push(courier.stop)
     }
