@@ -24,6 +24,7 @@ const { values } = parseArgs({
 const PER_PARTNER = 20
 const EVENTS_PER_SECOND = 20
 process.env.WEBHOOK_ALLOW_PRIVATE = 'true'
+process.env.WEBHOOK_PER_SECOND = '1000000'
 const stage = await openStage({ customers: 0, balance: '0' })
 const report = openReport('webhooks', {
   deliveries: Number(values.deliveries),

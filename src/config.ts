@@ -184,6 +184,12 @@ const settings = {
     fallback: '10000',
     parse: integer(100, 30_000),
   }),
+  WEBHOOK_PER_SECOND: setting({
+    about:
+      'How many webhooks a node sends for one partner in a second, over a while; what was not used in two seconds may follow at once',
+    fallback: '200',
+    parse: integer(1, 1_000_000),
+  }),
   WEBHOOK_RETRY_MS: setting({
     about:
       'When a webhook that failed is tried again, in milliseconds after each failure, separated by commas',
@@ -323,6 +329,7 @@ export type Config = {
     readonly allow_private: boolean
     readonly denied: readonly Cidr[]
     readonly timeout_ms: number
+    readonly per_second: number
     readonly retry_ms: readonly number[]
     readonly dns: readonly string[]
   }
@@ -424,6 +431,7 @@ export function readConfig(env: Environment): Config {
       allow_private: parsed.WEBHOOK_ALLOW_PRIVATE,
       denied: parsed.WEBHOOK_DENY,
       timeout_ms: parsed.WEBHOOK_TIMEOUT_MS,
+      per_second: parsed.WEBHOOK_PER_SECOND,
       retry_ms: parsed.WEBHOOK_RETRY_MS,
       dns: parsed.WEBHOOK_DNS,
     },

@@ -205,7 +205,7 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
     )
     closing.push(() => Promise.all(auditors.map((auditor) => auditor.stop())))
 
-    const { allow_private, denied, timeout_ms, retry_ms, dns } = config.webhooks
+    const { allow_private, denied, timeout_ms, per_second, retry_ms, dns } = config.webhooks
     const reach = { allow_private, denied }
     const resolve = dnsResolver({ servers: dns, allow_private })
     const allows = (address: string) => isAllowedAddress(address, reach)
@@ -219,7 +219,15 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
       lookouts[environment] = lookout
       const onPlaced = lookout.wake
       const courier = openCourier(world, {
-        ...{ outside, sealer, log, timeout_ms, retry_ms, onAttempt, onLost, onPlaced },
+        outside,
+        sealer,
+        log,
+        timeout_ms,
+        per_second,
+        retry_ms,
+        onAttempt,
+        onLost,
+        onPlaced,
       })
       couriers[environment] = courier
       closing.push(courier.stop)

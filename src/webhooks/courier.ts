@@ -3,6 +3,7 @@ import type { World } from '../world.ts'
 import { type DeliveryOptions, tryDelivery } from './delivery.ts'
 import { tellDisabled } from './disabled.ts'
 import { openLoop } from './loop.ts'
+import { openPace } from './pace.ts'
 import { type Made, type Owned, openPosts } from './posts.ts'
 import {
   type Claimed,
@@ -21,7 +22,7 @@ import { ownersOf } from './store.ts'
  * do this at once.
  *
  * A receiver that is dead, slow or endless is in nobody's way but its own: how many attempts an endpoint may have under
- * way is in lanes.ts, who gets room on this node in rooms.ts, what is claimed and under way in posts.ts.
+ * way is in lanes.ts, who gets room on this node in rooms.ts and pace.ts, what is claimed and under way in posts.ts.
  */
 export type Courier = {
   /** There is something new: fresh events, or deliveries of these endpoints of a partner. */
@@ -32,6 +33,8 @@ export type Courier = {
 }
 
 export type CourierOptions = DeliveryOptions & {
+  /** How many webhooks of one partner may begin in a second, over a while. */
+  readonly per_second: number
   readonly log: Logger
   readonly onAttempt?: (attempt: {
     outcome: 'delivered' | 'failed' | 'exhausted'
@@ -77,6 +80,7 @@ export function openCourier(world: World, options: CourierOptions): Courier {
   const posts = openPosts({
     log,
     timeout_ms,
+    pace: openPace(options.per_second),
     wait_ms: world.lease_ms / 2,
     deliver,
     release: (claimed) =>

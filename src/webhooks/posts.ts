@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { isSlow, type Lanes, lanesAfter, newLanes } from './lanes.ts'
+import type { Pace } from './pace.ts'
 import type { Claimed } from './queue.ts'
 import { giveRooms } from './rooms.ts'
 
@@ -40,6 +41,7 @@ const IDLE_MS = 600_000
 export function openPosts(options: {
   readonly log: Logger
   readonly timeout_ms: number
+  readonly pace: Pace
   /** How long something claimed may wait for a lane. */
   readonly wait_ms: number
   /** Never rejects but for a bug; undefined: nothing was learned. */
@@ -49,7 +51,7 @@ export function openPosts(options: {
   /** There is room again. */
   onRoom(): void
 }): Posts {
-  const { log, timeout_ms, wait_ms, deliver, release, onRoom } = options
+  const { log, timeout_ms, pace, wait_ms, deliver, release, onRoom } = options
   const posts = new Map<string, Post>()
   /** With their partners; those that waited longest first. */
   const hungry = new Map<string, string>()
@@ -119,7 +121,7 @@ export function openPosts(options: {
       const asking = new Map(
         [...hungry].map(([id, partner_id]) => [id, seenOf(posts.get(id) ?? newPost(partner_id))]),
       )
-      const rooms = giveRooms([...posts.values()].map(seenOf), asking)
+      const rooms = giveRooms([...posts.values()].map(seenOf), asking, pace.left)
       for (const id of rooms.keys()) {
         // Made now: while the claim is on its way the partner must be known.
         postOf(id, hungry.get(id)!)
@@ -133,6 +135,7 @@ export function openPosts(options: {
         const post = posts.get(id)!
         const got = claimed.filter(({ endpoint_id }) => endpoint_id === id)
         if (got.length === room) hungry.set(id, post.partner_id)
+        pace.spend(post.partner_id, got.length)
         post.queue.push(...got.map((one) => ({ ...one, claimed_at })))
         pump(id, post)
       }
@@ -143,6 +146,7 @@ export function openPosts(options: {
       if (post) post.queue = []
     },
     forgetIdle() {
+      pace.forgetIdle()
       const long_ago = performance.now() - IDLE_MS
       for (const [id, { under_way, queue, ended_at }] of posts)
         if (under_way === 0 && queue.length === 0 && ended_at < long_ago) posts.delete(id)

@@ -8,6 +8,7 @@ import { isSlow, type Lanes } from './lanes.ts'
  * - A partner holds no more places than there are free. However many partners take all they can get, there is as much
  *   left for the next one as each of them has.
  * - Slow endpoints hold few: some per partner, half of the places in all.
+ * - A partner begins only as many as its pace allows (pace.ts).
  */
 export type Post = {
   readonly partner_id: string
@@ -21,8 +22,13 @@ export const SLOW_PLACES = PLACES / 2
 export const SLOW_PLACES_OF_PARTNER = 16
 
 /** `hungry`: endpoints that may have something to give, those that waited longest first. Returns room per endpoint. */
-export function giveRooms(posts: Iterable<Post>, hungry: ReadonlyMap<string, Post>): Map<string, number> {
+export function giveRooms(
+  posts: Iterable<Post>,
+  hungry: ReadonlyMap<string, Post>,
+  leftOf: (partner_id: string) => number = () => PLACES,
+): Map<string, number> {
   const places = countPlaces(posts)
+  for (const { partner_id } of hungry.values()) places.left.set(partner_id, leftOf(partner_id))
   const asking = [...hungry].map(([endpoint_id, post]) => ({
     endpoint_id,
     post,
@@ -58,10 +64,18 @@ type Places = {
   slow_free: number
   readonly held: Map<string, number>
   readonly slow: Map<string, number>
+  /** How many more each partner may begin. */
+  readonly left: Map<string, number>
 }
 
 function countPlaces(posts: Iterable<Post>): Places {
-  const places: Places = { free: PLACES, slow_free: SLOW_PLACES, held: new Map(), slow: new Map() }
+  const places: Places = {
+    free: PLACES,
+    slow_free: SLOW_PLACES,
+    held: new Map(),
+    slow: new Map(),
+    left: new Map(),
+  }
   for (const post of posts) hold(places, post, post.held)
   return places
 }
@@ -76,10 +90,13 @@ function hold(places: Places, { partner_id, lanes }: Post, count: number): void 
 
 function take(places: Places, post: Post): boolean {
   const { partner_id } = post
+  const left = places.left.get(partner_id) ?? 0
+  if (left <= 0) return false
   if (places.free <= (places.held.get(partner_id) ?? 0)) return false
   const slow = places.slow.get(partner_id) ?? 0
   if (isSlow(post.lanes) && (places.slow_free <= 0 || slow >= SLOW_PLACES_OF_PARTNER)) return false
   hold(places, post, 1)
+  places.left.set(partner_id, left - 1)
   return true
 }
 

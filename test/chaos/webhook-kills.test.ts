@@ -35,6 +35,7 @@ test(
       env: {
         WEBHOOK_ALLOW_PRIVATE: 'true',
         WEBHOOK_TIMEOUT_MS: '500',
+        WEBHOOK_PER_SECOND: '100000',
         WEBHOOK_RETRY_MS: Array(60).fill('150').join(','),
         LEASE_MS: '500',
       },
