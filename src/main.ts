@@ -15,7 +15,7 @@ import { migrate } from './db/migrate.ts'
 import { openSealer, secretKeysOf, startDatabase } from './db/open.ts'
 import { type Db, openPool, withOwner } from './db/pool.ts'
 import { primaryOf } from './db/primary.ts'
-import { createDemo, renderDemo } from './demo.ts'
+import { createDemo, showDemo } from './demo.ts'
 import { buildOpenApi } from './docs/openapi.ts'
 import { registerPages } from './docs/pages.ts'
 import { questionsOf, questionsOfNode } from './figures.ts'
@@ -243,7 +243,8 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
 
     const demo =
       config.demo || database.embedded ? await createDemo(openShared(sharedDb), worlds.sandbox) : undefined
-    if (demo) print(renderDemo(demo, local))
+    const { demo_secrets: secrets, data_dir } = config
+    if (demo) await showDemo(demo, { url: local, secrets, data_dir, print })
     serving = true
     closing.push(async () => {
       serving = false
