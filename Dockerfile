@@ -1,25 +1,29 @@
+# Images are named by their exact version; `npm run pin-images` adds their digests.
 # Builds with everything, then leaves behind what only building needs.
-FROM node:24-slim AS build
+FROM node:24.21.0-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY tools tools
 COPY src src
-RUN npm run build && npm prune --omit=dev --ignore-scripts
+RUN npm run build && npm run sbom && npm prune --omit=dev --ignore-scripts
 
-FROM node:24-slim
+FROM node:24.21.0-slim
 WORKDIR /app
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
-COPY --from=build /app/package.json ./
+# What is printed here is collected, so the demo's secrets are not.
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data DEMO_SECRETS=file
+# All of it belongs to root: the service cannot change its own program.
+COPY --from=build /app/package.json /app/sbom.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY bin bin
 COPY LICENSE ./
-# Used only without DATABASE_URL, by the embedded PostgreSQL.
-RUN mkdir /data && chown node:node /data
+# For the embedded PostgreSQL, which is used only without DATABASE_URL, and for the demo's secrets.
+RUN mkdir -m 700 /data && chown 1000:1000 /data
 VOLUME /data
-USER node
+# The user `node` of the image, by number, so that whoever demands a user other than root can see it.
+USER 1000:1000
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]

@@ -289,6 +289,13 @@ const settings = {
     fallback: 'false',
     parse: yesOrNo,
   }),
+  DEMO_SECRETS: setting({
+    about:
+      'Where the key and the password of the demo go: print, to standard output; file, to demo.env in DATA_DIR, for where standard output is collected. Default: print, or file under systemd; the container image says file',
+    example: 'file',
+    fallback: undefined,
+    parse: oneOf('print', 'file'),
+  }),
 } as const
 
 type Name = keyof typeof settings
@@ -349,6 +356,7 @@ export type Config = {
   readonly metrics_token: string | undefined
   readonly metrics_port: number | undefined
   readonly demo: boolean
+  readonly demo_secrets: 'print' | 'file'
 }
 
 export class ConfigError extends Error {
@@ -451,6 +459,8 @@ export function readConfig(env: Environment): Config {
     metrics_token: parsed.METRICS_TOKEN,
     metrics_port: parsed.METRICS_PORT,
     demo: parsed.DEMO,
+    // systemd says so when what is printed goes to its journal.
+    demo_secrets: parsed.DEMO_SECRETS ?? (env.JOURNAL_STREAM ? 'file' : 'print'),
   }
 }
 

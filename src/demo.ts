@@ -1,7 +1,10 @@
+import { mkdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { makeCpf } from './core/document.ts'
 import { formatMoney, type Money, money } from './core/money.ts'
 import { addCustomer } from './customers/customers.ts'
 import type { Customer } from './customers/store.ts'
+import { writePrivately } from './db/embedded/files.ts'
 import { deposit } from './deposits/deposits.ts'
 import { createKey } from './keys/keys.ts'
 import { createPartner, createUser, listPartners, type Shared } from './partners/partners.ts'
@@ -47,19 +50,60 @@ export async function createDemo(shared: Shared, sandbox: World<'sandbox'>): Pro
   return { partner_id: partner.id, email: user.email, password, key: value, customer }
 }
 
-/** Printed once, to the terminal and never through the logger: the key and the password exist in no other place. */
-export function renderDemo(demo: Demo, url: string): string {
+/** Shown once, and never through the logger: the key and the password exist in no other place. */
+export async function showDemo(
+  demo: Demo,
+  to: { url: string; secrets: 'print' | 'file'; data_dir: string; print: (text: string) => void },
+): Promise<void> {
+  if (to.secrets === 'print') return to.print(renderDemo(demo, to.url, demo))
+  const file = demoFile(to.data_dir)
+  const kept = await keepSecrets(demo, file).then(
+    () => true,
+    (error: Error) => to.print(`\n  The demo's key cannot be kept: ${error.message}\n`),
+  )
+  to.print(renderDemo(demo, to.url, kept ? { file } : { file: undefined }))
+}
+
+export const demoFile = (data_dir: string): string => join(data_dir, 'demo.env')
+
+/** For a shell to read, under the names that the guides use; for its owner only. */
+async function keepSecrets(demo: Demo, file: string): Promise<void> {
+  const values = {
+    KEY: demo.key,
+    CUSTOMER: demo.customer.id,
+    PARTNER: demo.partner_id,
+    OWNER: demo.email,
+    PASSWORD: demo.password,
+  }
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  await writePrivately(
+    file,
+    Object.entries(values)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+  )
+}
+
+type Shown = { readonly key: string; readonly password: string } | { readonly file: string | undefined }
+
+function renderDemo(demo: Demo, url: string, shown: Shown): string {
+  const open = 'key' in shown
+  const elsewhere = !open && shown.file ? `in ${shown.file}` : 'make one: npx trilho keys create'
+  const said = open
+    ? 'The key and the password are shown this once.'
+    : 'The key and the password are not printed, for this may be a log.'
+  const read = !open && shown.file ? `    . ${shown.file}\n` : ''
   return `
-  A demo was made for you. The key and the password are shown this once.
+  A demo was made for you. ${said}
 
     partner         ${demo.partner_id}
-    console owner   ${demo.email}   ${demo.password}
-    sandbox key     ${demo.key}
+    console owner   ${demo.email}   ${open ? shown.password : shown.file ? elsewhere : 'reset it: npx trilho users reset-password'}
+    sandbox key     ${open ? shown.key : elsewhere}
     customer        ${demo.customer.id}   ${demo.customer.name}, ${balances.map(formatMoney).join(', ')}
 
   Try it:
 
-    curl ${url}/v1/customers/${demo.customer.id}/balances -H "Authorization: Bearer ${demo.key}"
+${read}    curl ${url}/v1/customers/${demo.customer.id}/balances -H "Authorization: Bearer ${open ? shown.key : '$KEY'}"
 
 `
 }

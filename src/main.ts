@@ -16,7 +16,7 @@ import { assertMigrated, migrate } from './db/migrate.ts'
 import { openSealer, seatsOf, secretKeysOf, startDatabase } from './db/open.ts'
 import { type Db, openClient, openOwner, openPool } from './db/pool.ts'
 import { primaryOf } from './db/primary.ts'
-import { createDemo, renderDemo } from './demo.ts'
+import { createDemo, showDemo } from './demo.ts'
 import { buildOpenApi } from './docs/openapi.ts'
 import { registerPages } from './docs/pages.ts'
 import { eventLookout } from './events/store.ts'
@@ -319,7 +319,8 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
 
     const demo =
       config.demo || database.embedded ? await createDemo(openShared(sharedDb), worlds.sandbox) : undefined
-    if (demo) print(renderDemo(demo, local))
+    const { demo_secrets: secrets, data_dir } = config
+    if (demo) await showDemo(demo, { url: local, secrets, data_dir, print })
     serving = true
     closing.push(async () => {
       serving = false
