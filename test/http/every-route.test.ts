@@ -7,13 +7,13 @@ import { startTestService, type TestService } from '../support/service.ts'
 
 let service: TestService
 let api: Api
+let partner_id: string
 let live: Api
 const lacking = {} as Record<Scope, Api>
 const having = {} as Record<Scope, Api>
 beforeAll(async () => {
   service = await startTestService({ TRUST_PROXY: '127.0.0.1' })
-  const { partner_id, ...sandbox } = await service.partner()
-  api = sandbox.api
+  ;({ partner_id, api } = await service.partner())
   live = (await service.partner({ partner_id, environment: 'production' })).api
   for (const scope of scopes) {
     const others = scopes.filter((each) => each !== scope)
@@ -33,7 +33,11 @@ function pathOf(endpoint: Endpoint): string {
 
 const json = { 'content-type': 'application/json' }
 
-function call(
+/** A key may ask for few redeliveries a minute: these get a new one each time. */
+const clientFor = async (client: Api, endpoint: Endpoint): Promise<Api> =>
+  client === api && endpoint.redelivers ? (await service.partner({ partner_id })).api : client
+
+async function call(
   client: Api,
   endpoint: Endpoint,
   options: { query?: string; body?: string; address?: string } = {},
@@ -41,7 +45,8 @@ function call(
   const { query = '', body, address = '198.51.100.1' } = options
   const headers = { 'x-forwarded-for': address, ...(body === undefined ? {} : json) }
   const { method } = methodAndPath(endpoint)
-  return client.send(method, pathOf(endpoint) + query, { headers, ...(body === undefined ? {} : { body }) })
+  const sender = await clientFor(client, endpoint)
+  return sender.send(method, pathOf(endpoint) + query, { headers, ...(body === undefined ? {} : { body }) })
 }
 
 const example = (endpoint: Endpoint, more: Record<string, unknown> = {}) =>
@@ -157,7 +162,8 @@ describe('a body that says little, or nothing, is answered', () => {
   test.each(only(({ route }) => !route.startsWith('GET ')))('$route', async ({ endpoint }) => {
     for (const body of bodies) {
       const { status } = await call(api, endpoint, body === undefined ? {} : { body })
-      if (endpoint.body && body !== '{}') expect(status).toBe(400)
+      const says_nothing = body === '{}' || (endpoint.body_optional && !body)
+      if (endpoint.body && !says_nothing) expect(status).toBe(400)
       else expect(status).toBeLessThan(500)
     }
   })
