@@ -7,12 +7,12 @@ import { startTestService, type TestService } from '../support/service.ts'
 
 let service: TestService
 let api: Api
+let partner_id: string
 let live: Api
 let scopeless: Api
 beforeAll(async () => {
   service = await startTestService({ TRUST_PROXY: '127.0.0.1' })
-  const { partner_id, ...sandbox } = await service.partner()
-  api = sandbox.api
+  ;({ partner_id, api } = await service.partner())
   live = (await service.partner({ partner_id, environment: 'production' })).api
   scopeless = (await service.partner({ partner_id, scopes: [] })).api
 })
@@ -28,7 +28,11 @@ function pathOf(endpoint: Endpoint): string {
 
 const json = { 'content-type': 'application/json' }
 
-function call(
+/** A key may ask for few redeliveries a minute: these get a new one each time. */
+const clientFor = async (client: Api, endpoint: Endpoint): Promise<Api> =>
+  client === api && endpoint.redelivers ? (await service.partner({ partner_id })).api : client
+
+async function call(
   client: Api,
   endpoint: Endpoint,
   options: { query?: string; body?: string; address?: string } = {},
@@ -36,7 +40,8 @@ function call(
   const { query = '', body, address = '198.51.100.1' } = options
   const headers = { 'x-forwarded-for': address, ...(body === undefined ? {} : json) }
   const { method } = methodAndPath(endpoint)
-  return client.send(method, pathOf(endpoint) + query, { headers, ...(body === undefined ? {} : { body }) })
+  const sender = await clientFor(client, endpoint)
+  return sender.send(method, pathOf(endpoint) + query, { headers, ...(body === undefined ? {} : { body }) })
 }
 
 const example = (endpoint: Endpoint, more: Record<string, unknown> = {}) =>
@@ -143,8 +148,8 @@ describe('a body that says little, or nothing, is answered', () => {
   test.each(only(({ route }) => !route.startsWith('GET ')))('$route', async ({ endpoint }) => {
     for (const body of bodies) {
       const { status } = await call(api, endpoint, body === undefined ? {} : { body })
-      const absent = body === undefined || body === ''
-      if (endpoint.body && body !== '{}' && !(absent && endpoint.body_optional)) expect(status).toBe(400)
+      const says_nothing = body === '{}' || (endpoint.body_optional && !body)
+      if (endpoint.body && !says_nothing) expect(status).toBe(400)
       else expect(status).toBeLessThan(500)
     }
   })
