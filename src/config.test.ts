@@ -10,3 +10,20 @@ test('a rail’s time is at most a third of the lease, and by default as long as
     /RAIL_TIMEOUT_MS must be at most a third of LEASE_MS \(500\)/,
   )
 })
+
+test('TLS to the database is switched off by name, once, and by nothing else', () => {
+  const [DATABASE_URL, SECRET_KEY] = ['postgresql://u:p@db.example.com/trilho', 'ab'.repeat(32)]
+  const urlOf = (env: Record<string, string>) => readConfig({ DATABASE_URL, SECRET_KEY, ...env }).database_url
+  expect(urlOf({})).toBe(DATABASE_URL)
+  expect(urlOf({ DATABASE_TLS: 'off' })).toBe(`${DATABASE_URL}?sslmode=disable`)
+  expect(urlOf({ DATABASE_TLS: 'off', DATABASE_URL: `${DATABASE_URL}?a=b` })).toBe(
+    `${DATABASE_URL}?a=b&sslmode=disable`,
+  )
+  for (const env of [
+    { DATABASE_TLS: 'no' },
+    { DATABASE_TLS: 'off', DATABASE_URL: `${DATABASE_URL}?sslmode=require` },
+  ])
+    expect(() => urlOf(env)).toThrow(
+      /DATABASE_TLS (must be one of verify, off|is off, and DATABASE_URL has an sslmode)/,
+    )
+})
