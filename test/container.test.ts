@@ -137,6 +137,11 @@ test('the list of parts has exactly the versions of the lockfile, is the same ea
   const listed = bom.components.map(({ name, version }: any) => `${name}@${version}`)
   expect([...new Set(listed)].sort()).toEqual([...new Set(production)].sort())
   expect(production.length).toBeGreaterThan(20)
+  // Whatever is needed by something is in the list, and nothing is twice.
+  const refs = bom.components.map((one: any) => one['bom-ref'])
+  expect(new Set(refs).size).toBe(refs.length)
+  for (const { ref, dependsOn } of bom.dependencies)
+    for (const needed of dependsOn) expect(refs, ref).toContain(needed)
   expect(production).toContain(`pg@${lock.packages['node_modules/pg'].version}`)
 })
 

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -6,23 +5,78 @@ import { fileURLToPath } from 'node:url'
 /**
  * `npm run sbom [-- FILE]`: what the program is made of, as CycloneDX, from package-lock.json alone; no network, nothing
  * installed. The same lockfile gives the same bytes, so it is not kept in the repository: it can be made for any commit.
+ * Not by `npm sbom --omit=dev`, which leaves out what a development package needs as well, such as pg-protocol.
  */
-const root = fileURLToPath(new URL('../', import.meta.url))
-const lockfile = readFileSync(`${root}package-lock.json`)
-const { name } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
-const args = ['sbom', '--package-lock-only', '--omit=dev', '--sbom-format=cyclonedx', '--offline']
-const bom = JSON.parse(
-  execFileSync('npm', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
-)
+type Locked = {
+  readonly version: string
+  readonly integrity?: string
+  readonly license?: string
+  readonly dev?: true
+  readonly optional?: true
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+}
 
-// npm takes the folder's name, a random number and the time; none of them says anything about the program.
-const digest = createHash('sha256').update(lockfile).digest('hex')
-const uuid = [8, 12, 16, 20, 32].map((end, i, ends) => digest.slice(ends[i - 1] ?? 0, end)).join('-')
-bom.serialNumber = `urn:uuid:${uuid.slice(0, 14)}8${uuid.slice(15, 19)}8${uuid.slice(20)}`
-bom.metadata.component.name = name
-bom.metadata.component.type = 'application'
-delete bom.metadata.timestamp
-delete bom.metadata.tools
+const root = fileURLToPath(new URL('../', import.meta.url))
+const text = readFileSync(`${root}package-lock.json`, 'utf8')
+const { '': program, ...packages }: Record<string, Locked> & { '': Locked } = JSON.parse(text).packages
+const { name, license } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
+const parts = Object.entries(packages).filter(([, { dev }]) => !dev)
+
+const nameOf = (path: string) => path.split('node_modules/').at(-1)!
+const urlOf = (path: string) => `pkg:npm/${nameOf(path).replace('@', '%40')}@${packages[path]!.version}`
+/** A package may be there twice in one version; a reference names one of them. */
+const refOf = (path: string) => (path === '' ? name : path)
+
+/** As Node would: in the folder of whoever asks, then further out. */
+function resolve(from: string, wanted: string): string | undefined {
+  for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
+    const path = `${folder === '' ? '' : `${folder}/`}node_modules/${wanted}`
+    if (packages[path]) return path
+    if (folder === '') return undefined
+  }
+}
+
+const dependenciesOf = ([path, locked]: readonly [string, Locked]) => {
+  const names = Object.keys({ ...locked.dependencies, ...locked.optionalDependencies })
+  const found = names.map((wanted) => resolve(path, wanted)).filter((one) => one !== undefined)
+  return { ref: refOf(path), dependsOn: found.map(refOf).sort() }
+}
+
+const componentOf = ([path, { version, integrity, license, optional }]: readonly [string, Locked]) => ({
+  'bom-ref': refOf(path),
+  type: 'library',
+  name: nameOf(path),
+  version,
+  scope: optional ? 'optional' : 'required',
+  purl: urlOf(path),
+  ...(integrity?.startsWith('sha512-')
+    ? { hashes: [{ alg: 'SHA-512', content: Buffer.from(integrity.slice(7), 'base64').toString('hex') }] }
+    : {}),
+  ...(license ? { licenses: [{ expression: license }] } : {}),
+})
+
+const digest = createHash('sha256').update(text).digest('hex')
+const uuid = `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`
+const bom = {
+  $schema: 'http://cyclonedx.org/schema/bom-1.5.schema.json',
+  bomFormat: 'CycloneDX',
+  specVersion: '1.5',
+  serialNumber: `urn:uuid:${uuid}`,
+  version: 1,
+  metadata: {
+    lifecycles: [{ phase: 'pre-build' }],
+    component: {
+      'bom-ref': refOf(''),
+      type: 'application',
+      name,
+      version: program.version,
+      licenses: [{ expression: license }],
+    },
+  },
+  components: parts.map(componentOf),
+  dependencies: [['', program] as const, ...parts].map(dependenciesOf),
+}
 
 const file = process.argv[2] ?? `${root}sbom.json`
 writeFileSync(file, `${JSON.stringify(bom, null, 2)}\n`)
