@@ -121,7 +121,7 @@ test('every operation was reached, and answered with success', async () => {
 
 /** What no single request brings about, and where it is shown instead. */
 const shownElsewhere: Readonly<Record<string, string>> = {
-  'pix.payouts.create: amount_too_large': 'src/pix/pix.test.ts',
+  'pix.payouts.create: amount_too_large': 'takes a fee, and this partner pays none',
   'quotes.execute: amount_too_large': 'src/quotes/quotes.test.ts',
   'quotes.execute: customer_blocked': 'src/quotes/quotes.test.ts',
 }
