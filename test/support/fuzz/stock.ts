@@ -38,7 +38,7 @@ export async function openStock(service: TestService) {
   await revokeKey(service.worlds.sandbox, revoked.key_id)
   const keys: Readonly<Record<CallerName, string | undefined>> = {
     full: full.key,
-    few: await key({ scopes: ['read', 'customers'] }),
+    few: await key({ scopes: ['customers', 'quotes'] }),
     live: await key({ environment: 'production' }),
     other: other.key,
     // With the limits of its tier: it runs into all of them.

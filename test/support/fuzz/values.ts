@@ -130,7 +130,12 @@ const byPattern: Readonly<Record<string, (schema: JsonSchema) => Arbitrary<unkno
   [PIX_KEY_PATTERN]: () => pixKeys,
   [ADDRESS_PATTERN]: () => fc.constantFrom(...destinations.map(([, address]) => address)),
   [URL_PATTERN]: () => fc.stringMatching(/^[a-z0-9]{0,8}$/).map((path) => placeholder('url', path)),
-  [CURSOR_PATTERN]: () => fc.nat(1000).map((which) => placeholder('cursor', which)),
+  // Where to go on from in the event log may also be an event.
+  [CURSOR_PATTERN]: () =>
+    fc.oneof(
+      { weight: 4, arbitrary: fc.nat(1000).map((which) => placeholder('cursor', which)) },
+      { weight: 1, arbitrary: ids('event') },
+    ),
   [AMOUNT_PATTERN]: () =>
     fc.oneof(
       { weight: 6, arbitrary: fc.integer({ min: 1, max: 5_000_000 }).map(String) },
