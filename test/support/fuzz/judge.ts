@@ -39,6 +39,17 @@ const rules: readonly Rule[] = [
     param: /^(to|from|created_after|created_before)$/,
     why: 'a range must not end before it begins',
   },
+  {
+    code: 'invalid_request',
+    param: /^override(\.|$)/,
+    operation: /^sandbox\.events\.create$/,
+    why: 'which fields there are is told by the kind in the path',
+  },
+  {
+    code: 'invalid_request',
+    param: /^grace_hours$/,
+    why: 'it may be in the query or in the body, but must not be two figures',
+  },
 ]
 
 /** Not the service's fault: production has no networks here, and a sandbox price may be set to be old. */
