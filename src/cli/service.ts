@@ -2,9 +2,9 @@ import { writeSync } from 'node:fs'
 import { describeConfig } from '../config.ts'
 import { runningEmbedded } from '../db/embedded/start.ts'
 import { migrate } from '../db/migrate.ts'
-import { openSealer, reachDatabase, seatsOf, secretKeyFile, secretKeysOf } from '../db/open.ts'
+import { reachDatabase, seatsOf, secretKeyFile } from '../db/open.ts'
 import { audit } from '../ledger/audit.ts'
-import { checkSecretKey, reachedBy } from '../secrets/check.ts'
+import { keyCheckOf } from '../secrets/check.ts'
 import type { World } from '../world.ts'
 import { sliceChecks } from '../worlds.ts'
 import { type CliCommand, environmentOption, table } from './command.ts'
@@ -51,11 +51,8 @@ export const serviceCommands: CliCommand[] = [
     async run({ config }) {
       const database = await reachDatabase(config)
       try {
-        const sealer = openSealer(config, await secretKeysOf(config))
-        const applied = await migrate(database.url, {
-          seats: await seatsOf(database.url, config),
-          check: async (owner) => void (await checkSecretKey(reachedBy(owner), sealer)),
-        })
+        const seats = await seatsOf(database.url, config)
+        const applied = await migrate(database.url, { seats, check: await keyCheckOf(config) })
         return {
           json: { applied },
           text:

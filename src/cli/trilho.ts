@@ -11,7 +11,7 @@ import { isUnreachable, openPool } from '../db/pool.ts'
 import { UntrustedServer } from '../db/tls.ts'
 import { PoolerInTheWay } from '../db/verdict.ts'
 import { openShared } from '../partners/partners.ts'
-import { WrongSecretKey } from '../secrets/check.ts'
+import { keyCheckOf, WrongSecretKey } from '../secrets/check.ts'
 import { version } from '../version.ts'
 import { openWorlds } from '../worlds.ts'
 import { benchCommands } from './bench.ts'
@@ -89,7 +89,7 @@ async function runWithDatabase(
   const database = await reachDatabase(input.config)
   try {
     const seats = await seatsOf(database.url, input.config)
-    if (database.embedded) await migrate(database.url, { seats })
+    if (database.embedded) await migrate(database.url, { seats, check: await keyCheckOf(input.config) })
     const db = openPool({ ...seats('shared', 'trilho command line'), max: 2 })
     const opened = openWorlds({
       seats,

@@ -68,6 +68,8 @@ export const worldFunctions: readonly string[] = [
   'forget_events(timestamptz, bigint, integer)',
   'forget_claims(timestamptz, integer)',
   'forget_quotes(timestamptz, integer)',
+  'forget_requests(text, integer)',
+  'trim_attempts(text[], text[])',
 ]
 
 export const sharedFunctions: readonly string[] = []

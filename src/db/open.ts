@@ -84,7 +84,7 @@ function readKeyFile(file: string): Buffer {
   return Buffer.from(key, 'hex')
 }
 
-type KeySettings = {
+export type KeySettings = {
   readonly secret_key: Buffer | undefined
   readonly secret_keys_previous: readonly Buffer[]
   readonly data_dir: string

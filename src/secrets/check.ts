@@ -1,5 +1,6 @@
 import { type Environment, environments } from '../core/environment.ts'
 import type { Sealer } from '../core/seal.ts'
+import { type KeySettings, openSealer, secretKeysOf } from '../db/open.ts'
 import { type Db, openPool, schemas } from '../db/pool.ts'
 import { CHECK_OF, insertSealing, readSealing, type SealedColumn } from '../db/sealing.ts'
 import type { Seats } from '../db/seat.ts'
@@ -123,6 +124,12 @@ export async function checkSecretKey(reached: Reached, sealer: Sealer): Promise<
   const unopened = await findUnopened(reached, sealer, sealer.keyIds())
   if (unopened.length > 0) throw new WrongSecretKey(sealer.keyIds(), sealing.key_id, unopened)
   return sealing.key_id
+}
+
+/** For whoever migrates: what is to be asked before a password is touched. */
+export async function keyCheckOf(settings: KeySettings): Promise<(owner: Db) => Promise<void>> {
+  const sealer = openSealer(settings, await secretKeysOf(settings))
+  return async (owner) => void (await checkSecretKey(reachedBy(owner), sealer))
 }
 
 /** What was sealed before there was a check value names the key; where there is nothing, SECRET_KEY is it. */
