@@ -159,8 +159,21 @@ export async function openStock(service: TestService) {
     }
   }
 
+  /** Of what is ordered by chance nearly all comes to its end at once. This one waits for it. */
+  async function orderSlowly(): Promise<void> {
+    const [customer_id] = ids.get(`own customer${READY}`)!
+    const { json } = await full.api.post('/v1/pix/payouts', {
+      customer_id,
+      amount: '100',
+      counterparty: { type: 'pix_key', pix_key: 'slow@sandbox.test' },
+      idempotency_key: newId('request', Date.now()),
+    })
+    learn('full', 'pix.payouts.create', json)
+  }
+
   await furnish()
   return {
+    orderSlowly,
     keys,
     fill,
     learn,
