@@ -160,6 +160,11 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     reply.headers(rateLimitHeaders(admission.window))
     request.by = admission.by
     if (admission.refusal) throw admission.refusal
+    // Whoever went away meanwhile has told so already: nothing would ever end its request, nor free its place.
+    if (isGone(request)) {
+      admission.leave()
+      throw brokenOff()
+    }
     request.admitted = admission
     // Whoever goes away before a handler was asked gives up its place.
     reply.raw.once('close', () => request.running || admission.leave())
@@ -358,10 +363,14 @@ function answeredRequest(request: FastifyRequest, reply: FastifyReply, by: Reque
 
 const NEVER_GONE = new AbortController().signal
 
+/** Nothing can be answered any more. */
+const isGone = ({ raw }: FastifyRequest): boolean => raw.socket.destroyed
+
 /** Whoever waits and then closes its side, or the connection, waits no longer. */
 function goneSignal(request: FastifyRequest, reply: FastifyReply): AbortSignal {
   const leaving = new AbortController()
   const leave = () => leaving.abort()
+  if (isGone(request)) leave()
   request.socket.once('end', leave)
   reply.raw.once('close', () => {
     request.socket.off('end', leave)
@@ -410,6 +419,10 @@ function pattern(path: string): RegExp {
   return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`)
 }
 
+function brokenOff(): Refusal {
+  return new Refusal('invalid_request', { message: 'The request broke off before its end. Send it again.' })
+}
+
 const ofFastify: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
@@ -431,8 +444,7 @@ export function toRefusal(error: unknown): Refusal {
   const known = code === undefined ? undefined : ofFastify[code]
   if (known) return new Refusal(known)
   // Fastify itself blames the request: a body that broke off, a header that a method needs.
-  if (statusCode < 500)
-    return new Refusal('invalid_request', { message: 'The request broke off before its end. Send it again.' })
+  if (statusCode < 500) return brokenOff()
   const passing = isUnreachable(error) || TOOK_TOO_LONG.has(sqlState(error) ?? '') || error instanceof Crowded
   if (passing) return new Refusal('service_unavailable')
   return new Refusal('internal_error')

@@ -24,6 +24,8 @@ export class Forbidden extends Error {
 
 /** A refusal comes at the next multiple of this, so that its time does not tell either what there is inside. */
 const REFUSAL_MS = 500
+/** A name server may answer with thousands, and judging each of them takes its time. Nobody goes to the others. */
+const ADDRESSES_MAX = 16
 /** For each request; far more than is kept of an answer. */
 const READ_MAX_BYTES = 512 * 1024
 /** No request of ours is shorter. */
@@ -43,7 +45,7 @@ export function openOutside(options: {
 
   async function addressesOf(host: string): Promise<string[]> {
     const begun = performance.now()
-    const addresses = isIP(host) ? [host] : await resolve(host)
+    const addresses = isIP(host) ? [host] : (await resolve(host)).slice(0, ADDRESSES_MAX)
     if (addresses.length > 0 && addresses.every(allows)) return addresses
     await sleep(refusal_ms - ((performance.now() - begun) % refusal_ms))
     throw new Forbidden()

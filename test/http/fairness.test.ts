@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, openApi, type Reply } from '../support/api.ts'
+import { crowd } from '../support/crowd.ts'
 import { asAdmin, holdLock } from '../support/database.ts'
 import { someCpf, startTestService, type TestService } from '../support/service.ts'
+import { converse, requestText } from '../support/sockets.ts'
 import { roomInMinute, until } from '../support/wait.ts'
 
 /** What one partner can do to another: nothing. */
@@ -176,10 +178,31 @@ describe('requests of one partner that are under way', () => {
         await call
       }),
     )
-    await until(async () => {
-      const replies = together(IN_FLIGHT, () => api.get('/v1/usage'))
-      await replies.done
-      return replies.replies.every(({ status }) => status === 200)
-    }, 5000)
+    await until(() => allAnswered(api), 5000)
   })
+
+  test('whose callers went away before their key was known leave their places', async () => {
+    const { api, key } = await service.partner()
+    const announced = { Host: 'a', Authorization: `Bearer ${key}`, 'Content-Length': '100' }
+    const unlock = await holdLock(service.database.url, 'sandbox.api_key_values')
+    try {
+      await Promise.all(
+        ['POST /v1/customers', 'GET /v1/events?wait=30'].map((line) =>
+          crowd(Array.from({ length: 2 * IN_FLIGHT }), 2 * IN_FLIGHT, () =>
+            converse(service.url, [requestText(`${line} HTTP/1.1`, announced, '{')], { timeout_ms: 200 }),
+          ),
+        ),
+      )
+    } finally {
+      await unlock()
+    }
+    await until(() => allAnswered(api), 10_000)
+    await until(async () => (await api.get('/v1/events?wait=1')).status === 200, 10_000)
+  })
+
+  const allAnswered = async (api: Api) => {
+    const { replies, done } = together(IN_FLIGHT, () => api.get('/v1/usage'))
+    await done
+    return replies.every(({ status }) => status === 200)
+  }
 })

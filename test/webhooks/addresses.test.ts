@@ -238,6 +238,33 @@ test('a name that changes its mind between two questions never leads inside', as
   }
 })
 
+test('of a name with thousands of addresses a few are judged, and the others are never gone to', async () => {
+  const receiver = await openReceiver()
+  const { port } = new URL(receiver.url)
+  const resolve = async () => [
+    '127.0.0.1',
+    ...Array.from({ length: 4000 }, (_, i) => `8.8.${i >> 8}.${i & 255}`),
+  ]
+  let judged = 0
+  const allows = () => ++judged > 0
+  const outside = openOutside({ resolve, allows, connect_ms: 1000 })
+  try {
+    const url = `http://many.test:${port}/`
+    const answer = await attempt(outside.agent, {
+      url,
+      headers: {},
+      body: '{}',
+      timeout_ms: 5000,
+      cutter: new AbortController(),
+    })
+    expect(isDelivered(answer)).toBe(true)
+    expect(judged).toBeLessThan(100)
+  } finally {
+    await outside.stop()
+    await receiver.stop()
+  }
+})
+
 const [closed, open] = [{ allow_private: false }, { allow_private: true }]
 
 describe('with WEBHOOK_ALLOW_PRIVATE', () => {
