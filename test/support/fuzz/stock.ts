@@ -159,12 +159,26 @@ export async function openStock(service: TestService) {
     }
   }
 
+  /** Payouts that stay under way for a while, which chance seldom leaves at hand. */
+  async function makePending(): Promise<void> {
+    for (let i = 0; i < 4; i++) {
+      const order = {
+        customer_id: ids.get(`own customer${READY}`)![0],
+        amount: '1',
+        counterparty: { type: 'pix_key', pix_key: 'slow@sandbox.test' },
+        idempotency_key: newId('request', Date.now()),
+      }
+      learn('full', 'pix.payouts.create', (await full.api.post('/v1/pix/payouts', order)).json)
+    }
+  }
+
   await furnish()
   return {
     keys,
     fill,
     learn,
     retire,
+    makePending,
     async stop() {
       receiver.closeAllConnections()
       await new Promise((resolve) => receiver.close(resolve))
