@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { endpoints } from '../src/api.ts'
+import { idPattern } from '../src/core/ids.ts'
 import { AMOUNT_PATTERN } from '../src/core/money.ts'
 import { PRICE_PATTERN } from '../src/core/price.ts'
 import { methodAndPath } from '../src/http/endpoint.ts'
@@ -40,8 +41,10 @@ const literals: readonly Pattern[] = files.flatMap(({ path, code }) =>
 
 /** Patterns that are put together while the program runs: each place is known, and what it makes is tried too. */
 const MADE: Readonly<Record<string, readonly Pattern[]>> = {
+  'core/ids.ts': [fromText('an id', idPattern('payout'))],
   'core/money.ts': [fromText('an amount', AMOUNT_PATTERN)],
   'core/price.ts': [fromText('a price', PRICE_PATTERN)],
+  'http/page.ts': [fromText('the id in a cursor', '^po_[0-9a-z]+$')],
   'http/server.ts': endpoints.map((endpoint) => {
     const { path } = methodAndPath(endpoint)
     return fromText(`the path ${path}`, `^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)

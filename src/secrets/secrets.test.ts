@@ -2,17 +2,20 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openApi } from '../../test/support/api.ts'
-import { asAdmin, createDatabase } from '../../test/support/database.ts'
+import { asAdmin, createDatabase, seatsAt, TEST_KEY } from '../../test/support/database.ts'
 import { startNode } from '../../test/support/node.ts'
 import { openReceiver, type Receiver, verifies } from '../../test/support/receiver.ts'
 import { openHands } from '../../test/support/service.ts'
 import { until } from '../../test/support/wait.ts'
 import { createSealer, keyIdOf } from '../core/seal.ts'
+import { migrate } from '../db/migrate.ts'
 import { withOwner } from '../db/pool.ts'
 import { checkSecretKey, countSealed, reachedBy, WrongSecretKey } from './check.ts'
 import { rotateSecrets } from './rotate.ts'
 
 const [first, second, third] = [randomBytes(32), randomBytes(32), randomBytes(32)]
+/** The hands of the tests come in whichever key is in force. */
+const everyKey = [TEST_KEY, first, second, third]
 const envOf = (key: Buffer, ...previous: Buffer[]) => ({
   SECRET_KEY: key.toString('hex'),
   ...(previous.length > 0
@@ -22,7 +25,7 @@ const envOf = (key: Buffer, ...previous: Buffer[]) => ({
 })
 
 async function freshHands() {
-  const hands = openHands(await createDatabase())
+  const hands = openHands(await createDatabase(), everyKey)
   onTestFinished(hands.stop)
   return hands
 }
@@ -138,7 +141,7 @@ describe('a rotation', () => {
   let hands: Awaited<ReturnType<typeof freshHands>>
   let receiver: Receiver
   beforeAll(async () => {
-    hands = openHands(await createDatabase())
+    hands = openHands(await createDatabase(), everyKey)
     receiver = await openReceiver()
   })
   afterAll(async () => {
@@ -180,6 +183,7 @@ describe('a rotation', () => {
     await sleep(50)
     const sealer = createSealer([second, first])
     const rotated = await rotateSecrets(reachOf(hands), sealer, keyIdOf(second))
+    await migrate(hands.database.url, { seats: seatsAt(hands.database.url, [second, first]), renew: true })
     busy = false
     await Promise.all(load)
     expect(rotated).toMatchObject({ key_id: keyIdOf(second), from_key_id: keyIdOf(first) })

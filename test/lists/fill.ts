@@ -71,6 +71,9 @@ export function fillLists({ rows, large, small }: Filled): string[] {
     `INSERT INTO webhook_deliveries (event_id, endpoint_id, status, next_attempt_at, created_at, ended_at)
      SELECT ${id('evt', 'n')}, ${endpoint}, CASE WHEN n <= 30 THEN 'pending' WHEN n <= 60 THEN 'exhausted' ELSE 'delivered' END, ${at}, ${at},
        CASE WHEN n > 30 THEN ${at} END ${series}`,
+    `INSERT INTO requests (id, partner_id, api_key_id, method, route, status, duration_ms, address, created_at)
+     SELECT ${id('req', 'n')}, ${partner}, CASE WHEN n <= 30 THEN ${id('key', '9')} ELSE ${id('key', '1')} END, 'GET', '/v1/account',
+       CASE WHEN n <= 30 THEN 422 ELSE 201 END, 1, '192.0.2.1', ${at} ${series}`,
     'ANALYZE',
   ]
 }

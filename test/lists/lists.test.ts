@@ -434,7 +434,7 @@ test('a page that looked at enough rows says so, and whoever goes on sees every 
      INSERT INTO payouts (id, partner_id, customer_id, api_key_id, idempotency_key, amount, fee, status, counterparty, send_id,
        end_to_end_id, failure_code, attempts, next_attempt_at, sequence, created_at, completed_at)
      SELECT 'po_' || lpad(n::text, 26, '0'), '${owner}', '${id}', 'key', 'k' || n, 1, 0, CASE WHEN n % 100 = 0 THEN 'completed' ELSE 'failed' END,
-       '{"type":"pix_key","name":"Ana","document":"52998224725","pix_key":"52998224725"}', 'walk-' || n, CASE WHEN n % 100 = 0 THEN 'E' || n || 'walk' END,
+       '{"type":"pix_key","name":"Ana","document":"52998224725","pix_key":"52998224725"}', 'walk-' || n, CASE WHEN n % 100 = 0 THEN 'E00000000202611151200' || lpad(n::text, 11, '0') END,
        CASE WHEN n % 100 <> 0 THEN 'rejected' END, 1, now(), 3, now() + n * interval '1 ms', now() FROM generate_series(1, 1500) AS n`,
   ])
   const seen: string[] = []

@@ -81,6 +81,7 @@ const values: Readonly<Record<string, Readonly<Record<string, () => readonly str
     type: () => ['pix.payout.completed', 'api_key.revoked', 'trade.failed'],
     object_id: () => [idOf('po', 9), idOf('po', ROWS + 5)],
   },
+  'requests.list': { status: () => ['201', '422', '500'], key_id: () => [idOf('key', 1), idOf('key', 9)] },
   'webhook_endpoints.list': {},
   'webhook_endpoints.deliveries': { status: () => ['delivered', 'pending', 'exhausted'] },
 }
@@ -93,7 +94,9 @@ const paramsOf = (partner_id: string) =>
 type Query = Readonly<Record<string, string>>
 type Asked = { readonly text: string; readonly values: readonly unknown[] }
 
-const handlers = createHandlers(undefined as never)
+/** Nobody waits here. */
+const nobody = { lookouts: {}, requestLookouts: {} }
+const handlers = createHandlers(nobody as never)
 
 /** Runs a list as a request would, and tells what it asked the database, and what it answered. */
 async function runList(
@@ -117,6 +120,7 @@ async function runList(
     caller,
     params: paramsOf(partner_id),
     query: { limit: String(LIMIT), ...query },
+    wait_ms: 0,
   }
   return { page: await run(call as never), asked }
 }

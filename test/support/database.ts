@@ -10,8 +10,8 @@ export type TestDatabase = { readonly url: string; drop(): Promise<void> }
 /** SECRET_KEY of every test that does not say otherwise. */
 export const TEST_KEY: Buffer = Buffer.alloc(32)
 
-/** The places that a server with this key would take in the database behind an address. */
-export const seatsAt = (url: string, key = TEST_KEY): Seats => openSeats(url, [key])
+/** The places that a server with these keys would take in the database behind an address. */
+export const seatsAt = (url: string, keys: readonly Buffer[] = [TEST_KEY]): Seats => openSeats(url, keys)
 export const seatAt = (url: string, schema: SchemaName, application_name = 'test'): Seat =>
   seatsAt(url)(schema, application_name)
 

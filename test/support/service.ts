@@ -58,7 +58,7 @@ export async function startTestService(env: Record<string, string> = {}): Promis
       throw error
     },
   })
-  const hands = openHands(database, config.secret_key)
+  const hands = openHands(database, config.secret_key && [config.secret_key])
   return {
     ...hands,
     url: service.url,
@@ -71,8 +71,8 @@ export async function startTestService(env: Record<string, string> = {}): Promis
 }
 
 /** Works on the database itself, beside whatever servers use it. */
-export function openHands(database: TestDatabase, key?: Buffer) {
-  const seats = seatsAt(database.url, key)
+export function openHands(database: TestDatabase, keys?: readonly Buffer[]) {
+  const seats = seatsAt(database.url, keys)
   const db = openPool({ ...seats('shared', 'test'), max: 2 })
   const shared = openShared(db)
   const { worlds, stop } = openWorlds({

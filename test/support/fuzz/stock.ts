@@ -159,25 +159,26 @@ export async function openStock(service: TestService) {
     }
   }
 
-  /** Of what is ordered by chance nearly all comes to its end at once. This one waits for it. */
-  async function orderSlowly(): Promise<void> {
-    const [customer_id] = ids.get(`own customer${READY}`)!
-    const { json } = await full.api.post('/v1/pix/payouts', {
-      customer_id,
-      amount: '100',
-      counterparty: { type: 'pix_key', pix_key: 'slow@sandbox.test' },
-      idempotency_key: newId('request', Date.now()),
-    })
-    learn('full', 'pix.payouts.create', json)
+  /** Payouts that stay under way for a while, which chance seldom leaves at hand. */
+  async function makePending(): Promise<void> {
+    for (let i = 0; i < 4; i++) {
+      const order = {
+        customer_id: ids.get(`own customer${READY}`)![0],
+        amount: '1',
+        counterparty: { type: 'pix_key', pix_key: 'slow@sandbox.test' },
+        idempotency_key: newId('request', Date.now()),
+      }
+      learn('full', 'pix.payouts.create', (await full.api.post('/v1/pix/payouts', order)).json)
+    }
   }
 
   await furnish()
   return {
-    orderSlowly,
     keys,
     fill,
     learn,
     retire,
+    makePending,
     async stop() {
       receiver.closeAllConnections()
       await new Promise((resolve) => receiver.close(resolve))

@@ -144,7 +144,10 @@ const byPattern: Readonly<Record<string, (schema: JsonSchema) => Arbitrary<unkno
       { weight: 1, arbitrary: fc.constant('999999999999999999') },
     ),
   [PRICE_PATTERN]: () =>
-    fc.constantFrom('5.40', '5.4', '6', '100000', '0.00000001', '99999999.99999999', '0'),
+    fc.oneof(
+      { weight: 9, arbitrary: fc.constantFrom('5.40', '5.4', '6', '100000') },
+      { weight: 1, arbitrary: fc.constantFrom('0.00000001', '99999999.99999999', '0') },
+    ),
   [CLEAN_TEXT_PATTERN]: (schema) => cleanText(schema, false),
   [CLEAN_PATTERN]: (schema) => cleanText(schema, true),
 }
