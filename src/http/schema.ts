@@ -98,8 +98,8 @@ export const formats = {
   'clean-or-empty-text': isCleanText,
 }
 
-/** base64url, as cursors are written. */
-export const CURSOR_PATTERN = '^[A-Za-z0-9_-]+$'
+/** base64url, as cursors are written, and behind `=` the tag of their list. */
+export const CURSOR_PATTERN = '^[A-Za-z0-9_-]+(=[A-Za-z0-9_-]+)?$'
 
 /** A list's answer (contract §2). */
 export const Page = <P extends TProperties>(item: ReturnType<typeof T.Object<P>>) =>
