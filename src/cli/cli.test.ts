@@ -809,6 +809,19 @@ describe('the key that secrets are sealed under', () => {
     expect(await json('audit')).toMatchObject({ ok: true })
   })
 
+  test('is never lost, however many rotate at once, and whoever of them is killed', async () => {
+    const rotate = (CRASH_AT = '') => run(['secrets', 'rotate'], { DATA_DIR: place.data_dir, CRASH_AT })
+    const slow = rotate('before_key_promoted:pause')
+    await until(() => existsSync(`${place.data_dir}/secret.key.next`), 20_000)
+    const swift = rotate()
+    const killed = swift.then(() => rotate('after_key_written'))
+    const ends = await Promise.all([slow, swift, killed])
+    expect(ends.map(({ code, signal }) => signal ?? code)).toEqual([0, 0, 'SIGKILL'])
+    expect(await json('secrets', 'check')).toMatchObject({ ok: true })
+    expect((await rotate()).code).toBe(0)
+    expect(await json('secrets', 'check')).toMatchObject({ ok: true })
+  })
+
   test('is known by its name only: what another key cannot open is counted, and a start with it is refused', async () => {
     const SECRET_KEY = 'cd'.repeat(32)
     const checked = await run(['secrets', 'check'], { DATABASE_URL: database_url, SECRET_KEY })

@@ -6,7 +6,7 @@ import { ensureNextKey, openSealer, promoteNextKey, secretKeyFile, secretKeysOf 
 import { readSealing } from '../db/sealing.ts'
 import { openSeats } from '../db/seat.ts'
 import { countSealed } from '../secrets/check.ts'
-import { rotateSecrets } from '../secrets/rotate.ts'
+import { type Rotated, rotateAlone, rotateSecrets } from '../secrets/rotate.ts'
 import { type CliCommand, type Reach, table } from './command.ts'
 
 const reachedBy = ({ shared, worlds }: Reach) => ({
@@ -20,6 +20,20 @@ const isOfFolder = ({ secret_key }: Config) => secret_key === undefined
 
 /** Whether DATABASE_URL is the owner's; an embedded database is always ours. */
 const isOwner = ({ migrate, database_url }: Config) => migrate || database_url === undefined
+
+async function rotate(config: Config, reach: Reach): Promise<Rotated> {
+  if (isOfFolder(config)) await ensureNextKey(config.data_dir)
+  crashPoint('after_key_written')
+  const keys = await secretKeysOf(config)
+  const target = isOfFolder(config) ? keys.at(-1)! : keys[0]!
+  const rotated = await rotateSecrets(reachedBy(reach), openSealer(config, keys), keyIdOf(target))
+  // Whoever knows both keys goes on coming in: a password that is refused is followed by the next one.
+  if (isOwner(config))
+    await migrate(reach.url, { seats: openSeats(reach.url, [target, ...keys]), renew: true })
+  crashPoint('before_key_promoted')
+  if (isOfFolder(config)) await promoteNextKey(config.data_dir, target)
+  return rotated
+}
 
 export const secretCommands: CliCommand[] = [
   {
@@ -50,16 +64,7 @@ export const secretCommands: CliCommand[] = [
     about:
       'Seal everything again under SECRET_KEY, or under a new key in DATA_DIR; may be run again at any time',
     async runWith({ config }, reach) {
-      if (isOfFolder(config)) await ensureNextKey(config.data_dir)
-      crashPoint('after_key_written')
-      const keys = await secretKeysOf(config)
-      const target = isOfFolder(config) ? keys.at(-1)! : keys[0]!
-      const rotated = await rotateSecrets(reachedBy(reach), openSealer(config, keys), keyIdOf(target))
-      // Whoever knows both keys goes on coming in: a password that is refused is followed by the next one.
-      if (isOwner(config))
-        await migrate(reach.url, { seats: openSeats(reach.url, [target, ...keys]), renew: true })
-      crashPoint('before_key_promoted')
-      if (isOfFolder(config)) await promoteNextKey(config.data_dir)
+      const rotated = await rotateAlone(reach.shared.db, () => rotate(config, reach))
       const { key_id, from_key_id, sealed_again, sealed } = rotated
       const what = `${sealed_again} sealed again, ${sealed} in all. Nothing is left under another key than ${key_id}.\n`
       const next = isOfFolder(config)

@@ -125,10 +125,10 @@ function readKeyFiles(data_dir: string): Buffer[] {
 export const ensureNextKey = (data_dir: string): Promise<Buffer> => ensureKeyFile(nextKeyFile(data_dir))
 
 /** The next key takes the place of the one before it, which is gone then: nothing may be sealed under that any more. */
-export async function promoteNextKey(data_dir: string): Promise<void> {
-  await rename(nextKeyFile(data_dir), secretKeyFile(data_dir)).catch((error: NodeJS.ErrnoException) => {
-    // Somebody else was at it too, and came first.
-    if (error.code !== 'ENOENT') throw error
-  })
+export async function promoteNextKey(data_dir: string, key: Buffer): Promise<void> {
+  // One that nothing is sealed under yet must not take the place of the one that everything is.
+  if (!readKeyFile(nextKeyFile(data_dir)).equals(key))
+    throw new Error(`${nextKeyFile(data_dir)} was changed meanwhile. Nothing was lost; rotate again.`)
+  await rename(nextKeyFile(data_dir), secretKeyFile(data_dir))
   await syncFolder(data_dir)
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { crashPoint } from '../core/crash-point.ts'
 import { type Environment, environments } from '../core/environment.ts'
 import type { Sealer } from '../core/seal.ts'
@@ -20,6 +21,28 @@ export type Rotated = {
 }
 
 const PASSES_MAX = 20
+
+const ROTATION_LOCK = 7_415_304
+/** Long enough for the connection of one that was killed to end. */
+const LEAVING_MS = 5000
+
+/** Two at once could each take the other's new key for its own. The lock goes with the connection of whoever is killed. */
+export async function rotateAlone<T>(shared: Pool, work: () => Promise<T>): Promise<T> {
+  const client = await shared.connect()
+  const until = performance.now() + LEAVING_MS
+  try {
+    for (;;) {
+      const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS won', [ROTATION_LOCK])
+      if (rows[0].won) return await work()
+      if (performance.now() > until)
+        throw new Error('Another rotation of the secrets is under way. Wait for its end, then look again.')
+      await sleep(100)
+    }
+  } finally {
+    // Not given back to the pool: the lock ends with the connection.
+    client.release(true)
+  }
+}
 
 export async function rotateSecrets(
   reached: Reached & { readonly shared: Pool },
