@@ -50,6 +50,12 @@ const rules: readonly Rule[] = [
     param: /^grace_hours$/,
     why: 'it may be in the query or in the body, but must not be two figures',
   },
+  {
+    code: 'invalid_request',
+    param: /^endpoint_id$/,
+    operation: /^events\.redeliver$/,
+    why: 'a test event goes to the endpoint that it was made for',
+  },
 ]
 
 /** Not the service's fault: production has no networks here, and a sandbox price may be set to be old. */
