@@ -1,4 +1,4 @@
-import { type Endpoint, methodAndPath } from '../http/endpoint.ts'
+import type { Endpoint } from '../http/endpoint.ts'
 
 /** From what a call makes to the calls that take its id. */
 export type Link = {
@@ -43,14 +43,4 @@ function linkTo(target: Endpoint, kind: string): Link | undefined {
     ...(parameter === undefined ? {} : { parameters: { [parameter]: ITS_ID } }),
     ...(field === undefined ? {} : { requestBody: { [field]: ITS_ID } }),
   }
-}
-
-/** The call that reads what this one makes. */
-export function readerOf(endpoint: Endpoint, endpoints: readonly Endpoint[]): Endpoint | undefined {
-  const kind = kindOf(endpoint)
-  return endpoints.find((target) => {
-    const { method, path } = methodAndPath(target)
-    const read = method === 'GET' && /\/\{\w+\}$/.test(path) && kindOf(target) === kind
-    return read && kind !== undefined && fieldFor(kind, target.params as Holder) !== undefined
-  })
 }

@@ -2,9 +2,10 @@ import type { TSchema } from 'typebox'
 import { type ErrorCode, errorCodes, errors, Refusal } from '../core/errors.ts'
 import { type Endpoint, errorsOf, repeatOf } from '../http/endpoint.ts'
 import { errorDetails } from '../http/error-details.ts'
+import { findLocation } from '../http/location.ts'
 import { exampleOf, replyExample } from './example.ts'
 import { type Context, type JsonSchema, type Ref, toJsonSchema } from './json-schema.ts'
-import { type Link, linksOf, readerOf } from './links.ts'
+import { type Link, linksOf } from './links.ts'
 
 /** What is answered: successes belong to their operation, and every error status is told once and pointed at. */
 export type Response = {
@@ -71,10 +72,12 @@ export const headers = {
   },
   Location: {
     description: 'Where what was made can be read.',
+    required: true,
     schema: { type: 'string', examples: ['/v1/customers/cus_01kc3v4x9zq8rj5m2t7w6y0ahb'] },
   },
   'WWW-Authenticate': {
     description: 'How to send a key.',
+    required: true,
     schema: { type: 'string', examples: ['Bearer'] },
   },
 } as const
@@ -121,7 +124,7 @@ function successesOf(
       description: statusTitles[status]!,
       headers: headerRefs(
         ...(replays(endpoint) ? (['Idempotent-Replayed'] as const) : []),
-        ...(status === 201 && readerOf(endpoint, endpoints) ? (['Location'] as const) : []),
+        ...(findLocation(endpoint, endpoints) ? (['Location'] as const) : []),
       ),
       ...success,
       ...(Object.keys(links).length > 0 ? { links } : {}),

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import { type Endpoint, type Handler, methodAndPath } from './endpoint.ts'
+import { type Endpoint, methodAndPath } from './endpoint.ts'
 
 /** Where something that was just made can be read; made from the answer that tells of it. */
 export type Located = (answer: unknown) => string
@@ -10,20 +10,20 @@ const IN_PATH = /\{(\w+)\}/g
  * What a call makes can be read where a GET answers with the same object by its id alone. An answer of another shape says
  * so itself, in `location` of its declaration.
  */
-export function findLocation(endpoint: Endpoint, handlers: readonly Handler[]): Located | undefined {
+export function findLocation(endpoint: Endpoint, endpoints: readonly Endpoint[]): Located | undefined {
   const { status, schema, location } = endpoint.reply
   if (status !== 201) return undefined
-  const path = location ?? readingPath(schema, handlers)
+  const path = location ?? readingPath(schema, endpoints)
   if (path === undefined) return undefined
   return (answer) => path.replaceAll(IN_PATH, (_, name) => String((answer as Record<string, unknown>)[name]))
 }
 
-function readingPath(schema: TSchema | undefined, handlers: readonly Handler[]): string | undefined {
+function readingPath(schema: TSchema | undefined, endpoints: readonly Endpoint[]): string | undefined {
   const name = nameOf(schema)
   if (name === undefined) return undefined
-  const path = handlers
-    .filter(({ endpoint }) => nameOf(endpoint.reply.schema) === name)
-    .map(({ endpoint }) => methodAndPath(endpoint))
+  const path = endpoints
+    .filter(({ reply }) => nameOf(reply.schema) === name)
+    .map(methodAndPath)
     .find(({ method, path }) => method === 'GET' && isById(path))?.path
   return path?.replace(IN_PATH, '{id}')
 }

@@ -241,8 +241,9 @@ export function buildServer(options: ServerOptions): FastifyInstance {
       v1.addHook('onRequest', refuseAbsent)
       // Under /v1 even an unknown path, or method, needs a key: 401 comes before 404.
       v1.setNotFoundHandler(notFound)
+      const endpoints = options.handlers.map(({ endpoint }) => endpoint)
       for (const handler of options.handlers)
-        addRoute(v1, handler, { public_url, location: findLocation(handler.endpoint, options.handlers) })
+        addRoute(v1, handler, { public_url, location: findLocation(handler.endpoint, endpoints) })
     },
     { prefix: PREFIX },
   )
