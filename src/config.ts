@@ -251,7 +251,7 @@ const settings = {
   }),
   CONNECTIONS_PER_ADDRESS: setting({
     about:
-      'Connections that one address may have open at once (an IPv6 /64 counts as one); proxies of TRUST_PROXY may have any number',
+      'Connections that one address may have open at once (an IPv6 /64 counts as one, a /48 as four); proxies of TRUST_PROXY may have any number',
     fallback: '512',
     parse: integer(1, 1_000_000),
   }),

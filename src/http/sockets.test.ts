@@ -86,6 +86,34 @@ describe('connections', () => {
   })
 })
 
+test('connections of an IPv6 /48 are four times those of one of its /64, however many of those call', async () => {
+  const server = createServer((_, response) => response.end('yes'))
+  guardSockets(server, {
+    limits: { max: 100, per_address: 2, pipelined: 64, stall_ms: 1000 },
+    isTrusted: () => false,
+    say: (_, socket) => socket.end('HTTP/1.1 429 Too Many\r\nContent-Length: 0\r\n\r\n'),
+  })
+  let site = '2001:db8:77'
+  let calls = 0
+  server.prependListener('connection', (socket) =>
+    Object.defineProperty(socket, 'remoteAddress', { value: `${site}:${++calls}::1` }),
+  )
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const sockets = await openMany(url, 8)
+  expect((await ask(url, get('/healthz'))).status).toBe(429)
+  site = '2001:db8:78'
+  expect((await ask(url, get('/healthz'))).status).toBe(200)
+  site = '2001:db8:77'
+  sockets[0]!.destroy()
+  await until(async () => (await ask(url, get('/healthz'))).status === 200, 5000)
+})
+
 describe('requests that wait on one connection', () => {
   let service: TestService
   let key: string
@@ -107,6 +135,19 @@ describe('requests that wait on one connection', () => {
     checkReply('ANY', '/v1', last)
     const usage = (await openApi(service.url, key).get('/v1/usage')).json
     expect(usage.day.used).toBe(PIPELINED_MAX + 1)
+  })
+
+  test('for what is still to come, and for its end, are no cause for a warning', async () => {
+    const warnings: Error[] = []
+    const note = (warning: Error) => void warnings.push(warning)
+    process.on('warning', note)
+    onTestFinished(() => void process.off('warning', note))
+    const { replies } = await converse(service.url, [get('/v1/requests?wait=1', key).repeat(15)], {
+      replies: 15,
+      timeout_ms: 10_000,
+    })
+    expect(replies.map(({ status }) => status)).toEqual(Array(15).fill(200))
+    expect(warnings).toEqual([])
   })
 })
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import { isIPv6, type Socket } from 'node:net'
 import { Refusal } from '../core/errors.ts'
 import { isEnding } from './below-router.ts'
 import { networkOf, normalizeAddress } from './ip.ts'
@@ -24,6 +24,8 @@ export const STALL_MS = 15_000
 const PROGRESS_BYTES = 1024
 /** Connections beyond the limits that are told why; the others are closed without a word. */
 const TOLD_MAX = 100
+/** How many times the figure of a /64 a whole /48 may have. */
+const SITE_FACTOR = 4
 /** How long a connection beyond the limits has to send something that can be answered. */
 const SPEAK_MS = 1000
 
@@ -62,11 +64,14 @@ export function guardSockets(server: Server, options: Options): Sockets {
 
   replaceListener(server, 'connection', (accept) => (socket: Socket) => {
     const address = socket.remoteAddress ?? ''
-    const of = isTrusted(address) ? undefined : subjectOf(address)
+    const subjects = isTrusted(address) ? [] : subjectsOf(address)
     if (counts.all() >= limits.max) return turnAway(socket, new Refusal('service_unavailable'))
-    if (of !== undefined && counts.of(of) >= limits.per_address)
-      return turnAway(socket, tooManyConnections(limits.per_address))
-    counts.add(socket, of)
+    const limitOf = (index: number) => (index === 0 ? 1 : SITE_FACTOR) * limits.per_address
+    const full = subjects.findIndex((subject, i) => counts.of(subject) >= limitOf(i))
+    if (full >= 0) return turnAway(socket, tooManyConnections(limitOf(full)))
+    counts.add(socket, subjects)
+    // Every request that waits on it may listen for its end.
+    socket.setMaxListeners(limits.pipelined + socket.getMaxListeners())
     accept(socket)
   })
 
@@ -92,22 +97,26 @@ function openCounts() {
     sockets,
     all: () => sockets.size,
     of: (address: string) => perAddress.get(address) ?? 0,
-    add(socket: Socket, address: string | undefined): void {
+    add(socket: Socket, addresses: readonly string[]): void {
       sockets.add(socket)
-      if (address !== undefined) perAddress.set(address, (perAddress.get(address) ?? 0) + 1)
+      for (const address of addresses) perAddress.set(address, (perAddress.get(address) ?? 0) + 1)
       socket.once('close', () => {
         sockets.delete(socket)
-        if (address === undefined) return
-        const left = perAddress.get(address)! - 1
-        if (left === 0) perAddress.delete(address)
-        else perAddress.set(address, left)
+        for (const address of addresses) {
+          const left = perAddress.get(address)! - 1
+          if (left === 0) perAddress.delete(address)
+          else perAddress.set(address, left)
+        }
       })
     },
   }
 }
 
-/** An IPv6 client has a whole /64 to call from. */
-const subjectOf = (address: string) => networkOf(normalizeAddress(address), 64)
+/** An IPv6 client has a whole /64 to call from, and whoever has a /48 has 65,536 of those. */
+function subjectsOf(address: string): readonly string[] {
+  const normal = normalizeAddress(address)
+  return isIPv6(normal) ? [networkOf(normal, 64), networkOf(normal, 48)] : [normal]
+}
 
 function tooManyConnections(limit: number): Refusal {
   const retry_after_seconds = 1

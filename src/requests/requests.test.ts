@@ -165,6 +165,9 @@ describe('a request is in the log', () => {
       ['wait=31', 'wait'],
     ])
       expect((await api.get(`/v1/requests?${query}`)).json.error.param).toBe(param)
+    // What can be no key's id is a key that made nothing.
+    for (const key_id of ['\0', 'nonsense'])
+      expect((await log(api, { after: 'start', key_id })).data).toEqual([])
   })
 })
 

@@ -25,8 +25,10 @@ export const requestsRoutes = (lookouts: Lookouts): Handler[] => [
     }
     refuseBeside(query)
     const position = await positionAfter(world, partner_id, after)
-    const read = () =>
-      selectRequestsAfter(world.db, { partner_id, after: position, status, key_id, limit: limit + 1 })
+    // What is no id of a key is nobody's, and may be text that the database does not take.
+    const made_with = key_id === undefined || isId('key', key_id) ? key_id : ''
+    const filter = { partner_id, after: position, status, key_id: made_with, limit: limit + 1 }
+    const read = () => selectRequestsAfter(world.db, filter)
     const found = await readOrWait(read, {
       isEmpty: ({ rows, stopped_at }) => rows.length === 0 && stopped_at === undefined,
       lookout: lookouts[world.environment],
