@@ -105,7 +105,7 @@ const succeeded = ({ 'x-name': name, responses }: Operation) =>
 /** Chance may have left an operation without what it needs: then everything that can be made is made anew before it. */
 async function insist(missed: readonly Operation[]): Promise<void> {
   const makers = operations.filter(({ responses }) => responses[201])
-  await stock.orderSlowly()
+  await stock.refresh()
   for (const operation of [...makers, ...missed]) {
     const [plan] = fc.sample(allowed(operation), 1)
     const got = await send({ ...plan!, caller: 'full' })

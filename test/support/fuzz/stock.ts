@@ -36,7 +36,7 @@ export async function openStock(service: TestService) {
   const other = await service.partner()
   const revoked = await service.partner({ partner_id })
   await revokeKey(service.worlds.sandbox, revoked.key_id)
-  const keys: Readonly<Record<CallerName, string | undefined>> = {
+  const keys: Record<CallerName, string | undefined> = {
     full: full.key,
     few: await key({ scopes: ['customers', 'quotes'] }),
     live: await key({ environment: 'production' }),
@@ -159,21 +159,29 @@ export async function openStock(service: TestService) {
     }
   }
 
-  /** Of what is ordered by chance nearly all comes to its end at once. This one waits for it. */
-  async function orderSlowly(): Promise<void> {
+  /**
+   * What chance seldom leaves: a key that may redeliver still; a payout that can be ended, for nearly all that are ordered
+   * come to their end at once; and a quote that can be executed, for prices may have been set to be old.
+   */
+  async function refresh(): Promise<void> {
+    keys.full = await key()
     const [customer_id] = ids.get(`own customer${READY}`)!
-    const { json } = await full.api.post('/v1/pix/payouts', {
+    const make = async (operation: string, path: string, body: Record<string, unknown>) =>
+      learn('full', operation, (await full.api.post(path, body)).json)
+    await make('pix.payouts.create', '/v1/pix/payouts', {
       customer_id,
       amount: '100',
       counterparty: { type: 'pix_key', pix_key: 'slow@sandbox.test' },
       idempotency_key: newId('request', Date.now()),
     })
-    learn('full', 'pix.payouts.create', json)
+    await full.api.post('/v1/sandbox/prices', { pair: 'USDT/BRL', price: '5.40' })
+    const order = { customer_id, from_asset: 'BRL', to_asset: 'USDT', amount: '100000' }
+    await make('quotes.create', '/v1/quotes', order)
   }
 
   await furnish()
   return {
-    orderSlowly,
+    refresh,
     keys,
     fill,
     learn,
