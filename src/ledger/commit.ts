@@ -60,10 +60,16 @@ const ASK_MS = 6000
 const PAUSE_MS = { first: 20, longest: 300 }
 
 export function openDoor(options: DoorOptions): Door {
-  const lanes = Array.from({ length: options.lanes }, () => openLane(options))
+  const lanes = Array.from({ length: options.lanes }, () =>
+    openLane(options, {
+      names: ['main', 'side'],
+      batch_max: BATCH_MAX,
+      attempt: (connection, batch) => attemptBatch(connection, batch, options),
+    }),
+  )
   // Beside the lanes, so that nobody's money waits in a queue behind dry runs.
-  const previews = openRunner(options, {
-    name: 'preview',
+  const previews = openLane(options, {
+    names: ['preview', 'preview side'],
     batch_max: PREVIEWS_MAX,
     attempt: (connection, batch) => attemptPreviews(connection, commandsOf(batch)),
   })
@@ -95,13 +101,13 @@ const sumOf = (facts: readonly DoorFacts[]): DoorFacts => ({
   connections_opened: facts.reduce((sum, { connections_opened }) => sum + connections_opened, 0),
 })
 
-function openLane(options: DoorOptions): Lane {
-  const kind = {
-    batch_max: BATCH_MAX,
-    attempt: (connection: Connection, batch: readonly Pending[]) => attemptBatch(connection, batch, options),
-  }
-  const side = openRunner(options, { ...kind, name: 'side' })
-  const main = openRunner(options, { ...kind, name: 'main', aside: (pending) => side.submit(pending) })
+type LaneKind = Pick<RunnerKind, 'batch_max' | 'attempt'> & {
+  readonly names: readonly [main: string, side: string]
+}
+
+function openLane(options: DoorOptions, { names, ...kind }: LaneKind): Lane {
+  const side = openRunner(options, { ...kind, name: names[1] })
+  const main = openRunner(options, { ...kind, name: names[0], aside: (pending) => side.submit(pending) })
   return {
     submit: main.submit,
     facts: () => sumOf([main.facts(), side.facts()]),

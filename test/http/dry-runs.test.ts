@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { blockCustomer } from '../../src/customers/customers.ts'
 import { setMoneyLimits } from '../../src/money-limits/money-limits.ts'
@@ -313,4 +314,25 @@ test('dry runs at once are decided as if each were alone, and keep no real one f
   )
   expect(mixed.map(({ status }) => status)).toEqual(times(30, (i) => (i % 2 ? 200 : 201)))
   expect(await balance(id, 'BRL')).toBe((BALANCE - 15n * 1099n).toString())
+})
+
+test('a dry run that waits for an account keeps no others waiting', async () => {
+  const { id } = await newCustomer()
+  const other = await service.partner()
+  const { id: theirs } = (await other.api.post('/v1/customers', { name: 'Eva', document: someCpf() })).json
+  await other.api.post('/v1/sandbox/deposits', { customer_id: theirs, asset: 'BRL', amount: '5000' })
+  const holder = new pg.Client(service.database.url)
+  await holder.connect()
+  await holder.query(`BEGIN; SELECT FROM sandbox.balances WHERE customer_id = '${id}' FOR UPDATE`)
+  let waiting = true
+  const held = api.post(PIX + DRY, payout(id)).finally(() => {
+    waiting = false
+  })
+  try {
+    for (let i = 0; i < 10; i++) expect((await other.api.post(PIX + DRY, payout(theirs))).status).toBe(200)
+    expect(waiting).toBe(true)
+  } finally {
+    await holder.end()
+  }
+  expect((await held).status).toBe(200)
 })

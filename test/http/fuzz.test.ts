@@ -111,7 +111,7 @@ async function insist(missed: readonly Operation[]): Promise<void> {
     if (got) note(got)
   }
   for (const operation of makers) await sendOneTo(operation)
-  await stock.makePending()
+  await stock.refresh()
   for (const operation of missed) await sendOneTo(operation)
 }
 

@@ -36,7 +36,7 @@ export async function openStock(service: TestService) {
   const other = await service.partner()
   const revoked = await service.partner({ partner_id })
   await revokeKey(service.worlds.sandbox, revoked.key_id)
-  const keys: Readonly<Record<CallerName, string | undefined>> = {
+  const keys: Record<CallerName, string | undefined> = {
     full: full.key,
     few: await key({ scopes: ['customers', 'quotes'] }),
     live: await key({ environment: 'production' }),
@@ -159,26 +159,33 @@ export async function openStock(service: TestService) {
     }
   }
 
-  /** Payouts that stay under way for a while, which chance seldom leaves at hand. */
-  async function makePending(): Promise<void> {
-    for (let i = 0; i < 4; i++) {
-      const order = {
-        customer_id: ids.get(`own customer${READY}`)![0],
-        amount: '1',
-        counterparty: { type: 'pix_key', pix_key: 'slow@sandbox.test' },
-        idempotency_key: newId('request', Date.now()),
-      }
-      learn('full', 'pix.payouts.create', (await full.api.post('/v1/pix/payouts', order)).json)
-    }
+  /**
+   * What chance seldom leaves: a key that may redeliver still; a payout that can be ended, for nearly all that are ordered
+   * come to their end at once; and a quote that can be executed, for prices may have been set to be old.
+   */
+  async function refresh(): Promise<void> {
+    keys.full = await key()
+    const [customer_id] = ids.get(`own customer${READY}`)!
+    const make = async (operation: string, path: string, body: Record<string, unknown>) =>
+      learn('full', operation, (await full.api.post(path, body)).json)
+    await make('pix.payouts.create', '/v1/pix/payouts', {
+      customer_id,
+      amount: '100',
+      counterparty: { type: 'pix_key', pix_key: 'slow@sandbox.test' },
+      idempotency_key: newId('request', Date.now()),
+    })
+    await full.api.post('/v1/sandbox/prices', { pair: 'USDT/BRL', price: '5.40' })
+    const order = { customer_id, from_asset: 'BRL', to_asset: 'USDT', amount: '100000' }
+    await make('quotes.create', '/v1/quotes', order)
   }
 
   await furnish()
   return {
+    refresh,
     keys,
     fill,
     learn,
     retire,
-    makePending,
     async stop() {
       receiver.closeAllConnections()
       await new Promise((resolve) => receiver.close(resolve))
