@@ -9,6 +9,7 @@ import {
   createDatabase,
   prepareDatabase,
   seatAt,
+  seatsAt,
   TEST_KEY,
   type TestDatabase,
 } from './support/database.ts'
@@ -106,6 +107,14 @@ test('a start with the right key, or that is refused, leaves the passwords alone
   }
   await expect(migrate(database.url, { seats, check })).rejects.toThrow('this is not the key')
   expect(await passwords()).toEqual(before)
+})
+
+test('whoever sits in a seat cannot keep a node from starting by holding the lock of migrations', async () => {
+  const seat = await openClient(seatAt(database.url, 'sandbox'))
+  seat.on('error', () => {})
+  await seat.query('SELECT pg_advisory_lock(7415301)')
+  await migrate(database.url, { seats: seatsAt(database.url), signal: AbortSignal.timeout(10_000) })
+  await expect(seat.query('SELECT 1')).rejects.toThrow()
 })
 
 describe('a key that takes over from another', () => {

@@ -1,17 +1,17 @@
 import { parseArgs } from 'node:util'
 import { pino } from 'pino'
-import { ConfigError, readConfig } from '../config.ts'
+import { type Config, ConfigError, readConfig } from '../config.ts'
 import { systemClock } from '../core/clock.ts'
 import { describeError, messageOf } from '../core/error-report.ts'
 import { Refusal } from '../core/errors.ts'
 import { DataDirBusy } from '../db/embedded/folder.ts'
 import { MigrationBlocked, migrate } from '../db/migrate.ts'
-import { reachDatabase, seatsOf } from '../db/open.ts'
-import { isUnreachable, openPool } from '../db/pool.ts'
+import { openSealer, reachDatabase, seatsOf, secretKeysOf } from '../db/open.ts'
+import { isUnreachable, openPool, withOwner } from '../db/pool.ts'
 import { UntrustedServer } from '../db/tls.ts'
 import { PoolerInTheWay } from '../db/verdict.ts'
 import { openShared } from '../partners/partners.ts'
-import { keyCheckOf, WrongSecretKey } from '../secrets/check.ts'
+import { assertSecretKey, keyCheckOf, reachedBy, WrongSecretKey } from '../secrets/check.ts'
 import { version } from '../version.ts'
 import { openWorlds } from '../worlds.ts'
 import { benchCommands } from './bench.ts'
@@ -104,6 +104,8 @@ async function runWithDatabase(
         shared: openShared(db),
         worlds: opened.worlds,
       })
+    } catch (error) {
+      throw await reasonOfRefusal(error, database.url, input.config)
     } finally {
       await opened.stop()
       await db.end()
@@ -112,6 +114,22 @@ async function runWithDatabase(
     await database.stop()
   }
 }
+
+/** A server does not say why it refuses a role's password. Where we are the owner, we can see whether the key is wrong. */
+async function reasonOfRefusal(error: unknown, url: string, config: Config): Promise<unknown> {
+  if (!isLoginRefused(error) || !config.migrate) return error
+  try {
+    const sealer = openSealer(config, await secretKeysOf(config))
+    await withOwner(url, (owner) => assertSecretKey(reachedBy(owner), sealer))
+  } catch (reason) {
+    if (reason instanceof WrongSecretKey) return reason
+  }
+  return error
+}
+
+const isLoginRefused = (error: unknown) =>
+  (error as { code?: string }).code === '28P01' &&
+  /_(live|sandbox|shared)\b/.test(messageOf(error as Error & { readonly [name: string]: unknown }))
 
 const NOT_SET_UP = 'The database is not set up yet. Run: trilho migrate\n'
 /** A server does not say which it is. */
@@ -129,7 +147,7 @@ function explain(error: unknown, command: CliCommand): string {
   const { code } = error as { code?: string }
   const message = messageOf(error as Error & { readonly [name: string]: unknown })
   if (code === '28000') return NOT_SET_UP
-  if (code === '28P01' && /_(live|sandbox|shared)\b/.test(message)) return NO_LOGIN
+  if (isLoginRefused(error)) return NO_LOGIN
   if (isUnreachable(error)) return `The database cannot be reached: ${message || code}\n`
   if (code === 'EADDRINUSE')
     return `The port is taken by another program. Set PORT to a free one, or stop the other program.\n`

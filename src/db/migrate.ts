@@ -54,7 +54,7 @@ export async function migrate(
   signal?.addEventListener('abort', leave)
   try {
     signal?.throwIfAborted()
-    await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
+    await lockMigrations(client, url)
     await checkServer(client)
     await prepare(client, url, seats)
     const applied: string[] = []
@@ -73,6 +73,25 @@ export async function migrate(
   } finally {
     signal?.removeEventListener('abort', leave)
     await client.end()
+  }
+}
+
+const LOCK_PAUSE_MS = 100
+
+/** Only the owner migrates. Any role may take any advisory lock: one that sits in a seat must not keep nodes from starting. */
+async function lockMigrations(client: pg.Client, url: string): Promise<void> {
+  const roles = schemaNames.map((schema) => roleOf(url, schema))
+  for (;;) {
+    const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS won', [MIGRATION_LOCK])
+    if (rows[0].won) return
+    await client.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
+       WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+         AND classid = 0 AND objid = $1 AND objsubid = 1
+         AND usename = ANY ($2) AND pg_has_role(current_user, usesysid, 'USAGE')`,
+      [MIGRATION_LOCK, roles],
+    )
+    await sleep(LOCK_PAUSE_MS)
   }
 }
 

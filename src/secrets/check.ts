@@ -118,12 +118,17 @@ export class WrongSecretKey extends Error {
  */
 export async function checkSecretKey(reached: Reached, sealer: Sealer): Promise<string> {
   if (!(await readSealing(reached.shared))) await begin(reached, sealer)
-  const sealing = (await readSealing(reached.shared))!
-  if (sealer.openerOf(sealing.check_value, CHECK_OF) === undefined)
+  return (await assertSecretKey(reached, sealer))!
+}
+
+/** The same, of what is there already. Returns the key in force, if there is one yet. */
+export async function assertSecretKey(reached: Reached, sealer: Sealer): Promise<string | undefined> {
+  const sealing = await readSealing(reached.shared)
+  if (sealing && sealer.openerOf(sealing.check_value, CHECK_OF) === undefined)
     throw new WrongSecretKey(sealer.keyIds(), sealing.key_id, await findUnopened(reached, sealer))
   const unopened = await findUnopened(reached, sealer, sealer.keyIds())
-  if (unopened.length > 0) throw new WrongSecretKey(sealer.keyIds(), sealing.key_id, unopened)
-  return sealing.key_id
+  if (unopened.length > 0) throw new WrongSecretKey(sealer.keyIds(), sealing?.key_id, unopened)
+  return sealing?.key_id
 }
 
 /** For whoever migrates: what is to be asked before a password is touched. */
