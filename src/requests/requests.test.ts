@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, openApi, type Reply } from '../../test/support/api.ts'
 import { asAdmin } from '../../test/support/database.ts'
 import { expectIntact } from '../../test/support/intact.ts'
+import { scrape } from '../../test/support/metrics.ts'
 import { startNode } from '../../test/support/node.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { until } from '../../test/support/wait.ts'
@@ -258,7 +259,7 @@ describe('what is not in the log', () => {
 test('a database that does not take the log delays no answer: what is not taken is counted, and later ones are logged', async () => {
   const { api } = await service.partner()
   const unlogged = async () => {
-    const text = await (await fetch(`${service.url}/metrics`)).text()
+    const text = await scrape(service.url)
     return Number(
       /trilho_requests_unlogged_total\{environment="sandbox",reason="database"\} (\d+)/.exec(text)?.[1] ?? 0,
     )

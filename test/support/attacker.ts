@@ -25,7 +25,7 @@ export function startAttack(name: 'stranger' | 'partner', args: readonly string[
   return {
     output: () => text,
     async stop() {
-      if (child.exitCode === null) {
+      if (child.exitCode === null && child.signalCode === null) {
         const ended = once(child, 'close')
         child.kill('SIGTERM')
         await ended

@@ -92,3 +92,4 @@ assault.often({ per_second: 20, at_once: 40 }, () =>
     return setInterval(() => write(one.repeat(5)), 500)
   }),
 )
+process.stdout.write('ready\n')
