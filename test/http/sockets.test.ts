@@ -218,9 +218,13 @@ describe('a target means what it says', () => {
     'nothing after the version': '/v1',
     'another version': '/v2/customers',
     'a target outside': '/etc/passwd',
-    'the absolute form without a path': 'http://localhost',
     'the absolute form of another scheme': 'ftp://localhost/v1/customers',
   }
+  test('the absolute form without a path is the root', async () => {
+    const { status, headers } = await ask(service.url, get('http://localhost'))
+    expect([status, headers.get('location')]).toEqual([302, '/docs'])
+  })
+
   test.each(Object.entries(absent))('%s is not', async (_, target) => {
     expect((await refused(get(target))).status).toBe(404)
   })
