@@ -24,6 +24,11 @@ describe('DATABASE_URL', () => {
     }
   })
 
+  test('says what is wrong with a % that stands for nothing', () => {
+    for (const url of ['postgresql://u%zz:p@h/a', 'postgresql://u:p@h/a%'])
+      expect(() => parseAddress(url)).toThrow('a % itself is written %25')
+  })
+
   test('keeps login, name and options for each of its hosts', () => {
     const { hosts, urlOf } = parseAddress(
       'postgresql://u:p%40x@h1,h2:5433/a?fallback_application_name=x&sslmode=require',

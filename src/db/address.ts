@@ -27,8 +27,8 @@ export function parseAddress(url: string): Address {
   const hosts = authority.split(',').map(readHost)
   const search = new URLSearchParams(query)
   checkSession(search)
-  const user = decodeURIComponent(login.slice(0, -1).split(':')[0] ?? '')
-  const database = decodeURIComponent(path.slice(1)) || user
+  const user = decode(login.slice(0, -1).split(':')[0] ?? '')
+  const database = decode(path.slice(1)) || user
   const place = path.length > 1 ? path : `/${encodeURIComponent(database)}`
   // The driver goes where the query says, if that names a host.
   const named = search.get('host') ?? undefined
@@ -48,6 +48,14 @@ export function parseAddress(url: string): Address {
   const single = hosts.length === 1 ? urlOf(hosts[0]!) : undefined
   if (single !== undefined && !URL.canParse(single)) throw new Error(FORM)
   return { hosts, user, database, tls, urlOf }
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new Error('has a % that is not followed by two hex digits of a character; a % itself is written %25')
+  }
 }
 
 function readHost(text: string): Host {

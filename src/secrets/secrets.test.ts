@@ -200,12 +200,12 @@ describe('a rotation', () => {
     // The node that was there all along signs with what it can open under either key.
     const { secret } = (await after.post(`/v1/webhook_endpoints/${keep.id}/rotate_secret?grace_hours=0`)).json
     await after.post('/v1/customers', { name: 'Ana', document: '52998224725' })
-    await until(
-      () => ['/keep', '/early'].every((path) => receiver.received.some((one) => one.path === path)),
-      10_000,
-    )
-    expect(verifies(secret, receiver.received.find(({ path }) => path === '/keep')!)).toBe(true)
-    expect(verifies(early.secret, receiver.received.find(({ path }) => path === '/early')!)).toBe(true)
+    // What was made before the endpoints may come to them too, signed with the secret of then.
+    const told = (path: string) =>
+      receiver.received.find((one) => one.path === path && String(one.body).includes('"customer.created"'))
+    await until(() => told('/keep') !== undefined && told('/early') !== undefined, 10_000)
+    expect(verifies(secret, told('/keep')!)).toBe(true)
+    expect(verifies(early.secret, told('/early')!)).toBe(true)
     await node.stop()
 
     expect(await refusalOf(startNode(hands.database.url, envOf(first)))).toBeInstanceOf(WrongSecretKey)
