@@ -187,10 +187,19 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     // A request that is refused late may have been taken back from its windows.
     if (refusal.status === 429 && request.admitted)
       reply.headers(rateLimitHeaders(request.admitted.windowNow()))
-    if (isUnread(request)) closeAfter(request, reply)
+    if (isUnread(request) || isFlood(refusal, request)) closeAfter(request, reply)
     reply.code(refusal.status).type('application/json; charset=utf-8')
     reply.send(JSON.stringify(refusal.toBody({ public_url: public_url(), request_id: request.id })))
   }
+
+  /**
+   * An address without a key that is past its window: each further request costs it a connection, so that it cannot pour
+   * them in. Behind a proxy are others, whose connection it is too.
+   */
+  const isFlood = ({ code, details }: Refusal, { raw }: FastifyRequest) =>
+    code === 'rate_limit_exceeded' &&
+    details?.window === 'address' &&
+    !gate.isTrusted(raw.socket.remoteAddress ?? '')
 
   app.decorateRequest('address', '')
   app.decorateRequest('answer_by', 0)

@@ -5,9 +5,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
-import { schemaNames } from '../../src/db/seat.ts'
 import { openApi } from '../support/api.ts'
-import { asAdmin, createDatabase, seatAt } from '../support/database.ts'
+import { asAdmin, createDatabase } from '../support/database.ts'
 import { openPayers } from '../support/payers.ts'
 import { noteFact } from '../support/proof.ts'
 import { openHands, someCpf, spawnServer, testEnv } from '../support/service.ts'
@@ -43,14 +42,19 @@ test('nodes of the version before pay on while a newer one migrates the database
   const old = [await spawnServer(testEnv(database.url), before)]
   onTestFinished(async () => void (await Promise.all(old.map((node) => node.kill('SIGKILL')))))
   old.push(await spawnServer(testEnv(database.url), before))
-  // The version before knows no logins, and the hands of a test need them before the newer node makes them.
-  for (const schema of schemaNames) {
-    const { login } = seatAt(database.url, schema)
-    await asAdmin(database.url, [`ALTER ROLE ${login.user} LOGIN PASSWORD '${login.verifier()}'`])
-  }
-  const hands = openHands(database)
-  onTestFinished(hands.stop)
-  const { key, api } = await hands.partner(old[0]!.url)
+  const trilho = (...args: string[]) =>
+    JSON.parse(
+      execFileSync(process.execPath, ['--import', 'tsx', 'src/cli/trilho.ts', ...args, '--json'], {
+        cwd: before,
+        env: { PATH: process.env.PATH, HOME: process.env.HOME, ...testEnv(database.url) },
+        encoding: 'utf8',
+      }),
+    )
+  const partner = trilho('partners', 'create', '--name', 'Ana & Co')
+  const { key, id: key_id } = trilho('keys', 'create', '--partner', partner.id, '--environment', 'sandbox')
+  const lots = ['--per-minute', '--per-day', '--endpoint-per-minute'].flatMap((name) => [name, '10000000'])
+  trilho('keys', 'set-limits', key_id, ...lots)
+  const api = openApi(old[0]!.url, key)
   const pix_key = someCpf()
   const customer_id = (await api.post('/v1/customers', { name: 'Ana', document: pix_key })).json.id
   await api.post('/v1/sandbox/deposits', { customer_id, asset: 'BRL', amount: '1000000000' })
@@ -75,6 +79,8 @@ test('nodes of the version before pay on while a newer one migrates the database
 
   const newer = await spawnServer(testEnv(database.url))
   onTestFinished(() => newer.kill('SIGKILL'))
+  const hands = openHands(database)
+  onTestFinished(hands.stop)
   const from = olds.asks.length
   const news = openPayers({ ...load, nodes: [newer.url], payers: 4, prefix: 'new' })
   const enough = size(500, 40)

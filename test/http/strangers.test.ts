@@ -148,6 +148,23 @@ describe('without a key that exists', () => {
     })
   })
 
+  test('past its window an address gets one answer per connection, unless others are behind it', async () => {
+    const direct = await startTestService()
+    try {
+      await roomInMinute(15)
+      const texts = Array.from({ length: 30 }, () => request('GET /v1/usage'))
+      const pour = () => converse(direct.url, [texts.join('')], { replies: 30, timeout_ms: 20_000 })
+      for (let poured = 0; poured < STRANGERS - 30; poured += 30)
+        expect((await pour()).replies).toHaveLength(30)
+      await pour()
+      const { replies, ended } = await pour()
+      expect([codes(replies), ended]).toEqual([{ rate_limit_exceeded: 1 }, true])
+      expect(replies[0]!.headers.get('connection')).toBe('close')
+    } finally {
+      await direct.stop()
+    }
+  })
+
   test('a revoked key is told so until its address is past its window', async () => {
     const address = '198.51.100.21'
     const revoked = await service.partner()
