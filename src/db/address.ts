@@ -54,7 +54,9 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw new Error('has a % that is not followed by two hex digits of a character; a % itself is written %25')
+    throw new Error(
+      'has a % that is not followed by two hex digits of a character; a % itself is written %25',
+    )
   }
 }
 
