@@ -43,7 +43,17 @@ const columns = {
     'reference',
     'created_at',
   ],
-  fee_payouts: ['id', 'partner_id', 'asset', 'amount', 'customer_id', 'reason', 'reference', 'created_at'],
+  fee_payouts: [
+    'id',
+    'partner_id',
+    'asset',
+    'amount',
+    'customer_id',
+    'reason',
+    'reference',
+    'created_at',
+    'sequence',
+  ],
   requests: [
     'id',
     'partner_id',

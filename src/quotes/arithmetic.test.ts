@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { size } from '../../test/support/size.ts'
 import { Refusal } from '../core/errors.ts'
 import { type Asset, assetNames, assets, UNITS_MAX } from '../core/money.ts'
 import { formatPrice, parsePrice } from '../core/price.ts'
@@ -17,7 +18,7 @@ import {
   toUnits,
 } from './arithmetic.ts'
 
-const RUNS = 120_000
+const RUNS = size(120_000, 20_000)
 
 /** One digit of P at a time: what the contract says, said again with fractions, and nothing rounded on the way. */
 type Fraction = { readonly n: bigint; readonly d: bigint }

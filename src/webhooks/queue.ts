@@ -307,6 +307,9 @@ export type Attempted = Omit<
 const ATTEMPTS_SHOWN = 20
 
 /** What was delivered has no way of its own: it is nearly everything. */
+/** Each has an index of its own. */
+const rareStatuses: readonly string[] = deliveryStatuses.filter((status) => status !== 'delivered')
+
 export const deliveryList = (endpoint_id: string): ListSource => ({
   table: 'webhook_deliveries',
   columns: 'event_id AS id, status, created_at',
@@ -315,11 +318,9 @@ export const deliveryList = (endpoint_id: string): ListSource => ({
     {
       by: ['status'],
       stretches: ({ status }, param) =>
-        status === 'delivered'
-          ? undefined
-          : [
-              `${ofEndpoint(endpoint_id, param)} AND status = '${status === 'pending' ? 'pending' : 'exhausted'}'`,
-            ],
+        rareStatuses.includes(status!)
+          ? [`${ofEndpoint(endpoint_id, param)} AND status = '${status}'`]
+          : undefined,
     },
     { by: [], stretches: (_, param) => [ofEndpoint(endpoint_id, param)] },
   ],

@@ -10,7 +10,7 @@ import { size } from '../support/size.ts'
 import { openStage, type Stage } from '../support/stage.ts'
 
 /** Contract §10: a quote makes at most one trade, and none that was decided at or after its end. */
-const QUOTES = size(200, 20)
+const QUOTES = size(200, 10)
 const COPIES = 50
 const AT_ONCE = 5
 const KILLS = size(10, 2)

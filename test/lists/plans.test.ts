@@ -83,7 +83,7 @@ const values: Readonly<Record<string, Readonly<Record<string, () => readonly str
   },
   'requests.list': { status: () => ['201', '422', '500'], key_id: () => [idOf('key', 1), idOf('key', 9)] },
   'webhook_endpoints.list': {},
-  'webhook_endpoints.deliveries': { status: () => ['delivered', 'pending', 'exhausted'] },
+  'webhook_endpoints.deliveries': { status: () => ['delivered', 'pending', 'exhausted', 'canceled'] },
 }
 
 const paramsOf = (partner_id: string) =>

@@ -9,6 +9,8 @@ ALTER TABLE webhook_deliveries DROP CONSTRAINT webhook_deliveries_status_check;
 ALTER TABLE webhook_deliveries ADD CONSTRAINT webhook_deliveries_status_check
   CHECK (status IN ('pending', 'delivered', 'exhausted', 'canceled')) NOT VALID;
 
+CREATE INDEX webhook_deliveries_canceled ON webhook_deliveries (endpoint_id, created_at DESC, event_id DESC) WHERE status = 'canceled';
+
 -- How many bytes of answers came for a partner in a day.
 CREATE TABLE webhook_answer_bytes (
   partner_id text NOT NULL,
