@@ -187,7 +187,7 @@ const settings = {
   WEBHOOK_PER_SECOND: setting({
     about:
       'How many webhooks a node sends for one partner in a second, over a while; what was not used in two seconds may follow at once',
-    fallback: '200',
+    fallback: '1000',
     parse: integer(1, 1_000_000),
   }),
   WEBHOOK_RETRY_MS: setting({

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { CustomLimits } from '../src/limits/tiers.ts'
+import { editPartner } from '../src/partners/partners.ts'
 import { type Attacker, startAttack } from './support/attacker.ts'
 import type { Counts } from './support/attacks/pace.ts'
 import { type Ask, openPayers } from './support/payers.ts'
@@ -38,9 +40,10 @@ afterAll(async () => {
   for (const receiver of receivers) await receiver.stop()
 })
 
-/** A partner of good manners, with its customer, its money and its receiver. */
-async function openVictim() {
-  const { key, api } = await stage.partner(url)
+/** A partner with its customer, its money and its receiver. */
+async function openPartner(limits?: Partial<CustomLimits>) {
+  const { key, api, partner_id } = await stage.partner(url)
+  if (limits) await editPartner(stage.shared, partner_id, limits)
   const pix_key = someCpf()
   const customer_id = (await api.post('/v1/customers', { name: 'Ana Souza', document: pix_key })).json.id
   await api.post('/v1/sandbox/deposits', { customer_id, asset: 'BRL', amount: '1000000000' })
@@ -50,7 +53,7 @@ async function openVictim() {
   return { key, customer_id, pix_key, receiver }
 }
 
-type Victim = Awaited<ReturnType<typeof openVictim>>
+type Victim = Awaited<ReturnType<typeof openPartner>>
 type Slice = { readonly asks: readonly Ask[]; readonly lags: readonly number[] }
 let crowds = 0
 
@@ -126,7 +129,7 @@ async function attack(name: 'stranger' | 'partner', args: readonly string[]): Pr
 test('a client without a key delays nobody’s payouts and webhooks, whatever it sends and from wherever', {
   timeout: 300_000,
 }, async () => {
-  const victim = await openVictim()
+  const victim = await openPartner()
   await observe(victim)
   const quiet = await observeOften(victim)
   const attacker = await attack('stranger', [url])
@@ -140,8 +143,9 @@ test('a client without a key delays nobody’s payouts and webhooks, whatever it
 test('a hostile partner delays nobody else’s payouts and webhooks, with floods, dear reads and receivers that hang', {
   timeout: 300_000,
 }, async () => {
-  const victim = await openVictim()
-  const hostile = await openVictim()
+  const victim = await openPartner()
+  // Six times what the largest tier may ask for, and as many look-ups as everybody.
+  const hostile = await openPartner({ per_minute: 3000, lookup_per_minute: 20 })
   await observe(victim)
   const quiet = await observeOften(victim)
   const attacker = await attack('partner', [url, hostile.key, hostile.customer_id, hostile.pix_key])
@@ -149,5 +153,5 @@ test('a hostile partner delays nobody else’s payouts and webhooks, with floods
   const counts = await attacker.stop()
   expect(counts['201']).toBeGreaterThan(0)
   expect(counts['500'] ?? 0).toBe(0)
-  judge('a hostile partner', quiet, beside, counts)
+  judge('a hostile partner with 3,000 requests a minute', quiet, beside, counts)
 })

@@ -63,7 +63,12 @@ time that takes on a disk that is slow.`,
   {
     name: 'walls',
     title: 'Whatever is sent, and whoever sends it',
-    suites: ['test/http', 'test/walls.test.ts'],
+    suites: [
+      'test/http/fuzz.test.ts',
+      'test/http/scopes.test.ts',
+      'test/patterns.test.ts',
+      'test/walls.test.ts',
+    ],
     not_shown: `The fuzzer makes its requests from openapi.json and from a list of ways to make them wrong: what is in neither, it
 does not send. It looks at single answers, not at what many calls do together.`,
   },
