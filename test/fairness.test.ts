@@ -17,7 +17,7 @@ import { until } from './support/wait.ts'
  * attacker. In the small size only that everything arrives is judged: how long it took is judged on a quiet machine.
  */
 const SLICES = size(5, 1)
-const SLICE_MS = size(12_000, 3000)
+const SLICE_MS = size(12_000, 1500)
 const PAYERS = 4
 const PAUSE_MS = 80
 const WITHIN = 2
@@ -122,7 +122,7 @@ async function attack(name: 'stranger' | 'partner', args: readonly string[]): Pr
   const attacker = startAttack(name, args)
   attackers.push(attacker)
   await until(() => attacker.output() !== '', 30_000)
-  await sleep(size(8000, 1500))
+  await sleep(size(8000, 1000))
   return attacker
 }
 
