@@ -4,6 +4,7 @@ import { detailsOf, document, follow, misfit, operations } from '../../test/supp
 import { maskDocument } from '../core/document.ts'
 import { idPrefixes } from '../core/ids.ts'
 import { type Asset, assets } from '../core/money.ts'
+import { parsePrice } from '../core/price.ts'
 import { hasValueIn } from './example.ts'
 import type { JsonSchema, Ref } from './json-schema.ts'
 import type { Response } from './responses.ts'
@@ -130,11 +131,12 @@ describe('no example contradicts itself', () => {
     expect(conversions.length).toBeGreaterThan(4)
     for (const { where, object } of conversions) {
       const { fees, from_decimals, to_decimals } = object
-      expect(fees.total_bps * Number(object.from_amount), where).toBe(Number(fees.total) * 10_000)
-      const price = Number(object.price ?? object.executed_price) / 10 ** from_decimals
-      const converted = (Number(object.from_amount) - Number(fees.total)) / 10 ** from_decimals / price
-      expect(Number(object.to_amount), where).toBe(Math.floor(converted * 10 ** to_decimals))
-      if (object.market_price) expect(Number(object.market_price), where).toBe(price)
+      const [paid, fee] = [BigInt(object.from_amount), BigInt(fees.total)]
+      expect(BigInt(fees.total_bps) * paid, where).toBe(fee * 10_000n)
+      const price = BigInt(object.price ?? object.executed_price)
+      expect(BigInt(object.to_amount), where).toBe(((paid - fee) * 10n ** BigInt(to_decimals)) / price)
+      if (object.market_price)
+        expect(parsePrice(object.market_price), where).toBe(price * 10n ** BigInt(8 - from_decimals))
     }
   })
 
