@@ -129,7 +129,8 @@ describe('a request is in the log', () => {
     const found = await log(api, { after: halfway.next_cursor, status: '599', wait: '30' })
     expect(found.data.map(({ status }: any) => status)).toEqual([599])
 
-    expect((await stranger.api.get(`/v1/requests/${mine[0]}`)).json.error.code).toBe('request_not_found')
+    for (const path of [`/v1/requests/${mine[0]}`, `/v1/requests?after=${mine[0]}`])
+      expect((await stranger.api.get(path)).json.error.code).toBe('request_not_found')
     expect((await log(stranger.api, { key_id })).data).toEqual([])
     const live = await service.partner({ partner_id, environment: 'production' })
     expect((await live.api.get(`/v1/requests/${mine[0]}`)).status).toBe(404)

@@ -125,6 +125,8 @@ test('every operation was reached, and answered with success', async () => {
 /** What no single request brings about, and where it is shown instead. */
 const shownElsewhere: Readonly<Record<string, string>> = {
   'pix.payouts.create: amount_too_large': 'takes a fee, and this partner pays none',
+  'pix.payouts.create: pix_key_not_found': 'src/pix/pix.test.ts',
+  'requests.list: request_not_found': 'src/requests/requests.test.ts',
   'quotes.execute: amount_too_large': 'src/quotes/quotes.test.ts',
   'quotes.execute: customer_blocked': 'src/quotes/quotes.test.ts',
 }
