@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { renderEnvExample } from '../src/config.ts'
+import { renderEnvExample } from '../src/node/config.ts'
 import { parseYaml } from './support/yaml.ts'
 
 /** What the files for containers promise. Docker itself is not needed to read them. */

@@ -18,31 +18,20 @@ const ranks: readonly (readonly string[])[] = [
     'money-limits',
     'partners',
     'requests',
+    'team',
     'treasury',
   ],
   ['adjustments', 'deposits', 'pix', 'onchain', 'quotes', 'webhooks'],
-  ['audit', 'operator', 'secrets'],
-  [
-    'docs',
-    'api.ts',
-    'worlds.ts',
-    'demo.ts',
-    'health.ts',
-    'housekeeping.ts',
-    'figures.ts',
-    'gauges.ts',
-    'metrics.ts',
-    'samples.ts',
-    'main.ts',
-    'cli',
-    'config.ts',
-    'version.ts',
-  ],
+  ['audit', 'operator', 'reference', 'secrets'],
+  ['sandbox'],
+  ['api'],
+  ['node'],
+  ['cli'],
 ]
 /** Places of one rank that may name each other's types. */
 const TYPES_ONLY = 2
 /** Ranks whose places may use each other, as long as no circle comes of it. */
-const AMONG_THEMSELVES = [3, 6]
+const AMONG_THEMSELVES = [3]
 
 const src = fileURLToPath(new URL('../src/', import.meta.url))
 

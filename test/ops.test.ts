@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { version } from '../src/version.ts'
+import { version } from '../src/node/version.ts'
 import type { Api } from './support/api.ts'
 import { asAdmin, createDatabase } from './support/database.ts'
 import { openHole } from './support/hole.ts'

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { endpoints } from '../src/api.ts'
-import { renderEnvExample } from '../src/config.ts'
-import { buildOpenApi } from '../src/docs/openapi.ts'
-import { eventSamples } from '../src/samples.ts'
-import { version } from '../src/version.ts'
+import { endpoints } from '../src/api/endpoints.ts'
+import { renderEnvExample } from '../src/node/config.ts'
+import { version } from '../src/node/version.ts'
+import { buildOpenApi } from '../src/reference/openapi.ts'
+import { eventSamples } from '../src/sandbox/samples.ts'
 
 /** Writes every file that is derived from the code. With --check it only says which are stale. */
 type Generated = { readonly path: string; readonly content: string }

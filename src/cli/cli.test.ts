@@ -10,7 +10,7 @@ import { startNode } from '../../test/support/node.ts'
 import { openReceiver, verifies } from '../../test/support/receiver.ts'
 import { someCpf, spawnServer } from '../../test/support/service.ts'
 import { until } from '../../test/support/wait.ts'
-import { type ConfigError, describeConfig, readConfig } from '../config.ts'
+import { type ConfigError, describeConfig, readConfig } from '../node/config.ts'
 
 /** One server on an embedded database of its own; the command line works beside it. */
 let place: Awaited<ReturnType<typeof tempDataDir>>

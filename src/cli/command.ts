@@ -1,6 +1,6 @@
 import type { ParseArgsConfig } from 'node:util'
-import type { Config } from '../config.ts'
 import { type Environment, environments } from '../core/environment.ts'
+import type { Config } from '../node/config.ts'
 import type { Shared } from '../partners/partners.ts'
 import type { World, Worlds } from '../world.ts'
 

@@ -1,4 +1,4 @@
-import type { Scope } from '../http/endpoint.ts'
+import type { Scope } from '../core/actor.ts'
 import { createKey, renderKey, revokeKey, rotateKey, setKeyLimits } from '../keys/keys.ts'
 import { listKeys } from '../keys/store.ts'
 import { findPartner } from '../partners/partners.ts'

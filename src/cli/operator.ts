@@ -3,8 +3,9 @@ import { overdue } from '../db/due.ts'
 import { type Transfer, transferById } from '../onchain/store.ts'
 import { type Action, perform } from '../operator/actions.ts'
 import { propose } from '../operator/proposals.ts'
-import { assertTwoOperators, identifyOperator, type Shared } from '../partners/partners.ts'
+import type { Shared } from '../partners/partners.ts'
 import { type Payout, payoutById } from '../pix/store.ts'
+import { assertTwoOperators, identifyOperator } from '../team/people.ts'
 import type { World } from '../world.ts'
 import {
   argument,

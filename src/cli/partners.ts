@@ -1,14 +1,8 @@
 import { sendHint } from '../db/hints.ts'
 import { type Tier, tierNames } from '../limits/tiers.ts'
-import {
-  createPartner,
-  createUser,
-  editPartner,
-  findPartner,
-  listPartners,
-  resetPassword,
-} from '../partners/partners.ts'
+import { createPartner, editPartner, findPartner, listPartners } from '../partners/partners.ts'
 import type { Partner, PartnerChange } from '../partners/store.ts'
+import { createUser, resetPassword } from '../team/people.ts'
 import {
   argument,
   type CliCommand,

@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts'
 import { runningApi } from '../db/embedded/start.ts'
+import type { Config } from '../node/config.ts'
 import { type CliOption, type Input, option, usage } from './command.ts'
 
 /** Commands for partners speak to the API like every other program of theirs: over HTTP, with an API key. */

@@ -1,4 +1,3 @@
-import type { Config } from '../config.ts'
 import { crashPoint } from '../core/crash-point.ts'
 import { keyIdOf } from '../core/seal.ts'
 import { migrate } from '../db/migrate.ts'
@@ -6,6 +5,7 @@ import { ensureNextKey, openSealer, promoteNextKey, secretKeyFile, secretKeysOf 
 import { withOwner } from '../db/pool.ts'
 import { readSealing } from '../db/sealing.ts'
 import { openSeats } from '../db/seat.ts'
+import type { Config } from '../node/config.ts'
 import { countSealed, type Reached, reachedBy as reachedByOwner } from '../secrets/check.ts'
 import { type Rotated, rotateAlone, rotateSecrets } from '../secrets/rotate.ts'
 import { type CliCommand, type Reach, table } from './command.ts'

@@ -1,12 +1,12 @@
 import { writeSync } from 'node:fs'
-import { describeConfig } from '../config.ts'
 import { runningEmbedded } from '../db/embedded/start.ts'
 import { migrate } from '../db/migrate.ts'
 import { reachDatabase, seatsOf, secretKeyFile } from '../db/open.ts'
 import { audit } from '../ledger/audit.ts'
+import { describeConfig } from '../node/config.ts'
+import { sliceChecks } from '../node/worlds.ts'
 import { keyCheckOf } from '../secrets/check.ts'
 import type { World } from '../world.ts'
-import { sliceChecks } from '../worlds.ts'
 import { type CliCommand, environmentOption, table } from './command.ts'
 
 const SLOW_STOP_MS = 25_000
@@ -26,7 +26,7 @@ export const serviceCommands: CliCommand[] = [
         process.once('SIGINT', resolve)
       })
       // Only this command needs the whole server; the others should not wait for it to load.
-      const { startService } = await import('../main.ts')
+      const { startService } = await import('../node/serve.ts')
       const told = new AbortController()
       void stopping.then(() => told.abort())
       void Promise.race([stopping, failed.catch(() => {})]).then(forceLater)

@@ -1,7 +1,7 @@
 import { Type as T } from 'typebox'
 import { DOCUMENT_PATTERN, MASKED_PATTERN, maskDocument } from '../core/document.ts'
 import { assets } from '../core/money.ts'
-import { endpoint } from '../http/endpoint.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import {
   AssetName,
   Fields,
@@ -260,3 +260,12 @@ export const getStatement = endpoint({
   reply: { status: 200, schema: Page(StatementLineObject) },
   errors: ['insufficient_scope', 'customer_not_found'],
 })
+
+export const customerEndpoints: readonly Endpoint[] = [
+  createCustomer,
+  listCustomers,
+  getCustomer,
+  updateCustomer,
+  getBalances,
+  getStatement,
+]

@@ -9,43 +9,43 @@ import { addCustomer, editCustomer, findCustomer, findCustomers } from './custom
 const { renderBalance, renderCustomer, renderStatementLine } = contract
 
 export const customersRoutes: Handler[] = [
-  handle(contract.createCustomer, async ({ world, caller, body }) =>
-    renderCustomer(await addCustomer(worldOf(caller, world), { ...body, partner_id: caller.partner_id })),
+  handle(contract.createCustomer, async ({ world, actor, body }) =>
+    renderCustomer(await addCustomer(worldOf(actor, world), { ...body, partner_id: actor.partner_id })),
   ),
 
   handle(contract.listCustomers, async (call) => {
     const { status, document, external_id } = call.query
     const list = listOf(contract.listCustomers, call)
     const customers = await findCustomers(call.world, {
-      partner_id: call.caller.partner_id,
+      partner_id: call.actor.partner_id,
       filters: { status, document, external_id },
       ...filterOf(list, 'cus'),
     })
     return pageOf(list, customers, renderCustomer)
   }),
 
-  handle(contract.getCustomer, async ({ world, caller, params }) =>
-    renderCustomer(await findCustomer(world, { partner_id: caller.partner_id, id: params.customer_id })),
+  handle(contract.getCustomer, async ({ world, actor, params }) =>
+    renderCustomer(await findCustomer(world, { partner_id: actor.partner_id, id: params.customer_id })),
   ),
 
-  handle(contract.updateCustomer, async ({ world, caller, params, body }) =>
+  handle(contract.updateCustomer, async ({ world, actor, params, body }) =>
     renderCustomer(
       await editCustomer(
-        worldOf(caller, world),
-        { partner_id: caller.partner_id, id: params.customer_id },
+        worldOf(actor, world),
+        { partner_id: actor.partner_id, id: params.customer_id },
         body,
       ),
     ),
   ),
 
-  handle(contract.getBalances, async ({ world, caller, params }) => {
-    const customer = await findCustomer(world, { partner_id: caller.partner_id, id: params.customer_id })
+  handle(contract.getBalances, async ({ world, actor, params }) => {
+    const customer = await findCustomer(world, { partner_id: actor.partner_id, id: params.customer_id })
     return { data: (await balancesOf(world.db, customer.id)).map(renderBalance) }
   }),
 
   handle(contract.getStatement, async (call) => {
-    const { world, caller, params, query } = call
-    const customer = await findCustomer(world, { partner_id: caller.partner_id, id: params.customer_id })
+    const { world, actor, params, query } = call
+    const customer = await findCustomer(world, { partner_id: actor.partner_id, id: params.customer_id })
     const list = listOf(contract.getStatement, call)
     const { lines, has_more, next } = await statementPage(world.db, {
       customer_id: customer.id,

@@ -1,6 +1,6 @@
 import { Type as T } from 'typebox'
 import { assets } from '../core/money.ts'
-import { endpoint } from '../http/endpoint.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import {
   Amount,
   AssetName,
@@ -90,3 +90,5 @@ export const createSandboxDeposit = endpoint({
   ],
   example: { customer_id: 'cus_01kc3v4x9zq8rj5m2t7w6y0ahb', asset: 'BRL', amount: '100000' },
 })
+
+export const depositEndpoints: readonly Endpoint[] = [listDeposits, getDeposit, createSandboxDeposit]

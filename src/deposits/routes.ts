@@ -14,26 +14,26 @@ export const depositsRoutes: Handler[] = [
     const { customer_id, asset } = call.query
     const list = listOf(listDeposits, call)
     const deposits = await selectNewest<Deposit>(call.world.db, depositList, {
-      partner_id: call.caller.partner_id,
+      partner_id: call.actor.partner_id,
       filters: { customer_id, asset },
       ...filterOf(list, 'dep'),
     })
     return pageOf(list, deposits, renderDeposit)
   }),
 
-  handle(getDeposit, async ({ world, caller, params }) => {
+  handle(getDeposit, async ({ world, actor, params }) => {
     const found = isId('deposit', params.deposit_id)
       ? await depositById(world.db, params.deposit_id)
       : undefined
-    if (found?.partner_id !== caller.partner_id) refuse('deposit_not_found', { param: 'deposit_id' })
+    if (found?.partner_id !== actor.partner_id) refuse('deposit_not_found', { param: 'deposit_id' })
     return renderDeposit(found)
   }),
 
-  handle(createSandboxDeposit, async ({ world, caller, body }) => {
+  handle(createSandboxDeposit, async ({ world, actor, body }) => {
     const { customer_id } = body
     if (!isId('customer', customer_id)) refuse('customer_not_found', { param: 'customer_id' })
     const money = parseMoney(body.asset, body.amount)
-    const order = deposit(world, { partner_id: caller.partner_id, customer_id, money, rail: 'sandbox' })
-    return renderDeposit(await world.commit(onBehalfOf(caller, order)))
+    const order = deposit(world, { partner_id: actor.partner_id, customer_id, money, rail: 'sandbox' })
+    return renderDeposit(await world.commit(onBehalfOf(actor, order)))
   }),
 ]

@@ -1,6 +1,6 @@
 import { Type as T } from 'typebox'
 import type { Environment } from '../core/environment.ts'
-import { endpoint } from '../http/endpoint.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { CURSOR_PATTERN, Fields, Id, Page, pageQuery, Timestamp, timeQuery } from '../http/schema.ts'
 import { waitQuery } from '../http/wait.ts'
 import { eventTypes, TEST_TYPE } from './events.ts'
@@ -112,3 +112,5 @@ export const getEvent = endpoint({
   reply: { status: 200, schema: EventObject },
   errors: ['insufficient_scope', 'event_not_found'],
 })
+
+export const eventEndpoints: readonly Endpoint[] = [listEvents, getEvent]

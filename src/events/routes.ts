@@ -1,18 +1,19 @@
 import { refuse } from '../core/errors.ts'
+import type { Lookout } from '../db/lookout.ts'
 import { selectNewest } from '../db/newest.ts'
 import { type Handler, handle } from '../http/endpoint.ts'
 import { decodeCursor, encodeCursor, filterOf, listOf, pageOf } from '../http/page.ts'
-import { type Lookouts, readOrWait } from '../http/wait.ts'
+import { readOrWait } from '../http/wait.ts'
 import type { World } from '../world.ts'
 import * as contract from './contract.ts'
 import { findEvent, positionAfter } from './log.ts'
 import { eventList, type LogPage, type StoredEvent, selectEvents } from './store.ts'
 
-export const eventsRoutes = (lookouts: Lookouts): Handler[] => [
+export const eventsRoutes = (lookout: Lookout): Handler[] => [
   handle(contract.listEvents, async (call) => {
-    const { world, caller, query } = call
+    const { world, actor, query } = call
     const { type, object_id } = query
-    const { partner_id } = caller
+    const { partner_id } = actor
     const list = listOf(contract.listEvents, call)
     const { limit, tag } = list
     const filter = { partner_id, type, object_id, limit: limit + 1 }
@@ -38,7 +39,7 @@ export const eventsRoutes = (lookouts: Lookouts): Handler[] => [
     const { wait_ms, gone } = call
     const page = await readOrWait(read, {
       isEmpty: ({ rows, stopped_at }) => rows.length === 0 && stopped_at === undefined,
-      lookout: lookouts[world.environment],
+      lookout,
       partner_id,
       wait_ms,
       gone,
@@ -48,9 +49,9 @@ export const eventsRoutes = (lookouts: Lookouts): Handler[] => [
     return logPage(world, page, { limit, after })
   }),
 
-  handle(contract.getEvent, async ({ world, caller, params }) =>
+  handle(contract.getEvent, async ({ world, actor, params }) =>
     contract.renderEvent(
-      await findEvent(world, { id: params.event_id, partner_id: caller.partner_id }),
+      await findEvent(world, { id: params.event_id, partner_id: actor.partner_id }),
       world.environment,
     ),
   ),

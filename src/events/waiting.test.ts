@@ -4,7 +4,7 @@ import { type Api, openApi, type Reply } from '../../test/support/api.ts'
 import { startNode } from '../../test/support/node.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { until } from '../../test/support/wait.ts'
-import type { Service } from '../main.ts'
+import type { Service } from '../node/serve.ts'
 
 /** Fewer connections than callers that wait. */
 const POOL = '2'

@@ -1,11 +1,8 @@
 import type { Static, TObject, TSchema } from 'typebox'
+import type { PartnerActor, Scope } from '../core/actor.ts'
 import type { ErrorCode, Refusal } from '../core/errors.ts'
 import type { World } from '../world.ts'
 import type { Answered } from './answered.ts'
-
-/** Contract §5. A key carries some of these. */
-export const scopes = ['read', 'customers', 'payouts', 'transfers', 'quotes', 'webhooks'] as const
-export type Scope = (typeof scopes)[number]
 
 /** What an endpoint asks of a key: all of these, or any one of them. A scope reads what it acts on, so reads ask for any. */
 export type NeededScopes = { readonly all: readonly Scope[] } | { readonly any: readonly Scope[] }
@@ -126,37 +123,14 @@ export type Limits = {
   readonly lookup_per_minute: number
 }
 
-/** What was agreed with the partner. */
-export type Terms = {
-  /** Of a payout, in centavos. */
-  readonly pix_fee: bigint
-  /** Payouts may go to other documents than the customer's. */
-  readonly third_party_payouts: boolean
-  /** Of a conversion, in basis points. */
-  readonly service_fee_bps: number
-  /** The operator's part of the partner's own fee on a conversion. */
-  readonly partner_fee_share_pct: number
-}
-
-/** Who is calling, as the API key says. */
-export type Caller = {
-  readonly key_id: string
-  /** The value that was used, by its hash in hex: a rotation ends values, not keys. */
-  readonly key_hash: string
-  readonly partner_id: string
-  readonly scopes: readonly Scope[]
-  readonly limits: Limits
-  readonly terms: Terms
-  readonly address: string
-  /** Counts the request as a look-up of a Pix key, once; throws when there were too many, and then it counts nowhere. */
-  countLookup(): Promise<void>
-}
-
 type Part<S> = S extends TSchema ? Static<S> : undefined
 
 export type Call<E extends Endpoint> = {
   readonly world: World
-  readonly caller: Caller
+  readonly actor: PartnerActor
+  readonly limits: Limits
+  /** Counts the request as a look-up of a Pix key, once; throws when there were too many, and then it counts nowhere. */
+  countLookup(): Promise<void>
   readonly request_id: string
   /** How long the caller wants to wait for something to answer with. */
   readonly wait_ms: number

@@ -1,7 +1,8 @@
+import type { PartnerActor } from '../core/actor.ts'
 import type { Refusal } from '../core/errors.ts'
 import type { Leave } from '../core/turns.ts'
 import type { World } from '../world.ts'
-import type { Caller, Endpoint } from './endpoint.ts'
+import type { Endpoint, Limits } from './endpoint.ts'
 import type { WindowState } from './headers.ts'
 
 /** Who may come in. Built in api.ts from keys and limits; the server only asks. */
@@ -43,7 +44,10 @@ export type Admitted = {
   /** The window once more: what was counted may have been taken back. */
   windowNow(): WindowState
   readonly world: World
-  readonly caller: Caller
+  readonly actor: PartnerActor
+  readonly limits: Limits
+  /** Counts the request as a look-up, once; throws when there were too many. */
+  countLookup(): Promise<void>
   /** To be called when the request is done with. */
   readonly leave: Leave
 }

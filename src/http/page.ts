@@ -17,7 +17,7 @@ export type List = {
   readonly tag: string
 }
 
-type ListCall = Pick<Call<Endpoint>, 'world' | 'caller'> & {
+type ListCall = Pick<Call<Endpoint>, 'world' | 'actor'> & {
   readonly params?: unknown
   readonly query: {
     readonly limit?: string
@@ -27,10 +27,10 @@ type ListCall = Pick<Call<Endpoint>, 'world' | 'caller'> & {
   }
 }
 
-export function listOf({ name }: Pick<Endpoint, 'name'>, { world, caller, params, query }: ListCall): List {
+export function listOf({ name }: Pick<Endpoint, 'name'>, { world, actor, params, query }: ListCall): List {
   const { limit, cursor, ...filters } = query
   const sorted = Object.entries(filters).toSorted(([one], [other]) => (one < other ? -1 : 1))
-  const parts = [world.environment, caller.partner_id, name, params ?? null, sorted]
+  const parts = [world.environment, actor.partner_id, name, params ?? null, sorted]
   return {
     limit: limit === undefined ? LIMIT_DEFAULT : Number(limit),
     after: timeOf(query.created_after, 'created_after'),

@@ -6,6 +6,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify'
 import type { Logger } from 'pino'
+import type { Environment } from '../core/environment.ts'
 import { type ErrorCode, Refusal } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { Crowded } from '../core/turns.ts'
@@ -38,7 +39,9 @@ export type AnsweredRequest = {
 }
 
 export type ServerOptions = {
-  readonly handlers: readonly Handler[]
+  readonly endpoints: readonly Endpoint[]
+  /** What each endpoint does, in each environment. */
+  readonly handlers: Readonly<Record<Environment, readonly Handler[]>>
   readonly gate: Gate
   /** Asked when needed: with port 0 it is known only after listening. */
   readonly public_url: () => string
@@ -173,7 +176,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
 
   /** Before its body is read: nobody needs to send what nobody will look at. */
   async function refuseAbsent(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    if (request.is404) throw absent(request, reply, options.handlers)
+    if (request.is404) throw absent(request, reply, options.endpoints)
   }
 
   function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
@@ -233,7 +236,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 10) / 10,
         address: request.address,
-        key_id: request.admitted?.caller.key_id,
+        key_id: request.admitted?.actor.key_id,
       },
       'request',
     )
@@ -241,7 +244,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
 
   acceptJsonOnly(app)
   const notFound = (request: FastifyRequest, reply: FastifyReply) =>
-    fail(absent(request, reply, options.handlers), request, reply)
+    fail(absent(request, reply, options.endpoints), request, reply)
   app.setNotFoundHandler(notFound)
 
   app.register(
@@ -250,9 +253,12 @@ export function buildServer(options: ServerOptions): FastifyInstance {
       v1.addHook('onRequest', refuseAbsent)
       // Under /v1 even an unknown path, or method, needs a key: 401 comes before 404.
       v1.setNotFoundHandler(notFound)
-      const endpoints = options.handlers.map(({ endpoint }) => endpoint)
-      for (const handler of options.handlers)
-        addRoute(v1, handler, { public_url, location: findLocation(handler.endpoint, endpoints) })
+      for (const endpoint of options.endpoints)
+        addRoute(v1, endpoint, {
+          run: runnerOf(endpoint, options.handlers),
+          public_url,
+          location: findLocation(endpoint, options.endpoints),
+        })
     },
     { prefix: PREFIX },
   )
@@ -293,10 +299,27 @@ function closeAfter(request: FastifyRequest, reply: FastifyReply): void {
   endGently(request.raw.socket)
 }
 
+type RouteOptions = {
+  readonly run: Handler['run']
+  readonly public_url: () => string
+  readonly location: Located | undefined
+}
+
+/** The handler of the environment that the key belongs to. */
+function runnerOf(endpoint: Endpoint, handlers: ServerOptions['handlers']): Handler['run'] {
+  const find = (environment: Environment) => {
+    const handler = handlers[environment].find((each) => each.endpoint === endpoint)
+    if (!handler) throw new Error(`${endpoint.name} has no handler in ${environment}`)
+    return handler.run
+  }
+  const runs = { production: find('production'), sandbox: find('sandbox') }
+  return (call) => runs[call.world.environment](call)
+}
+
 function addRoute(
   app: FastifyInstance,
-  { endpoint, run }: Handler,
-  { public_url, location }: { public_url: () => string; location: Located | undefined },
+  endpoint: Endpoint,
+  { run, public_url, location }: RouteOptions,
 ): void {
   const { method, path } = methodAndPath(endpoint)
   app.route({
@@ -311,7 +334,7 @@ function addRoute(
     },
     ...(endpoint.body_optional ? { preValidation: fillBody } : {}),
     handler: async (request, reply) => {
-      const { world, caller, leave } = request.admitted!
+      const { world, actor, limits, countLookup, leave } = request.admitted!
       const { params, query, body } = request as unknown as { params: never; query: never; body: never }
       if (!endpoint.body) refuseFields(body)
       const bodyOf = (refusal: Refusal) =>
@@ -320,7 +343,19 @@ function addRoute(
       request.answer_by += wait_ms
       const gone = wait_ms > 0 ? goneSignal(request, reply) : NEVER_GONE
       request.running = true
-      const work = run({ world, caller, request_id: request.id, wait_ms, gone, bodyOf, params, query, body })
+      const work = run({
+        world,
+        actor,
+        limits,
+        countLookup,
+        request_id: request.id,
+        wait_ms,
+        gone,
+        bodyOf,
+        params,
+        query,
+        body,
+      })
       const answer = await inTime(request, work.finally(leave))
       reply.type('application/json; charset=utf-8')
       if (answer instanceof Answered) {
@@ -414,11 +449,9 @@ async function fillBody(request: FastifyRequest): Promise<void> {
 }
 
 /** Nothing is there: either the path is unknown, or it is known under other methods. */
-function absent(request: FastifyRequest, reply: FastifyReply, handlers: readonly Handler[]): Refusal {
+function absent(request: FastifyRequest, reply: FastifyReply, endpoints: readonly Endpoint[]): Refusal {
   const path = request.url.split('?')[0]!
-  const allowed = handlers
-    .map(({ endpoint }) => methodAndPath(endpoint))
-    .filter((route) => pattern(route.path).test(path))
+  const allowed = endpoints.map(methodAndPath).filter((route) => pattern(route.path).test(path))
   if (allowed.length === 0) return new Refusal('route_not_found')
   const methods = new Set(allowed.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))
   reply.header('allow', [...methods].join(', '))

@@ -1,8 +1,9 @@
+import type { PartnerActor } from '../core/actor.ts'
 import { openTurns, type Turns } from '../core/turns.ts'
 import type { Pool } from '../db/pool.ts'
 import { shareOf } from '../db/share.ts'
 import type { World } from '../world.ts'
-import { type Caller, type Endpoint, methodAndPath } from './endpoint.ts'
+import { type Endpoint, methodAndPath } from './endpoint.ts'
 
 /** Whoever had no turn by then is about to be answered with 503 anyway, and needs none any more. */
 const SHARE_WAIT_MS = 8000
@@ -14,7 +15,7 @@ const FOR_WORKERS = 2
  * The world as a partner's handler gets it: of each pool at most a part is one partner's, and partners take turns. Calls
  * that only read have a pool of their own (decision 0037).
  */
-export function openShares(): (world: World, caller: Caller, endpoint: Endpoint | undefined) => World {
+export function openShares(): (world: World, actor: PartnerActor, endpoint: Endpoint | undefined) => World {
   /** One object per partner: whatever it asks for at the same moment can go into one statement. */
   const shares = new Map<Pool, { readonly line: Turns; readonly byPartner: Map<string, Pool> }>()
 

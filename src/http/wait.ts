@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type as T } from 'typebox'
-import type { Environment } from '../core/environment.ts'
 import type { Lookout } from '../db/lookout.ts'
 import type { Endpoint } from './endpoint.ts'
 
@@ -26,9 +25,6 @@ export function waitMsOf(endpoint: Endpoint | undefined, query: unknown): number
   const seconds = Number((query as { wait?: string } | undefined)?.wait ?? 0)
   return seconds > 0 ? Math.min(seconds, WAIT_MAX_SECONDS) * 1000 : 0
 }
-
-/** One for each world. */
-export type Lookouts = { readonly [E in Environment]: Lookout }
 
 /** After the first others may follow at once: they are answered together. */
 const GATHER_MS = 50

@@ -1,5 +1,5 @@
 import { Type as T } from 'typebox'
-import { scopes } from '../http/endpoint.ts'
+import { scopes } from '../core/actor.ts'
 import { Id, Timestamp } from '../http/schema.ts'
 
 const MaybeTime = (description: string) => T.Union([Timestamp, T.Null()], { description, examples: [null] })

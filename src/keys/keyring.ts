@@ -3,7 +3,7 @@ import type { Environment } from '../core/environment.ts'
 import { Refusal } from '../core/errors.ts'
 import { Crowded, openTurns } from '../core/turns.ts'
 import type { Hints } from '../db/hints.ts'
-import type { Caller, Limits } from '../http/endpoint.ts'
+import type { Limits } from '../http/endpoint.ts'
 import { type Cidr, cidrContains, parseCidr } from '../http/ip.ts'
 import { subjectsOf } from '../limits/addresses.ts'
 import { limitsOf } from '../limits/tiers.ts'
@@ -19,7 +19,7 @@ export type Keyring = {
   /** Asks whose key it is, unless that is known. Keys that nobody knows are asked for a few at a time. */
   identify(shown: Presented, address: string): Promise<Identified>
   /** Remembers the use; written down in the background. */
-  noteUse(world: World, caller: Caller): void
+  noteUse(world: World, use: { readonly key_id: string; readonly address: string }): void
   stop(): Promise<void>
 }
 

@@ -14,12 +14,12 @@ import {
   testEnv,
 } from '../../test/support/service.ts'
 import { until } from '../../test/support/wait.ts'
-import { endpoints } from '../api.ts'
+import { endpoints } from '../api/endpoints.ts'
+import { scopes } from '../core/actor.ts'
 import { Refusal } from '../core/errors.ts'
 import { money } from '../core/money.ts'
 import { deposit } from '../deposits/deposits.ts'
-import { scopes } from '../http/endpoint.ts'
-import type { Service } from '../main.ts'
+import type { Service } from '../node/serve.ts'
 import { createKey, onBehalfOf, revokeKey, rotateKey } from './keys.ts'
 import { listKeys } from './store.ts'
 import { hashKeyValue } from './value.ts'
@@ -217,9 +217,9 @@ async function underKey(partner_id: string, key_id: string, value: string) {
   const { api } = await service.partner({ partner_id })
   const { id } = (await api.post('/v1/customers', { name: 'Ana', document: someCpf() })).json
   const key_hash = hashKeyValue(value).toString('hex')
-  const caller = { key_id, key_hash, partner_id } as Parameters<typeof onBehalfOf>[0]
+  const actor = { key_id, key_hash, partner_id } as Parameters<typeof onBehalfOf>[0]
   const order = deposit(sandbox, { partner_id, customer_id: id, money: money('BRL', 1n), rail: 'sandbox' })
-  return sandbox.commit(onBehalfOf(caller, order))
+  return sandbox.commit(onBehalfOf(actor, order))
 }
 
 describe('contract §5: rotation', () => {

@@ -1,9 +1,9 @@
+import { type PartnerActor, type Scope, scopes } from '../core/actor.ts'
 import type { Environment } from '../core/environment.ts'
 import { refuse } from '../core/errors.ts'
 import { sendHint } from '../db/hints.ts'
 import { checkedPool, type Db, transaction } from '../db/pool.ts'
 import { recordEvent } from '../events/events.ts'
-import { type Caller, type Scope, scopes } from '../http/endpoint.ts'
 import { parseCidr } from '../http/ip.ts'
 import type { Command } from '../ledger/command.ts'
 import type { CustomLimits } from '../limits/tiers.ts'
@@ -149,34 +149,34 @@ export async function setKeyLimits(world: World, id: string, limits: Partial<Cus
  * The value that was used, and its key, judged by the database's clock under the lock that a revocation and a rotation
  * take alone: what a node remembers of a key may be 0.9 seconds old.
  */
-function judge(key: KeyInForce | undefined, caller: Caller, now: Date): void {
-  if (key?.api_key_id !== caller.key_id || key.revoked_at) refuse('revoked_api_key')
+function judge(key: KeyInForce | undefined, actor: PartnerActor, now: Date): void {
+  if (key?.api_key_id !== actor.key_id || key.revoked_at) refuse('revoked_api_key')
   if (key.valid_until && key.valid_until <= now) refuse('revoked_api_key')
   if (key.expires_at && key.expires_at <= now) refuse('expired_api_key')
 }
 
 /** A command on behalf of an API key: the key is judged once more, inside the transaction that moves the money. */
-export function onBehalfOf<Result>(caller: Caller, command: Command<Result>): Command<Result> {
+export function onBehalfOf<Result>(actor: PartnerActor, command: Command<Result>): Command<Result> {
   const { locks } = command
   return {
     ...command,
     locks: {
       ...locks,
-      shared: [...(locks.shared ?? []), caller.key_id],
-      reads: [...(locks.reads ?? []), { source: keyInForce, id: caller.key_hash }],
+      shared: [...(locks.shared ?? []), actor.key_id],
+      reads: [...(locks.reads ?? []), { source: keyInForce, id: actor.key_hash }],
     },
     decide(held) {
-      judge(held.row(keyInForce, caller.key_hash), caller, held.now)
+      judge(held.row(keyInForce, actor.key_hash), actor, held.now)
       return command.decide(held)
     },
   }
 }
 
 /** The same for what moves no money: every write of this world's own connections is judged in its own transaction. */
-export function worldOf(caller: Caller, world: World): World {
+export function worldOf(actor: PartnerActor, world: World): World {
   const check = async (tx: Db) => {
-    const { key, now } = await lockKeyInForce(tx, caller)
-    judge(key, caller, now)
+    const { key, now } = await lockKeyInForce(tx, actor)
+    judge(key, actor, now)
   }
   return { ...world, db: checkedPool(world.db, check) }
 }

@@ -1,6 +1,6 @@
+import type { Scope } from '../core/actor.ts'
 import { columnsOf } from '../db/columns.ts'
 import type { Db } from '../db/pool.ts'
-import type { Scope } from '../http/endpoint.ts'
 import { rowSource } from '../ledger/command.ts'
 import { type CustomLimits, limitNames, type Tier } from '../limits/tiers.ts'
 

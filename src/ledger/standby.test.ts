@@ -129,18 +129,16 @@ test('what a crash brought back is not repeated to anybody either, until the sta
 
   const claim = order().locks.claim!
   expect(await outcomeOf(stage.world.commit(order()))).toBe('service_unavailable')
-  expect(await outcomeOf(findClaimed(stage.world, stage.caller.partner_id, claim))).toBe(
-    'service_unavailable',
-  )
+  expect(await outcomeOf(findClaimed(stage.world, stage.actor.partner_id, claim))).toBe('service_unavailable')
   await standby('')
   await until(async () => (await outcomeOf(stage.world.commit(standing))) === 'ok', 30_000)
   expect(await stage.world.commit(order())).toMatchObject({ kind: 'existing' })
-  expect(await findClaimed(stage.world, stage.caller.partner_id, claim)).toMatchObject({ final: false })
+  expect(await findClaimed(stage.world, stage.actor.partner_id, claim)).toMatchObject({ final: false })
 })
 
 test('what is written beside the door is not acknowledged either when nobody waited for the standby', async () => {
   const { id: customer_id } = await stage.customer({ BRL: 1n })
-  const { partner_id } = stage.caller
+  const { partner_id } = stage.actor
   const details = {
     partner_id,
     customer_id,
@@ -168,16 +166,16 @@ test('a trade that the standby does not have is repeated to nobody who executes 
   const { id } = await stage.customer({ BRL: 1_000_000n })
   const quote = await stage.world.commit(await stage.quote(id))
   await standby('nobody')
-  const first = outcomeOf(stage.world.commit(execute(stage.world, stage.caller, quote, () => true)))
+  const first = outcomeOf(stage.world.commit(execute(stage.world, stage.actor, quote, () => true)))
   await admin.query('SELECT pg_cancel_backend($1)', [await waiter()])
   expect(await first).toBe('service_unavailable')
   const treasury = { room: async () => () => true, stop: async () => {} }
-  const handlers = quotesRoutes({ production: treasury, sandbox: treasury })
+  const handlers = quotesRoutes(treasury)
   const { run } = handlers.find(({ endpoint }) => endpoint.route.endsWith('/execute'))!
-  const { world, caller } = stage
+  const { world, actor } = stage
   const call = {
     world,
-    caller,
+    actor,
     request_id: 'req',
     bodyOf: () => '',
     params: { quote_id: quote.id },

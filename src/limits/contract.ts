@@ -1,5 +1,5 @@
 import { Type as T } from 'typebox'
-import { endpoint } from '../http/endpoint.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { Timestamp } from '../http/schema.ts'
 
 const Window = T.Object({
@@ -49,3 +49,5 @@ export const getUsage = endpoint({
   reply: { status: 200, schema: Usage },
   errors: [],
 })
+
+export const limitEndpoints: readonly Endpoint[] = [getUsage]

@@ -15,7 +15,7 @@ import {
   testEnv,
 } from '../../test/support/service.ts'
 import { roomInMinute, until } from '../../test/support/wait.ts'
-import { createGate } from '../api.ts'
+import { createGate } from '../api/gate.ts'
 import { systemClock } from '../core/clock.ts'
 import { openHints } from '../db/hints.ts'
 import { openClient } from '../db/pool.ts'
@@ -300,8 +300,10 @@ describe('an endpoint with a limit of its own', () => {
     onTestFinished(keyring.stop)
     const limiter = await openLimiter({ seat, clock: systemClock(), hints, log })
     onTestFinished(limiter.stop)
+    const handlers = [handle(limited, async () => ({})), ...limitsRoutes(limiter, [limited])]
     const app = buildServer({
-      handlers: [handle(limited, async () => ({})), ...limitsRoutes(limiter, () => [limited])],
+      endpoints: handlers.map(({ endpoint }) => endpoint),
+      handlers: { production: handlers, sandbox: handlers },
       gate: createGate({ keyring, limiter, clock: systemClock(), trusted_proxies: [], in_flight: 100 }),
       public_url: () => 'http://127.0.0.1',
       log,

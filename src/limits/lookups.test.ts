@@ -4,7 +4,7 @@ import { startNode } from '../../test/support/node.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { roomInMinute } from '../../test/support/wait.ts'
 import { setKeyLimits } from '../keys/keys.ts'
-import type { Service } from '../main.ts'
+import type { Service } from '../node/serve.ts'
 
 /** §17.5, §17.15: all windows that a request touches are judged together, the one of look-ups included. */
 const LOOKUPS = 3

@@ -4,16 +4,16 @@ import type { Limiter } from './limiter.ts'
 import { endpointWant, lookupWant, wantsOf } from './wants.ts'
 import { windowEnd } from './windows.ts'
 
-export function limitsRoutes(limiter: Limiter, endpoints: () => readonly Endpoint[]): Handler[] {
+export function limitsRoutes(limiter: Limiter, endpoints: readonly Endpoint[]): Handler[] {
   return [
-    handle(getUsage, async ({ world, caller }) => {
-      const limited = endpoints().filter((declared) => declared.limit_per_minute !== undefined)
+    handle(getUsage, async ({ world, actor, limits }) => {
+      const limited = endpoints.filter((declared) => declared.limit_per_minute !== undefined)
       const wants = [
-        ...wantsOf(caller.limits, undefined),
-        ...limited.map((declared) => endpointWant(caller.limits, declared)),
-        lookupWant(caller.limits),
+        ...wantsOf(limits, undefined),
+        ...limited.map((declared) => endpointWant(limits, declared)),
+        lookupWant(limits),
       ]
-      const used = await limiter.used(caller.key_id, wants)
+      const used = await limiter.used(actor.key_id, wants)
       const windows = wants.map((want, i) => ({
         limit: want.limit,
         used: used[i]!,

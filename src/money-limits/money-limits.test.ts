@@ -7,7 +7,7 @@ import { startNode } from '../../test/support/node.ts'
 import { noteFact } from '../../test/support/proof.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { size } from '../../test/support/size.ts'
-import type { Service } from '../main.ts'
+import type { Service } from '../node/serve.ts'
 import { setMoneyLimits, spend } from './money-limits.ts'
 import { type MoneyLimits, type Usage, usageOf, usageSql } from './store.ts'
 

@@ -1,7 +1,7 @@
 import { Type as T } from 'typebox'
 import { assets } from '../core/money.ts'
 import { DryRun, dryRunQuery } from '../http/dry-run.ts'
-import { endpoint } from '../http/endpoint.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import {
   Amount,
   Fields,
@@ -252,3 +252,12 @@ export const failTransfer = endpoint({
   summary: 'Let a transfer fail',
   ...settle('fail'),
 })
+
+export const transferEndpoints: readonly Endpoint[] = [
+  createTransfer,
+  listTransfers,
+  getTransfer,
+  getFees,
+  confirmTransfer,
+  failTransfer,
+]

@@ -1,10 +1,11 @@
+import type { PartnerActor } from '../core/actor.ts'
 import { refuse } from '../core/errors.ts'
 import { isId } from '../core/ids.ts'
 import { assets, parseMoney } from '../core/money.ts'
 import { selectNewest } from '../db/newest.ts'
 import { Answered } from '../http/answered.ts'
 import { answerDryRun } from '../http/dry-run.ts'
-import { type Caller, type Handler, handle } from '../http/endpoint.ts'
+import { type Handler, handle } from '../http/endpoint.ts'
 import { filterOf, listOf, pageOf } from '../http/page.ts'
 import { onBehalfOf } from '../keys/keys.ts'
 import { claimOf, findClaimed } from '../ledger/once.ts'
@@ -26,7 +27,7 @@ import {
 const { renderTransfer } = contract
 
 export const transfersRoutes: Handler[] = [
-  handle(contract.createTransfer, async ({ world, caller, query, body, bodyOf }) => {
+  handle(contract.createTransfer, async ({ world, actor, query, body, bodyOf }) => {
     const order: TransferOrder = {
       customer_id: body.customer_id,
       asset: body.asset,
@@ -35,19 +36,19 @@ export const transfersRoutes: Handler[] = [
       destination_address: body.destination_address,
       idempotency_key: body.idempotency_key,
     }
-    const claim = claimOf(caller.key_id, OPERATION, body)
+    const claim = claimOf(actor.key_id, OPERATION, body)
     const request = { order, claim, bodyOf }
 
     if (query.dry_run === 'true') {
-      const tried = await tryTransfer(world, caller, request)
+      const tried = await tryTransfer(world, actor, request)
       if (tried.kind === 'refused') return new Answered(tried.answer, tried.replayed)
       const { transfer, balance_after, would_replay } = tried
       return answerDryRun({ asset: transfer.asset, fee: transfer.fee, balance_after, would_replay })
     }
 
-    const claimed = await findClaimed(world, caller.partner_id, claim)
+    const claimed = await findClaimed(world, actor.partner_id, claim)
     if (claimed?.answer) return new Answered(claimed.answer, true)
-    const done = await world.commit(await prepareTransfer(world, caller, request))
+    const done = await world.commit(await prepareTransfer(world, actor, request))
     switch (done.kind) {
       case 'refused':
         return new Answered(done.answer, false)
@@ -62,7 +63,7 @@ export const transfersRoutes: Handler[] = [
     const { customer_id, status, asset, network, idempotency_key } = call.query
     const list = listOf(contract.listTransfers, call)
     const transfers = await selectNewest<Transfer>(call.world.db, transferList, {
-      partner_id: call.caller.partner_id,
+      partner_id: call.actor.partner_id,
       // Hexadecimal, and kept in small letters.
       filters: {
         customer_id,
@@ -77,8 +78,8 @@ export const transfersRoutes: Handler[] = [
     return pageOf(list, transfers, renderTransfer)
   }),
 
-  handle(contract.getTransfer, async ({ world, caller, params }) =>
-    renderTransfer(await findTransfer(world, caller, params.transfer_id)),
+  handle(contract.getTransfer, async ({ world, actor, params }) =>
+    renderTransfer(await findTransfer(world, actor, params.transfer_id)),
   ),
 
   handle(contract.getFees, async ({ world }) => {
@@ -94,32 +95,32 @@ export const transfersRoutes: Handler[] = [
     return { data: fees.flat() }
   }),
 
-  handle(contract.confirmTransfer, async ({ world, caller, params }) => {
-    const transfer = await findTransfer(world, caller, params.transfer_id)
+  handle(contract.confirmTransfer, async ({ world, actor, params }) => {
+    const transfer = await findTransfer(world, actor, params.transfer_id)
     // The simulated network would sign the very same.
     const steps: Step[] = [
       { kind: 'signed', ...simulatedTransaction(transfer) },
       { kind: 'broadcast' },
       { kind: 'confirmed' },
     ]
-    return renderTransfer(await force(world, caller, transfer, 'confirmed', steps))
+    return renderTransfer(await force(world, actor, transfer, 'confirmed', steps))
   }),
 
-  handle(contract.failTransfer, async ({ world, caller, params }) => {
-    const transfer = await findTransfer(world, caller, params.transfer_id)
+  handle(contract.failTransfer, async ({ world, actor, params }) => {
+    const transfer = await findTransfer(world, actor, params.transfer_id)
     // Unsigned it is refused; signed it must be out before the network can fail it. Of the three, those that fit are taken.
     const steps: Step[] = [
       { kind: 'refused', rail_code: 'refused_before_broadcast' },
       { kind: 'broadcast' },
       { kind: 'failed', rail_code: 'reverted' },
     ]
-    return renderTransfer(await force(world, caller, transfer, 'failed', steps))
+    return renderTransfer(await force(world, actor, transfer, 'failed', steps))
   }),
 ]
 
-async function findTransfer(world: World, caller: Caller, id: string): Promise<Transfer> {
+async function findTransfer(world: World, actor: PartnerActor, id: string): Promise<Transfer> {
   const transfer = isId('transfer', id)
-    ? await selectTransfer(world.db, { id, partner_id: caller.partner_id })
+    ? await selectTransfer(world.db, { id, partner_id: actor.partner_id })
     : undefined
   return transfer ?? refuse('transfer_not_found', { param: 'transfer_id' })
 }
@@ -127,7 +128,7 @@ async function findTransfer(world: World, caller: Caller, id: string): Promise<T
 /** In the sandbox the caller may play the network: whatever steps are missing are taken, up to the end. Told twice, it is the same. */
 async function force(
   world: World,
-  caller: Caller,
+  actor: PartnerActor,
   transfer: Transfer,
   end: 'confirmed' | 'failed',
   steps: readonly Step[],
@@ -135,7 +136,7 @@ async function force(
   let now = transfer
   for (const step of steps) {
     if (isFinal(now)) break
-    now = (await world.commit(onBehalfOf(caller, stepTransfer(world, now, step, { by: 'caller' })))).transfer
+    now = (await world.commit(onBehalfOf(actor, stepTransfer(world, now, step, { by: 'caller' })))).transfer
   }
   if (now.status === end) return now
   return refuse('already_final', {

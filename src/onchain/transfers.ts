@@ -1,9 +1,9 @@
+import type { PartnerActor } from '../core/actor.ts'
 import { type Refusal, refuse } from '../core/errors.ts'
 import { UNITS_MAX } from '../core/money.ts'
 import { activeCustomer, findCustomer } from '../customers/customers.ts'
 import { customerRows } from '../customers/store.ts'
 import { eventWrite } from '../events/events.ts'
-import type { Caller } from '../http/endpoint.ts'
 import { onBehalfOf } from '../keys/keys.ts'
 import { customerAccount, inTransitAccount } from '../ledger/accounts.ts'
 import { assertCovered, balanceOf } from '../ledger/balances.ts'
@@ -68,26 +68,26 @@ export type TransferRequest = {
 /** All that comes before the door, in the order of the contract; the same for a transfer and for its dry run. */
 export async function prepareTransfer(
   world: World,
-  caller: Caller,
+  actor: PartnerActor,
   request: TransferRequest,
 ): Promise<Command<Once<Transfer>>> {
   const { customer_id, network } = request.order
-  await findCustomer(world, { partner_id: caller.partner_id, id: customer_id })
-  return acceptTransfer(world, caller, { ...request, fee: await currentFee(world, network) })
+  await findCustomer(world, { partner_id: actor.partner_id, id: customer_id })
+  return acceptTransfer(world, actor, { ...request, fee: await currentFee(world, network) })
 }
 
 export function acceptTransfer(
   world: World,
-  caller: Caller,
+  actor: PartnerActor,
   { order, claim, fee, bodyOf }: TransferRequest & { fee: bigint },
 ): Command<Once<Transfer>> {
-  const { partner_id } = caller
+  const { partner_id } = actor
   const { customer_id, asset, network, amount_net } = order
   const id = world.newId('transfer')
   const account = { customer_id, asset }
   const gross = amount_net + fee
   const reads = [customerRows, usageRows].map((source) => ({ source, id: customer_id }))
-  return onBehalfOf(caller, {
+  return onBehalfOf(actor, {
     partner_id,
     locks: { claim, accounts: [account], reads },
     decide: (held) =>
@@ -100,7 +100,7 @@ export function acceptTransfer(
           ...order,
           id,
           partner_id,
-          api_key_id: caller.key_id,
+          api_key_id: actor.key_id,
           fee,
           status: 'pending',
           tx_hash: null,
@@ -157,11 +157,11 @@ export type TriedTransfer =
 /** What a transfer would come to, without doing any of it. */
 export async function tryTransfer(
   world: World,
-  caller: Caller,
+  actor: PartnerActor,
   request: TransferRequest,
 ): Promise<TriedTransfer> {
-  const prepare = () => prepareTransfer(world, caller, request)
-  const tried = await tryOnce(world, caller.partner_id, request.claim, prepare)
+  const prepare = () => prepareTransfer(world, actor, request)
+  const tried = await tryOnce(world, actor.partner_id, request.claim, prepare)
   if (tried.kind === 'refused') return tried
   if (tried.kind === 'made') {
     const { balance } = tried.account(tried.made)!

@@ -1,5 +1,5 @@
 import { Type as T } from 'typebox'
-import { endpoint } from '../http/endpoint.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { AssetName, Fields, Id, Page, pageQuery, Timestamp, timeQuery, Units } from '../http/schema.ts'
 import { tierNames } from '../limits/tiers.ts'
 
@@ -77,3 +77,5 @@ export const listFeePayouts = endpoint({
   reply: { status: 200, schema: Page(FeePayoutObject) },
   errors: ['insufficient_scope'],
 })
+
+export const partnerEndpoints: readonly Endpoint[] = [getAccount, listFeePayouts]

@@ -8,10 +8,10 @@ import { getAccount, listFeePayouts } from './contract.ts'
 import { partnerById } from './store.ts'
 
 export const partnersRoutes: Handler[] = [
-  handle(getAccount, async ({ world, caller }) => {
+  handle(getAccount, async ({ world, actor }) => {
     const [partner, fees] = await Promise.all([
-      partnerById(world.db, caller.partner_id),
-      accruedFees(world.db, caller.partner_id),
+      partnerById(world.db, actor.partner_id),
+      accruedFees(world.db, actor.partner_id),
     ])
     const accrued = new Map(fees.map(({ asset, amount }) => [asset, amount]))
     return {
@@ -35,7 +35,7 @@ export const partnersRoutes: Handler[] = [
 
   handle(listFeePayouts, async (call) => {
     const list = listOf(listFeePayouts, call)
-    const { partner_id } = call.caller
+    const { partner_id } = call.actor
     const filter = { partner_id, filters: {}, ...filterOf(list, 'fp') }
     return pageOf(list, await selectNewest<FeePayout>(call.world.db, feePayoutList, filter), renderFeePayout)
   }),

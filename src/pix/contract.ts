@@ -2,7 +2,7 @@ import { Type as T } from 'typebox'
 import { DOCUMENT_PATTERN, MASKED_PATTERN, maskDocument } from '../core/document.ts'
 import { assets } from '../core/money.ts'
 import { DryRun, dryRunQuery } from '../http/dry-run.ts'
-import { endpoint } from '../http/endpoint.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import {
   Amount,
   Fields,
@@ -348,3 +348,12 @@ export const failPayout = endpoint({
   summary: 'Let a processing payout fail',
   ...settle('fail'),
 })
+
+export const pixEndpoints: readonly Endpoint[] = [
+  createPayout,
+  listPayouts,
+  getPayout,
+  getPixKey,
+  completePayout,
+  failPayout,
+]

@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto'
+import type { PartnerActor } from '../core/actor.ts'
 import { type Refusal, refuse } from '../core/errors.ts'
 import { isId } from '../core/ids.ts'
 import { type Money, UNITS_MAX } from '../core/money.ts'
 import { activeCustomer, findCustomer } from '../customers/customers.ts'
 import { customerRows } from '../customers/store.ts'
 import { eventWrite } from '../events/events.ts'
-import type { Caller } from '../http/endpoint.ts'
 import { onBehalfOf } from '../keys/keys.ts'
 import { customerAccount, inTransitAccount } from '../ledger/accounts.ts'
 import { assertCovered, balanceOf } from '../ledger/balances.ts'
@@ -53,9 +53,9 @@ export async function findCounterparty(
 export function isAllowed(
   counterparty: { document: string },
   customer: { document: string; third_party_payouts: boolean },
-  caller: Caller,
+  actor: PartnerActor,
 ): boolean {
-  const arranged = customer.third_party_payouts || caller.terms.third_party_payouts
+  const arranged = customer.third_party_payouts || actor.terms.third_party_payouts
   return arranged || counterparty.document === customer.document
 }
 
@@ -72,34 +72,34 @@ export type PayoutRequest = {
 /** All that comes before the door, in the order of the contract; the same for a payout and for its dry run. */
 export async function preparePayout(
   world: World,
-  caller: Caller,
+  actor: PartnerActor,
   request: PayoutRequest,
 ): Promise<{ command: Command<Once<Payout>>; payable: boolean }> {
   const { order } = request
-  const customer = await findCustomer(world, { partner_id: caller.partner_id, id: order.customer_id })
+  const customer = await findCustomer(world, { partner_id: actor.partner_id, id: order.customer_id })
   const counterparty = await findCounterparty(world, order, customer)
   return {
-    command: acceptPayout(world, caller, { ...request, counterparty }),
+    command: acceptPayout(world, actor, { ...request, counterparty }),
     payable:
       counterparty !== undefined &&
       isDeclared(order, counterparty) &&
-      isAllowed(counterparty, customer, caller),
+      isAllowed(counterparty, customer, actor),
   }
 }
 
 export function acceptPayout(
   world: World,
-  caller: Caller,
+  actor: PartnerActor,
   { order, claim, counterparty, bodyOf }: PayoutRequest & { counterparty: Counterparty | undefined },
 ): Command<Once<Payout>> {
-  const { partner_id } = caller
+  const { partner_id } = actor
   const { customer_id, amount } = order
   const id = world.newId('payout')
   const account = { customer_id, asset: 'BRL' } as const
-  const fee = caller.terms.pix_fee
+  const fee = actor.terms.pix_fee
   const gross = amount.units + fee
   const reads = [customerRows, usageRows].map((source) => ({ source, id: customer_id }))
-  return onBehalfOf(caller, {
+  return onBehalfOf(actor, {
     partner_id,
     locks: { claim, accounts: [account], reads },
     decide: (held) =>
@@ -107,7 +107,7 @@ export function acceptPayout(
         const customer = activeCustomer(held, { partner_id, id: customer_id })
         if (!counterparty) refuse('pix_key_not_found', { param: 'counterparty.pix_key' })
         if (!isDeclared(order, counterparty)) refuseDeclared()
-        if (!isAllowed(counterparty, customer, caller))
+        if (!isAllowed(counterparty, customer, actor))
           refuse('counterparty_not_allowed', { param: 'counterparty' })
         if (gross > UNITS_MAX) refuse('amount_too_large', { param: 'amount' })
         const keeps = spendHeld(held, limited(order))
@@ -116,7 +116,7 @@ export function acceptPayout(
           id,
           partner_id,
           customer_id,
-          api_key_id: caller.key_id,
+          api_key_id: actor.key_id,
           idempotency_key: order.idempotency_key,
           amount: amount.units,
           fee,
@@ -185,9 +185,13 @@ export type TriedPayout =
     }
 
 /** What a payout would come to, without doing any of it. */
-export async function tryPayout(world: World, caller: Caller, request: PayoutRequest): Promise<TriedPayout> {
-  const tried = await tryOnce(world, caller.partner_id, request.claim, async () => {
-    const { command } = await preparePayout(world, caller, request)
+export async function tryPayout(
+  world: World,
+  actor: PartnerActor,
+  request: PayoutRequest,
+): Promise<TriedPayout> {
+  const tried = await tryOnce(world, actor.partner_id, request.claim, async () => {
+    const { command } = await preparePayout(world, actor, request)
     return command
   })
   if (tried.kind === 'refused') return tried

@@ -1,3 +1,4 @@
+import type { PartnerActor } from '../core/actor.ts'
 import { crashPoint } from '../core/crash-point.ts'
 import { parseDocument } from '../core/document.ts'
 import { refuse } from '../core/errors.ts'
@@ -6,7 +7,7 @@ import { findCustomer } from '../customers/customers.ts'
 import { selectNewest } from '../db/newest.ts'
 import { Answered } from '../http/answered.ts'
 import { answerDryRun } from '../http/dry-run.ts'
-import { type Caller, type Handler, handle } from '../http/endpoint.ts'
+import { type Handler, handle } from '../http/endpoint.ts'
 import { filterOf, listOf, pageOf } from '../http/page.ts'
 import { onBehalfOf } from '../keys/keys.ts'
 import type { Claimed } from '../ledger/command.ts'
@@ -17,16 +18,14 @@ import { awaitAnswer } from './answers.ts'
 import * as contract from './contract.ts'
 import { parsePixKey } from './key.ts'
 import { isAllowed, isPayoutId, type PayoutOrder, preparePayout, tryPayout } from './payouts.ts'
-import type { Sender } from './sender.ts'
 import { type FinalOutcome, OPERATION, settlePayout } from './settle.ts'
 import { type Payout, payoutById, payoutList, selectPayout } from './store.ts'
+import type { PayoutWorker } from './worker.ts'
 
 const { renderCounterparty, renderPayout } = contract
 
-export type Senders = { readonly [E in World['environment']]: Sender }
-
-export const pixRoutes = (senders: Senders): Handler[] => [
-  handle(contract.createPayout, async ({ world, caller, query, body, bodyOf }) => {
+export const pixRoutes = (worker: PayoutWorker): Handler[] => [
+  handle(contract.createPayout, async ({ world, actor, countLookup, query, body, bodyOf }) => {
     const order: PayoutOrder = {
       customer_id: body.customer_id,
       amount: parseMoney('BRL', body.amount),
@@ -34,34 +33,33 @@ export const pixRoutes = (senders: Senders): Handler[] => [
       description: body.description ?? null,
       idempotency_key: body.idempotency_key,
     }
-    const claim = claimOf(caller.key_id, OPERATION, body)
+    const claim = claimOf(actor.key_id, OPERATION, body)
     const request = { order, claim, bodyOf }
 
     if (query.dry_run === 'true') {
-      await caller.countLookup()
-      const tried = await tryPayout(world, caller, request)
+      await countLookup()
+      const tried = await tryPayout(world, actor, request)
       if (tried.kind === 'refused') return new Answered(tried.answer, tried.replayed)
       const { payout, balance_after, would_replay } = tried
       const counterparty = renderCounterparty(payout.counterparty)
       return answerDryRun({ asset: 'BRL', fee: payout.fee, balance_after, would_replay }, { counterparty })
     }
 
-    const sender = senders[world.environment]
-    const claimed = await findClaimed(world, caller.partner_id, claim)
-    if (claimed) return new Answered(await answerOf(world, sender, claimed), true)
-    const { command, payable } = await preparePayout(world, caller, request)
+    const claimed = await findClaimed(world, actor.partner_id, claim)
+    if (claimed) return new Answered(await answerOf(world, worker, claimed), true)
+    const { command, payable } = await preparePayout(world, actor, request)
     // A refusal tells whose key it is not: such answers are counted, so that nobody can scan with them.
-    if (!payable) await caller.countLookup()
+    if (!payable) await countLookup()
     const since = performance.now()
     const done = await world.commit(command)
     switch (done.kind) {
       case 'refused':
         return new Answered(done.answer, false)
       case 'existing':
-        return new Answered(await answerOf(world, sender, done.claimed), true)
+        return new Answered(await answerOf(world, worker, done.claimed), true)
       case 'made': {
-        const watch = sender.watch(done.made.id)
-        sender.send(done.made, since).catch(() => {}) // The lease brings back whatever went wrong here.
+        const watch = worker.watch(done.made.id)
+        worker.send(done.made, since).catch(() => {}) // The lease brings back whatever went wrong here.
         const answer = await awaitAnswer(world, done.made, watch)
         crashPoint('before_answer')
         return new Answered(answer, false)
@@ -73,44 +71,44 @@ export const pixRoutes = (senders: Senders): Handler[] => [
     const { customer_id, status, idempotency_key, end_to_end_id } = call.query
     const list = listOf(contract.listPayouts, call)
     const payouts = await selectNewest<Payout>(call.world.db, payoutList, {
-      partner_id: call.caller.partner_id,
+      partner_id: call.actor.partner_id,
       filters: { customer_id, status, idempotency_key, end_to_end_id },
       ...filterOf(list, 'po'),
     })
     return pageOf(list, payouts, renderPayout)
   }),
 
-  handle(contract.getPayout, async ({ world, caller, params }) =>
-    renderPayout(await findPayout(world, caller, params.payout_id)),
+  handle(contract.getPayout, async ({ world, actor, params }) =>
+    renderPayout(await findPayout(world, actor, params.payout_id)),
   ),
 
-  handle(contract.getPixKey, async ({ world, caller, params, query }) => {
+  handle(contract.getPixKey, async ({ world, actor, params, query }) => {
     const { type, key } = readPixKey(params.pix_key, 'pix_key')
     const customer =
       query.customer_id === undefined
         ? undefined
-        : await findCustomer(world, { partner_id: caller.partner_id, id: query.customer_id })
+        : await findCustomer(world, { partner_id: actor.partner_id, id: query.customer_id })
     const holder =
       (await world.pix.holder(key, customer && { name: customer.name, document: customer.document })) ??
       refuse('pix_key_not_found', { param: 'pix_key' })
     const { name, document } = renderCounterparty({ type: 'pix_key', pix_key: key, ...holder })
-    const payable = customer && customer.status === 'active' && isAllowed(holder, customer, caller)
+    const payable = customer && customer.status === 'active' && isAllowed(holder, customer, actor)
     return { type, pix_key: key, holder: { name, document }, ...(payable === undefined ? {} : { payable }) }
   }),
 
-  handle(contract.completePayout, async ({ world, caller, params }) => {
-    const payout = await findPayout(world, caller, params.payout_id)
+  handle(contract.completePayout, async ({ world, actor, params }) => {
+    const payout = await findPayout(world, actor, params.payout_id)
     return renderPayout(
-      await force(world, caller, payout, {
+      await force(world, actor, payout, {
         kind: 'settled',
         end_to_end_id: endToEndId({ send_id: payout.send_id, sent_at: payout.created_at }),
       }),
     )
   }),
 
-  handle(contract.failPayout, async ({ world, caller, params }) =>
+  handle(contract.failPayout, async ({ world, actor, params }) =>
     renderPayout(
-      await force(world, caller, await findPayout(world, caller, params.payout_id), {
+      await force(world, actor, await findPayout(world, actor, params.payout_id), {
         kind: 'refused',
         rail_code: 'DS04',
       }),
@@ -119,23 +117,28 @@ export const pixRoutes = (senders: Senders): Handler[] => [
 ]
 
 /** What the claim's first caller was, or will be, told. */
-async function answerOf(world: World, sender: Sender, { answer, resource_id }: Claimed) {
+async function answerOf(world: World, worker: PayoutWorker, { answer, resource_id }: Claimed) {
   if (answer) return answer
   const payout = (resource_id && (await payoutById(world.db, resource_id))) || refuse('service_unavailable')
-  return awaitAnswer(world, payout, sender.watch(payout.id))
+  return awaitAnswer(world, payout, worker.watch(payout.id))
 }
 
-async function findPayout(world: World, caller: Caller, id: string): Promise<Payout> {
+async function findPayout(world: World, actor: PartnerActor, id: string): Promise<Payout> {
   const payout = isPayoutId(id)
-    ? await selectPayout(world.db, { id, partner_id: caller.partner_id })
+    ? await selectPayout(world.db, { id, partner_id: actor.partner_id })
     : undefined
   return payout ?? refuse('payout_not_found', { param: 'payout_id' })
 }
 
 /** In the sandbox the caller may play the rail. Told twice, it is the same. */
-async function force(world: World, caller: Caller, payout: Payout, outcome: FinalOutcome): Promise<Payout> {
+async function force(
+  world: World,
+  actor: PartnerActor,
+  payout: Payout,
+  outcome: FinalOutcome,
+): Promise<Payout> {
   const { payout: now } = await world.commit(
-    onBehalfOf(caller, settlePayout(world, payout, outcome, { by: 'caller' })),
+    onBehalfOf(actor, settlePayout(world, payout, outcome, { by: 'caller' })),
   )
   const end = outcome.kind === 'settled' ? 'completed' : 'failed'
   if (now.status === end) return now

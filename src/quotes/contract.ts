@@ -2,7 +2,7 @@ import { Type as T } from 'typebox'
 import { assets } from '../core/money.ts'
 import { formatPrice, PRICE_PATTERN } from '../core/price.ts'
 import { DryRun, dryRunQuery } from '../http/dry-run.ts'
-import { endpoint } from '../http/endpoint.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import {
   Amount,
   AssetName,
@@ -394,3 +394,15 @@ export const expireQuote = endpoint({
   repeat: 'idempotent',
   errors: ['insufficient_scope', 'sandbox_only', 'quote_not_found', 'already_final'],
 })
+
+export const quoteEndpoints: readonly Endpoint[] = [
+  createQuote,
+  executeQuote,
+  listQuotes,
+  getQuote,
+  listTrades,
+  getTrade,
+  listPrices,
+  setSandboxPrice,
+  expireQuote,
+]

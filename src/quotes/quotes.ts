@@ -1,8 +1,8 @@
+import type { PartnerActor } from '../core/actor.ts'
 import { refuse } from '../core/errors.ts'
 import type { Asset } from '../core/money.ts'
 import { activeCustomer } from '../customers/customers.ts'
 import { customerRows } from '../customers/store.ts'
-import type { Caller } from '../http/endpoint.ts'
 import { onBehalfOf } from '../keys/keys.ts'
 import type { Command } from '../ledger/command.ts'
 import { type FedPrices, fedPairs } from '../rails/prices/feed.ts'
@@ -36,14 +36,19 @@ export type QuoteOrder = {
 }
 
 /** Moves nothing and reserves nothing; goes through the door so that the clock, the key and the customer are judged in one place. */
-export function lockQuote(world: World, caller: Caller, order: QuoteOrder, fed: FedPrices): Command<Quote> {
-  const { partner_id, terms } = caller
+export function lockQuote(
+  world: World,
+  actor: PartnerActor,
+  order: QuoteOrder,
+  fed: FedPrices,
+): Command<Quote> {
+  const { partner_id, terms } = actor
   const { customer_id, from_asset, to_asset, pair, side, amount, amount_asset, amount_type } = order
   const { spread_bps, price_max_age_ms } = world.quoting
   const id = world.newId('quote')
   // Only a sandbox has prices that its partner set.
   const set = world.environment === 'sandbox' ? fedPairs : []
-  return onBehalfOf(caller, {
+  return onBehalfOf(actor, {
     partner_id,
     locks: {
       reads: [
@@ -79,7 +84,7 @@ export function lockQuote(world: World, caller: Caller, order: QuoteOrder, fed: 
         id,
         partner_id,
         customer_id,
-        api_key_id: caller.key_id,
+        api_key_id: actor.key_id,
         from_asset,
         to_asset,
         side,
@@ -98,8 +103,8 @@ export function lockQuote(world: World, caller: Caller, order: QuoteOrder, fed: 
 }
 
 /** In the sandbox nobody has to wait for 30 seconds to see what happens after them. */
-export function expireNow(caller: Caller, { id, partner_id }: Quote): Command<Quote> {
-  return onBehalfOf(caller, {
+export function expireNow(actor: PartnerActor, { id, partner_id }: Quote): Command<Quote> {
+  return onBehalfOf(actor, {
     partner_id,
     locks: { rows: [{ source: quoteRows, id }] },
     decide(held) {

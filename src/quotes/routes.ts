@@ -1,4 +1,4 @@
-import type { Environment } from '../core/environment.ts'
+import type { PartnerActor } from '../core/actor.ts'
 import { refuse } from '../core/errors.ts'
 import { isId } from '../core/ids.ts'
 import { parseMoney } from '../core/money.ts'
@@ -6,10 +6,10 @@ import { formatPrice, parsePrice } from '../core/price.ts'
 import { selectNewest } from '../db/newest.ts'
 import { Answered } from '../http/answered.ts'
 import { answerDryRun } from '../http/dry-run.ts'
-import { type Caller, type Handler, handle } from '../http/endpoint.ts'
+import { type Handler, handle } from '../http/endpoint.ts'
 import { filterOf, listOf, pageOf } from '../http/page.ts'
 import { worldOf } from '../keys/keys.ts'
-import type { Treasury } from '../treasury/treasury.ts'
+import type { TreasuryWorker } from '../treasury/worker.ts'
 import type { World } from '../world.ts'
 import { lockedPrice, pairNames, pairOf } from './arithmetic.ts'
 import * as contract from './contract.ts'
@@ -30,10 +30,8 @@ import { execute, tryExecute } from './trades.ts'
 
 const { renderFailure, renderQuote, renderTrade } = contract
 
-export type Treasuries = { readonly [E in Environment]: Treasury }
-
-export const quotesRoutes = (treasuries: Treasuries): Handler[] => [
-  handle(contract.createQuote, async ({ world, caller, body }) => {
+export const quotesRoutes = (treasury: TreasuryWorker): Handler[] => [
+  handle(contract.createQuote, async ({ world, actor, body }) => {
     const { customer_id, from_asset, to_asset, amount_type = 'gross', partner_fee_bps = 0 } = body
     const amount_asset = body.amount_asset ?? from_asset
     const { pair, side } = pairOf(from_asset, to_asset) ?? refuse('unsupported_pair', { param: 'to_asset' })
@@ -63,21 +61,21 @@ export const quotesRoutes = (treasuries: Treasuries): Handler[] => [
       amount_type,
       partner_fee_bps,
     }
-    const quote = await world.commit(lockQuote(world, caller, order, await world.prices.latest()))
+    const quote = await world.commit(lockQuote(world, actor, order, await world.prices.latest()))
     return renderQuote(quote, quote.created_at.getTime())
   }),
 
-  handle(contract.executeQuote, async ({ world, caller, params, query }) => {
-    const quote = await findQuote(world, caller, params.quote_id)
-    const room = await treasuries[world.environment].room()
+  handle(contract.executeQuote, async ({ world, actor, params, query }) => {
+    const quote = await findQuote(world, actor, params.quote_id)
+    const room = await treasury.room()
     if (query.dry_run === 'true') {
-      const { trade, balance_after, would_replay } = await tryExecute(world, caller, quote, room)
+      const { trade, balance_after, would_replay } = await tryExecute(world, actor, quote, room)
       const would_fail = renderFailure(trade) ?? undefined
       const fee = trade.partner_fee + trade.service_fee
       return answerDryRun({ asset: trade.from_asset, fee, balance_after, would_replay }, { would_fail })
     }
     // Also one that was executed before goes through the door: what is repeated must be there to stay.
-    const done = await world.commit(execute(world, caller, quote, room))
+    const done = await world.commit(execute(world, actor, quote, room))
     return done.kind === 'made' ? renderTrade(done.trade) : replay(world, done.trade_id)
   }),
 
@@ -87,7 +85,7 @@ export const quotesRoutes = (treasuries: Treasuries): Handler[] => [
     const now = call.world.clock.now()
     const filter = filterOf(list, 'qt')
     const quotes = await selectNewest<Quote>(call.world.db, quoteList(new Date(now)), {
-      partner_id: call.caller.partner_id,
+      partner_id: call.actor.partner_id,
       filters: { customer_id, status, from_asset, to_asset },
       ...filter,
       // Whatever is older has come to its end.
@@ -96,45 +94,45 @@ export const quotesRoutes = (treasuries: Treasuries): Handler[] => [
     return pageOf(list, quotes, (quote) => renderQuote(quote, now))
   }),
 
-  handle(contract.getQuote, async ({ world, caller, params }) =>
-    renderQuote(await findQuote(world, caller, params.quote_id), world.clock.now()),
+  handle(contract.getQuote, async ({ world, actor, params }) =>
+    renderQuote(await findQuote(world, actor, params.quote_id), world.clock.now()),
   ),
 
   handle(contract.listTrades, async (call) => {
     const { customer_id, status, from_asset, to_asset, quote_id } = call.query
     const list = listOf(contract.listTrades, call)
     const trades = await selectNewest<Trade>(call.world.db, tradeList, {
-      partner_id: call.caller.partner_id,
+      partner_id: call.actor.partner_id,
       filters: { customer_id, status, from_asset, to_asset, quote_id },
       ...filterOf(list, 'td'),
     })
     return pageOf(list, trades, renderTrade)
   }),
 
-  handle(contract.getTrade, async ({ world, caller, params }) => {
+  handle(contract.getTrade, async ({ world, actor, params }) => {
     const trade = isId('trade', params.trade_id) ? await tradeById(world.db, params.trade_id) : undefined
-    if (trade?.partner_id !== caller.partner_id) refuse('trade_not_found', { param: 'trade_id' })
+    if (trade?.partner_id !== actor.partner_id) refuse('trade_not_found', { param: 'trade_id' })
     return renderTrade(trade)
   }),
 
-  handle(contract.listPrices, async ({ world, caller }) => ({ data: await currentPrices(world, caller) })),
+  handle(contract.listPrices, async ({ world, actor }) => ({ data: await currentPrices(world, actor) })),
 
-  handle(contract.setSandboxPrice, async ({ world, caller, body }) => {
+  handle(contract.setSandboxPrice, async ({ world, actor, body }) => {
     const { pair, age_seconds = 0 } = body
     const price =
       parsePrice(body.price) ??
       refuse('invalid_request', { param: 'price', message: 'price must be above zero, such as "5.40".' })
     const observed_at = age_seconds === 0 ? null : new Date(world.clock.now() - age_seconds * 1000)
-    await savePrice(worldOf(caller, world).db, {
-      id: setPriceId(caller.partner_id, pair),
+    await savePrice(worldOf(actor, world).db, {
+      id: setPriceId(actor.partner_id, pair),
       price,
       observed_at,
     })
-    return { data: await currentPrices(world, caller) }
+    return { data: await currentPrices(world, actor) }
   }),
 
-  handle(contract.expireQuote, async ({ world, caller, params }) => {
-    const quote = await world.commit(expireNow(caller, await findQuote(world, caller, params.quote_id)))
+  handle(contract.expireQuote, async ({ world, actor, params }) => {
+    const quote = await world.commit(expireNow(actor, await findQuote(world, actor, params.quote_id)))
     return renderQuote(quote, Math.max(world.clock.now(), quote.expires_at.getTime()))
   }),
 ]
@@ -145,24 +143,22 @@ async function replay(world: World, trade_id: string): Promise<Answered> {
   return new Answered({ status: 201, body: JSON.stringify(renderTrade(trade)) }, true)
 }
 
-async function findQuote(world: World, caller: Caller, id: string): Promise<Quote> {
+async function findQuote(world: World, actor: PartnerActor, id: string): Promise<Quote> {
   const quote = isId('quote', id) ? await quoteById(world.db, id) : undefined
-  if (quote?.partner_id !== caller.partner_id) refuse('quote_not_found', { param: 'quote_id' })
+  if (quote?.partner_id !== actor.partner_id) refuse('quote_not_found', { param: 'quote_id' })
   return quote
 }
 
 const laterOf = (one: Date | undefined, other: Date) => (one && one > other ? one : other)
 
-async function currentPrices(world: World, caller: Caller) {
+async function currentPrices(world: World, actor: PartnerActor) {
   const now = new Date(world.clock.now())
   const { spread_bps, price_max_age_ms } = world.quoting
   const set =
-    world.environment === 'sandbox'
-      ? await setPricesOf(world.db, caller.partner_id)
-      : new Map<string, never>()
+    world.environment === 'sandbox' ? await setPricesOf(world.db, actor.partner_id) : new Map<string, never>()
   const fed = withSetPrices(
     await world.prices.latest(),
-    (pair) => set.get(setPriceId(caller.partner_id, pair)),
+    (pair) => set.get(setPriceId(actor.partner_id, pair)),
     now,
   )
   return pairNames.flatMap((pair) => {

@@ -1,9 +1,9 @@
+import type { PartnerActor } from '../core/actor.ts'
 import { refuse } from '../core/errors.ts'
 import { UNITS_MAX } from '../core/money.ts'
 import { activeCustomer } from '../customers/customers.ts'
 import { customerRows } from '../customers/store.ts'
 import { eventWrite } from '../events/events.ts'
-import type { Caller } from '../http/endpoint.ts'
 import { onBehalfOf } from '../keys/keys.ts'
 import {
   customerAccount,
@@ -15,7 +15,7 @@ import {
 import { assertCovered } from '../ledger/balances.ts'
 import type { Command } from '../ledger/command.ts'
 import { insertUnfolded } from '../treasury/store.ts'
-import type { Room } from '../treasury/treasury.ts'
+import type { Room } from '../treasury/worker.ts'
 import type { World } from '../world.ts'
 import { renderTrade } from './contract.ts'
 import { insertTrades, markExecuted, type Quote, quoteRows, type Trade, tradeById } from './store.ts'
@@ -30,15 +30,15 @@ export type Executed =
 
 export function execute(
   world: World,
-  caller: Caller,
+  actor: PartnerActor,
   { id: quote_id, customer_id, from_asset, to_asset }: Quote,
   room: Room,
 ): Command<Executed> {
-  const { partner_id } = caller
+  const { partner_id } = actor
   const id = world.newId('trade')
   const from = { customer_id, asset: from_asset }
   const to = { customer_id, asset: to_asset }
-  return onBehalfOf<Executed>(caller, {
+  return onBehalfOf<Executed>(actor, {
     partner_id,
     locks: {
       rows: [{ source: quoteRows, id: quote_id }],
@@ -65,7 +65,7 @@ export function execute(
         ...terms,
         id,
         quote_id,
-        api_key_id: caller.key_id,
+        api_key_id: actor.key_id,
         status: fits ? 'completed' : 'failed',
         failure_code: fits ? null : 'treasury_limit',
         quote_expires_at: expires_at,
@@ -118,12 +118,12 @@ export type TriedExecute = {
 /** What executing would come to, without doing any of it: the same command on the same locks. */
 export async function tryExecute(
   world: World,
-  caller: Caller,
+  actor: PartnerActor,
   quote: Quote,
   room: Room,
 ): Promise<TriedExecute> {
   const from = { customer_id: quote.customer_id, asset: quote.from_asset }
-  const { result: done, account } = await world.preview(execute(world, caller, quote, room))
+  const { result: done, account } = await world.preview(execute(world, actor, quote, room))
   const balance_after = account(from)!.balance
   if (done.kind === 'made') return { trade: done.trade, balance_after, would_replay: false }
   const trade = (await tradeById(world.db, done.trade_id)) ?? refuse('service_unavailable')

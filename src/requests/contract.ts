@@ -1,5 +1,5 @@
 import { Type as T } from 'typebox'
-import { endpoint } from '../http/endpoint.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { Fields, Id, Page, pageQuery, Timestamp, timeQuery } from '../http/schema.ts'
 import { waitQuery } from '../http/wait.ts'
 import type { LoggedRequest } from './store.ts'
@@ -85,3 +85,5 @@ export const getRequest = endpoint({
   reply: { status: 200, schema: RequestObject },
   errors: ['insufficient_scope', 'request_not_found'],
 })
+
+export const requestEndpoints: readonly Endpoint[] = [listRequests, getRequest]

@@ -1,19 +1,20 @@
 import { refuse } from '../core/errors.ts'
 import { isId } from '../core/ids.ts'
+import type { Lookout } from '../db/lookout.ts'
 import { selectNewest } from '../db/newest.ts'
 import { type Handler, handle } from '../http/endpoint.ts'
 import { decodeCursor, encodeCursor, filterOf, listOf, pageOf } from '../http/page.ts'
-import { type Lookouts, readOrWait } from '../http/wait.ts'
+import { readOrWait } from '../http/wait.ts'
 import type { World } from '../world.ts'
 import * as contract from './contract.ts'
 import { type LoggedRequest, lastRequest, requestById, requestList, selectRequestsAfter } from './store.ts'
 
 const { renderRequest } = contract
 
-export const requestsRoutes = (lookouts: Lookouts): Handler[] => [
+export const requestsRoutes = (lookout: Lookout): Handler[] => [
   handle(contract.listRequests, async (call) => {
-    const { world, caller, query, wait_ms, gone } = call
-    const { partner_id } = caller
+    const { world, actor, query, wait_ms, gone } = call
+    const { partner_id } = actor
     const { status, key_id } = query
     const list = listOf(contract.listRequests, call)
     const { limit } = list
@@ -31,7 +32,7 @@ export const requestsRoutes = (lookouts: Lookouts): Handler[] => [
     const read = () => selectRequestsAfter(world.db, filter)
     const found = await readOrWait(read, {
       isEmpty: ({ rows, stopped_at }) => rows.length === 0 && stopped_at === undefined,
-      lookout: lookouts[world.environment],
+      lookout,
       partner_id,
       wait_ms,
       gone,
@@ -45,8 +46,8 @@ export const requestsRoutes = (lookouts: Lookouts): Handler[] => [
     }
   }),
 
-  handle(contract.getRequest, async ({ world, caller, params }) =>
-    renderRequest(await findRequest(world, { id: params.request_id, partner_id: caller.partner_id })),
+  handle(contract.getRequest, async ({ world, actor, params }) =>
+    renderRequest(await findRequest(world, { id: params.request_id, partner_id: actor.partner_id })),
   ),
 ]
 

@@ -14,7 +14,8 @@ import { valuation, valuedPositions } from '../operator/treasury.ts'
 import type { World } from '../world.ts'
 import { move, nothing } from './average-cost.ts'
 import { accruedFees, saveTreasuryLimit } from './store.ts'
-import { foldTrades, openTreasury } from './treasury.ts'
+import { foldTrades } from './treasury.ts'
+import { openTreasuryWorker } from './worker.ts'
 
 describe('average cost', () => {
   test('buying averages, selling realises, and going through zero starts anew', () => {
@@ -83,7 +84,7 @@ test('an outage leaves no queue of folds behind, and a stop does not wait for it
   const db = openPool({ ...seatAt(url, 'sandbox', 'treasury'), max: 2, wait_ms: 2000 })
   let failed = 0
   const log = pino({ level: 'warn' }, { write: () => void failed++ })
-  const treasury = openTreasury({ db, environment: 'sandbox' } as World, log)
+  const treasury = openTreasuryWorker({ db, environment: 'sandbox' } as World, log)
   await sleep(6000)
   const [before, told] = [failed, performance.now()]
   await treasury.stop()
@@ -257,7 +258,7 @@ describe('production, with prices from a file', () => {
       'completed',
     )
     // Whoever waited behind others for longer than a second is not judged on what was known before.
-    const treasury = openTreasury(service.worlds.production, pino({ level: 'silent' }))
+    const treasury = openTreasuryWorker(service.worlds.production, pino({ level: 'silent' }))
     const room = await treasury.room()
     const asked = {
       taken: { asset: 'BRL', amount: 1n },

@@ -1,8 +1,9 @@
 import { Type as T } from 'typebox'
+import type { PartnerActor } from '../core/actor.ts'
 import type { Environment } from '../core/environment.ts'
 import { EventObject, eventText, exampleEvent } from '../events/contract.ts'
 import { eventTypes, TEST_TYPE } from '../events/events.ts'
-import { type Caller, endpoint } from '../http/endpoint.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { Fields, Id, Page, pageQuery, Text, Timestamp, TimeText, timeQuery } from '../http/schema.ts'
 import { type Attempted, type Delivery, deliveryStatuses } from './queue.ts'
 import { readSecret, signatureHeaders } from './signature.ts'
@@ -277,13 +278,13 @@ export const DeliveryObject = T.Object(
  * What was sent is data, and an answer may repeat it: both are for keys that may read. Others see them of events about the
  * endpoint itself only, and of the rest how it went.
  */
-const showsBodies = ({ type }: Delivery, { scopes }: Pick<Caller, 'scopes'>): boolean =>
+const showsBodies = ({ type }: Delivery, { scopes }: Pick<PartnerActor, 'scopes'>): boolean =>
   scopes.includes('read') || type.startsWith('webhook_endpoint.')
 
 export const renderDelivery = (
   delivery: Delivery,
   environment: Environment,
-  caller: Pick<Caller, 'scopes'>,
+  actor: Pick<PartnerActor, 'scopes'>,
 ) => ({
   event_id: delivery.id,
   endpoint_id: delivery.endpoint_id,
@@ -292,8 +293,8 @@ export const renderDelivery = (
   created_at: delivery.delivery_created_at.toISOString(),
   ...(delivery.status === 'pending' ? { next_attempt_at: delivery.next_attempt_at.toISOString() } : {}),
   ...(delivery.ended_at === null ? {} : { ended_at: delivery.ended_at.toISOString() }),
-  ...(showsBodies(delivery, caller) ? { body: eventText(delivery, environment) } : {}),
-  attempts: delivery.attempts.map((made) => renderAttempt(made, showsBodies(delivery, caller))),
+  ...(showsBodies(delivery, actor) ? { body: eventText(delivery, environment) } : {}),
+  attempts: delivery.attempts.map((made) => renderAttempt(made, showsBodies(delivery, actor))),
 })
 
 const renderAttempt = (made: Attempted, shows_body: boolean) => ({
@@ -436,3 +437,18 @@ export const createSampleEvent = endpoint({
   errors: [...bodyErrors, 'insufficient_scope', 'sandbox_only'],
   example: { override: { amount: '1050' } },
 })
+
+export const webhookEndpoints: readonly Endpoint[] = [
+  createWebhookEndpoint,
+  listWebhookEndpoints,
+  getWebhookEndpoint,
+  updateWebhookEndpoint,
+  deleteWebhookEndpoint,
+  rotateWebhookSecret,
+  listDeliveries,
+  getDelivery,
+  testWebhookEndpoint,
+  redeliverRangeOfEvents,
+  redeliverOneEvent,
+  createSampleEvent,
+]

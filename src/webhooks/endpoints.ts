@@ -8,7 +8,6 @@ import { findEvent } from '../events/log.ts'
 import type { World } from '../world.ts'
 import type { Reach } from './address.ts'
 import { renderEndpoint } from './contract.ts'
-import type { Courier } from './courier.ts'
 import { tellDisabled } from './disabled.ts'
 import { addDeliveries, cancelPending, type Delivery, selectDeliveries } from './queue.ts'
 import { newSecret, showSecret } from './signature.ts'
@@ -26,6 +25,7 @@ import {
   type WebhookEndpoint,
 } from './store.ts'
 import { refusalOfUrl } from './url.ts'
+import type { WebhookWorker } from './worker.ts'
 
 /**
  * Webhook endpoints (contract §12). The clear secret exists in the answers of create and rotate, and for the moment of
@@ -33,7 +33,7 @@ import { refusalOfUrl } from './url.ts'
  */
 export type Webhooks = {
   readonly sealer: Sealer
-  readonly couriers: { readonly [E in World['environment']]: Courier }
+  readonly worker: WebhookWorker
   readonly reach: Reach
 }
 
@@ -115,8 +115,8 @@ export async function removeEndpoint(world: World, webhooks: Webhooks, where: Wh
 }
 
 /** Nothing stays pending for an endpoint that nothing goes to. What is more than one step is ended in the background. */
-async function endPending(world: World, { couriers }: Webhooks, id: string): Promise<void> {
-  couriers[world.environment].abandon(id)
+async function endPending(world: World, { worker }: Webhooks, id: string): Promise<void> {
+  worker.abandon(id)
   await cancelPending(world.db, [id], PENDING_ENDED_AT_ONCE)
 }
 
@@ -134,7 +134,7 @@ export async function rotateSecret(
 }
 
 /** An event for this endpoint alone: it is in the log like every other, but nobody else is told. */
-export async function sendTest(world: World, { couriers }: Webhooks, where: Where): Promise<Delivery> {
+export async function sendTest(world: World, { worker }: Webhooks, where: Where): Promise<Delivery> {
   const { id } = await enabledEndpoint(world, where)
   const event_id = await transaction(world.db, async (tx) => {
     const endpoint = (await countEvent(tx, where)) ?? missing()
@@ -148,19 +148,19 @@ export async function sendTest(world: World, { couriers }: Webhooks, where: Wher
     return event_id
   })
   const [delivery] = await selectDeliveries(world.db, { endpoint_id: id, event_ids: [event_id], shown: 0 })
-  couriers[world.environment].wake({ partner_id: where.partner_id, endpoints: [id] })
+  worker.wake({ partner_id: where.partner_id, endpoints: [id] })
   return delivery!
 }
 
 /** A made-up event, in the sandbox. */
 export async function addSample(
   world: World,
-  { couriers }: Webhooks,
+  { worker }: Webhooks,
   sample: { partner_id: string; type: EventType; object: { id: string } },
 ) {
   const id = await transaction(world.db, (tx) =>
     recordEvent(tx, world, { ...sample, sequence: sequenceOf(sample.type) }),
   )
-  couriers[world.environment].wake()
+  worker.wake()
   return findEvent(world, { id, partner_id: sample.partner_id })
 }

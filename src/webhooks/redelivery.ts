@@ -22,7 +22,7 @@ type Where = { readonly id: string; readonly partner_id: string }
 /** To every enabled endpoint that listens to its kind, or to the one that is named. */
 export async function redeliverEvent(
   world: World,
-  { couriers }: Webhooks,
+  { worker }: Webhooks,
   where: Where,
   endpoint_id?: string,
 ): Promise<number> {
@@ -42,14 +42,14 @@ export async function redeliverEvent(
     await addDeliveries(tx, event.id, wanted)
     return wanted
   })
-  couriers[world.environment].wake({ partner_id, endpoints })
+  worker.wake({ partner_id, endpoints })
   return endpoints.length
 }
 
 /** From `from` up to, and without, `to`. What one call does not take begins at `next_from`. */
 export async function redeliverRangeOf(
   world: World,
-  { couriers }: Webhooks,
+  { worker }: Webhooks,
   where: Where,
   range: { from: Date; to: Date },
 ): Promise<{ redelivered: number; next_from: Date | undefined }> {
@@ -69,7 +69,7 @@ export async function redeliverRangeOf(
     if (!done) break
     redelivered += done.redelivered
     after = done.last ?? after
-    couriers[world.environment].wake({ partner_id, endpoints: [id] })
+    worker.wake({ partner_id, endpoints: [id] })
     if (done.looked_at < done.most) return { redelivered, next_from: undefined }
   }
   return { redelivered, next_from: after?.at }

@@ -1,10 +1,11 @@
 import type { TSchema } from 'typebox'
+import type { PartnerActor } from '../core/actor.ts'
 import { refuse } from '../core/errors.ts'
 import { isId } from '../core/ids.ts'
 import { selectNewest } from '../db/newest.ts'
 import { renderEvent } from '../events/contract.ts'
 import { type EventType, eventTypes } from '../events/events.ts'
-import { type Caller, type Handler, handle } from '../http/endpoint.ts'
+import { type Handler, handle } from '../http/endpoint.ts'
 import { filterOf, listOf, pageOf, parseTime } from '../http/page.ts'
 import { worldOf } from '../keys/keys.ts'
 import type { World } from '../world.ts'
@@ -34,16 +35,16 @@ const GRACE_HOURS = 24
 export type SampleOf = (type: EventType, world: World) => { object: { id: string }; schema: TSchema }
 
 export const webhooksRoutes = (webhooks: Webhooks, sampleOf: SampleOf): Handler[] => [
-  handle(contract.createWebhookEndpoint, async ({ world, caller, body }) => {
-    const { partner_id } = caller
+  handle(contract.createWebhookEndpoint, async ({ world, actor, body }) => {
+    const { partner_id } = actor
     const wanted = { ...body, partner_id, description: body.description ?? null }
-    const { endpoint, secret } = await createEndpoint(worldOf(caller, world), webhooks, wanted)
+    const { endpoint, secret } = await createEndpoint(worldOf(actor, world), webhooks, wanted)
     return { ...renderEndpoint(endpoint), secret }
   }),
 
   handle(contract.listWebhookEndpoints, async (call) => {
     const list = listOf(contract.listWebhookEndpoints, call)
-    const { partner_id } = call.caller
+    const { partner_id } = call.actor
     const filter = { partner_id, filters: {}, ...filterOf(list, 'whe') }
     return pageOf(
       list,
@@ -52,36 +53,36 @@ export const webhooksRoutes = (webhooks: Webhooks, sampleOf: SampleOf): Handler[
     )
   }),
 
-  handle(contract.getWebhookEndpoint, async ({ world, caller, params }) =>
-    renderEndpoint(await findEndpoint(world, whereOf(caller, params))),
+  handle(contract.getWebhookEndpoint, async ({ world, actor, params }) =>
+    renderEndpoint(await findEndpoint(world, whereOf(actor, params))),
   ),
 
-  handle(contract.updateWebhookEndpoint, async ({ world, caller, params, body }) =>
-    renderEndpoint(await editEndpoint(worldOf(caller, world), webhooks, whereOf(caller, params), body)),
+  handle(contract.updateWebhookEndpoint, async ({ world, actor, params, body }) =>
+    renderEndpoint(await editEndpoint(worldOf(actor, world), webhooks, whereOf(actor, params), body)),
   ),
 
-  handle(contract.deleteWebhookEndpoint, async ({ world, caller, params }) => {
-    await removeEndpoint(worldOf(caller, world), webhooks, whereOf(caller, params))
+  handle(contract.deleteWebhookEndpoint, async ({ world, actor, params }) => {
+    await removeEndpoint(worldOf(actor, world), webhooks, whereOf(actor, params))
     return undefined
   }),
 
-  handle(contract.rotateWebhookSecret, async ({ world, caller, params, query, body }) => {
+  handle(contract.rotateWebhookSecret, async ({ world, actor, params, query, body }) => {
     const grace_hours = graceOf(query.grace_hours, body.grace_hours)
     const { endpoint, secret } = await rotateSecret(
-      worldOf(caller, world),
+      worldOf(actor, world),
       webhooks,
-      whereOf(caller, params),
+      whereOf(actor, params),
       grace_hours,
     )
     return { ...renderEndpoint(endpoint), secret }
   }),
 
   handle(contract.listDeliveries, async (call) => {
-    const { world, caller, params, query } = call
-    const { id: endpoint_id } = await findEndpoint(world, whereOf(caller, params))
+    const { world, actor, params, query } = call
+    const { id: endpoint_id } = await findEndpoint(world, whereOf(actor, params))
     const list = listOf(contract.listDeliveries, call)
     const found = await selectNewest(world.db, deliveryList(endpoint_id), {
-      partner_id: caller.partner_id,
+      partner_id: actor.partner_id,
       filters: { status: query.status },
       ...filterOf(list, 'evt'),
     })
@@ -90,54 +91,54 @@ export const webhooksRoutes = (webhooks: Webhooks, sampleOf: SampleOf): Handler[
     const page = pageOf(list, found, () => undefined)
     return {
       ...page,
-      data: deliveries.map((delivery) => renderDelivery(delivery, world.environment, caller)),
+      data: deliveries.map((delivery) => renderDelivery(delivery, world.environment, actor)),
     }
   }),
 
-  handle(contract.getDelivery, async ({ world, caller, params }) => {
-    const { id: endpoint_id } = await findEndpoint(world, whereOf(caller, params))
+  handle(contract.getDelivery, async ({ world, actor, params }) => {
+    const { id: endpoint_id } = await findEndpoint(world, whereOf(actor, params))
     const { event_id } = params
     const filter = { endpoint_id, event_ids: [event_id], shown: SHOWN_ALONE }
     const [delivery] = isId('event', event_id) ? await selectDeliveries(world.db, filter) : []
     return renderDelivery(
       delivery ?? refuse('event_not_found', { param: 'event_id' }),
       world.environment,
-      caller,
+      actor,
     )
   }),
 
-  handle(contract.testWebhookEndpoint, async ({ world, caller, params }) =>
+  handle(contract.testWebhookEndpoint, async ({ world, actor, params }) =>
     renderDelivery(
-      await sendTest(worldOf(caller, world), webhooks, whereOf(caller, params)),
+      await sendTest(worldOf(actor, world), webhooks, whereOf(actor, params)),
       world.environment,
-      caller,
+      actor,
     ),
   ),
 
-  handle(contract.redeliverRangeOfEvents, async ({ world, caller, params, body }) => {
+  handle(contract.redeliverRangeOfEvents, async ({ world, actor, params, body }) => {
     const range = { from: parseTime(body.from, 'from'), to: parseTime(body.to, 'to') }
     const { redelivered, next_from } = await redeliverRangeOf(
-      worldOf(caller, world),
+      worldOf(actor, world),
       webhooks,
-      whereOf(caller, params),
+      whereOf(actor, params),
       range,
     )
     return { redelivered, ...(next_from ? { next_from: next_from.toISOString() } : {}) }
   }),
 
-  handle(contract.redeliverOneEvent, async ({ world, caller, params, body }) => {
-    const where = { id: params.event_id, partner_id: caller.partner_id }
-    return { redelivered: await redeliverEvent(worldOf(caller, world), webhooks, where, body.endpoint_id) }
+  handle(contract.redeliverOneEvent, async ({ world, actor, params, body }) => {
+    const where = { id: params.event_id, partner_id: actor.partner_id }
+    return { redelivered: await redeliverEvent(worldOf(actor, world), webhooks, where, body.endpoint_id) }
   }),
 
-  handle(contract.createSampleEvent, async ({ world, caller, params, body }) => {
+  handle(contract.createSampleEvent, async ({ world, actor, params, body }) => {
     const type = params.kind
     if (!eventTypes.includes(type))
       refuse('invalid_request', { param: 'kind', message: `kind must be one of ${eventTypes.join(', ')}.` })
     const { object, schema } = sampleOf(type, world)
     const wanted = overrideFields(object, body.override ?? {}, schema)
-    const sample = { partner_id: caller.partner_id, type, object: wanted }
-    return renderEvent(await addSample(worldOf(caller, world), webhooks, sample), world.environment)
+    const sample = { partner_id: actor.partner_id, type, object: wanted }
+    return renderEvent(await addSample(worldOf(actor, world), webhooks, sample), world.environment)
   }),
 ]
 
@@ -151,7 +152,7 @@ function graceOf(in_query: string | undefined, in_body: number | undefined): num
   return in_body ?? Number(in_query ?? GRACE_HOURS)
 }
 
-const whereOf = ({ partner_id }: Caller, { endpoint_id }: { endpoint_id: string }) => ({
+const whereOf = ({ partner_id }: PartnerActor, { endpoint_id }: { endpoint_id: string }) => ({
   partner_id,
   id: endpoint_id,
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readConfig } from '../config.ts'
+import { readConfig } from '../node/config.ts'
 import { retryDelay } from './schedule.ts'
 
 const { retry_ms } = readConfig({}).webhooks

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openAuditor } from '../../src/audit/auditor.ts'
 import { giveTurn, readProgress, takeTurn } from '../../src/audit/progress.ts'
 import { auditState } from '../../src/audit/state.ts'
+import { openAuditWorker } from '../../src/audit/worker.ts'
 import { openExceptions } from '../../src/exceptions/store.ts'
 import { audit, type Check } from '../../src/ledger/audit.ts'
+import { sliceChecks } from '../../src/node/worlds.ts'
 import { settlePayout } from '../../src/pix/settle.ts'
 import { execute } from '../../src/quotes/trades.ts'
-import { sliceChecks } from '../../src/worlds.ts'
 import { crowd, times } from '../support/crowd.ts'
 import { asAdmin } from '../support/database.ts'
 import { type History, openHistory } from '../support/history.ts'
@@ -47,7 +47,7 @@ async function flood(entries: number): Promise<void> {
           : ({ kind: 'settled', end_to_end_id } as const)
       await world.commit(settlePayout(world, done.made, outcome, { by: 'rail', attempt: 1 }))
       const quote = await world.commit(await stage.quote(customer.id))
-      await world.commit(execute(world, stage.caller, quote, () => true))
+      await world.commit(execute(world, stage.actor, quote, () => true))
       made++
     },
   )
@@ -168,7 +168,7 @@ test('a check that cannot be done is a finding under its own name, and hides no 
   )
   expect((await auditState(world)).age_seconds).toBeGreaterThan(6 * 3600)
   const log = pino({ level: 'silent' })
-  const auditor = openAuditor(world, { checks, log, every_ms: 20, share_pct: 50 })
+  const auditor = openAuditWorker(world, { checks, log, every_ms: 20, share_pct: 50 })
   await until(async () => (await readProgress(world.db)).last_finished_at !== null, 60_000)
   await auditor.stop()
   const exceptions = (await openExceptions(world.db, 10)).filter(({ kind }) => kind === 'audit')

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Client, openOwner } from '../../src/db/pool.ts'
 import { auditIn } from '../../src/ledger/audit.ts'
-import { sliceChecks } from '../../src/worlds.ts'
+import { sliceChecks } from '../../src/node/worlds.ts'
 import { type History, openHistory } from '../support/history.ts'
 import { findInPieces } from '../support/pieces.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
-import { openCarrier } from '../../src/onchain/carrier.ts'
-import { openSender } from '../../src/pix/sender.ts'
+import { openTransferWorker } from '../../src/onchain/worker.ts'
+import { openPayoutWorker } from '../../src/pix/worker.ts'
 import type { PixRail } from '../../src/rails/pix/rail.ts'
 import { crowd, times } from '../support/crowd.ts'
 import { noteFact } from '../support/proof.ts'
@@ -45,8 +45,8 @@ const count = async (sql: string): Promise<number> => {
 
 const leaveBehind = () => bench.admin('UPDATE payouts SET next_attempt_at = now()')
 
-function startSender() {
-  const sender = openSender(bench.world, silent)
+function startPayoutWorker() {
+  const sender = openPayoutWorker(bench.world, silent)
   stopping.push(sender.stop)
   return sender
 }
@@ -60,7 +60,7 @@ describe('payouts that a dead node left behind', () => {
       await crowd(times(LEFT, String), AT_ONCE, () => bench.payout(customer))
       await leaveBehind()
       const began = performance.now()
-      startSender()
+      startPayoutWorker()
       await until(async () => (await count(`payouts WHERE status = 'processing'`)) === 0, LEFT_WITHIN_MS)
       const ms = Math.round(performance.now() - began)
       noteFact(
@@ -84,14 +84,14 @@ describe('payouts that a dead node left behind', () => {
       })
       const heavy = await bench.customer({ BRL: MUCH })
       await crowd(times(LEFT, String), AT_ONCE, () => bench.payout(heavy))
-      const by = await bench.openCaller()
+      const by = await bench.openActor()
       const small = await bench.payout(await bench.customer({ BRL: MUCH }, by), { by })
       await leaveBehind()
       // The small one is the last in the order of time.
       await bench.admin(
         `UPDATE payouts SET next_attempt_at = now() - interval '1 s' WHERE id <> '${small.id}'`,
       )
-      startSender()
+      startPayoutWorker()
       await until(async () => (await bench.payoutNow(small.id)).status === 'completed', 60_000)
       expect(await count(`payouts WHERE status = 'processing'`)).toBeGreaterThan(LEFT / 2)
     },
@@ -118,7 +118,7 @@ describe('calls that never return', () => {
       const customer = await bench.customer({ BRL: MUCH })
       const hanging = await Promise.all(times(HANGING, () => bench.payout(customer, { description: 'hang' })))
       await leaveBehind()
-      const sender = startSender()
+      const sender = startPayoutWorker()
       await until(async () => (await count('payouts WHERE attempts = 2')) === HANGING, 20_000)
       const fine = await bench.payout(customer)
       await bench.admin(`UPDATE payouts SET next_attempt_at = now() WHERE id = '${fine.id}'`)
@@ -144,7 +144,7 @@ test(
   async () => {
     bench = await openBench()
     const customer = await bench.customer({ USDT: MUCH })
-    const carrier = openCarrier(bench.world, silent)
+    const carrier = openTransferWorker(bench.world, silent)
     stopping.push(carrier.stop)
     const ordinary = async (): Promise<number> => {
       const began = performance.now()

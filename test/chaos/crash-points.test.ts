@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, describe, expect, test } from 'vitest'
-import { readConfig } from '../../src/config.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import type { CrashPoint } from '../../src/core/crash-point.ts'
-import { openCarrier } from '../../src/onchain/carrier.ts'
+import { readConfig } from '../../src/node/config.ts'
+import { openWorlds } from '../../src/node/worlds.ts'
 import { stepTransfer } from '../../src/onchain/settle.ts'
-import { openSender } from '../../src/pix/sender.ts'
-import { openWorlds } from '../../src/worlds.ts'
+import { openTransferWorker } from '../../src/onchain/worker.ts'
+import { openPayoutWorker } from '../../src/pix/worker.ts'
 import type { Api, Reply } from '../support/api.ts'
 import { seatsAt } from '../support/database.ts'
 import { insist, isCut } from '../support/insist.ts'
@@ -141,7 +141,7 @@ async function expectOneEnd(
 }
 
 /** Moments of the carrier, which any process may be the one to reach. */
-const ofCarrier: readonly CrashPoint[] = ['after_sign', 'before_broadcast', 'after_broadcast']
+const ofTransferWorker: readonly CrashPoint[] = ['after_sign', 'before_broadcast', 'after_broadcast']
 
 /** The process that takes the order is the one that crashes. */
 async function crashFirst(one: Case): Promise<void> {
@@ -158,7 +158,7 @@ async function crashFirst(one: Case): Promise<void> {
     }
     const paused = one.manner === 'pause'
     // Whoever is to answer while the other stands still is there before it does.
-    const beside = paused && !ofCarrier.includes(one.point) ? await startClean() : undefined
+    const beside = paused && !ofTransferWorker.includes(one.point) ? await startClean() : undefined
     const crashing = await stage.start(crashAt(one))
     const first = answerOf(stage.client(crashing.url).post(path, body))
     await until(() => (paused ? standsStill(crashing.url) : died(crashing)), FINAL_MS)
@@ -227,7 +227,7 @@ function lookAfterAll(stage: Stage): () => Promise<void> {
     config: readConfig(stage.env),
     pool: 2,
   })
-  const workers = [openSender(worlds.sandbox, log), openCarrier(worlds.sandbox, log)]
+  const workers = [openPayoutWorker(worlds.sandbox, log), openTransferWorker(worlds.sandbox, log)]
   return async () => {
     await Promise.all(workers.map((worker) => worker.stop()))
     await stop()

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { audit } from '../../src/ledger/audit.ts'
+import { sliceChecks } from '../../src/node/worlds.ts'
 import { settlePayout } from '../../src/pix/settle.ts'
 import { execute } from '../../src/quotes/trades.ts'
-import { sliceChecks } from '../../src/worlds.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { noteFact } from '../support/proof.ts'
 import { type Cut, openProxy, type Wire } from '../support/proxy.ts'
@@ -78,7 +78,7 @@ const operations: Record<string, () => Promise<() => Promise<string>>> = {
     const { id } = await stage.customer({ BRL: 200_000n })
     const quote = await stage.world.commit(await stage.quote(id))
     return async () => {
-      const done = await stage.world.commit(execute(stage.world, stage.caller, quote, () => true))
+      const done = await stage.world.commit(execute(stage.world, stage.actor, quote, () => true))
       return done.kind === 'made' ? done.trade.id : done.kind
     }
   },

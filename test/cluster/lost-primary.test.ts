@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { findClaimed } from '../../src/ledger/once.ts'
-import { openCarrier } from '../../src/onchain/carrier.ts'
+import { openTransferWorker } from '../../src/onchain/worker.ts'
 import { perform } from '../../src/operator/actions.ts'
 import type { ChainRail } from '../../src/rails/chain/rail.ts'
 import { type Cluster, startCluster } from '../support/cluster.ts'
@@ -59,7 +59,7 @@ test('what only the lost primary had is repeated to nobody', { timeout: 120_000 
   expect(await first).toBe('service_unavailable')
   expect(await cluster.sql('SELECT id FROM sandbox.transfers')).toHaveLength(1)
 
-  const again = findClaimed(stage.world, stage.caller.partner_id, order().locks.claim!).catch(() => undefined)
+  const again = findClaimed(stage.world, stage.actor.partner_id, order().locks.claim!).catch(() => undefined)
   await sleep(500)
   await lose()
   expect(await again).toBeUndefined()
@@ -102,7 +102,7 @@ test('a signature that only the lost primary had was never broadcast', { timeout
   const customer = await stage.customer({ USDT: 100_000_000n })
   await stage.world.commit(stage.transfer(customer.id, 5_000_000n))
   const lose = await behind(cluster)
-  const carrier = openCarrier(stage.world, stage.log)
+  const carrier = openTransferWorker(stage.world, stage.log)
   onTestFinished(carrier.stop)
   // Somebody keeps cancelling whatever hangs.
   for (let i = 0; i < 160; i++) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { endpoints } from '../../src/api.ts'
+import { endpoints } from '../../src/api/endpoints.ts'
 import { errorCodes, errors, Refusal } from '../../src/core/errors.ts'
 import type { Api, Reply } from '../support/api.ts'
 import { someCpf, startTestService, type TestService } from '../support/service.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { endpoints } from '../../src/api.ts'
+import { endpoints } from '../../src/api/endpoints.ts'
 import { errorCodes, errors } from '../../src/core/errors.ts'
 import { type Endpoint, methodAndPath } from '../../src/http/endpoint.ts'
 import type { Api } from '../support/api.ts'

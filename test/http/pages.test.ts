@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { endpoints } from '../../src/api.ts'
+import { endpoints } from '../../src/api/endpoints.ts'
 import { errorCodes } from '../../src/core/errors.ts'
 import { methodAndPath } from '../../src/http/endpoint.ts'
 import { revokeKey } from '../../src/keys/keys.ts'

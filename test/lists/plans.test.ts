@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createHandlers, endpoints } from '../../src/api.ts'
+import { endpoints } from '../../src/api/endpoints.ts'
+import { type HandlerParts, handlersOf } from '../../src/api/handlers.ts'
+import type { PartnerActor } from '../../src/core/actor.ts'
 import { lookedAt } from '../../src/db/newest.ts'
 import { type Client, openClient } from '../../src/db/pool.ts'
-import type { Caller, Endpoint } from '../../src/http/endpoint.ts'
+import type { Endpoint } from '../../src/http/endpoint.ts'
 import { asAdmin, createDatabase, seatAt } from '../support/database.ts'
 import { noteFact } from '../support/proof.ts'
 import { openHands } from '../support/service.ts'
@@ -94,9 +96,8 @@ const paramsOf = (partner_id: string) =>
 type Query = Readonly<Record<string, string>>
 type Asked = { readonly text: string; readonly values: readonly unknown[] }
 
-/** Nobody waits here. */
-const nobody = { lookouts: {}, requestLookouts: {} }
-const handlers = createHandlers(nobody as never)
+/** A list that nobody waits for asks none of them. */
+const handlers = handlersOf({} as HandlerParts)
 
 /** Runs a list as a request would, and tells what it asked the database, and what it answered. */
 async function runList(
@@ -114,10 +115,10 @@ async function runList(
     },
   }
   const { run } = handlers.find(({ endpoint }) => endpoint.name === list.name)!
-  const caller = { partner_id, key_id: 'key', scopes: ['read'] } as unknown as Caller
+  const actor = { partner_id, key_id: 'key', scopes: ['read'] } as unknown as PartnerActor
   const call = {
     world: { ...world, db },
-    caller,
+    actor,
     params: paramsOf(partner_id),
     query: { limit: String(LIMIT), ...query },
     wait_ms: 0,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { Value } from 'typebox/value'
-import { endpoints } from '../../src/api.ts'
+import { endpoints } from '../../src/api/endpoints.ts'
 import { errors } from '../../src/core/errors.ts'
 import { type Endpoint, methodAndPath } from '../../src/http/endpoint.ts'
 

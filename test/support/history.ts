@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { readConfig } from '../../src/config.ts'
 import { hashKeyValue } from '../../src/keys/value.ts'
-import { startService } from '../../src/main.ts'
+import { readConfig } from '../../src/node/config.ts'
+import { startService } from '../../src/node/serve.ts'
 import { perform } from '../../src/operator/actions.ts'
 import { editPartner } from '../../src/partners/partners.ts'
 import { quoteById } from '../../src/quotes/store.ts'
@@ -123,8 +123,8 @@ export async function openHistory(env: Record<string, string> = {}) {
     const { id } = await quote(partner, customer_id, 1)
     const { partner_id, key_id } = partner
     const key_hash = hashKeyValue(partner.key).toString('hex')
-    const caller = { key_id, key_hash, partner_id, terms: {} } as unknown as Parameters<typeof execute>[1]
-    await world.commit(execute(world, caller, (await quoteById(world.db, id))!, () => false))
+    const actor = { key_id, key_hash, partner_id, terms: {} } as unknown as Parameters<typeof execute>[1]
+    await world.commit(execute(world, actor, (await quoteById(world.db, id))!, () => false))
   }
 
   const credit = ({ partner_id }: Partner, customer_id: string, reference: string) =>

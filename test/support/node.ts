@@ -1,5 +1,5 @@
-import { readConfig } from '../../src/config.ts'
-import { type Service, startService } from '../../src/main.ts'
+import { readConfig } from '../../src/node/config.ts'
+import { type Service, startService } from '../../src/node/serve.ts'
 import { testEnv } from './service.ts'
 
 /** One more server of this process over a database that others may use too. */

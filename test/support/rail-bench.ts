@@ -1,15 +1,16 @@
 import { pino } from 'pino'
+import type { PartnerActor } from '../../src/core/actor.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { type Asset, money } from '../../src/core/money.ts'
 import { addCustomer } from '../../src/customers/customers.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { deposit } from '../../src/deposits/deposits.ts'
-import type { Caller } from '../../src/http/endpoint.ts'
 import { createKey } from '../../src/keys/keys.ts'
 import { hashKeyValue } from '../../src/keys/value.ts'
 import { audit } from '../../src/ledger/audit.ts'
 import { openDoor } from '../../src/ledger/commit.ts'
 import { claimOf } from '../../src/ledger/once.ts'
+import { sliceChecks } from '../../src/node/worlds.ts'
 import { type Transfer, transferById } from '../../src/onchain/store.ts'
 import { acceptTransfer } from '../../src/onchain/transfers.ts'
 import { createPartner, openShared } from '../../src/partners/partners.ts'
@@ -22,7 +23,6 @@ import type { PixRail } from '../../src/rails/pix/rail.ts'
 import { simulatedPix } from '../../src/rails/pix/simulated.ts'
 import { simulatedPrices } from '../../src/rails/prices/simulated.ts'
 import { createWorld, type World } from '../../src/world.ts'
-import { sliceChecks } from '../../src/worlds.ts'
 import { asAdmin, createDatabase, seatAt } from './database.ts'
 import { moveIntoThePast } from './past.ts'
 import { someCpf } from './service.ts'
@@ -85,20 +85,19 @@ export async function openBench(options: BenchOptions = {}) {
   const sharedDb = openPool({ ...seatAt(database.url, 'shared', 'bench'), max: 1 })
   closing.push(() => sharedDb.end())
 
-  async function openCaller(): Promise<Caller> {
+  async function openActor(): Promise<PartnerActor> {
     const partner = await createPartner(openShared(sharedDb), 'Bench')
     const { key, value } = await createKey(world, { partner_id: partner.id, name: 'bench' })
     return {
+      kind: 'api_key',
       key_id: key.id,
       key_hash: hashKeyValue(value).toString('hex'),
       partner_id: partner.id,
       scopes: [],
-      address: '::1',
-      countLookup: async () => {},
       terms: { pix_fee: 0n, third_party_payouts: true, service_fee_bps: 0, partner_fee_share_pct: 0 },
-    } as unknown as Caller
+    }
   }
-  const caller = await openCaller()
+  const actor = await openActor()
 
   let keys = 0
   const bodyOf = () => ''
@@ -106,10 +105,10 @@ export async function openBench(options: BenchOptions = {}) {
   return {
     database,
     world,
-    caller,
+    actor,
     openNode,
-    openCaller,
-    async customer(balances: Partial<Record<Asset, bigint>>, of: Caller = caller): Promise<string> {
+    openActor,
+    async customer(balances: Partial<Record<Asset, bigint>>, of: PartnerActor = actor): Promise<string> {
       const { partner_id } = of
       const { id } = await addCustomer(world, { partner_id, name: 'Ana Souza', document: someCpf() })
       for (const [asset, units] of Object.entries(balances) as [Asset, bigint][]) {
@@ -120,7 +119,7 @@ export async function openBench(options: BenchOptions = {}) {
     },
     async payout(
       customer_id: string,
-      { by = caller, description = null, node = world, key = `p${++keys}` }: PayoutParts = {},
+      { by = actor, description = null, node = world, key = `p${++keys}` }: PayoutParts = {},
     ): Promise<Payout> {
       const pix_key = 'ana@example.com'
       const done = await node.commit(
@@ -142,7 +141,7 @@ export async function openBench(options: BenchOptions = {}) {
     },
     async transfer(
       customer_id: string,
-      { by = caller, amount = 10_000_000n }: { by?: Caller; amount?: bigint } = {},
+      { by = actor, amount = 10_000_000n }: { by?: PartnerActor; amount?: bigint } = {},
     ): Promise<Transfer> {
       const key = `t${++keys}`
       const done = await world.commit(
@@ -185,7 +184,7 @@ export async function openBench(options: BenchOptions = {}) {
   }
 }
 
-type PayoutParts = { by?: Caller; description?: string | null; node?: World<'sandbox'>; key?: string }
+type PayoutParts = { by?: PartnerActor; description?: string | null; node?: World<'sandbox'>; key?: string }
 
 /** A moment that a test waits for, and a door that it holds shut. */
 export function openGate(): { readonly reached: Promise<void>; arrive(): Promise<void>; open(): void } {

@@ -1,11 +1,11 @@
 import { pino } from 'pino'
+import type { PartnerActor } from '../../src/core/actor.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import type { Refusal } from '../../src/core/errors.ts'
 import { type Asset, money } from '../../src/core/money.ts'
 import { addCustomer } from '../../src/customers/customers.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { deposit } from '../../src/deposits/deposits.ts'
-import type { Caller } from '../../src/http/endpoint.ts'
 import { createKey } from '../../src/keys/keys.ts'
 import { hashKeyValue } from '../../src/keys/value.ts'
 import { openDoor } from '../../src/ledger/commit.ts'
@@ -62,15 +62,13 @@ export async function openTestWorld(options: {
   })
   const { id: partner_id } = await createPartner(openShared(sharedDb), 'Test')
   const { key, value } = await createKey(world, { partner_id, name: 'test' })
-  const caller: Caller = {
+  const actor: PartnerActor = {
+    kind: 'api_key',
     key_id: key.id,
     key_hash: hashKeyValue(value).toString('hex'),
     partner_id,
     scopes: key.scopes,
-    limits: { per_minute: 1, per_day: 1, endpoint_per_minute: undefined, lookup_per_minute: 1 } as never,
     terms: { pix_fee: 0n, third_party_payouts: false, service_fee_bps: 50, partner_fee_share_pct: 0 },
-    address: '::1',
-    countLookup: async () => {},
   }
   const bodyOf = (refusal: Refusal) => refusal.code
   let keys = 0
@@ -78,7 +76,7 @@ export async function openTestWorld(options: {
   return {
     world,
     db,
-    caller,
+    actor,
     log,
     async customer(balances: Partial<Record<Asset, bigint>> = {}) {
       const customer = await addCustomer(world, { partner_id, name: 'Ana', document: someCpf() })
@@ -107,7 +105,7 @@ export async function openTestWorld(options: {
         idempotency_key,
       }
       const claim = claimOf(key.id, PAYOUT, { idempotency_key })
-      return acceptPayout(world, caller, { order, claim, counterparty, bodyOf })
+      return acceptPayout(world, actor, { order, claim, counterparty, bodyOf })
     },
     transfer(customer_id: string, units: bigint, idempotency_key = `transfer ${++keys}`) {
       const order = {
@@ -119,12 +117,12 @@ export async function openTestWorld(options: {
         idempotency_key,
       } as const
       const claim = claimOf(key.id, TRANSFER, { idempotency_key })
-      return acceptTransfer(world, caller, { order, claim, fee: 1_000_000n, bodyOf })
+      return acceptTransfer(world, actor, { order, claim, fee: 1_000_000n, bodyOf })
     },
     quote: async (customer_id: string) =>
       lockQuote(
         world,
-        caller,
+        actor,
         {
           customer_id,
           from_asset: 'BRL',

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { JsonSchema, Ref } from '../../../src/docs/json-schema.ts'
-import type { Operation as Declared, OpenApi, Parameter } from '../../../src/docs/openapi.ts'
-import type { Response } from '../../../src/docs/responses.ts'
+import type { JsonSchema, Ref } from '../../../src/reference/json-schema.ts'
+import type { Operation as Declared, OpenApi, Parameter } from '../../../src/reference/openapi.ts'
+import type { Response } from '../../../src/reference/responses.ts'
 
 /** openapi.json as a client reads it: from the file, and with a validator that knows nothing of the code. */
 export const document = JSON.parse(

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { Environment } from './core/environment.ts'
-import type { ChoreOutcome } from './db/chore.ts'
+import type { Environment } from '../core/environment.ts'
+import type { ChoreOutcome } from '../db/chore.ts'
 import { openQuestions, type Question } from './gauges.ts'
 import { version } from './version.ts'
 

@@ -19,7 +19,7 @@ const transfers = { table: 'transfers', columns: transferColumns } as const
 const fresh: Due = { ...transfers, name: 'transfers new', where: `status = 'pending'` }
 const followed: Due = { ...transfers, name: 'transfers followed', where: `status = 'processing'` }
 
-export function openCarrier(world: World, log: Logger): Worker {
+export function openTransferWorker(world: World, log: Logger): Worker {
   const { carry, compare } = transferSteps(world, log)
 
   const common = { log, at_once: AT_ONCE, stop_ms: world.rail_timeout_ms }

@@ -9,11 +9,11 @@ import { perform } from '../operator/actions.ts'
 import { approve, propose } from '../operator/proposals.ts'
 import type { PixRail, PixStatus } from '../rails/pix/rail.ts'
 import { awaitAnswer, fixAnswer } from './answers.ts'
-import { openSender } from './sender.ts'
 import { intendSend } from './sends.ts'
 import { settlePayout } from './settle.ts'
 import { payoutSteps } from './steps.ts'
 import { type Payout, payoutColumns } from './store.ts'
+import { openPayoutWorker } from './worker.ts'
 
 let bench: Bench
 let stopping: (() => Promise<void>)[] = []
@@ -60,7 +60,7 @@ async function open(options: BenchOptions) {
 }
 
 function start(world = bench.world) {
-  const sender = openSender(world, silent)
+  const sender = openPayoutWorker(world, silent)
   stopping.push(sender.stop)
   return sender
 }
@@ -408,7 +408,7 @@ test('at the end of its 24 hours an old payout leaves the claim of a new one alo
   await world.commit(settlePayout(world, old, SETTLED, { by: 'rail', attempt: 1 }))
   await bench.past(old, '24 hours')
   const fresh = await bench.payout(customer, { key })
-  const claim = claimOf(bench.caller.key_id, 'pix.payout', { idempotency_key: key })
+  const claim = claimOf(bench.actor.key_id, 'pix.payout', { idempotency_key: key })
   const fixed = await world.commit(fixAnswer(world, old))
   expect(JSON.parse('answer' in fixed ? fixed.answer.body : '{}').id).toBe(old.id)
   await world.commit(settlePayout(world, old, SETTLED, { by: 'rail', attempt: 1 }))

@@ -1,23 +1,23 @@
 import type { Logger } from 'pino'
+import { type Chore, type ChoreOutcome, openChore } from '../db/chore.ts'
+import type { Db, Pool } from '../db/pool.ts'
+import { forgetEvents } from '../events/store.ts'
+import { forgetClaims, forgetCommits } from '../ledger/retention.ts'
+import { forgetWindows } from '../limits/store.ts'
+import { expireProposals } from '../operator/proposals.ts'
+import { noteStuck } from '../operator/stuck.ts'
+import { forgetQuotes } from '../quotes/store.ts'
+import { forgetRequests } from '../requests/store.ts'
+import { forgetDeliveries } from '../webhooks/queue.ts'
+import type { World, Worlds } from '../world.ts'
 import type { Config } from './config.ts'
-import { type Chore, type ChoreOutcome, openChore } from './db/chore.ts'
-import type { Db, Pool } from './db/pool.ts'
-import { forgetEvents } from './events/store.ts'
-import { forgetClaims, forgetCommits } from './ledger/retention.ts'
-import { forgetWindows } from './limits/store.ts'
-import { expireProposals } from './operator/proposals.ts'
-import { noteStuck } from './operator/stuck.ts'
-import { forgetQuotes } from './quotes/store.ts'
-import { forgetRequests } from './requests/store.ts'
-import { forgetDeliveries } from './webhooks/queue.ts'
-import type { World, Worlds } from './world.ts'
 
 /**
  * Everything that a node does now and then without being asked, and how often. What it forgets is old and owed to nobody;
  * how long each table keeps its rows is told in docs/guides/operations.md, "What is kept, and for how long".
  *
- * What runs all the time is elsewhere, each beside what it serves: payouts (pix/sender.ts), transfers
- * (onchain/carrier.ts), the treasury's sums (treasury/treasury.ts), events and webhooks (webhooks/courier.ts), last uses
+ * What runs all the time is elsewhere, each beside what it serves: payouts (pix/worker.ts), transfers
+ * (onchain/worker.ts), the treasury's sums (treasury/treasury.ts), events and webhooks (webhooks/worker.ts), last uses
  * of keys (keys/keyring.ts), the log of requests (requests/recorder.ts), counts of the limits (limits/limiter.ts).
  */
 const CLOCK_MS = 30_000

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
-import { parseAddress } from './db/address.ts'
-import { type Cidr, parseCidr } from './http/ip.ts'
-import type { Quoting } from './world.ts'
+import { parseAddress } from '../db/address.ts'
+import { type Cidr, parseCidr } from '../http/ip.ts'
+import type { Quoting } from '../world.ts'
 
 /**
  * Environment variables → typed config. All mistakes are reported at once; a server with a mistake does not start.

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import { createDatabase } from '../test/support/database.ts'
-import { testEnv } from '../test/support/service.ts'
+import { createDatabase } from '../../test/support/database.ts'
+import { testEnv } from '../../test/support/service.ts'
 import { readConfig } from './config.ts'
-import { startService } from './main.ts'
+import { startService } from './serve.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'trilho-demo-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -1,12 +1,12 @@
 import type { TSchema } from 'typebox'
-import type { IdKind } from './core/ids.ts'
-import type { EventSample } from './docs/event-webhooks.ts'
-import { collectNamesakes, inState, replyExample } from './docs/example.ts'
-import { type EventType, eventTypes, sequenceOf, TEST_TYPE } from './events/events.ts'
-import type { Endpoint } from './http/endpoint.ts'
-import { ApiKeyObject } from './keys/contract.ts'
-import { FeePayoutObject } from './partners/contract.ts'
-import type { SampleOf } from './webhooks/routes.ts'
+import type { IdKind } from '../core/ids.ts'
+import { type EventType, eventTypes, sequenceOf, TEST_TYPE } from '../events/events.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import { ApiKeyObject } from '../keys/contract.ts'
+import { FeePayoutObject } from '../partners/contract.ts'
+import type { EventSample } from '../reference/event-webhooks.ts'
+import { collectNamesakes, inState, replyExample } from '../reference/example.ts'
+import type { SampleOf } from '../webhooks/routes.ts'
 
 /** What an event is about: its kind without the last word. */
 type About<Type extends string> = Type extends `${infer First}.${infer Rest}`
@@ -40,11 +40,11 @@ type ObjectSchema = TSchema & {
 }
 
 /** A made-up object in the form that the reference shows, in the state that the event tells of. */
-export function sampleOf(endpoints: () => readonly Endpoint[]): SampleOf {
+export function sampleOf(endpoints: readonly Endpoint[]): SampleOf {
   return (type, world) => {
     const told = { id: world.newId(subjectOf(type).id), now: world.clock.now() }
-    const object = sampleObject(type, endpoints(), told) as { id: string }
-    return { object, schema: schemaFor(subjectOf(type), endpoints()) }
+    const object = sampleObject(type, endpoints, told) as { id: string }
+    return { object, schema: schemaFor(subjectOf(type), endpoints) }
   }
 }
 

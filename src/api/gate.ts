@@ -1,64 +1,22 @@
-import type { Clock } from './core/clock.ts'
-import type { Environment } from './core/environment.ts'
-import { Refusal } from './core/errors.ts'
-import { Crowded, type Leave, openTurns, type Turns } from './core/turns.ts'
-import { customersRoutes } from './customers/routes.ts'
-import { depositsRoutes } from './deposits/routes.ts'
-import { eventsRoutes } from './events/routes.ts'
-import { type Caller, type Endpoint, type Handler, lackOfScopes } from './http/endpoint.ts'
-import type { Admission, Gate, Knock } from './http/gate.ts'
-import { type Cidr, cidrContains, clientAddress, normalizeAddress } from './http/ip.ts'
-import { openShares } from './http/shares.ts'
-import type { Lookouts } from './http/wait.ts'
-import type { Identified, Keyring } from './keys/keyring.ts'
-import { openStrangers, openVisitors } from './limits/addresses.ts'
-import type { Limiter } from './limits/limiter.ts'
-import { tooMany } from './limits/refusal.ts'
-import { limitsRoutes } from './limits/routes.ts'
-import { looksUp, lookupWant, wantsOf } from './limits/wants.ts'
-import type { Verdict } from './limits/windows.ts'
-import { transfersRoutes } from './onchain/routes.ts'
-import { partnersRoutes } from './partners/routes.ts'
-import { pixRoutes, type Senders } from './pix/routes.ts'
-import { quotesRoutes, type Treasuries } from './quotes/routes.ts'
-import { requestsRoutes } from './requests/routes.ts'
-import { sampleOf } from './samples.ts'
-import type { Webhooks } from './webhooks/endpoints.ts'
-import { webhooksRoutes } from './webhooks/routes.ts'
+import type { PartnerActor } from '../core/actor.ts'
+import type { Clock } from '../core/clock.ts'
+import type { Environment } from '../core/environment.ts'
+import { Refusal } from '../core/errors.ts'
+import { Crowded, type Leave, openTurns, type Turns } from '../core/turns.ts'
+import { type Limits, lackOfScopes } from '../http/endpoint.ts'
+import type { Admission, Gate, Knock } from '../http/gate.ts'
+import { type Cidr, cidrContains, clientAddress, normalizeAddress } from '../http/ip.ts'
+import { openShares } from '../http/shares.ts'
+import type { Identified, Keyring } from '../keys/keyring.ts'
+import { openStrangers, openVisitors } from '../limits/addresses.ts'
+import type { Limiter } from '../limits/limiter.ts'
+import { tooMany } from '../limits/refusal.ts'
+import { looksUp, lookupWant, wantsOf } from '../limits/wants.ts'
+import type { Verdict } from '../limits/windows.ts'
 
 const ADDRESSES_KEPT = 10_000
 /** On one node. */
 const WAITS_PER_PARTNER = 20
-
-/** Everything the API answers to, and the gate before it. */
-export function createHandlers(parts: {
-  limiter: Limiter
-  senders: Senders
-  treasuries: Treasuries
-  webhooks: Webhooks
-  lookouts: Lookouts
-  requestLookouts: Lookouts
-}): Handler[] {
-  return [
-    ...customersRoutes,
-    ...pixRoutes(parts?.senders),
-    ...transfersRoutes,
-    ...quotesRoutes(parts?.treasuries),
-    ...partnersRoutes,
-    ...depositsRoutes,
-    ...eventsRoutes(parts?.lookouts),
-    ...requestsRoutes(parts?.requestLookouts),
-    ...webhooksRoutes(
-      parts?.webhooks,
-      sampleOf(() => endpoints),
-    ),
-    ...limitsRoutes(parts?.limiter, () => endpoints),
-  ]
-}
-
-export const endpoints: readonly Endpoint[] = createHandlers(undefined as never).map(
-  ({ endpoint }) => endpoint,
-)
 
 export type GateOptions = {
   readonly keyring: Keyring
@@ -109,7 +67,7 @@ export function createGate({ keyring, limiter, clock, trusted_proxies, in_flight
   }
 
   /** Counts the request in all of its windows together; a look-up that shows only later takes all of them back. */
-  async function count(key_id: string, limits: Caller['limits'], knock: Knock) {
+  async function count(key_id: string, limits: Limits, knock: Knock) {
     const { endpoint, dry_run } = knock
     const wants = wantsOf(limits, endpoint, dry_run)
     const verdict = await limiter.take(key_id, wants)
@@ -146,14 +104,23 @@ export function createGate({ keyring, limiter, clock, trusted_proxies, in_flight
         return { by, window, refusal }
       }
       if (refused) return turnedAway(tooMany(refused))
-      const caller: Caller = { ...callerOf(identified, address), countLookup }
-      keyring.noteUse(world, caller)
+      const actor = actorOf(identified)
+      keyring.noteUse(world, { key_id: key.id, address })
       if (endpoint?.sandbox_only && world.environment !== 'sandbox')
         return turnedAway(new Refusal('sandbox_only'))
       const lack = endpoint?.scopes && lackOfScopes(endpoint.scopes, key.scopes)
       if (lack !== undefined)
         return turnedAway(new Refusal('insufficient_scope', { message: `This API key ${lack}.` }))
-      return { by, window, windowNow, world: worldFor(world, caller, endpoint), caller, leave }
+      return {
+        by,
+        window,
+        windowNow,
+        world: worldFor(world, actor, endpoint),
+        actor,
+        limits,
+        countLookup,
+        leave,
+      }
     } catch (error) {
       leave()
       throw error
@@ -186,23 +153,19 @@ function openAddressOf(trusted: readonly Cidr[]): Gate['addressOf'] {
   }
 }
 
-function callerOf(
-  { key, key_hash, limits }: Extract<Identified, { refusal?: undefined }>,
-  address: string,
-): Omit<Caller, 'countLookup'> {
+function actorOf({ key, key_hash }: Extract<Identified, { refusal?: undefined }>): PartnerActor {
   return {
+    kind: 'api_key',
     key_id: key.id,
     key_hash,
     partner_id: key.partner_id,
     scopes: key.scopes,
-    limits,
     terms: {
       pix_fee: BigInt(key.pix_fee),
       third_party_payouts: key.third_party_payouts,
       service_fee_bps: key.service_fee_bps,
       partner_fee_share_pct: key.partner_fee_share_pct,
     },
-    address,
   }
 }
 

@@ -1,6 +1,7 @@
+import { type Scope, scopes } from '../core/actor.ts'
 import { errors } from '../core/errors.ts'
 import { type Asset, assetNames, assets, formatMoney, money } from '../core/money.ts'
-import { commonErrors, type Scope, scopes } from '../http/endpoint.ts'
+import { commonErrors } from '../http/endpoint.ts'
 import { tiers } from '../limits/tiers.ts'
 import { type Html, html, jsonSample, sample, table } from './html.ts'
 import type { OpenApi } from './openapi.ts'

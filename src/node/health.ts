@@ -1,11 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { Refusal } from './core/errors.ts'
-import { type Pool, sqlState } from './db/pool.ts'
-import type { PrimaryState } from './db/primary.ts'
-import { refusalHeaders } from './http/headers.ts'
-import { isLoopback } from './http/ip.ts'
-import { toRefusal } from './http/server.ts'
+import { Refusal } from '../core/errors.ts'
+import { type Pool, sqlState } from '../db/pool.ts'
+import type { PrimaryState } from '../db/primary.ts'
+import { refusalHeaders } from '../http/headers.ts'
+import { isLoopback } from '../http/ip.ts'
+import { toRefusal } from '../http/server.ts'
 import type { Metrics } from './metrics.ts'
 
 const READY_MS = 1000

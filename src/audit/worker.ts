@@ -36,9 +36,9 @@ import {
  * The audit that runs by itself, in one node at a time: piece by piece through all the books, each piece in a short
  * snapshot of its own, so that it holds nothing up; then from the beginning again. What it finds becomes an exception.
  */
-export type Auditor = { stop(): Promise<void> }
+export type AuditWorker = { stop(): Promise<void> }
 
-export type AuditorOptions = {
+export type AuditWorkerOptions = {
   readonly checks: readonly Check[]
   readonly log: Logger
   /** A pass begins so long after the one before it began, or when that one has ended. */
@@ -59,7 +59,7 @@ const FIRST_MS = 20_000
 /** Of one check in one piece; the number of findings is always told. */
 const EXCEPTIONS_AT_ONCE = 20
 
-export function openAuditor(world: World, options: AuditorOptions): Auditor {
+export function openAuditWorker(world: World, options: AuditWorkerOptions): AuditWorker {
   const { log, every_ms } = options
   const { db } = world
   const node = randomUUID()
@@ -108,7 +108,7 @@ export function openAuditor(world: World, options: AuditorOptions): Auditor {
 }
 
 /** One piece, if it is this node's turn and a pass is due. Returns how long to rest. */
-async function turn(world: World, node: string, options: AuditorOptions): Promise<number> {
+async function turn(world: World, node: string, options: AuditWorkerOptions): Promise<number> {
   const { db } = world
   const look_ms = Math.min(LOOK_MS, options.every_ms)
   const seen = await readProgress(db)
@@ -136,7 +136,11 @@ function dueIn({ started_at, last_started_at, now }: Progress, every_ms: number)
 
 type Piece = { readonly findings: readonly Finding[]; readonly next: Place | undefined }
 
-function readPiece(db: Pool, place: Place, { checks, most = PIECE_ROWS }: AuditorOptions): Promise<Piece> {
+function readPiece(
+  db: Pool,
+  place: Place,
+  { checks, most = PIECE_ROWS }: AuditWorkerOptions,
+): Promise<Piece> {
   const { stage } = place
   const following = stages[stages.indexOf(stage) + 1]
   const nextStage = following && { stage: following, position: null }

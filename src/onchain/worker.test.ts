@@ -4,9 +4,9 @@ import { until } from '../../test/support/wait.ts'
 import { perform } from '../operator/actions.ts'
 import { approve, propose } from '../operator/proposals.ts'
 import type { ChainRail } from '../rails/chain/rail.ts'
-import { openCarrier } from './carrier.ts'
 import { stepTransfer } from './settle.ts'
 import { transferSteps } from './steps.ts'
+import { openTransferWorker } from './worker.ts'
 
 let bench: Bench
 afterEach(async () => {
@@ -50,9 +50,9 @@ test('a refusal that is heard after another node signed and broadcast gives noth
   })
   const customer = await bench.customer({ USDT: BALANCE })
   const { id } = await bench.transfer(customer)
-  const first = openCarrier(slow, silent)
+  const first = openTransferWorker(slow, silent)
   await gate.reached
-  const second = openCarrier(bench.world, silent)
+  const second = openTransferWorker(bench.world, silent)
   await until(async () => (await bench.transferNow(id)).status === 'processing', 20_000)
   gate.open()
   await first.stop()
@@ -111,7 +111,7 @@ test('what was never signed is failed by an operator, and is not signed any more
   })
   const customer = await bench.customer({ USDT: BALANCE })
   const { id } = await bench.transfer(customer)
-  const carrier = openCarrier(bench.world, silent)
+  const carrier = openTransferWorker(bench.world, silent)
   await gate.reached
   await perform(bench.world, {
     name: 'resolve_transfer',

@@ -24,7 +24,7 @@ import { ownersOf } from './store.ts'
  * A receiver that is dead, slow or endless is in nobody's way but its own: how many attempts an endpoint may have under
  * way is in lanes.ts, who gets room on this node in rooms.ts and pace.ts, what is claimed and under way in posts.ts.
  */
-export type Courier = {
+export type WebhookWorker = {
   /** There is something new: fresh events, or deliveries of these endpoints of a partner. */
   wake(fed?: { readonly partner_id: string; readonly endpoints: readonly string[] }): void
   /** Nothing goes to this endpoint any more: it was disabled or deleted. */
@@ -32,7 +32,7 @@ export type Courier = {
   stop(): Promise<void>
 }
 
-export type CourierOptions = DeliveryOptions & {
+export type WebhookWorkerOptions = DeliveryOptions & {
   /** How many webhooks of one partner may begin in a second, over a while. */
   readonly per_second: number
   readonly log: Logger
@@ -57,7 +57,7 @@ const GATHER_DELIVERIES_MS = 5
 const STOP_MS = 1500
 const OWNERS_KEPT = 10_000
 
-export function openCourier(world: World, options: CourierOptions): Courier {
+export function openWebhookWorker(world: World, options: WebhookWorkerOptions): WebhookWorker {
   const { log, onAttempt, onLost, timeout_ms } = options
   const lease_ms = timeout_ms + world.lease_ms
   /** Of what is under way. */

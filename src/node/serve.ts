@@ -1,46 +1,47 @@
 import type { AddressInfo, Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
-import { createGate, createHandlers, endpoints } from './api.ts'
-import { openAuditor } from './audit/auditor.ts'
-import { auditDetails } from './audit/state.ts'
+import { endpoints } from '../api/endpoints.ts'
+import { createGate } from '../api/gate.ts'
+import { handlersOf } from '../api/handlers.ts'
+import { auditDetails } from '../audit/state.ts'
+import { openAuditWorker } from '../audit/worker.ts'
+import { type Clock, systemClock } from '../core/clock.ts'
+import type { Environment } from '../core/environment.ts'
+import { reportError } from '../core/error-report.ts'
+import { awaitPrimary } from '../db/await-primary.ts'
+import { measureOffset } from '../db/clock.ts'
+import { openHints } from '../db/hints.ts'
+import { type Lookout, openLookout } from '../db/lookout.ts'
+import { assertMigrated, migrate } from '../db/migrate.ts'
+import { openSealer, seatsOf, secretKeysOf, startDatabase } from '../db/open.ts'
+import { type Db, openClient, openOwner, openPool } from '../db/pool.ts'
+import { primaryOf } from '../db/primary.ts'
+import { eventLookout } from '../events/store.ts'
+import { buildServer } from '../http/server.ts'
+import { openKeyring } from '../keys/keyring.ts'
+import { openLimiter } from '../limits/limiter.ts'
+import { openTransferWorker } from '../onchain/worker.ts'
+import { openShared } from '../partners/partners.ts'
+import { openPayoutWorker } from '../pix/worker.ts'
+import { buildOpenApi } from '../reference/openapi.ts'
+import { registerPages } from '../reference/pages.ts'
+import { openRequestRecorder } from '../requests/recorder.ts'
+import { requestLookout } from '../requests/store.ts'
+import { eventSamples } from '../sandbox/samples.ts'
+import { checkSecretKey, type Reached, reachedBy, withReach } from '../secrets/check.ts'
+import { openTreasuryWorker } from '../treasury/worker.ts'
+import { isAllowedAddress } from '../webhooks/address.ts'
+import { dnsResolver, openOutside } from '../webhooks/outside.ts'
+import { openWebhookWorker, type WebhookWorker } from '../webhooks/worker.ts'
+import type { World } from '../world.ts'
 import type { Config } from './config.ts'
-import { type Clock, systemClock } from './core/clock.ts'
-import type { Environment } from './core/environment.ts'
-import { reportError } from './core/error-report.ts'
-import { awaitPrimary } from './db/await-primary.ts'
-import { measureOffset } from './db/clock.ts'
-import { openHints } from './db/hints.ts'
-import { type Lookout, openLookout } from './db/lookout.ts'
-import { assertMigrated, migrate } from './db/migrate.ts'
-import { openSealer, seatsOf, secretKeysOf, startDatabase } from './db/open.ts'
-import { type Db, openClient, openOwner, openPool } from './db/pool.ts'
-import { primaryOf } from './db/primary.ts'
 import { createDemo, showDemo } from './demo.ts'
-import { buildOpenApi } from './docs/openapi.ts'
-import { registerPages } from './docs/pages.ts'
-import { eventLookout } from './events/store.ts'
 import { questionsOf, questionsOfNode } from './figures.ts'
 import { openReadiness, registerHealth, registerMetrics, startMetricsServer } from './health.ts'
 import { openHousekeeping } from './housekeeping.ts'
-import { buildServer } from './http/server.ts'
-import type { Lookouts } from './http/wait.ts'
-import { openKeyring } from './keys/keyring.ts'
-import { openLimiter } from './limits/limiter.ts'
 import { createMetrics } from './metrics.ts'
-import { openCarrier } from './onchain/carrier.ts'
-import { openShared } from './partners/partners.ts'
-import { openSender } from './pix/sender.ts'
-import { openRequestRecorder } from './requests/recorder.ts'
-import { requestLookout } from './requests/store.ts'
-import { eventSamples } from './samples.ts'
-import { checkSecretKey, type Reached, reachedBy, withReach } from './secrets/check.ts'
-import { openTreasury } from './treasury/treasury.ts'
 import { version } from './version.ts'
-import { isAllowedAddress } from './webhooks/address.ts'
-import { type Courier, openCourier } from './webhooks/courier.ts'
-import { dnsResolver, openOutside } from './webhooks/outside.ts'
-import type { World } from './world.ts'
 import { openWorlds, sliceChecks } from './worlds.ts'
 
 /**
@@ -138,7 +139,7 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
 
     const metrics = createMetrics()
     const clock = systemClock()
-    const couriers: Partial<Record<Environment, Courier>> = {}
+    const couriers: Partial<Record<Environment, WebhookWorker>> = {}
     const lookouts: Partial<Record<Environment, Lookout>> = {}
     const sharedSeat = seats('shared', 'trilho')
     const wait_ms = config.database_wait_ms
@@ -186,22 +187,22 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
     closing.push(limiter.stop)
 
     const senders = {
-      production: openSender(worlds.production, log),
-      sandbox: openSender(worlds.sandbox, log),
+      production: openPayoutWorker(worlds.production, log),
+      sandbox: openPayoutWorker(worlds.sandbox, log),
     }
     const treasuries = {
-      production: openTreasury(worlds.production, log),
-      sandbox: openTreasury(worlds.sandbox, log),
+      production: openTreasuryWorker(worlds.production, log),
+      sandbox: openTreasuryWorker(worlds.sandbox, log),
     }
     const workers = [
       ...Object.values(treasuries),
       ...Object.values(senders),
-      openCarrier(worlds.production, log),
-      openCarrier(worlds.sandbox, log),
+      openTransferWorker(worlds.production, log),
+      openTransferWorker(worlds.sandbox, log),
     ]
     closing.push(() => Promise.all(workers.map((worker) => worker.stop())))
     const auditors = Object.values<World>(worlds).map((world) =>
-      openAuditor(world, { checks: sliceChecks, log, ...config.audit }),
+      openAuditWorker(world, { checks: sliceChecks, log, ...config.audit }),
     )
     closing.push(() => Promise.all(auditors.map((auditor) => auditor.stop())))
 
@@ -218,7 +219,7 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
       const lookout = openLookout(eventLookout(world.db), log)
       lookouts[environment] = lookout
       const onPlaced = lookout.wake
-      const courier = openCourier(world, {
+      const courier = openWebhookWorker(world, {
         outside,
         sealer,
         log,
@@ -232,9 +233,8 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
       couriers[environment] = courier
       closing.push(courier.stop)
     }
-    const webhooks = { sealer, reach, couriers: couriers as Record<Environment, Courier> }
 
-    const requestLookouts: Lookouts = {
+    const requestLookouts = {
       production: openLookout(requestLookout(worlds.production.db), log),
       sandbox: openLookout(requestLookout(worlds.sandbox.db), log),
     }
@@ -250,16 +250,19 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
     let serving = false
     const { trusted_proxies, in_flight } = config
     const gate = createGate({ keyring, limiter, clock, trusted_proxies, in_flight })
+    const handlersIn = (environment: Environment) =>
+      handlersOf({
+        payouts: senders[environment],
+        treasury: treasuries[environment],
+        webhooks: { sealer, reach, worker: couriers[environment]! },
+        newEvents: lookouts[environment]!,
+        newRequests: requestLookouts[environment],
+        limiter,
+      })
     const server = { url: config.public_url ?? '' }
     const app = buildServer({
-      handlers: createHandlers({
-        limiter,
-        senders,
-        treasuries,
-        webhooks,
-        lookouts: lookouts as Lookouts,
-        requestLookouts,
-      }),
+      endpoints,
+      handlers: { production: handlersIn('production'), sandbox: handlersIn('sandbox') },
       gate,
       public_url: () => server.url,
       log,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import type { Scope } from '../core/actor.ts'
 import type { ErrorCode } from '../core/errors.ts'
-import { type Endpoint, methodAndPath, type Repeat, repeatOf, type Scope } from '../http/endpoint.ts'
+import { type Endpoint, methodAndPath, type Repeat, repeatOf } from '../http/endpoint.ts'
 import { LOOKUP_PER_MINUTE, REDELIVERIES_PER_MINUTE } from '../limits/tiers.ts'
 import {
   type EventSample,

@@ -1,13 +1,13 @@
-import { auditState } from './audit/state.ts'
-import { countOpen } from './db/due.ts'
-import type { Pool } from './db/pool.ts'
-import { countOpenExceptions } from './exceptions/store.ts'
+import { auditState } from '../audit/state.ts'
+import { countOpen } from '../db/due.ts'
+import type { Pool } from '../db/pool.ts'
+import { countOpenExceptions } from '../exceptions/store.ts'
+import type { DoorFacts } from '../ledger/commit.ts'
+import { networkNames } from '../onchain/address.ts'
+import { oldestUnfolded } from '../treasury/store.ts'
+import { queueState } from '../webhooks/queue.ts'
+import type { World } from '../world.ts'
 import type { Question, Sample } from './gauges.ts'
-import type { DoorFacts } from './ledger/commit.ts'
-import { networkNames } from './onchain/address.ts'
-import { oldestUnfolded } from './treasury/store.ts'
-import { queueState } from './webhooks/queue.ts'
-import type { World } from './world.ts'
 
 /**
  * What the metrics ask about money that hangs, and about what would make it hang. Every question reads a bounded number

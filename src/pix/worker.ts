@@ -13,7 +13,7 @@ import { type Payout, payoutColumns } from './store.ts'
  * final when its lease ends is taken up by any node, which asks before it does anything: only what the rail is sure it
  * never got is sent again, under the same id, and only after it was said that it will be.
  */
-export type Sender = {
+export type PayoutWorker = {
   /**
    * The first try, by whoever accepted it. `since` is when accepting began, by this process's own steady clock: the lease
    * has run since then at most. Resolves to the end if it came at once, to undefined if the outcome is not known yet.
@@ -34,7 +34,7 @@ const payouts = { table: 'payouts', columns: payoutColumns } as const
 const left: Due = { ...payouts, name: 'payouts left', where: `${OPEN} AND attempts <= 1` }
 const asked: Due = { ...payouts, name: 'payouts asked', where: `${OPEN} AND attempts > 1` }
 
-export function openSender(world: World, log: Logger): Sender {
+export function openPayoutWorker(world: World, log: Logger): PayoutWorker {
   const watches = openWatches()
   const { send, lookAfter, compare } = payoutSteps(world, log, watches.tell)
 

@@ -1,0 +1,25 @@
+import { customerEndpoints } from '../customers/contract.ts'
+import { depositEndpoints } from '../deposits/contract.ts'
+import { eventEndpoints } from '../events/contract.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import { limitEndpoints } from '../limits/contract.ts'
+import { transferEndpoints } from '../onchain/contract.ts'
+import { partnerEndpoints } from '../partners/contract.ts'
+import { pixEndpoints } from '../pix/contract.ts'
+import { quoteEndpoints } from '../quotes/contract.ts'
+import { requestEndpoints } from '../requests/contract.ts'
+import { webhookEndpoints } from '../webhooks/contract.ts'
+
+/** Everything the API answers to, as data. */
+export const endpoints: readonly Endpoint[] = [
+  ...customerEndpoints,
+  ...pixEndpoints,
+  ...transferEndpoints,
+  ...quoteEndpoints,
+  ...partnerEndpoints,
+  ...depositEndpoints,
+  ...eventEndpoints,
+  ...requestEndpoints,
+  ...webhookEndpoints,
+  ...limitEndpoints,
+]

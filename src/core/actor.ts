@@ -1,0 +1,38 @@
+/** Contract §5. What an API key, or whoever else acts for a partner, may do. */
+export const scopes = ['read', 'customers', 'payouts', 'transfers', 'quotes', 'webhooks'] as const
+export type Scope = (typeof scopes)[number]
+
+/** What was agreed with the partner. */
+export type Terms = {
+  /** Of a payout, in centavos. */
+  readonly pix_fee: bigint
+  /** Payouts may go to other documents than the customer's. */
+  readonly third_party_payouts: boolean
+  /** Of a conversion, in basis points. */
+  readonly service_fee_bps: number
+  /** The operator's part of the partner's own fee on a conversion. */
+  readonly partner_fee_share_pct: number
+}
+
+/** A program of a partner, known by its API key. */
+export type ApiKeyActor = {
+  readonly kind: 'api_key'
+  readonly key_id: string
+  /** The value that was used, by its hash in hex: a rotation ends values, not keys. */
+  readonly key_hash: string
+  readonly partner_id: string
+  readonly scopes: readonly Scope[]
+  readonly terms: Terms
+}
+
+/** Whoever acts for a partner. */
+export type PartnerActor = ApiKeyActor
+
+/** A person of the operator, known by password. */
+export type OperatorActor = { readonly kind: 'operator'; readonly user_id: string; readonly email: string }
+
+/** Somebody at a shell of the machine, who did not sign in. */
+export type ShellActor = { readonly kind: 'shell' }
+
+/** Whoever asks. Rules take an actor, and do not know how it came in. */
+export type Actor = PartnerActor | OperatorActor | ShellActor

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { Asset } from '../core/money.ts'
+import type { Pool } from '../db/pool.ts'
+import type { World } from '../world.ts'
+import { treasuryLimits, treasuryPositions } from './store.ts'
+import { foldTrades } from './treasury.ts'
+
+/**
+ * The house's side of conversions. Trades add entries to its accounts without waiting for anybody; this adds them up in
+ * the background, and says whether there is room for another one.
+ */
+export type TreasuryWorker = {
+  /** What may still be taken; judged on sums that are at most a second old. */
+  room(): Promise<Room>
+  stop(): Promise<void>
+}
+
+/** Whether the treasury may take so much of one asset for so much of another; undefined: what it knows is too old to say. */
+export type Room = (trade: { taken: Holds; given: Holds }) => boolean | undefined
+type Holds = { readonly asset: Asset; readonly amount: bigint }
+
+const FOLD_MS = 500
+const ROOM_MS = 900
+/** A trade that waited for longer behind others is judged on newer sums (contract §10). */
+const ROOM_LASTS_MS = 1000
+/** A fold is whole or not at all, so a stop need not see its end. */
+const STOP_MS = 3000
+
+const endless: Room = () => true
+
+export function openTreasuryWorker(world: World, log: Logger): TreasuryWorker {
+  let known: { room: Room; at: number } | undefined
+  let asking: Promise<Room> | undefined
+  let folding: Promise<void> | undefined
+  let stopped = false
+  // Each takes up all there is: while one waits for the database, more of them would only queue behind it.
+  const timer = setInterval(() => {
+    folding ??= foldTrades(world.db, () => !stopped)
+      .catch((error: unknown) => log.warn({ err: error }, 'treasury: trades not added up yet'))
+      .finally(() => {
+        folding = undefined
+      })
+  }, FOLD_MS)
+  timer.unref()
+
+  async function look(): Promise<Room> {
+    const at = performance.now()
+    const room = await currentRoom(world.db)
+    known = { room, at }
+    return room
+  }
+
+  return {
+    async room() {
+      if (world.environment === 'sandbox') return endless
+      if (known && performance.now() - known.at < ROOM_MS) return known.room
+      asking ??= look().finally(() => {
+        asking = undefined
+      })
+      return asking
+    },
+    async stop() {
+      stopped = true
+      clearInterval(timer)
+      const enough = new AbortController()
+      const late = sleep(STOP_MS, undefined, { signal: enough.signal }).catch(() => {})
+      await Promise.race([folding, late])
+      enough.abort()
+    },
+  }
+}
+
+async function currentRoom(db: Pool): Promise<Room> {
+  const since = performance.now()
+  const limits = await treasuryLimits(db)
+  if (limits.length === 0) return endless
+  await foldTrades(db)
+  const positions = new Map((await treasuryPositions(db)).map(({ asset, amount }) => [asset, amount]))
+  const bounds = new Map(limits.map((limit) => [limit.asset, limit]))
+  const ends = since + ROOM_LASTS_MS
+  return ({ taken, given }) => {
+    if (performance.now() > ends) return undefined
+    const highest = bounds.get(taken.asset)?.highest ?? null
+    const lowest = bounds.get(given.asset)?.lowest ?? null
+    if (highest !== null && (positions.get(taken.asset) ?? 0n) + taken.amount > highest) return false
+    return lowest === null || (positions.get(given.asset) ?? 0n) - given.amount >= lowest
+  }
+}
