@@ -64,7 +64,7 @@ async function main(argv: readonly string[]): Promise<number> {
 }
 
 function parse(command: CliCommand, args: string[]) {
-  const options: ParseOptions = { json: { type: 'boolean' } }
+  const options: ParseOptions = { json: { type: 'boolean' }, as: { type: 'string' } }
   for (const [name, { type, multiple = false }] of Object.entries(command.options ?? {}))
     options[name] = { type, multiple }
   try {
@@ -172,7 +172,11 @@ function usageOf(command: CliCommand): string {
     head: `--${name}${value ? ` ${value}` : ''}`,
     about: required ? `${about} (required)` : about,
   }))
-  const all = [...options, { head: '--json', about: 'Print JSON' }]
+  const all = [
+    ...options,
+    { head: '--as EMAIL', about: 'Who acts; the password is read from OPERATOR_PASSWORD' },
+    { head: '--json', about: 'Print JSON' },
+  ]
   const width = Math.max(...all.map(({ head }) => head.length))
   return `trilho ${headOf(command)}\n${command.about}\n\n${all.map(({ head, about }) => `  ${head.padEnd(width)}  ${about}\n`).join('')}`
 }
