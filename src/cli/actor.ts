@@ -11,5 +11,5 @@ export async function actorOf(input: Input, shared: Shared): Promise<OperatorAct
   if (!password)
     throw new Error('Set OPERATOR_PASSWORD to your password: in production it must be known who acts.')
   const { id } = await identifyOperator(shared, email, password)
-  return { kind: 'operator', user_id: id, email: email.toLowerCase() }
+  return { kind: 'operator', user_id: id, email: email.toLowerCase(), role: 'admin' }
 }

@@ -28,8 +28,17 @@ export type ApiKeyActor = {
 /** Whoever acts for a partner. */
 export type PartnerActor = ApiKeyActor
 
+/** What a person of the operator may do: everything; decide on money; or only look. */
+export const operatorRoles = ['admin', 'resolver', 'reader'] as const
+export type OperatorRole = (typeof operatorRoles)[number]
+
 /** A person of the operator, known by password. */
-export type OperatorActor = { readonly kind: 'operator'; readonly user_id: string; readonly email: string }
+export type OperatorActor = {
+  readonly kind: 'operator'
+  readonly user_id: string
+  readonly email: string
+  readonly role: OperatorRole
+}
 
 /** Somebody at a shell of the machine, who did not sign in. */
 export type ShellActor = { readonly kind: 'shell' }
