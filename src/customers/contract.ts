@@ -96,13 +96,7 @@ export const createCustomer = endpoint({
   }),
   reply: { status: 201, schema: CustomerObject },
   repeat: 'once',
-  errors: [
-    'invalid_json',
-    'insufficient_scope',
-    'customer_exists',
-    'body_too_large',
-    'unsupported_media_type',
-  ],
+  errors: ['customer_exists'],
   example: {
     name: 'Ana Souza',
     document: '529.982.247-25',
@@ -131,7 +125,6 @@ export const listCustomers = endpoint({
     external_id: T.Optional(ExternalId),
   }),
   reply: { status: 200, schema: Page(CustomerObject) },
-  errors: ['insufficient_scope'],
 })
 
 const params = T.Object({ customer_id: Id('customer') })
@@ -143,7 +136,7 @@ export const getCustomer = endpoint({
   scopes: { any: ['read', 'customers'] },
   params,
   reply: { status: 200, schema: CustomerObject },
-  errors: ['insufficient_scope', 'customer_not_found'],
+  errors: ['customer_not_found'],
 })
 
 export const updateCustomer = endpoint({
@@ -163,13 +156,7 @@ export const updateCustomer = endpoint({
     { minProperties: 1 },
   ),
   reply: { status: 200, schema: CustomerObject },
-  errors: [
-    'invalid_json',
-    'insufficient_scope',
-    'customer_not_found',
-    'body_too_large',
-    'unsupported_media_type',
-  ],
+  errors: ['customer_not_found'],
   example: { name: 'Ana Maria Souza' },
 })
 
@@ -204,7 +191,7 @@ export const getBalances = endpoint({
   scopes: { any: ['read', 'customers'] },
   params,
   reply: { status: 200, schema: T.Object({ data: T.Array(BalanceObject) }) },
-  errors: ['insufficient_scope', 'customer_not_found'],
+  errors: ['customer_not_found'],
 })
 
 export const StatementLineObject = T.Object(
@@ -258,7 +245,7 @@ export const getStatement = endpoint({
   params,
   query: Fields({ ...pageQuery, ...timeQuery, asset: T.Optional(AssetName) }),
   reply: { status: 200, schema: Page(StatementLineObject) },
-  errors: ['insufficient_scope', 'customer_not_found'],
+  errors: ['customer_not_found'],
 })
 
 export const customerEndpoints: readonly Endpoint[] = [

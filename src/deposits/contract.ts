@@ -53,7 +53,6 @@ export const listDeposits = endpoint({
     status: T.Optional(Status),
   }),
   reply: { status: 200, schema: Page(DepositObject) },
-  errors: ['insufficient_scope'],
 })
 
 export const getDeposit = endpoint({
@@ -63,7 +62,7 @@ export const getDeposit = endpoint({
   scopes: { any: ['read', 'customers'] },
   params: T.Object({ deposit_id: Id('deposit') }),
   reply: { status: 200, schema: DepositObject },
-  errors: ['insufficient_scope', 'deposit_not_found'],
+  errors: ['deposit_not_found'],
 })
 
 /** Contract §14. */
@@ -77,17 +76,7 @@ export const createSandboxDeposit = endpoint({
   sandbox_only: true,
   body: Fields({ customer_id: Id('customer'), asset: AssetName, amount: Amount }),
   reply: { status: 201, schema: DepositObject },
-  errors: [
-    'invalid_json',
-    'invalid_amount',
-    'insufficient_scope',
-    'sandbox_only',
-    'customer_blocked',
-    'customer_not_found',
-    'amount_too_large',
-    'body_too_large',
-    'unsupported_media_type',
-  ],
+  errors: ['invalid_amount', 'customer_blocked', 'customer_not_found', 'amount_too_large'],
   example: { customer_id: 'cus_01kc3v4x9zq8rj5m2t7w6y0ahb', asset: 'BRL', amount: '100000' },
 })
 

@@ -100,7 +100,7 @@ export const listEvents = endpoint({
     ),
   }),
   reply: { status: 200, schema: Page(EventObject) },
-  errors: ['insufficient_scope', 'event_not_found'],
+  errors: ['event_not_found'],
 })
 
 export const getEvent = endpoint({
@@ -110,7 +110,7 @@ export const getEvent = endpoint({
   scopes: { all: ['read'] },
   params: T.Object({ event_id: Id('event') }),
   reply: { status: 200, schema: EventObject },
-  errors: ['insufficient_scope', 'event_not_found'],
+  errors: ['event_not_found'],
 })
 
 export const eventEndpoints: readonly Endpoint[] = [listEvents, getEvent]

@@ -60,8 +60,8 @@ export type Endpoint = {
     /** The state in which the call leaves what it answers with, where the usual example is in another. */
     readonly state?: string
   }
-  /** What it may answer beyond what every endpoint may (see `commonErrors`). */
-  readonly errors: readonly ErrorCode[]
+  /** What it may answer beyond what every endpoint may, and beyond what follows from the rest of this (see `errorsOf`). */
+  readonly errors?: readonly ErrorCode[]
   /** Interface §8: a limit of its own, beside those of the key. */
   readonly limit_per_minute?: number
   /** Where the route alone does not tell (see `repeatOf`). */
@@ -95,7 +95,7 @@ const bodyErrors: readonly ErrorCode[] = ['invalid_json', 'body_too_large', 'uns
 
 /** Every code that an endpoint may answer: its own, and those that follow from its declaration. */
 export function errorsOf(endpoint: Endpoint): ErrorCode[] {
-  const { errors, scopes, sandbox_only } = endpoint
+  const { errors = [], scopes, sandbox_only } = endpoint
   const implied: ErrorCode[] = [
     ...(methodAndPath(endpoint).method === 'GET' ? [] : bodyErrors),
     ...(scopes ? (['insufficient_scope'] as const) : []),

@@ -47,7 +47,6 @@ export const getUsage = endpoint({
   description:
     'Requests left in the current minute, in the current UTC day, for each endpoint that has a limit of its own, and for look-ups of Pix keys. This very request is counted.',
   reply: { status: 200, schema: Usage },
-  errors: [],
 })
 
 export const limitEndpoints: readonly Endpoint[] = [getUsage]

@@ -146,11 +146,9 @@ export const createTransfer = endpoint({
   reply: { status: 201, schema: TransferObject },
   dry_run: DryRun({}),
   errors: [
-    'invalid_json',
     'invalid_amount',
     'unsupported_network',
     'invalid_address',
-    'insufficient_scope',
     'customer_blocked',
     'customer_not_found',
     'idempotency_conflict',
@@ -158,8 +156,6 @@ export const createTransfer = endpoint({
     'insufficient_balance',
     'amount_too_large',
     'rail_unavailable',
-    'body_too_large',
-    'unsupported_media_type',
   ],
   limit_per_minute: 30,
   example: {
@@ -194,7 +190,6 @@ export const listTransfers = endpoint({
     ),
   }),
   reply: { status: 200, schema: Page(TransferObject) },
-  errors: ['insufficient_scope'],
 })
 
 const params = T.Object({ transfer_id: Id('transfer') })
@@ -206,7 +201,7 @@ export const getTransfer = endpoint({
   scopes: { any: ['read', 'transfers'] },
   params,
   reply: { status: 200, schema: TransferObject },
-  errors: ['insufficient_scope', 'transfer_not_found'],
+  errors: ['transfer_not_found'],
 })
 
 export const getFees = endpoint({
@@ -227,7 +222,6 @@ export const getFees = endpoint({
       ),
     }),
   },
-  errors: ['insufficient_scope'],
 })
 
 const settle = (word: 'confirm' | 'fail') =>
@@ -238,7 +232,7 @@ const settle = (word: 'confirm' | 'fail') =>
     params,
     reply: { status: 200, schema: TransferObject, state: word === 'fail' ? 'failed' : 'confirmed' },
     repeat: 'idempotent',
-    errors: ['insufficient_scope', 'sandbox_only', 'transfer_not_found', 'already_final'],
+    errors: ['transfer_not_found', 'already_final'],
   }) as const
 
 /** Contract §14. */

@@ -49,7 +49,6 @@ export const getAccount = endpoint({
   summary: 'Your own terms, and the fees you have earned',
   scopes: { all: ['read'] },
   reply: { status: 200, schema: AccountObject },
-  errors: ['insufficient_scope'],
 })
 
 export const FeePayoutObject = T.Object(
@@ -75,7 +74,6 @@ export const listFeePayouts = endpoint({
   scopes: { all: ['read'] },
   query: Fields({ ...pageQuery, ...timeQuery }),
   reply: { status: 200, schema: Page(FeePayoutObject) },
-  errors: ['insufficient_scope'],
 })
 
 export const partnerEndpoints: readonly Endpoint[] = [getAccount, listFeePayouts]

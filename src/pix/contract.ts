@@ -232,10 +232,8 @@ export const createPayout = endpoint({
   looks_up: 'dry_run',
   dry_run: DryRun({ counterparty: T.Optional(CounterpartyObject) }),
   errors: [
-    'invalid_json',
     'invalid_amount',
     'invalid_pix_key',
-    'insufficient_scope',
     'customer_blocked',
     'customer_not_found',
     'idempotency_conflict',
@@ -245,8 +243,6 @@ export const createPayout = endpoint({
     'insufficient_balance',
     'amount_too_large',
     'rail_unavailable',
-    'body_too_large',
-    'unsupported_media_type',
   ],
   limit_per_minute: 60,
   example: {
@@ -278,7 +274,6 @@ export const listPayouts = endpoint({
     ),
   }),
   reply: { status: 200, schema: Page(PayoutObject) },
-  errors: ['insufficient_scope'],
 })
 
 const params = T.Object({ payout_id: Id('payout') })
@@ -290,7 +285,7 @@ export const getPayout = endpoint({
   scopes: { any: ['read', 'payouts'] },
   params,
   reply: { status: 200, schema: PayoutObject },
-  errors: ['insufficient_scope', 'payout_not_found'],
+  errors: ['payout_not_found'],
 })
 
 export const PixKeyObject = T.Object(
@@ -317,13 +312,7 @@ export const getPixKey = endpoint({
   query: Fields({ customer_id: T.Optional(Id('customer')) }),
   reply: { status: 200, schema: PixKeyObject },
   looks_up: 'always',
-  errors: [
-    'invalid_pix_key',
-    'insufficient_scope',
-    'customer_not_found',
-    'pix_key_not_found',
-    'rail_unavailable',
-  ],
+  errors: ['invalid_pix_key', 'customer_not_found', 'pix_key_not_found', 'rail_unavailable'],
 })
 
 const settle = (word: 'complete' | 'fail') =>
@@ -334,7 +323,7 @@ const settle = (word: 'complete' | 'fail') =>
     params,
     reply: { status: 200, schema: PayoutObject, state: word === 'fail' ? 'failed' : 'completed' },
     repeat: 'idempotent',
-    errors: ['insufficient_scope', 'sandbox_only', 'payout_not_found', 'already_final'],
+    errors: ['payout_not_found', 'already_final'],
   }) as const
 
 /** Contract §14. */

@@ -229,17 +229,13 @@ export const createQuote = endpoint({
   reply: { status: 201, schema: QuoteObject },
   repeat: 'harmless',
   errors: [
-    'invalid_json',
     'invalid_amount',
-    'insufficient_scope',
     'customer_blocked',
     'customer_not_found',
     'unsupported_pair',
     'amount_too_small',
     'amount_too_large',
     'price_unavailable',
-    'body_too_large',
-    'unsupported_media_type',
   ],
   limit_per_minute: 30,
   example: {
@@ -276,7 +272,6 @@ export const executeQuote = endpoint({
     ),
   }),
   errors: [
-    'insufficient_scope',
     'customer_blocked',
     'quote_not_found',
     'quote_expired',
@@ -300,7 +295,6 @@ export const listQuotes = endpoint({
   scopes: { any: ['read', 'quotes'] },
   query: Fields({ ...listQuery, status: T.Optional(QuoteStatus) }),
   reply: { status: 200, schema: Page(QuoteObject) },
-  errors: ['insufficient_scope'],
 })
 
 export const getQuote = endpoint({
@@ -310,7 +304,7 @@ export const getQuote = endpoint({
   scopes: { any: ['read', 'quotes'] },
   params: quoteParams,
   reply: { status: 200, schema: QuoteObject },
-  errors: ['insufficient_scope', 'quote_not_found'],
+  errors: ['quote_not_found'],
 })
 
 export const listTrades = endpoint({
@@ -320,7 +314,6 @@ export const listTrades = endpoint({
   scopes: { any: ['read', 'quotes'] },
   query: Fields({ ...listQuery, status: T.Optional(TradeStatus), quote_id: T.Optional(Id('quote')) }),
   reply: { status: 200, schema: Page(TradeObject) },
-  errors: ['insufficient_scope'],
 })
 
 export const getTrade = endpoint({
@@ -330,7 +323,7 @@ export const getTrade = endpoint({
   scopes: { any: ['read', 'quotes'] },
   params: T.Object({ trade_id: Id('trade') }),
   reply: { status: 200, schema: TradeObject },
-  errors: ['insufficient_scope', 'trade_not_found'],
+  errors: ['trade_not_found'],
 })
 
 export const PriceObject = T.Object(
@@ -355,7 +348,6 @@ export const listPrices = endpoint({
   description: 'A pair whose price is not known is left out. To act on a price, create a quote.',
   scopes: { any: ['read', 'quotes'] },
   reply: { status: 200, schema: T.Object({ data: T.Array(PriceObject) }) },
-  errors: ['insufficient_scope'],
 })
 
 /** Contract §14. */
@@ -379,7 +371,6 @@ export const setSandboxPrice = endpoint({
   }),
   reply: { status: 200, schema: T.Object({ data: T.Array(PriceObject) }) },
   repeat: 'idempotent',
-  errors: ['invalid_json', 'insufficient_scope', 'sandbox_only', 'body_too_large', 'unsupported_media_type'],
   example: { pair: 'USDT/BRL', price: '5.40' },
 })
 
@@ -392,7 +383,7 @@ export const expireQuote = endpoint({
   params: quoteParams,
   reply: { status: 200, schema: QuoteObject, state: 'expired' },
   repeat: 'idempotent',
-  errors: ['insufficient_scope', 'sandbox_only', 'quote_not_found', 'already_final'],
+  errors: ['quote_not_found', 'already_final'],
 })
 
 export const quoteEndpoints: readonly Endpoint[] = [

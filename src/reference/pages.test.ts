@@ -3,7 +3,7 @@ import { Type as T } from 'typebox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { endpoints } from '../api/endpoints.ts'
 import { errorCodes, errors, Refusal } from '../core/errors.ts'
-import { type Endpoint, endpoint, methodAndPath } from '../http/endpoint.ts'
+import { commonErrors, type Endpoint, endpoint, errorsOf, methodAndPath } from '../http/endpoint.ts'
 import { pageSecurityPolicy } from '../http/headers.ts'
 import { Fields } from '../http/schema.ts'
 import { eventSamples } from '../sandbox/samples.ts'
@@ -75,7 +75,8 @@ test.each(endpoints.map((declared) => [declared.route, declared] as const))(
     for (const part of [declared.params, declared.query, declared.body]) {
       for (const field of Object.keys(part?.properties ?? {})) expect(article).toContain(field)
     }
-    for (const code of declared.errors) expect(article).toContain(code)
+    const own = errorsOf(declared).filter((code) => !commonErrors.includes(code))
+    for (const code of own) expect(article).toContain(code)
   },
 )
 

@@ -73,7 +73,7 @@ export const listRequests = endpoint({
     key_id: T.Optional({ ...Id('key'), description: 'Made with this key' }),
   }),
   reply: { status: 200, schema: Page(RequestObject) },
-  errors: ['insufficient_scope', 'request_not_found'],
+  errors: ['request_not_found'],
 })
 
 export const getRequest = endpoint({
@@ -83,7 +83,7 @@ export const getRequest = endpoint({
   scopes: { all: ['read'] },
   params: T.Object({ request_id: Id('request') }),
   reply: { status: 200, schema: RequestObject },
-  errors: ['insufficient_scope', 'request_not_found'],
+  errors: ['request_not_found'],
 })
 
 export const requestEndpoints: readonly Endpoint[] = [listRequests, getRequest]

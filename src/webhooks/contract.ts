@@ -95,8 +95,6 @@ export const renderEndpoint = (webhook: WebhookEndpoint) => ({
 })
 
 const params = T.Object({ endpoint_id: Id('webhook_endpoint') })
-const bodyErrors = ['invalid_json', 'body_too_large', 'unsupported_media_type'] as const
-
 export const createWebhookEndpoint = endpoint({
   name: 'webhook_endpoints.create',
   route: 'POST /v1/webhook_endpoints',
@@ -106,7 +104,7 @@ export const createWebhookEndpoint = endpoint({
   scopes: { all: ['webhooks', 'read'] },
   body: Fields({ url: Url, events: Kinds, description: T.Optional(Description) }),
   reply: { status: 201, schema: WithSecret, location: '/v1/webhook_endpoints/{id}' },
-  errors: [...bodyErrors, 'insufficient_scope', 'too_many_webhook_endpoints'],
+  errors: ['too_many_webhook_endpoints'],
   example: {
     url: 'https://example.com/webhooks/trilho',
     events: ['pix.payout.completed', 'pix.payout.failed'],
@@ -121,7 +119,6 @@ export const listWebhookEndpoints = endpoint({
   scopes: { any: ['read', 'webhooks'] },
   query: Fields({ ...pageQuery, ...timeQuery }),
   reply: { status: 200, schema: Page(WebhookEndpointObject) },
-  errors: ['insufficient_scope'],
 })
 
 export const getWebhookEndpoint = endpoint({
@@ -131,7 +128,7 @@ export const getWebhookEndpoint = endpoint({
   scopes: { any: ['read', 'webhooks'] },
   params,
   reply: { status: 200, schema: WebhookEndpointObject },
-  errors: ['insufficient_scope', 'webhook_endpoint_not_found'],
+  errors: ['webhook_endpoint_not_found'],
 })
 
 export const updateWebhookEndpoint = endpoint({
@@ -152,7 +149,7 @@ export const updateWebhookEndpoint = endpoint({
     { minProperties: 1 },
   ),
   reply: { status: 200, schema: WebhookEndpointObject },
-  errors: [...bodyErrors, 'insufficient_scope', 'webhook_endpoint_not_found'],
+  errors: ['webhook_endpoint_not_found'],
   example: { events: ['*'] },
 })
 
@@ -164,7 +161,7 @@ export const deleteWebhookEndpoint = endpoint({
   scopes: { all: ['webhooks'] },
   params,
   reply: { status: 204 },
-  errors: ['insufficient_scope', 'webhook_endpoint_not_found'],
+  errors: ['webhook_endpoint_not_found'],
 })
 
 export const rotateWebhookSecret = endpoint({
@@ -198,7 +195,7 @@ export const rotateWebhookSecret = endpoint({
   }),
   body_optional: true,
   reply: { status: 200, schema: WithSecret },
-  errors: [...bodyErrors, 'insufficient_scope', 'webhook_endpoint_not_found'],
+  errors: ['webhook_endpoint_not_found'],
   example: { grace_hours: 24 },
 })
 
@@ -330,7 +327,7 @@ export const listDeliveries = endpoint({
     status: T.Optional(T.Enum([...deliveryStatuses])),
   }),
   reply: { status: 200, schema: Page(DeliveryObject) },
-  errors: ['insufficient_scope', 'webhook_endpoint_not_found'],
+  errors: ['webhook_endpoint_not_found'],
 })
 
 export const getDelivery = endpoint({
@@ -341,7 +338,7 @@ export const getDelivery = endpoint({
   scopes: { any: ['read', 'webhooks'] },
   params: T.Object({ endpoint_id: Id('webhook_endpoint'), event_id: Id('event') }),
   reply: { status: 200, schema: DeliveryObject },
-  errors: ['insufficient_scope', 'webhook_endpoint_not_found', 'event_not_found'],
+  errors: ['webhook_endpoint_not_found', 'event_not_found'],
 })
 
 export const testWebhookEndpoint = endpoint({
@@ -353,7 +350,7 @@ export const testWebhookEndpoint = endpoint({
   scopes: { all: ['webhooks'] },
   params,
   reply: { status: 201, schema: DeliveryObject, location: '/v1/events/{event_id}' },
-  errors: ['insufficient_scope', 'webhook_endpoint_not_found', 'webhook_endpoint_disabled'],
+  errors: ['webhook_endpoint_not_found', 'webhook_endpoint_disabled'],
 })
 
 const Redelivered = T.Object({
@@ -378,13 +375,7 @@ export const redeliverRangeOfEvents = endpoint({
   }),
   redelivers: true,
   reply: { status: 200, schema: Redelivered },
-  errors: [
-    ...bodyErrors,
-    'insufficient_scope',
-    'webhook_endpoint_not_found',
-    'webhook_endpoint_disabled',
-    'too_many_redeliveries',
-  ],
+  errors: ['webhook_endpoint_not_found', 'webhook_endpoint_disabled', 'too_many_redeliveries'],
   example: { from: '2026-11-15T12:00:00.000Z', to: '2026-11-15T13:00:00.000Z' },
 })
 
@@ -404,8 +395,6 @@ export const redeliverOneEvent = endpoint({
     schema: T.Object({ redelivered: T.Integer({ description: 'To how many endpoints' }) }),
   },
   errors: [
-    ...bodyErrors,
-    'insufficient_scope',
     'event_not_found',
     'webhook_endpoint_not_found',
     'webhook_endpoint_disabled',
@@ -434,7 +423,6 @@ export const createSampleEvent = endpoint({
   }),
   body_optional: true,
   reply: { status: 201, schema: EventObject },
-  errors: [...bodyErrors, 'insufficient_scope', 'sandbox_only'],
   example: { override: { amount: '1050' } },
 })
 
