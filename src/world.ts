@@ -1,12 +1,13 @@
 import type { Clock } from './core/clock.ts'
 import type { Environment } from './core/environment.ts'
 import { type IdKind, newId } from './core/ids.ts'
-import type { Pool } from './db/pool.ts'
+import type { Db, Pool } from './db/pool.ts'
+import type { Held, RowRef } from './ledger/command.ts'
 import type { Door } from './ledger/commit.ts'
 import type { ChainRail } from './rails/chain/rail.ts'
 import { withChainDeadline, withDeadline } from './rails/deadline.ts'
 import type { PixRail } from './rails/pix/rail.ts'
-import type { PriceFeed } from './rails/prices/feed.ts'
+import type { FedPrices, PriceFeed } from './rails/prices/feed.ts'
 
 /**
  * Everything a rule may touch in one environment. What a rule is not handed, it cannot reach: its database connections
@@ -28,7 +29,12 @@ export type World<E extends Environment = Environment> = {
   readonly pix: PixRail<E>
   readonly chain: ChainRail<E>
   readonly prices: PriceFeed<E>
+  readonly set_prices: SetPrices<E>
   readonly quoting: Quoting
+  /** Whether a trade may be turned down because of what the treasury holds. */
+  readonly treasury_limits: boolean
+  /** Webhooks may also go out without TLS. */
+  readonly plain_http_webhooks: boolean
   /** EVM addresses in lower case only are refused. */
   readonly require_address_checksum: boolean
   /** How long a payout's create call waits for the network. */
@@ -40,6 +46,16 @@ export type World<E extends Environment = Environment> = {
   /** How long a payout or transfer may be on its way before somebody is told. */
   readonly stuck_after_ms: number
   newId(kind: IdKind): string
+}
+
+/** Prices that a partner set itself stand before those of the feed. Like a rail, they are of one environment by their type. */
+export type SetPrices<E extends Environment = Environment> = {
+  readonly environment: E
+  /** What a quote must read to know them. */
+  reads(partner_id: string): readonly RowRef[]
+  /** Those that were read, as they are at that moment. */
+  held(held: Held, partner_id: string): FedPrices
+  current(db: Db, partner_id: string, now: Date): Promise<FedPrices>
 }
 
 /** What the operator set for all conversions. */

@@ -140,6 +140,27 @@ test('only the ledger writes entries and balances', () => {
   ])
 })
 
+/** The slices: what they do follows from the world that they are handed. */
+const SLICES = [3, 4, 5]
+
+test('no rule asks which world it is in', () => {
+  const asks =
+    /\benvironment\s*[!=]==?|[!=]==?\s*[\w.?]*\benvironment\b|switch\s*\([^)]*\benvironment\b|['"](?:production|sandbox)['"]\s*[!=]==?|[!=]==?\s*['"](?:production|sandbox)['"]/
+  const found = files
+    .filter(({ path }) => SLICES.includes(rankOf(path)))
+    .flatMap(({ path, text }) =>
+      text.split('\n').flatMap((line, i) => (asks.test(line) ? [`${path}:${i + 1} ${line.trim()}`] : [])),
+    )
+  expect(found).toEqual([])
+})
+
+test('only the sandbox, and what builds its world, knows the simulated rails', () => {
+  const users = files.filter(({ imports }) =>
+    imports.some(({ target }) => /^rails\/.*simulated/.test(target)),
+  )
+  expect([...new Set(users.map(({ path }) => placeOf(path)))].sort()).toEqual(['node', 'sandbox'])
+})
+
 test('no file has a default export', () => {
   const found = files.filter(({ text }) =>
     /^export default\b|^export\s*\{[^}]*\bas default\b/m.test(text.replaceAll(/\/\*[\s\S]*?\*\//g, '')),

@@ -8,18 +8,24 @@ import { partnerEndpoints } from '../partners/contract.ts'
 import { pixEndpoints } from '../pix/contract.ts'
 import { quoteEndpoints } from '../quotes/contract.ts'
 import { requestEndpoints } from '../requests/contract.ts'
+import { sandboxEndpoints } from '../sandbox/contract.ts'
 import { webhookEndpoints } from '../webhooks/contract.ts'
 
-/** Everything the API answers to, as data. */
+/** Everything the API answers to, as data, in the order in which it is described. */
 export const endpoints: readonly Endpoint[] = [
   ...customerEndpoints,
   ...pixEndpoints,
+  ...sandboxEndpoints.payouts,
   ...transferEndpoints,
+  ...sandboxEndpoints.transfers,
   ...quoteEndpoints,
+  ...sandboxEndpoints.quotes,
   ...partnerEndpoints,
   ...depositEndpoints,
+  ...sandboxEndpoints.deposits,
   ...eventEndpoints,
   ...requestEndpoints,
   ...webhookEndpoints,
+  ...sandboxEndpoints.events,
   ...limitEndpoints,
 ]

@@ -11,7 +11,7 @@ import { pixRoutes } from '../pix/routes.ts'
 import type { PayoutWorker } from '../pix/worker.ts'
 import { quotesRoutes } from '../quotes/routes.ts'
 import { requestsRoutes } from '../requests/routes.ts'
-import { sampleOf } from '../sandbox/samples.ts'
+import { sandboxRoutes } from '../sandbox/routes.ts'
 import type { TreasuryWorker } from '../treasury/worker.ts'
 import type { Webhooks } from '../webhooks/endpoints.ts'
 import { webhooksRoutes } from '../webhooks/routes.ts'
@@ -37,6 +37,7 @@ export const handlersOf = (parts: HandlerParts): Handler[] => [
   ...depositsRoutes,
   ...eventsRoutes(parts.newEvents),
   ...requestsRoutes(parts.newRequests),
-  ...webhooksRoutes(parts.webhooks, sampleOf(endpoints)),
+  ...webhooksRoutes(parts.webhooks),
+  ...sandboxRoutes(parts.webhooks, endpoints),
   ...limitsRoutes(parts.limiter, endpoints),
 ]

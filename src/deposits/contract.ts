@@ -1,17 +1,7 @@
 import { Type as T } from 'typebox'
 import { assets } from '../core/money.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
-import {
-  Amount,
-  AssetName,
-  Fields,
-  Id,
-  Page,
-  pageQuery,
-  Timestamp,
-  timeQuery,
-  Units,
-} from '../http/schema.ts'
+import { AssetName, Fields, Id, Page, pageQuery, Timestamp, timeQuery, Units } from '../http/schema.ts'
 import type { Deposit } from './store.ts'
 
 const Status = T.Enum(['completed'], { description: 'What is in the list has arrived' })
@@ -65,19 +55,4 @@ export const getDeposit = endpoint({
   errors: ['deposit_not_found'],
 })
 
-/** Contract §14. */
-export const createSandboxDeposit = endpoint({
-  name: 'sandbox.deposits.create',
-  route: 'POST /v1/sandbox/deposits',
-  summary: 'Credit a test balance',
-  description:
-    'Test money, at once, as much as you like. Each call credits again: there is no idempotency key.',
-  scopes: { all: ['customers'] },
-  sandbox_only: true,
-  body: Fields({ customer_id: Id('customer'), asset: AssetName, amount: Amount }),
-  reply: { status: 201, schema: DepositObject },
-  errors: ['invalid_amount', 'customer_blocked', 'customer_not_found', 'amount_too_large'],
-  example: { customer_id: 'cus_01kc3v4x9zq8rj5m2t7w6y0ahb', asset: 'BRL', amount: '100000' },
-})
-
-export const depositEndpoints: readonly Endpoint[] = [listDeposits, getDeposit, createSandboxDeposit]
+export const depositEndpoints: readonly Endpoint[] = [listDeposits, getDeposit]

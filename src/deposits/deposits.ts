@@ -1,4 +1,6 @@
+import type { PartnerActor } from '../core/actor.ts'
 import type { Money } from '../core/money.ts'
+import { findOwned } from '../core/owned.ts'
 import { activeCustomer } from '../customers/customers.ts'
 import { customerRows } from '../customers/store.ts'
 import { eventWrite } from '../events/events.ts'
@@ -7,17 +9,20 @@ import type { Claim, Command } from '../ledger/command.ts'
 import { type Referenced, underReference } from '../ledger/once.ts'
 import type { World } from '../world.ts'
 import { renderDeposit } from './contract.ts'
-import { type Deposit, insertDeposits } from './store.ts'
+import { type Deposit, depositById, insertDeposits } from './store.ts'
 
 /**
- * Money in: the outside account of a rail goes down, the customer's goes up, in one movement. In the sandbox a partner
- * makes test money; everywhere an operator can credit under a reference that works once.
+ * Money in: the outside account of a rail goes down, the customer's goes up, in one movement. An operator
+ * credits under a reference that works once; in the sandbox a partner makes test money.
  */
 type DepositOrder = Pick<Deposit, 'partner_id' | 'customer_id' | 'rail'> & {
   readonly money: Money
   readonly reason?: string
   readonly reference?: string
 }
+
+export const findDeposit = (world: World, { partner_id }: PartnerActor, id: string): Promise<Deposit> =>
+  findOwned('deposit', { id, partner_id }, () => depositById(world.db, id))
 
 export function deposit(world: World, order: DepositOrder): Command<Deposit> {
   const { partner_id, customer_id, money, rail } = order

@@ -12,6 +12,7 @@ import { type DoorFacts, type DoorOptions, openDoor } from '../ledger/commit.ts'
 import { openTransfers, transferChecks, transferTemplate } from '../onchain/store.ts'
 import { approvalChecks } from '../operator/proposals-audit.ts'
 import { openPayouts, payoutChecks, payoutTemplate } from '../pix/store.ts'
+import { noSetPrices } from '../quotes/prices.ts'
 import { tradeChecks, tradeTemplate } from '../quotes/store.ts'
 import { simulatedChain } from '../rails/chain/simulated.ts'
 import { unavailableChain } from '../rails/chain/unavailable.ts'
@@ -20,6 +21,7 @@ import { simulatedPix } from '../rails/pix/simulated.ts'
 import { unavailablePix } from '../rails/pix/unavailable.ts'
 import { filePrices, noPrices } from '../rails/prices/file.ts'
 import { simulatedPrices } from '../rails/prices/simulated.ts'
+import { setPrices } from '../sandbox/prices.ts'
 import { replayCheck } from '../treasury/replay.ts'
 import { feePayoutTemplate, treasuryChecks } from '../treasury/store.ts'
 import { webhookChecks } from '../webhooks/store.ts'
@@ -63,6 +65,9 @@ export type OpenWorlds = {
   stop(): Promise<void>
 }
 
+/** What differs between the two. */
+type Own = 'pix' | 'chain' | 'prices' | 'set_prices' | 'quoting' | 'treasury_limits' | 'plain_http_webhooks'
+
 /** Builds the two worlds from one database. Nothing made for the one can be handed to the other. */
 export function openWorlds(options: {
   seats: Seats
@@ -87,10 +92,7 @@ export function openWorlds(options: {
   const closing: (() => Promise<unknown>)[] = []
   const doors: Partial<Record<Environment, () => DoorFacts>> = {}
 
-  function open<E extends Environment>(
-    environment: E,
-    rails: Pick<World<E>, 'pix' | 'chain' | 'prices' | 'quoting'>,
-  ): World<E> {
+  function open<E extends Environment>(environment: E, own: Pick<World<E>, Own>): World<E> {
     const seat = options.seats(schemas[environment], `trilho ${environment}`)
     const { onBatch, clock, config } = options
     const { database_wait_ms: wait_ms } = config
@@ -108,7 +110,7 @@ export function openWorlds(options: {
     const { pix_wait_ms, lease_ms, rail_timeout_ms, stuck_after_ms, require_address_checksum } = config
     const settings = { pix_wait_ms, lease_ms, rail_timeout_ms, stuck_after_ms, require_address_checksum }
     const { commit, preview } = door
-    return createWorld({ environment, db, reads, keys, clock, commit, preview, ...rails, ...settings })
+    return createWorld({ environment, db, reads, keys, clock, commit, preview, ...own, ...settings })
   }
 
   const { clock, config, log } = options
@@ -120,14 +122,20 @@ export function openWorlds(options: {
         pix: unavailablePix,
         chain: unavailableChain,
         prices: prices_file === undefined ? noPrices : filePrices({ path: prices_file, log }),
+        set_prices: noSetPrices,
         quoting,
+        treasury_limits: true,
+        plain_http_webhooks: false,
       }),
       sandbox: open('sandbox', {
         pix: simulatedPix({ clock, journal }),
         chain: simulatedChain({ clock, ...config.sandbox, journal }),
         prices: simulatedPrices({ clock }),
-        // Contract §14: no spread, so that examples stay true.
+        set_prices: setPrices,
+        // Contract §14: no spread and an endless treasury, so that examples stay true.
         quoting: { ...quoting, spread_bps: 0 },
+        treasury_limits: false,
+        plain_http_webhooks: true,
       }),
     },
     doors: doors as OpenWorlds['doors'],

@@ -224,34 +224,4 @@ export const getFees = endpoint({
   },
 })
 
-const settle = (word: 'confirm' | 'fail') =>
-  ({
-    route: `POST /v1/sandbox/onchain/transfers/{transfer_id}/${word}`,
-    scopes: { all: ['transfers'] },
-    sandbox_only: true,
-    params,
-    reply: { status: 200, schema: TransferObject, state: word === 'fail' ? 'failed' : 'confirmed' },
-    repeat: 'idempotent',
-    errors: ['transfer_not_found', 'already_final'],
-  }) as const
-
-/** Contract §14. */
-export const confirmTransfer = endpoint({
-  name: 'sandbox.transfers.confirm',
-  summary: 'Let a transfer be confirmed',
-  ...settle('confirm'),
-})
-export const failTransfer = endpoint({
-  name: 'sandbox.transfers.fail',
-  summary: 'Let a transfer fail',
-  ...settle('fail'),
-})
-
-export const transferEndpoints: readonly Endpoint[] = [
-  createTransfer,
-  listTransfers,
-  getTransfer,
-  getFees,
-  confirmTransfer,
-  failTransfer,
-]
+export const transferEndpoints: readonly Endpoint[] = [createTransfer, listTransfers, getTransfer, getFees]

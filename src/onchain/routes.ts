@@ -1,22 +1,17 @@
-import type { PartnerActor } from '../core/actor.ts'
 import { refuse } from '../core/errors.ts'
-import { isId } from '../core/ids.ts'
 import { assets, parseMoney } from '../core/money.ts'
 import { selectNewest } from '../db/newest.ts'
 import { Answered } from '../http/answered.ts'
 import { answerDryRun } from '../http/dry-run.ts'
 import { type Handler, handle } from '../http/endpoint.ts'
 import { filterOf, listOf, pageOf } from '../http/page.ts'
-import { onBehalfOf } from '../keys/keys.ts'
 import { claimOf, findClaimed } from '../ledger/once.ts'
-import { simulatedTransaction } from '../rails/chain/simulated.ts'
-import type { World } from '../world.ts'
 import { networkNames, networks } from './address.ts'
 import * as contract from './contract.ts'
-import { type Step, stepTransfer } from './settle.ts'
-import { isFinal, selectTransfer, type Transfer, transferList } from './store.ts'
+import { type Transfer, transferList } from './store.ts'
 import {
   currentFee,
+  findTransfer,
   OPERATION,
   prepareTransfer,
   readDestination,
@@ -94,52 +89,4 @@ export const transfersRoutes: Handler[] = [
     )
     return { data: fees.flat() }
   }),
-
-  handle(contract.confirmTransfer, async ({ world, actor, params }) => {
-    const transfer = await findTransfer(world, actor, params.transfer_id)
-    // The simulated network would sign the very same.
-    const steps: Step[] = [
-      { kind: 'signed', ...simulatedTransaction(transfer) },
-      { kind: 'broadcast' },
-      { kind: 'confirmed' },
-    ]
-    return renderTransfer(await force(world, actor, transfer, 'confirmed', steps))
-  }),
-
-  handle(contract.failTransfer, async ({ world, actor, params }) => {
-    const transfer = await findTransfer(world, actor, params.transfer_id)
-    // Unsigned it is refused; signed it must be out before the network can fail it. Of the three, those that fit are taken.
-    const steps: Step[] = [
-      { kind: 'refused', rail_code: 'refused_before_broadcast' },
-      { kind: 'broadcast' },
-      { kind: 'failed', rail_code: 'reverted' },
-    ]
-    return renderTransfer(await force(world, actor, transfer, 'failed', steps))
-  }),
 ]
-
-async function findTransfer(world: World, actor: PartnerActor, id: string): Promise<Transfer> {
-  const transfer = isId('transfer', id)
-    ? await selectTransfer(world.db, { id, partner_id: actor.partner_id })
-    : undefined
-  return transfer ?? refuse('transfer_not_found', { param: 'transfer_id' })
-}
-
-/** In the sandbox the caller may play the network: whatever steps are missing are taken, up to the end. Told twice, it is the same. */
-async function force(
-  world: World,
-  actor: PartnerActor,
-  transfer: Transfer,
-  end: 'confirmed' | 'failed',
-  steps: readonly Step[],
-): Promise<Transfer> {
-  let now = transfer
-  for (const step of steps) {
-    if (isFinal(now)) break
-    now = (await world.commit(onBehalfOf(actor, stepTransfer(world, now, step, { by: 'caller' })))).transfer
-  }
-  if (now.status === end) return now
-  return refuse('already_final', {
-    message: `This transfer is ${now.status} already; a final state never changes.`,
-  })
-}

@@ -1,6 +1,7 @@
 import type { PartnerActor } from '../core/actor.ts'
 import { type Refusal, refuse } from '../core/errors.ts'
 import { UNITS_MAX } from '../core/money.ts'
+import { findOwned } from '../core/owned.ts'
 import { activeCustomer, findCustomer } from '../customers/customers.ts'
 import { customerRows } from '../customers/store.ts'
 import { eventWrite } from '../events/events.ts'
@@ -15,7 +16,7 @@ import type { World } from '../world.ts'
 import { isPayableAddress, type Network, networkNames, networks } from './address.ts'
 import { renderTransfer } from './contract.ts'
 import { feeOf } from './fees.ts'
-import { insertTransfers, type Transfer, transferById } from './store.ts'
+import { insertTransfers, selectTransfer, type Transfer, transferById } from './store.ts'
 
 /**
  * On-chain transfers (interface §4.2). Accepted: the gross leaves the balance into transit, in the transaction that claims
@@ -25,6 +26,9 @@ export type TransferOrder = Pick<
   Transfer,
   'customer_id' | 'asset' | 'network' | 'amount_net' | 'destination_address' | 'idempotency_key'
 >
+
+export const findTransfer = (world: World, { partner_id }: PartnerActor, id: string): Promise<Transfer> =>
+  findOwned('transfer', { id, partner_id }, () => selectTransfer(world.db, { id, partner_id }))
 
 export const OPERATION = 'onchain.transfer'
 

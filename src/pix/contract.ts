@@ -315,34 +315,4 @@ export const getPixKey = endpoint({
   errors: ['invalid_pix_key', 'customer_not_found', 'pix_key_not_found', 'rail_unavailable'],
 })
 
-const settle = (word: 'complete' | 'fail') =>
-  ({
-    route: `POST /v1/sandbox/pix/payouts/{payout_id}/${word}` as const,
-    scopes: { all: ['payouts'] },
-    sandbox_only: true,
-    params,
-    reply: { status: 200, schema: PayoutObject, state: word === 'fail' ? 'failed' : 'completed' },
-    repeat: 'idempotent',
-    errors: ['payout_not_found', 'already_final'],
-  }) as const
-
-/** Contract §14. */
-export const completePayout = endpoint({
-  name: 'sandbox.payouts.complete',
-  summary: 'Let a processing payout complete',
-  ...settle('complete'),
-})
-export const failPayout = endpoint({
-  name: 'sandbox.payouts.fail',
-  summary: 'Let a processing payout fail',
-  ...settle('fail'),
-})
-
-export const pixEndpoints: readonly Endpoint[] = [
-  createPayout,
-  listPayouts,
-  getPayout,
-  getPixKey,
-  completePayout,
-  failPayout,
-]
+export const pixEndpoints: readonly Endpoint[] = [createPayout, listPayouts, getPayout, getPixKey]

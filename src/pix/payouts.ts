@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto'
 import type { PartnerActor } from '../core/actor.ts'
 import { type Refusal, refuse } from '../core/errors.ts'
-import { isId } from '../core/ids.ts'
 import { type Money, UNITS_MAX } from '../core/money.ts'
+import { findOwned } from '../core/owned.ts'
 import { activeCustomer, findCustomer } from '../customers/customers.ts'
 import { customerRows } from '../customers/store.ts'
 import { eventWrite } from '../events/events.ts'
@@ -17,7 +17,14 @@ import type { Holder } from '../rails/pix/rail.ts'
 import type { World } from '../world.ts'
 import { renderPayout } from './contract.ts'
 import { RAIL } from './settle.ts'
-import { type Counterparty, insertPayouts, type Payout, payoutById, payoutRow } from './store.ts'
+import {
+  type Counterparty,
+  insertPayouts,
+  type Payout,
+  payoutById,
+  payoutRow,
+  selectPayout,
+} from './store.ts'
 
 /**
  * Pix payouts (interface §4.1). Accepted: the gross leaves the balance into transit, in the transaction that claims the
@@ -32,6 +39,9 @@ export type PayoutOrder = {
   readonly description: string | null
   readonly idempotency_key: string
 }
+
+export const findPayout = (world: World, { partner_id }: PartnerActor, id: string): Promise<Payout> =>
+  findOwned('payout', { id, partner_id }, () => selectPayout(world.db, { id, partner_id }))
 
 /** Asks the directory before anything is debited. Undefined: the key is well formed, but nobody holds it. */
 export async function findCounterparty(
@@ -215,5 +225,3 @@ function newSendId(): string {
   for (let i = 0; i < 32; i++) id += alphabet[randomInt(alphabet.length)]
   return id
 }
-
-export const isPayoutId = (id: string): boolean => isId('payout', id)

@@ -1,4 +1,3 @@
-import type { PartnerActor } from '../core/actor.ts'
 import { crashPoint } from '../core/crash-point.ts'
 import { parseDocument } from '../core/document.ts'
 import { refuse } from '../core/errors.ts'
@@ -9,17 +8,15 @@ import { Answered } from '../http/answered.ts'
 import { answerDryRun } from '../http/dry-run.ts'
 import { type Handler, handle } from '../http/endpoint.ts'
 import { filterOf, listOf, pageOf } from '../http/page.ts'
-import { onBehalfOf } from '../keys/keys.ts'
 import type { Claimed } from '../ledger/command.ts'
 import { claimOf, findClaimed } from '../ledger/once.ts'
-import { endToEndId } from '../rails/pix/simulated.ts'
 import type { World } from '../world.ts'
 import { awaitAnswer } from './answers.ts'
 import * as contract from './contract.ts'
 import { parsePixKey } from './key.ts'
-import { isAllowed, isPayoutId, type PayoutOrder, preparePayout, tryPayout } from './payouts.ts'
-import { type FinalOutcome, OPERATION, settlePayout } from './settle.ts'
-import { type Payout, payoutById, payoutList, selectPayout } from './store.ts'
+import { findPayout, isAllowed, type PayoutOrder, preparePayout, tryPayout } from './payouts.ts'
+import { OPERATION } from './settle.ts'
+import { type Payout, payoutById, payoutList } from './store.ts'
 import type { PayoutWorker } from './worker.ts'
 
 const { renderCounterparty, renderPayout } = contract
@@ -95,25 +92,6 @@ export const pixRoutes = (worker: PayoutWorker): Handler[] => [
     const payable = customer && customer.status === 'active' && isAllowed(holder, customer, actor)
     return { type, pix_key: key, holder: { name, document }, ...(payable === undefined ? {} : { payable }) }
   }),
-
-  handle(contract.completePayout, async ({ world, actor, params }) => {
-    const payout = await findPayout(world, actor, params.payout_id)
-    return renderPayout(
-      await force(world, actor, payout, {
-        kind: 'settled',
-        end_to_end_id: endToEndId({ send_id: payout.send_id, sent_at: payout.created_at }),
-      }),
-    )
-  }),
-
-  handle(contract.failPayout, async ({ world, actor, params }) =>
-    renderPayout(
-      await force(world, actor, await findPayout(world, actor, params.payout_id), {
-        kind: 'refused',
-        rail_code: 'DS04',
-      }),
-    ),
-  ),
 ]
 
 /** What the claim's first caller was, or will be, told. */
@@ -121,30 +99,6 @@ async function answerOf(world: World, worker: PayoutWorker, { answer, resource_i
   if (answer) return answer
   const payout = (resource_id && (await payoutById(world.db, resource_id))) || refuse('service_unavailable')
   return awaitAnswer(world, payout, worker.watch(payout.id))
-}
-
-async function findPayout(world: World, actor: PartnerActor, id: string): Promise<Payout> {
-  const payout = isPayoutId(id)
-    ? await selectPayout(world.db, { id, partner_id: actor.partner_id })
-    : undefined
-  return payout ?? refuse('payout_not_found', { param: 'payout_id' })
-}
-
-/** In the sandbox the caller may play the rail. Told twice, it is the same. */
-async function force(
-  world: World,
-  actor: PartnerActor,
-  payout: Payout,
-  outcome: FinalOutcome,
-): Promise<Payout> {
-  const { payout: now } = await world.commit(
-    onBehalfOf(actor, settlePayout(world, payout, outcome, { by: 'caller' })),
-  )
-  const end = outcome.kind === 'settled' ? 'completed' : 'failed'
-  if (now.status === end) return now
-  return refuse('already_final', {
-    message: `This payout is ${now.status} already; a final state never changes.`,
-  })
 }
 
 function readPixKey(text: string, param: string) {

@@ -1,6 +1,6 @@
 import { Type as T } from 'typebox'
 import { assets } from '../core/money.ts'
-import { formatPrice, PRICE_PATTERN } from '../core/price.ts'
+import { formatPrice } from '../core/price.ts'
 import { DryRun, dryRunQuery } from '../http/dry-run.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import {
@@ -15,8 +15,8 @@ import {
   timeQuery,
   Units,
 } from '../http/schema.ts'
-import { fedPairs } from '../rails/prices/feed.ts'
 import { displayPrice, pairNames, rateOf } from './arithmetic.ts'
+import type { CurrentPrice } from './prices.ts'
 import type { Quote, Trade } from './store.ts'
 
 const Positive = (description: string, example: string) =>
@@ -340,6 +340,14 @@ export const PriceObject = T.Object(
   { $id: 'Price' },
 )
 
+export const renderMarketPrice = (current: CurrentPrice) => ({
+  ...current,
+  price: formatPrice(current.price),
+  buy_price: formatPrice(current.buy_price),
+  sell_price: formatPrice(current.sell_price),
+  observed_at: current.observed_at.toISOString(),
+})
+
 /** Contract §3. */
 export const listPrices = endpoint({
   name: 'prices.list',
@@ -350,42 +358,6 @@ export const listPrices = endpoint({
   reply: { status: 200, schema: T.Object({ data: T.Array(PriceObject) }) },
 })
 
-/** Contract §14. */
-export const setSandboxPrice = endpoint({
-  name: 'sandbox.prices.set',
-  route: 'POST /v1/sandbox/prices',
-  summary: 'Move a sandbox price',
-  description:
-    'For all customers of your sandbox, until you set it again. BTC/BRL is the product of the two. With `age_seconds` the price is that old from the start: more than a few seconds make quotes answer `price_unavailable`.',
-  scopes: { all: ['quotes'] },
-  sandbox_only: true,
-  body: Fields({
-    pair: T.Enum(fedPairs, { examples: ['USDT/BRL'] }),
-    price: T.String({
-      pattern: PRICE_PATTERN,
-      'x-must-be': 'a decimal above zero with up to 8 digits before and 8 after the point, such as "5.40"',
-      description: 'Above zero, up to 8 digits before and 8 after the point',
-      examples: ['5.40'],
-    }),
-    age_seconds: T.Optional(T.Integer({ minimum: 0, maximum: 86_400, examples: [0] })),
-  }),
-  reply: { status: 200, schema: T.Object({ data: T.Array(PriceObject) }) },
-  repeat: 'idempotent',
-  example: { pair: 'USDT/BRL', price: '5.40' },
-})
-
-export const expireQuote = endpoint({
-  name: 'sandbox.quotes.expire',
-  route: 'POST /v1/sandbox/quotes/{quote_id}/expire',
-  summary: 'Let a quote expire now',
-  scopes: { all: ['quotes'] },
-  sandbox_only: true,
-  params: quoteParams,
-  reply: { status: 200, schema: QuoteObject, state: 'expired' },
-  repeat: 'idempotent',
-  errors: ['quote_not_found', 'already_final'],
-})
-
 export const quoteEndpoints: readonly Endpoint[] = [
   createQuote,
   executeQuote,
@@ -394,6 +366,4 @@ export const quoteEndpoints: readonly Endpoint[] = [
   listTrades,
   getTrade,
   listPrices,
-  setSandboxPrice,
-  expireQuote,
 ]

@@ -1,8 +1,9 @@
+import type { PartnerActor } from '../core/actor.ts'
 import { refuse } from '../core/errors.ts'
 import { PRICE_DECIMALS } from '../core/price.ts'
-import { type FedPair, type FedPrice, type FedPrices, fedPairs } from '../rails/prices/feed.ts'
-import type { Pair, Ratio } from './arithmetic.ts'
-import type { SetPrice } from './store.ts'
+import type { FedPair, FedPrices } from '../rails/prices/feed.ts'
+import type { SetPrices, World } from '../world.ts'
+import { lockedPrice, type Pair, pairNames, type Ratio } from './arithmetic.ts'
 
 /** What a pair is worth, and how old that knowledge is. The cross pair is the product of the other two, and as old as the older. */
 export type MarketPrice = Ratio & { readonly at: Date; readonly source: string }
@@ -15,18 +16,12 @@ const made: Readonly<Record<Pair, readonly FedPair[]>> = {
 
 const SCALE = 10n ** BigInt(PRICE_DECIMALS)
 
-/** What a partner set in its sandbox stands before what the feed saw. */
-export function withSetPrices(
-  fed: FedPrices,
-  set: (pair: FedPair) => SetPrice | undefined,
-  now: Date,
-): FedPrices {
-  const prices: Partial<Record<FedPair, FedPrice>> = { ...fed }
-  for (const pair of fedPairs) {
-    const own = set(pair)
-    if (own) prices[pair] = { price: own.price, at: own.observed_at ?? now, source: 'set' }
-  }
-  return prices
+/** Production: nobody sets a price but the market. */
+export const noSetPrices: SetPrices<'production'> = {
+  environment: 'production',
+  reads: () => [],
+  held: () => ({}),
+  current: async () => ({}),
 }
 
 export function marketPrice(pair: Pair, fed: FedPrices): MarketPrice | undefined {
@@ -65,4 +60,37 @@ const AHEAD_MS = 1000
 export function isFresh({ at }: { at: Date }, now: Date, max_age_ms: number): boolean {
   const age = now.getTime() - at.getTime()
   return age <= max_age_ms && age >= -AHEAD_MS
+}
+
+/** What each pair is worth right now, and what a quote would lock. A pair whose price is not known is left out. */
+export type CurrentPrice = {
+  readonly pair: Pair
+  readonly price: bigint
+  readonly buy_price: bigint
+  readonly sell_price: bigint
+  readonly source: string
+  readonly observed_at: Date
+  readonly age_ms: number
+  readonly fresh: boolean
+}
+
+export async function currentPrices(world: World, { partner_id }: PartnerActor): Promise<CurrentPrice[]> {
+  const now = new Date(world.clock.now())
+  const { spread_bps, price_max_age_ms } = world.quoting
+  const set = await world.set_prices.current(world.db, partner_id, now)
+  const fed = { ...(await world.prices.latest()), ...set }
+  return pairNames.flatMap((pair) => {
+    const price = marketPrice(pair, fed)
+    if (!price) return []
+    return {
+      pair,
+      price: lockedPrice(price, 'sell', 0),
+      buy_price: lockedPrice(price, 'buy', spread_bps),
+      sell_price: lockedPrice(price, 'sell', spread_bps),
+      source: price.source,
+      observed_at: price.at,
+      age_ms: Math.max(0, now.getTime() - price.at.getTime()),
+      fresh: isFresh(price, now, price_max_age_ms),
+    }
+  })
 }

@@ -1,11 +1,12 @@
 import type { PartnerActor } from '../core/actor.ts'
 import { refuse } from '../core/errors.ts'
 import type { Asset } from '../core/money.ts'
+import { findOwned } from '../core/owned.ts'
 import { activeCustomer } from '../customers/customers.ts'
 import { customerRows } from '../customers/store.ts'
 import { onBehalfOf } from '../keys/keys.ts'
 import type { Command } from '../ledger/command.ts'
-import { type FedPrices, fedPairs } from '../rails/prices/feed.ts'
+import type { FedPrices } from '../rails/prices/feed.ts'
 import type { World } from '../world.ts'
 import {
   type AmountType,
@@ -17,8 +18,8 @@ import {
   type Side,
   worthInBrl,
 } from './arithmetic.ts'
-import { freshPrice, lastPrice, withSetPrices } from './prices.ts'
-import { insertQuotes, markExpired, type Quote, quoteRows, setPriceId, setPriceRows } from './store.ts'
+import { freshPrice, lastPrice } from './prices.ts'
+import { insertQuotes, type Quote, quoteById } from './store.ts'
 
 /** Interface §8: how long a quote holds, to the millisecond, by the database's clock. */
 export const VALID_MS = 30_000
@@ -35,6 +36,9 @@ export type QuoteOrder = {
   readonly partner_fee_bps: number
 }
 
+export const findQuote = (world: World, { partner_id }: PartnerActor, id: string): Promise<Quote> =>
+  findOwned('quote', { id, partner_id }, () => quoteById(world.db, id))
+
 /** Moves nothing and reserves nothing; goes through the door so that the clock, the key and the customer are judged in one place. */
 export function lockQuote(
   world: World,
@@ -46,23 +50,14 @@ export function lockQuote(
   const { customer_id, from_asset, to_asset, pair, side, amount, amount_asset, amount_type } = order
   const { spread_bps, price_max_age_ms } = world.quoting
   const id = world.newId('quote')
-  // Only a sandbox has prices that its partner set.
-  const set = world.environment === 'sandbox' ? fedPairs : []
   return onBehalfOf(actor, {
     partner_id,
     locks: {
-      reads: [
-        { source: customerRows, id: customer_id },
-        ...set.map((fedPair) => ({ source: setPriceRows, id: setPriceId(partner_id, fedPair) })),
-      ],
+      reads: [{ source: customerRows, id: customer_id }, ...world.set_prices.reads(partner_id)],
     },
     decide(held) {
       activeCustomer(held, { partner_id, id: customer_id })
-      const prices = withSetPrices(
-        fed,
-        (fedPair) => held.row(setPriceRows, setPriceId(partner_id, fedPair)),
-        held.now,
-      )
+      const prices = { ...fed, ...world.set_prices.held(held, partner_id) }
       const price = freshPrice(pair, prices, held.now, price_max_age_ms)
       const market_price = lockedPrice(price, side, spread_bps)
       if (market_price === 0n) refuse('price_unavailable', { retry_after_seconds: 5 })
@@ -98,21 +93,6 @@ export function lockQuote(
         trade_id: null,
       }
       return { writes: [{ target: insertQuotes, row: quote }], result: quote }
-    },
-  })
-}
-
-/** In the sandbox nobody has to wait for 30 seconds to see what happens after them. */
-export function expireNow(actor: PartnerActor, { id, partner_id }: Quote): Command<Quote> {
-  return onBehalfOf(actor, {
-    partner_id,
-    locks: { rows: [{ source: quoteRows, id }] },
-    decide(held) {
-      const quote = held.row(quoteRows, id) ?? refuse('quote_not_found', { param: 'quote_id' })
-      if (quote.trade_id !== null) refuse('already_final')
-      if (quote.expires_at <= held.now) return { result: quote }
-      const expired = { ...quote, expires_at: held.now }
-      return { writes: [{ target: markExpired, row: { id, expires_at: held.now } }], result: expired }
     },
   })
 }

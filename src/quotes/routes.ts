@@ -1,34 +1,21 @@
-import type { PartnerActor } from '../core/actor.ts'
 import { refuse } from '../core/errors.ts'
 import { isId } from '../core/ids.ts'
 import { parseMoney } from '../core/money.ts'
-import { formatPrice, parsePrice } from '../core/price.ts'
 import { selectNewest } from '../db/newest.ts'
 import { Answered } from '../http/answered.ts'
 import { answerDryRun } from '../http/dry-run.ts'
 import { type Handler, handle } from '../http/endpoint.ts'
 import { filterOf, listOf, pageOf } from '../http/page.ts'
-import { worldOf } from '../keys/keys.ts'
 import type { TreasuryWorker } from '../treasury/worker.ts'
 import type { World } from '../world.ts'
-import { lockedPrice, pairNames, pairOf } from './arithmetic.ts'
+import { pairOf } from './arithmetic.ts'
 import * as contract from './contract.ts'
-import { isFresh, marketPrice, withSetPrices } from './prices.ts'
-import { expireNow, lockQuote, VALID_MS } from './quotes.ts'
-import {
-  type Quote,
-  quoteById,
-  quoteList,
-  savePrice,
-  setPriceId,
-  setPricesOf,
-  type Trade,
-  tradeById,
-  tradeList,
-} from './store.ts'
+import { currentPrices } from './prices.ts'
+import { findQuote, lockQuote, VALID_MS } from './quotes.ts'
+import { type Quote, quoteList, type Trade, tradeById, tradeList } from './store.ts'
 import { execute, tryExecute } from './trades.ts'
 
-const { renderFailure, renderQuote, renderTrade } = contract
+const { renderFailure, renderMarketPrice, renderQuote, renderTrade } = contract
 
 export const quotesRoutes = (treasury: TreasuryWorker): Handler[] => [
   handle(contract.createQuote, async ({ world, actor, body }) => {
@@ -115,26 +102,9 @@ export const quotesRoutes = (treasury: TreasuryWorker): Handler[] => [
     return renderTrade(trade)
   }),
 
-  handle(contract.listPrices, async ({ world, actor }) => ({ data: await currentPrices(world, actor) })),
-
-  handle(contract.setSandboxPrice, async ({ world, actor, body }) => {
-    const { pair, age_seconds = 0 } = body
-    const price =
-      parsePrice(body.price) ??
-      refuse('invalid_request', { param: 'price', message: 'price must be above zero, such as "5.40".' })
-    const observed_at = age_seconds === 0 ? null : new Date(world.clock.now() - age_seconds * 1000)
-    await savePrice(worldOf(actor, world).db, {
-      id: setPriceId(actor.partner_id, pair),
-      price,
-      observed_at,
-    })
-    return { data: await currentPrices(world, actor) }
-  }),
-
-  handle(contract.expireQuote, async ({ world, actor, params }) => {
-    const quote = await world.commit(expireNow(actor, await findQuote(world, actor, params.quote_id)))
-    return renderQuote(quote, Math.max(world.clock.now(), quote.expires_at.getTime()))
-  }),
+  handle(contract.listPrices, async ({ world, actor }) => ({
+    data: (await currentPrices(world, actor)).map(renderMarketPrice),
+  })),
 ]
 
 /** What the quote became, as whoever executed it was told. */
@@ -143,36 +113,4 @@ async function replay(world: World, trade_id: string): Promise<Answered> {
   return new Answered({ status: 201, body: JSON.stringify(renderTrade(trade)) }, true)
 }
 
-async function findQuote(world: World, actor: PartnerActor, id: string): Promise<Quote> {
-  const quote = isId('quote', id) ? await quoteById(world.db, id) : undefined
-  if (quote?.partner_id !== actor.partner_id) refuse('quote_not_found', { param: 'quote_id' })
-  return quote
-}
-
 const laterOf = (one: Date | undefined, other: Date) => (one && one > other ? one : other)
-
-async function currentPrices(world: World, actor: PartnerActor) {
-  const now = new Date(world.clock.now())
-  const { spread_bps, price_max_age_ms } = world.quoting
-  const set =
-    world.environment === 'sandbox' ? await setPricesOf(world.db, actor.partner_id) : new Map<string, never>()
-  const fed = withSetPrices(
-    await world.prices.latest(),
-    (pair) => set.get(setPriceId(actor.partner_id, pair)),
-    now,
-  )
-  return pairNames.flatMap((pair) => {
-    const price = marketPrice(pair, fed)
-    if (!price) return []
-    return {
-      pair,
-      price: formatPrice(lockedPrice(price, 'sell', 0)),
-      buy_price: formatPrice(lockedPrice(price, 'buy', spread_bps)),
-      sell_price: formatPrice(lockedPrice(price, 'sell', spread_bps)),
-      source: price.source,
-      observed_at: price.at.toISOString(),
-      age_ms: Math.max(0, now.getTime() - price.at.getTime()),
-      fresh: isFresh(price, now, price_max_age_ms),
-    }
-  })
-}

@@ -6,7 +6,7 @@ import { ApiKeyObject } from '../keys/contract.ts'
 import { FeePayoutObject } from '../partners/contract.ts'
 import type { EventSample } from '../reference/event-webhooks.ts'
 import { collectNamesakes, inState, replyExample } from '../reference/example.ts'
-import type { SampleOf } from '../webhooks/routes.ts'
+import type { SampleOf } from './events.ts'
 
 /** What an event is about: its kind without the last word. */
 type About<Type extends string> = Type extends `${infer First}.${infer Rest}`

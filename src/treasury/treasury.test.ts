@@ -84,7 +84,7 @@ test('an outage leaves no queue of folds behind, and a stop does not wait for it
   const db = openPool({ ...seatAt(url, 'sandbox', 'treasury'), max: 2, wait_ms: 2000 })
   let failed = 0
   const log = pino({ level: 'warn' }, { write: () => void failed++ })
-  const treasury = openTreasuryWorker({ db, environment: 'sandbox' } as World, log)
+  const treasury = openTreasuryWorker({ db, treasury_limits: false } as World, log)
   await sleep(6000)
   const [before, told] = [failed, performance.now()]
   await treasury.stop()

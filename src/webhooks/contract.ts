@@ -1,7 +1,7 @@
 import { Type as T } from 'typebox'
 import type { PartnerActor } from '../core/actor.ts'
 import type { Environment } from '../core/environment.ts'
-import { EventObject, eventText, exampleEvent } from '../events/contract.ts'
+import { eventText, exampleEvent } from '../events/contract.ts'
 import { eventTypes, TEST_TYPE } from '../events/events.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { Fields, Id, Page, pageQuery, Text, Timestamp, TimeText, timeQuery } from '../http/schema.ts'
@@ -403,29 +403,6 @@ export const redeliverOneEvent = endpoint({
   example: { endpoint_id: 'whe_01kc3v4x9zq8rj5m2t7w6y0ahb' },
 })
 
-/** Contract §14. */
-export const createSampleEvent = endpoint({
-  name: 'sandbox.events.create',
-  route: 'POST /v1/sandbox/events/{kind}',
-  summary: 'Make a sample event',
-  description:
-    'An event of any kind, with a made-up object that cannot be read elsewhere. It goes into the log and to your endpoints like every other. `override` sets fields of the object; what comes of it must be an object that could be sent.',
-  scopes: { all: ['webhooks'] },
-  sandbox_only: true,
-  params: T.Object({ kind: T.Enum(eventTypes, { examples: ['pix.payout.completed'] }) }),
-  body: Fields({
-    override: T.Optional(
-      T.Record(T.String(), T.Unknown(), {
-        description: 'Fields of the object, as GET shows them; not its id',
-        examples: [{ amount: '1050' }],
-      }),
-    ),
-  }),
-  body_optional: true,
-  reply: { status: 201, schema: EventObject },
-  example: { override: { amount: '1050' } },
-})
-
 export const webhookEndpoints: readonly Endpoint[] = [
   createWebhookEndpoint,
   listWebhookEndpoints,
@@ -438,5 +415,4 @@ export const webhookEndpoints: readonly Endpoint[] = [
   testWebhookEndpoint,
   redeliverRangeOfEvents,
   redeliverOneEvent,
-  createSampleEvent,
 ]

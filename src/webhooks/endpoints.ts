@@ -3,8 +3,7 @@ import { isId } from '../core/ids.ts'
 import type { Sealer } from '../core/seal.ts'
 import { transaction } from '../db/pool.ts'
 import { sealInForce } from '../db/sealing.ts'
-import { type EventType, recordEvent, sequenceOf, TEST_TYPE } from '../events/events.ts'
-import { findEvent } from '../events/log.ts'
+import { recordEvent, TEST_TYPE } from '../events/events.ts'
 import type { World } from '../world.ts'
 import type { Reach } from './address.ts'
 import { renderEndpoint } from './contract.ts'
@@ -72,7 +71,7 @@ const sealing =
     sealInForce(tx, sealer, secret, sealedFor(environment, id))
 
 function checkUrl(world: World, { reach }: Webhooks, url: string): void {
-  const reason = refusalOfUrl(url, { allow_http: world.environment === 'sandbox', ...reach })
+  const reason = refusalOfUrl(url, { allow_http: world.plain_http_webhooks, ...reach })
   if (reason !== undefined) refuse('invalid_request', { param: 'url', message: `url ${reason}` })
 }
 
@@ -150,17 +149,4 @@ export async function sendTest(world: World, { worker }: Webhooks, where: Where)
   const [delivery] = await selectDeliveries(world.db, { endpoint_id: id, event_ids: [event_id], shown: 0 })
   worker.wake({ partner_id: where.partner_id, endpoints: [id] })
   return delivery!
-}
-
-/** A made-up event, in the sandbox. */
-export async function addSample(
-  world: World,
-  { worker }: Webhooks,
-  sample: { partner_id: string; type: EventType; object: { id: string } },
-) {
-  const id = await transaction(world.db, (tx) =>
-    recordEvent(tx, world, { ...sample, sequence: sequenceOf(sample.type) }),
-  )
-  worker.wake()
-  return findEvent(world, { id, partner_id: sample.partner_id })
 }

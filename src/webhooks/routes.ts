@@ -1,17 +1,12 @@
-import type { TSchema } from 'typebox'
 import type { PartnerActor } from '../core/actor.ts'
 import { refuse } from '../core/errors.ts'
 import { isId } from '../core/ids.ts'
 import { selectNewest } from '../db/newest.ts'
-import { renderEvent } from '../events/contract.ts'
-import { type EventType, eventTypes } from '../events/events.ts'
 import { type Handler, handle } from '../http/endpoint.ts'
 import { filterOf, listOf, pageOf, parseTime } from '../http/page.ts'
 import { worldOf } from '../keys/keys.ts'
-import type { World } from '../world.ts'
 import * as contract from './contract.ts'
 import {
-  addSample,
   createEndpoint,
   editEndpoint,
   findEndpoint,
@@ -20,7 +15,6 @@ import {
   sendTest,
   type Webhooks,
 } from './endpoints.ts'
-import { overrideFields } from './override.ts'
 import { deliveryList, selectDeliveries } from './queue.ts'
 import { redeliverEvent, redeliverRangeOf } from './redelivery.ts'
 import { endpointList, type WebhookEndpoint } from './store.ts'
@@ -31,10 +25,7 @@ const SHOWN_IN_LIST = 1024
 const SHOWN_ALONE = 1_000_000
 const GRACE_HOURS = 24
 
-/** A made-up object of the kind that an event is about. */
-export type SampleOf = (type: EventType, world: World) => { object: { id: string }; schema: TSchema }
-
-export const webhooksRoutes = (webhooks: Webhooks, sampleOf: SampleOf): Handler[] => [
+export const webhooksRoutes = (webhooks: Webhooks): Handler[] => [
   handle(contract.createWebhookEndpoint, async ({ world, actor, body }) => {
     const { partner_id } = actor
     const wanted = { ...body, partner_id, description: body.description ?? null }
@@ -129,16 +120,6 @@ export const webhooksRoutes = (webhooks: Webhooks, sampleOf: SampleOf): Handler[
   handle(contract.redeliverOneEvent, async ({ world, actor, params, body }) => {
     const where = { id: params.event_id, partner_id: actor.partner_id }
     return { redelivered: await redeliverEvent(worldOf(actor, world), webhooks, where, body.endpoint_id) }
-  }),
-
-  handle(contract.createSampleEvent, async ({ world, actor, params, body }) => {
-    const type = params.kind
-    if (!eventTypes.includes(type))
-      refuse('invalid_request', { param: 'kind', message: `kind must be one of ${eventTypes.join(', ')}.` })
-    const { object, schema } = sampleOf(type, world)
-    const wanted = overrideFields(object, body.override ?? {}, schema)
-    const sample = { partner_id: actor.partner_id, type, object: wanted }
-    return renderEvent(await addSample(worldOf(actor, world), webhooks, sample), world.environment)
   }),
 ]
 

@@ -22,6 +22,7 @@ import { openJournal } from '../../src/rails/journal.ts'
 import type { PixRail } from '../../src/rails/pix/rail.ts'
 import { simulatedPix } from '../../src/rails/pix/simulated.ts'
 import { simulatedPrices } from '../../src/rails/prices/simulated.ts'
+import { setPrices } from '../../src/sandbox/prices.ts'
 import { createWorld, type World } from '../../src/world.ts'
 import { asAdmin, createDatabase, seatAt } from './database.ts'
 import { moveIntoThePast } from './past.ts'
@@ -72,7 +73,10 @@ export async function openBench(options: BenchOptions = {}) {
       pix: given.pix,
       chain: given.chain,
       prices: simulatedPrices({ clock }),
+      set_prices: setPrices,
       quoting: { spread_bps: 0, partner_fee_max_bps: 1000, price_max_age_ms: 30_000 },
+      treasury_limits: false,
+      plain_http_webhooks: true,
       require_address_checksum: false,
       pix_wait_ms: given.pix_wait_ms ?? 2000,
       lease_ms: given.lease_ms ?? 15_000,

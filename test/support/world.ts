@@ -19,6 +19,7 @@ import { simulatedChain } from '../../src/rails/chain/simulated.ts'
 import { openJournal } from '../../src/rails/journal.ts'
 import { simulatedPix } from '../../src/rails/pix/simulated.ts'
 import { simulatedPrices } from '../../src/rails/prices/simulated.ts'
+import { setPrices } from '../../src/sandbox/prices.ts'
 import { createWorld, type World } from '../../src/world.ts'
 import { seatAt } from './database.ts'
 import { someCpf } from './service.ts'
@@ -52,7 +53,10 @@ export async function openTestWorld(options: {
     pix: simulatedPix({ clock, journal }),
     chain: simulatedChain({ clock, journal, broadcast_ms: 1000, confirm_ms: 3000 }),
     prices: simulatedPrices({ clock }),
+    set_prices: setPrices,
     quoting: { spread_bps: 0, partner_fee_max_bps: 1000, price_max_age_ms: 30_000 },
+    treasury_limits: false,
+    plain_http_webhooks: true,
     require_address_checksum: false,
     pix_wait_ms: 2000,
     lease_ms: 15_000,

@@ -1,0 +1,26 @@
+import type { PartnerActor } from '../core/actor.ts'
+import { refuse } from '../core/errors.ts'
+import { onBehalfOf } from '../keys/keys.ts'
+import type { Command } from '../ledger/command.ts'
+import { findQuote } from '../quotes/quotes.ts'
+import { type Quote, quoteRows } from '../quotes/store.ts'
+import type { World } from '../world.ts'
+import { markExpired } from './store.ts'
+
+/** In the sandbox nobody has to wait for 30 seconds to see what happens after them. */
+export async function expireQuote(world: World, actor: PartnerActor, quote_id: string): Promise<Quote> {
+  const { id } = await findQuote(world, actor, quote_id)
+  return world.commit(onBehalfOf(actor, expiry(actor.partner_id, id)))
+}
+
+const expiry = (partner_id: string, id: string): Command<Quote> => ({
+  partner_id,
+  locks: { rows: [{ source: quoteRows, id }] },
+  decide(held) {
+    const quote = held.row(quoteRows, id) ?? refuse('quote_not_found', { param: 'quote_id' })
+    if (quote.trade_id !== null) refuse('already_final')
+    if (quote.expires_at <= held.now) return { result: quote }
+    const expired = { ...quote, expires_at: held.now }
+    return { writes: [{ target: markExpired, row: expired }], result: expired }
+  },
+})

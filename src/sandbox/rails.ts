@@ -1,0 +1,86 @@
+import type { PartnerActor } from '../core/actor.ts'
+import { refuse } from '../core/errors.ts'
+import { onBehalfOf } from '../keys/keys.ts'
+import { type Step, stepTransfer } from '../onchain/settle.ts'
+import { isFinal, type Transfer } from '../onchain/store.ts'
+import { findTransfer } from '../onchain/transfers.ts'
+import { findPayout } from '../pix/payouts.ts'
+import { type FinalOutcome, settlePayout } from '../pix/settle.ts'
+import type { Payout } from '../pix/store.ts'
+import { simulatedTransaction } from '../rails/chain/simulated.ts'
+import { endToEndId } from '../rails/pix/simulated.ts'
+import type { World } from '../world.ts'
+
+/** In the sandbox a partner may play the rail: it says how a payout or a transfer ends. Told twice, it is the same. */
+export async function completePayout(world: World, actor: PartnerActor, payout_id: string): Promise<Payout> {
+  const payout = await findPayout(world, actor, payout_id)
+  const end_to_end_id = endToEndId({ send_id: payout.send_id, sent_at: payout.created_at })
+  return endPayout(world, actor, payout, { kind: 'settled', end_to_end_id })
+}
+
+export async function failPayout(world: World, actor: PartnerActor, payout_id: string): Promise<Payout> {
+  const payout = await findPayout(world, actor, payout_id)
+  return endPayout(world, actor, payout, { kind: 'refused', rail_code: 'DS04' })
+}
+
+async function endPayout(
+  world: World,
+  actor: PartnerActor,
+  payout: Payout,
+  outcome: FinalOutcome,
+): Promise<Payout> {
+  const command = settlePayout(world, payout, outcome, { by: 'caller' })
+  const { payout: now } = await world.commit(onBehalfOf(actor, command))
+  return endedAs(outcome.kind === 'settled' ? 'completed' : 'failed', 'payout', now)
+}
+
+export async function confirmTransfer(
+  world: World,
+  actor: PartnerActor,
+  transfer_id: string,
+): Promise<Transfer> {
+  const transfer = await findTransfer(world, actor, transfer_id)
+  // The simulated network would sign the very same.
+  return endTransfer(world, actor, transfer, 'confirmed', [
+    { kind: 'signed', ...simulatedTransaction(transfer) },
+    { kind: 'broadcast' },
+    { kind: 'confirmed' },
+  ])
+}
+
+export async function failTransfer(
+  world: World,
+  actor: PartnerActor,
+  transfer_id: string,
+): Promise<Transfer> {
+  const transfer = await findTransfer(world, actor, transfer_id)
+  // Unsigned it is refused; signed it must be out before the network can fail it. Of the three, those that fit are taken.
+  return endTransfer(world, actor, transfer, 'failed', [
+    { kind: 'refused', rail_code: 'refused_before_broadcast' },
+    { kind: 'broadcast' },
+    { kind: 'failed', rail_code: 'reverted' },
+  ])
+}
+
+/** Whatever steps are missing are taken, up to the end. */
+async function endTransfer(
+  world: World,
+  actor: PartnerActor,
+  transfer: Transfer,
+  end: 'confirmed' | 'failed',
+  steps: readonly Step[],
+): Promise<Transfer> {
+  let now = transfer
+  for (const step of steps) {
+    if (isFinal(now)) break
+    now = (await world.commit(onBehalfOf(actor, stepTransfer(world, now, step, { by: 'caller' })))).transfer
+  }
+  return endedAs(end, 'transfer', now)
+}
+
+function endedAs<Row extends { status: string }>(end: Row['status'], noun: string, row: Row): Row {
+  if (row.status === end) return row
+  return refuse('already_final', {
+    message: `This ${noun} is ${row.status} already; a final state never changes.`,
+  })
+}
