@@ -4,7 +4,7 @@ import { formatMoney, type Money, money as moneyOf } from '../core/money.ts'
 import { ownCustomer } from '../customers/customers.ts'
 import { customerRows } from '../customers/store.ts'
 import { customerAccount, externalAccount } from '../ledger/accounts.ts'
-import type { Claim, Command, Held } from '../ledger/command.ts'
+import { type Claim, type Command, type Held, keep, writeTo } from '../ledger/command.ts'
 import { type Referenced, underReference } from '../ledger/once.ts'
 import type { World } from '../world.ts'
 import { type Adjustment, depositRows, insertAdjustments, type Reversible, reversalRows } from './store.ts'
@@ -113,11 +113,8 @@ function booking(world: World, order: Omit<Adjustment, 'id' | 'created_at'>): Co
             ],
           },
         ],
-        writes: [{ target: insertAdjustments, row: made }],
-        keeps:
-          deposit_id === null
-            ? []
-            : [{ source: reversalRows, row: { id: deposit_id, adjustment_id: id } as { id: string } }],
+        writes: [writeTo(insertAdjustments, made)],
+        keeps: deposit_id === null ? [] : [keep(reversalRows, { id: deposit_id, adjustment_id: id })],
         result: made,
       }
     },

@@ -30,7 +30,7 @@ export const insertAdjustments = insertInto('adjustments', {
   customer_id: 'text',
   asset: 'text',
   amount: 'bigint',
-  deposit_id: 'text',
+  deposit_id: 'text?',
   rail: 'text',
   reason: 'text',
   reference: 'text',

@@ -5,7 +5,7 @@ import { activeCustomer } from '../customers/customers.ts'
 import { customerRows } from '../customers/store.ts'
 import { eventWrite } from '../events/events.ts'
 import { customerAccount, externalAccount } from '../ledger/accounts.ts'
-import type { Claim, Command } from '../ledger/command.ts'
+import { type Claim, type Command, writeTo } from '../ledger/command.ts'
 import { type Referenced, underReference } from '../ledger/once.ts'
 import type { World } from '../world.ts'
 import { renderDeposit } from './contract.ts'
@@ -59,7 +59,7 @@ export function deposit(world: World, order: DepositOrder): Command<Deposit> {
           },
         ],
         writes: [
-          { target: insertDeposits, row: made },
+          writeTo(insertDeposits, made),
           eventWrite(
             world,
             { partner_id, type: 'deposit.completed', object: renderDeposit(made), sequence: 1 },

@@ -27,8 +27,8 @@ export const insertDeposits = insertInto('deposits', {
   asset: 'text',
   amount: 'bigint',
   rail: 'text',
-  reason: 'text',
-  reference: 'text',
+  reason: 'text?',
+  reference: 'text?',
   created_at: 'timestamptz',
 })
 

@@ -1,5 +1,5 @@
 import type { Db } from '../db/pool.ts'
-import { insertInto, type Write } from '../ledger/command.ts'
+import { insertInto, type Write, writeTo } from '../ledger/command.ts'
 
 /** What an operator established about an open payout or transfer, who it was, and how it is known. */
 export type Resolution = {
@@ -13,7 +13,7 @@ const insertResolutions = insertInto('resolutions', {
   resource_id: 'text',
   outcome: 'text',
   evidence: 'text',
-  proposal_id: 'text',
+  proposal_id: 'text?',
   resolved_by: 'text',
   resolved_at: 'timestamptz',
 })
@@ -43,8 +43,8 @@ export function resolutionWrites(
   const { id: resource_id, kind, ask } = resource
   const ask_at = new Date(now.getTime() + ASK_AFTER_MS[0]!)
   return [
-    { target: insertResolutions, row: { ...resolution, resource_id, resolved_at: now } },
-    ...(ask ? [{ target: insertFollowUps, row: { resource_id, kind, asked: 0, ask_at } }] : []),
+    writeTo(insertResolutions, { ...resolution, resource_id, resolved_at: now }),
+    ...(ask ? [writeTo(insertFollowUps, { resource_id, kind, asked: 0, ask_at })] : []),
   ]
 }
 

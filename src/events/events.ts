@@ -1,5 +1,5 @@
 import type { Db } from '../db/pool.ts'
-import type { Write } from '../ledger/command.ts'
+import { type Write, writeTo } from '../ledger/command.ts'
 import type { World } from '../world.ts'
 import { insertEvents } from './store.ts'
 
@@ -49,7 +49,7 @@ export type NewEvent = {
 
 /** An event as part of a money command. */
 export function eventWrite(world: World, event: NewEvent, now: Date): Write {
-  return { target: insertEvents, row: rowOf(world, event, now) }
+  return writeTo(insertEvents, rowOf(world, event, now))
 }
 
 /** An event beside a change that moves no money, in the same transaction. Returns its id. */
@@ -59,14 +59,10 @@ export async function recordEvent(tx: Db, world: World, event: NewEvent): Promis
     insertEvents.sql,
     insertEvents.columns.map((column) => [row[column]]),
   )
-  return row.id as string
+  return row.id
 }
 
-function rowOf(
-  world: World,
-  { partner_id, type, object, sequence }: NewEvent,
-  now: Date,
-): Record<string, unknown> {
+function rowOf(world: World, { partner_id, type, object, sequence }: NewEvent, now: Date) {
   return {
     id: world.newId('event'),
     partner_id,
@@ -74,6 +70,6 @@ function rowOf(
     object_id: object.id,
     sequence,
     data: JSON.stringify(object),
-    created_at: now.toISOString(),
+    created_at: now,
   }
 }

@@ -6,7 +6,7 @@ import type { Db } from '../db/pool.ts'
 import { type Check, IN_PRODUCTION, ofKind, type RangeCheck, type Within } from '../ledger/audit.ts'
 import { insertInto } from '../ledger/command.ts'
 
-export const eventColumns = {
+export const insertEvents = insertInto('events', {
   id: 'text',
   partner_id: 'text',
   type: 'text',
@@ -14,9 +14,7 @@ export const eventColumns = {
   sequence: 'integer',
   data: 'json',
   created_at: 'timestamptz',
-} as const
-
-export const insertEvents = insertInto('events', eventColumns)
+})
 
 /** An event as it is stored. `data` is the text that was written, so that what is sent never differs from it. */
 export type StoredEvent = {

@@ -1,6 +1,6 @@
 import { newId } from '../core/ids.ts'
 import type { Db } from '../db/pool.ts'
-import type { Write, WriteTarget } from '../ledger/command.ts'
+import { targetOf, type Write, writeTo } from '../ledger/command.ts'
 import type { World } from '../world.ts'
 
 /**
@@ -37,17 +37,26 @@ export type Exception = NewException & {
 const COLUMNS =
   'id, kind, rail, object_id, partner_id, details, opened_at, closed_at, closed_by, closed_reason'
 
-const insertExceptions: WriteTarget = {
-  name: 'insert exceptions',
-  sql: `INSERT INTO exceptions (id, kind, rail, object_id, partner_id, details, opened_at)
-    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::json[], $7::timestamptz[])
+const insertExceptions = targetOf(
+  'insert exceptions',
+  {
+    id: 'text',
+    kind: 'text',
+    rail: 'text',
+    object_id: 'text',
+    partner_id: 'text?',
+    details: 'json',
+    opened_at: 'timestamptz',
+  },
+  (
+    rows,
+  ) => `INSERT INTO exceptions (id, kind, rail, object_id, partner_id, details, opened_at) SELECT * FROM ${rows}
     ON CONFLICT (kind, object_id) WHERE closed_at IS NULL DO NOTHING`,
-  columns: ['id', 'kind', 'rail', 'object_id', 'partner_id', 'details', 'opened_at'],
-}
+)
 
 /** As part of a money command. */
 export function exceptionWrite(world: Pick<World, 'newId'>, exception: NewException, now: Date): Write {
-  return { target: insertExceptions, row: rowOf(world.newId('exception'), exception, now) }
+  return writeTo(insertExceptions, rowOf(world.newId('exception'), exception, now))
 }
 
 /** On its own, or beside a change that moves no money. */
@@ -60,14 +69,14 @@ export async function recordException(db: Db, clock: World['clock'], exception: 
   )
 }
 
-function rowOf(id: string, exception: NewException, now: Date): Record<string, unknown> {
+function rowOf(id: string, exception: NewException, now: Date) {
   return {
     ...exception,
     id,
     details: JSON.stringify(exception.details, (_, value) =>
       typeof value === 'bigint' ? value.toString() : value,
     ),
-    opened_at: now.toISOString(),
+    opened_at: now,
   }
 }
 

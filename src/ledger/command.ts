@@ -70,7 +70,7 @@ export type Decision<Result> = {
   readonly movements?: readonly Movement[]
   readonly writes?: readonly Write[]
   /** Held rows as the next commands of the same batch must see them, beyond what `writes` change. Not written anywhere. */
-  readonly keeps?: readonly { readonly source: RowSource; readonly row: { readonly id: string } }[]
+  readonly keeps?: readonly Kept[]
   /** What the command's claim stands for from now on. A claim that was never made good is given up again. */
   readonly claims?: Claimed
   readonly result: Result
@@ -84,53 +84,109 @@ export type RowSource<Row extends { id: string } = { id: string }> = {
   readonly row?: Row
 }
 
+/** What changes of a held row. */
+export type Kept = { readonly source: RowSource; readonly row: { readonly id: string } }
+
+export const keep = <Row extends { id: string }>(
+  source: RowSource<Row>,
+  row: NoInfer<Partial<Row> & { readonly id: string }>,
+): Kept => ({ source, row })
+
 export type RowRef = { readonly source: RowSource; readonly id: string }
 
+/** What a column takes. Of `numeric` only whole numbers are used, and `json` is text that its writer has put together. */
+type ColumnTypes = {
+  readonly text: string
+  readonly bigint: bigint
+  readonly numeric: bigint
+  readonly integer: number
+  readonly smallint: number
+  readonly timestamptz: Date
+  readonly json: string
+  readonly boolean: boolean
+}
+
+type TypeName = keyof ColumnTypes
+/** With a question mark: it may be null. */
+type Columns = Readonly<Record<string, TypeName | `${TypeName}?`>>
+type Given<Type> = Type extends `${infer Name extends TypeName}?`
+  ? ColumnTypes[Name] | null
+  : ColumnTypes[Type & TypeName]
+
+/** A row that has every column, each of its type. */
+export type RowOf<C extends Columns> = { readonly [Name in keyof C]: Given<C[Name]> }
+
+type AnyRow = Readonly<Record<string, unknown>>
+
 /** Where rows are written: a statement that takes one array per column. All targets of a batch become one statement. */
-export type WriteTarget = {
+export type WriteTarget<Row = AnyRow> = {
   readonly name: string
   readonly sql: string
-  readonly columns: readonly string[]
+  readonly columns: readonly (keyof Row & string)[]
   /** The statement ends in RETURNING 1, and must touch as many rows as it was given. */
   readonly counted?: true
   /** Set on an update: the held rows that it changes. */
   readonly updates?: RowSource
+  /** Never set: carries the type of the row. */
+  readonly row?: Row
 }
 
-export type Write = { readonly target: WriteTarget; readonly row: Readonly<Record<string, unknown>> }
+declare const held_against_target: unique symbol
 
-type Columns = Readonly<
-  Record<string, 'text' | 'bigint' | 'numeric' | 'integer' | 'smallint' | 'timestamptz' | 'json' | 'boolean'>
->
+/** A row and where it goes. Only `writeTo` makes one, so none has a column misspelt, left out or of another type. */
+export type Write = {
+  readonly target: WriteTarget
+  readonly row: AnyRow
+  readonly [held_against_target]: true
+}
+
+export const writeTo = <Row>(target: WriteTarget<Row>, row: NoInfer<Row>): Write =>
+  ({ target, row }) as unknown as Write
 
 const arrays = (columns: Columns) =>
   Object.values(columns)
-    .map((type, i) => `$${i + 1}::${type}[]`)
+    .map((type, i) => `$${i + 1}::${type.replace('?', '')}[]`)
     .join(', ')
 
 export function rowSource<Row extends { id: string }>(name: string, sql: string): RowSource<Row> {
   return { name, sql }
 }
 
-export function insertInto(table: string, columns: Columns): WriteTarget {
-  const names = Object.keys(columns)
+/** A target with a statement of its own, which is handed the rows as `unnest(…) AS new (…)`. */
+export function targetOf<const C extends Columns>(
+  name: string,
+  columns: C,
+  sql: (rows: string) => string,
+  more: Pick<WriteTarget, 'counted' | 'updates'> = {},
+): WriteTarget<RowOf<C>> {
+  const names = Object.keys(columns) as (keyof C & string)[]
   return {
-    name: `insert ${table}`,
-    sql: `INSERT INTO ${table} (${names.join(', ')}) SELECT * FROM unnest(${arrays(columns)})`,
+    name,
+    sql: sql(`unnest(${arrays(columns)}) AS new (${names.join(', ')})`),
     columns: names,
+    ...more,
   }
 }
 
+export const insertInto = <const C extends Columns>(table: string, columns: C): WriteTarget<RowOf<C>> =>
+  targetOf(
+    `insert ${table}`,
+    columns,
+    (rows) => `INSERT INTO ${table} (${Object.keys(columns).join(', ')}) SELECT * FROM ${rows}`,
+  )
+
 /** Every column is given in every row; the row must be held, and must still be there. */
-export function updateOf(source: RowSource, table: string, columns: { id: 'text' } & Columns): WriteTarget {
+export function updateOf<const C extends { id: 'text' } & Columns>(
+  source: RowSource,
+  table: string,
+  columns: C,
+): WriteTarget<RowOf<C>> {
   const names = Object.keys(columns)
   const sets = names.filter((name) => name !== 'id').map((name) => `${name} = new.${name}`)
-  return {
-    name: `update ${table}: ${names.join(' ')}`,
-    sql: `UPDATE ${table} AS old SET ${sets.join(', ')} FROM unnest(${arrays(columns)}) AS new (${names.join(', ')})
-      WHERE old.id = new.id RETURNING 1`,
-    columns: names,
-    counted: true,
-    updates: source,
-  }
+  return targetOf(
+    `update ${table}: ${names.join(' ')}`,
+    columns,
+    (rows) => `UPDATE ${table} AS old SET ${sets.join(', ')} FROM ${rows} WHERE old.id = new.id RETURNING 1`,
+    { counted: true, updates: source },
+  )
 }

@@ -10,7 +10,7 @@ import { newId } from '../core/ids.ts'
 import type { Asset } from '../core/money.ts'
 import { openPool, type Pool } from '../db/pool.ts'
 import { audit } from './audit.ts'
-import { type Claim, type Command, insertInto, rowSource, type WriteTarget } from './command.ts'
+import { type Claim, type Command, insertInto, rowSource, writeTo } from './command.ts'
 import { type Door, openDoor } from './commit.ts'
 
 /** The engine alone, on a real PostgreSQL, with commands of the simplest kind: money in, money out, money across. */
@@ -203,7 +203,7 @@ describe('the one door for money', () => {
         ...unbalanced,
         locks: {},
         decide: () => ({
-          writes: [{ target: insertInto('deposits', { id: 'text' }), row: { id: 'broken' } }],
+          writes: [writeTo(insertInto('deposits', { id: 'text' }), { id: 'broken' })],
           result: 1,
         }),
       },
@@ -375,9 +375,7 @@ describe('the one door for money', () => {
       ...made,
       decide: (held) => ({
         ...made.decide(held),
-        writes: [
-          { target: { ...insertInto('deposits', { id: 'text' }), updates: rowSource('x', '') }, row: { id } },
-        ],
+        writes: [writeTo({ ...insertInto('deposits', { id: 'text' }), updates: rowSource('x', '') }, { id })],
       }),
     }
     expect(await outcomeOf(node.commit(wrong))).toMatch(/must be held/)
@@ -431,7 +429,7 @@ describe('the one door for money', () => {
       ...made,
       decide: (held) => ({
         ...made.decide(held),
-        writes: [{ target: insertInto('deposits', { id: 'text' }), row: { id: hostile } }],
+        writes: [writeTo(insertInto('deposits', { id: 'text' }), { id: hostile as unknown as string })],
       }),
     }
     const outcomes = await Promise.all([
@@ -487,11 +485,11 @@ describe('the one door for money', () => {
       'statements of a test',
       `SELECT id, (SELECT count(*) FROM pg_prepared_statements) AS kept FROM unnest($1::text[]) AS id`,
     )
-    const command = (chosen: readonly WriteTarget[]): Command<undefined> => ({
+    const command = (chosen: typeof targets): Command<undefined> => ({
       partner_id,
       locks: {},
       decide: () => ({
-        writes: chosen.map((target) => ({ target, row: { id: newId('batch', Date.now()) } })),
+        writes: chosen.map((target) => writeTo(target, { id: newId('batch', Date.now()) })),
         result: undefined,
       }),
     })

@@ -1,5 +1,5 @@
 import { type Client, gather, isAnswer, isServerTrouble, withWarnings } from '../db/pool.ts'
-import { insertInto, type Write, type WriteTarget } from './command.ts'
+import { type Claimed, insertInto, targetOf, type Write, type WriteTarget } from './command.ts'
 import type { Decided } from './decide.ts'
 import type { HeldClaim } from './state.ts'
 
@@ -13,50 +13,57 @@ const entries = insertInto('entries', {
   owner: 'text',
   asset: 'text',
   amount: 'bigint',
-  seq: 'bigint',
-  balance_after: 'bigint',
+  seq: 'bigint?',
+  balance_after: 'bigint?',
   created_at: 'timestamptz',
 })
 
 // The seq each account had when it was locked must still be there: if not, somebody wrote past the lock.
-const balances: WriteTarget = {
-  name: 'update balances',
-  sql: `UPDATE balances AS old SET balance = new.balance, in_transit = new.in_transit, seq = new.seq
-    FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
-      AS new (customer_id, asset, balance, in_transit, seq, seq_before)
+const balances = targetOf(
+  'update balances',
+  {
+    customer_id: 'text',
+    asset: 'text',
+    balance: 'bigint',
+    in_transit: 'bigint',
+    seq: 'bigint',
+    seq_before: 'bigint',
+  },
+  (
+    rows,
+  ) => `UPDATE balances AS old SET balance = new.balance, in_transit = new.in_transit, seq = new.seq FROM ${rows}
     WHERE old.customer_id = new.customer_id AND old.asset = new.asset AND old.seq = new.seq_before RETURNING 1`,
-  columns: ['customer_id', 'asset', 'balance', 'in_transit', 'seq', 'seq_before'],
-  counted: true,
-}
+  { counted: true },
+)
 
-const keptClaims: WriteTarget = {
-  name: 'keep claims',
-  sql: `UPDATE claims SET fingerprint = new.fingerprint, resource_id = new.resource_id, expires_at = new.expires_at, final = new.final,
-      answer_status = new.answer_status, answer_body = new.answer_body
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::boolean[], $8::smallint[], $9::text[])
-      AS new (scope, operation, key, fingerprint, resource_id, expires_at, final, answer_status, answer_body)
+const claimName = { scope: 'text', operation: 'text', key: 'text' } as const
+
+const keptClaims = targetOf(
+  'keep claims',
+  {
+    ...claimName,
+    fingerprint: 'text',
+    resource_id: 'text?',
+    expires_at: 'timestamptz?',
+    final: 'boolean',
+    answer_status: 'smallint?',
+    answer_body: 'text?',
+  },
+  (
+    rows,
+  ) => `UPDATE claims SET fingerprint = new.fingerprint, resource_id = new.resource_id, expires_at = new.expires_at,
+      final = new.final, answer_status = new.answer_status, answer_body = new.answer_body FROM ${rows}
     WHERE (claims.scope, claims.operation, claims.key) = (new.scope, new.operation, new.key) RETURNING 1`,
-  columns: [
-    'scope',
-    'operation',
-    'key',
-    'fingerprint',
-    'resource_id',
-    'expires_at',
-    'final',
-    'answer_status',
-    'answer_body',
-  ],
-  counted: true,
-}
+  { counted: true },
+)
 
-const droppedClaims: WriteTarget = {
-  name: 'drop claims',
-  sql: `DELETE FROM claims USING unnest($1::text[], $2::text[], $3::text[]) AS gone (scope, operation, key)
-    WHERE (claims.scope, claims.operation, claims.key) = (gone.scope, gone.operation, gone.key) RETURNING 1`,
-  columns: ['scope', 'operation', 'key'],
-  counted: true,
-}
+const droppedClaims = targetOf(
+  'drop claims',
+  claimName,
+  (rows) => `DELETE FROM claims USING ${rows}
+    WHERE (claims.scope, claims.operation, claims.key) = (new.scope, new.operation, new.key) RETURNING 1`,
+  { counted: true },
+)
 
 const commits = insertInto('commits', { id: 'text' })
 
@@ -105,27 +112,35 @@ function groupsOf(batch_id: string, decided: Decided): Group[] {
     seq_before,
   }))
   const dropped = [...state.claims.values()].filter(({ fresh, changed }) => fresh && !changed)
+  const entryRows = decided.entries.map((entry) => ({ ...entry, created_at: state.now }))
   const groups: Group[] = [
-    { target: entries, rows: decided.entries.map((entry) => ({ ...entry, created_at: state.now })) },
-    { target: balances, rows: accounts },
+    groupOf(entries, entryRows),
+    groupOf(balances, accounts),
     ...byTarget(decided.writes),
-    { target: keptClaims, rows: keptOf(decided).map(claimRow) },
-    { target: droppedClaims, rows: dropped.map(claimRow) },
-    { target: commits, rows: [{ id: batch_id }] },
+    groupOf(keptClaims, keptOf(decided).map(keptRow)),
+    groupOf(
+      droppedClaims,
+      dropped.map(({ claim }) => claim),
+    ),
+    groupOf(commits, [{ id: batch_id }]),
   ]
   return groups.filter(({ rows }) => rows.length > 0)
 }
 
-const keptOf = ({ state }: Decided): HeldClaim[] =>
-  [...state.claims.values()].filter(({ changed }) => changed)
+const groupOf = <Row>(target: WriteTarget<Row>, rows: readonly NoInfer<Row>[]) => ({ target, rows }) as Group
 
-const claimRow = ({ claim, claimed }: HeldClaim) => ({
-  scope: claim.scope,
-  operation: claim.operation,
-  key: claim.key,
-  ...claimed,
-  answer_status: claimed?.answer?.status,
-  answer_body: claimed?.answer?.body,
+type KeptClaim = HeldClaim & { readonly claimed: Claimed }
+
+const keptOf = ({ state }: Decided): KeptClaim[] =>
+  [...state.claims.values()].filter((held): held is KeptClaim => held.changed === true)
+
+const keptRow = ({ claim: { scope, operation, key }, claimed: { answer, ...kept } }: KeptClaim) => ({
+  ...kept,
+  scope,
+  operation,
+  key,
+  answer_status: answer?.status ?? null,
+  answer_body: answer?.body ?? null,
 })
 
 export type Statement = { readonly name: string; readonly text: string; readonly values: unknown[] }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { refuse } from '../core/errors.ts'
 import { type Asset, formatMoney, money, UNITS_MAX } from '../core/money.ts'
-import type { Decision, Held } from '../ledger/command.ts'
+import { type Held, type Kept, keep } from '../ledger/command.ts'
 import type { World } from '../world.ts'
 import { type MoneyLimits, saveMoneyLimits, type Usage, usageRows } from './store.ts'
 
@@ -95,11 +95,10 @@ function exceeded(by: Omit<Window, 'counted_in' | 'allowed'> & { asset: Asset; a
 }
 
 /** For a money command that holds the order's account and reads `usageRows`: what the next commands of its batch must see. */
-export function spendHeld(held: Held, order: LimitedOrder): NonNullable<Decision<unknown>['keeps']> {
+export function spendHeld(held: Held, order: LimitedOrder): Kept[] {
   const usage = held.row(usageRows, order.customer_id)
   if (!usage) return []
-  const row: { id: string } = { id: usage.id, ...spend(usage, order) }
-  return [{ source: usageRows, row }]
+  return [keep(usageRows, { id: usage.id, ...spend(usage, order) })]
 }
 
 /** A partner's figures are the default of its customers; null lifts one. Orders from now on are judged by them. */

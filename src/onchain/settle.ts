@@ -10,7 +10,7 @@ import {
   type Movement,
   networkFeesAccount,
 } from '../ledger/accounts.ts'
-import type { Claim, Command, Decision, Write } from '../ledger/command.ts'
+import { type Claim, type Command, type Decision, type Write, writeTo } from '../ledger/command.ts'
 import type { Charge, SignedTransaction } from '../rails/chain/rail.ts'
 import type { World } from '../world.ts'
 import { type FailureCode, failureMessages, renderTransfer } from './contract.ts'
@@ -74,7 +74,7 @@ export function stepTransfer(world: World, transfer: Transfer, step: Step, telle
       if (charged) {
         return {
           movements: [chargeOf(charged)],
-          writes: [{ target: updateTransfers, row: charged }],
+          writes: [writeTo(updateTransfers, charged)],
           result: { transfer: charged, changed: false },
         }
       }
@@ -89,7 +89,7 @@ export function stepTransfer(world: World, transfer: Transfer, step: Step, telle
       return {
         movements: ends ? [movementOf(after), chargeOf(after)] : [],
         writes: [
-          { target: updateTransfers, row: after },
+          writeTo(updateTransfers, after),
           ...eventOf(world, before, after, held.now),
           ...(ends && teller.by === 'operator' ? resolved(after, teller.resolution, held.now) : []),
         ],

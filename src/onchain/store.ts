@@ -67,14 +67,14 @@ export const transferRows = rowSource<Transfer>(
 export const updateTransfers = updateOf(transferRows, 'transfers', {
   id: 'text',
   status: 'text',
-  tx_hash: 'text',
-  signed_transaction: 'text',
-  failure_code: 'text',
-  rail_code: 'text',
+  tx_hash: 'text?',
+  signed_transaction: 'text?',
+  failure_code: 'text?',
+  rail_code: 'text?',
   sequence: 'integer',
-  completed_at: 'timestamptz',
-  charged: 'bigint',
-  charged_at: 'timestamptz',
+  completed_at: 'timestamptz?',
+  charged: 'bigint?',
+  charged_at: 'timestamptz?',
 })
 
 /** A transaction pays one transfer. */

@@ -8,7 +8,7 @@ import { eventWrite } from '../events/events.ts'
 import { onBehalfOf } from '../keys/keys.ts'
 import { customerAccount, inTransitAccount } from '../ledger/accounts.ts'
 import { assertCovered, balanceOf } from '../ledger/balances.ts'
-import type { Claim, Command } from '../ledger/command.ts'
+import { type Claim, type Command, writeTo } from '../ledger/command.ts'
 import { type Once, once, type TriedOnce, tryOnce } from '../ledger/once.ts'
 import { spendHeld } from '../money-limits/money-limits.ts'
 import { usageRows } from '../money-limits/store.ts'
@@ -136,7 +136,7 @@ export function acceptTransfer(
             },
           ],
           writes: [
-            { target: insertTransfers, row: transfer },
+            writeTo(insertTransfers, transfer),
             eventWrite(
               world,
               { partner_id, type: 'onchain.transfer.created', object, sequence: 1 },

@@ -2,7 +2,7 @@ import { refuse } from '../core/errors.ts'
 import { takeStep } from '../db/chore.ts'
 import { type Db, transaction } from '../db/pool.ts'
 import { holdResource, releaseHold } from '../desk/holds.ts'
-import type { Command } from '../ledger/command.ts'
+import { type Command, writeTo } from '../ledger/command.ts'
 import { sendingUntil } from '../pix/sends.ts'
 import type { World } from '../world.ts'
 import { type Action, perform } from './actions.ts'
@@ -90,7 +90,7 @@ function underApproval<Result>(command: Command<Result>, id: string, approved_by
       const decision = command.decide(held)
       // A step that moves no money is not yet what was approved: should the next one be refused, the proposal stays open.
       if (proposal.approved_by !== null || !decision.movements?.length) return decision
-      const approval = { target: approveProposals, row: { id, approved_by, approved_at: held.now } }
+      const approval = writeTo(approveProposals, { id, approved_by, approved_at: held.now })
       return { ...decision, writes: [...(decision.writes ?? []), approval] }
     },
   }

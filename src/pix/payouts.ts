@@ -9,7 +9,7 @@ import { eventWrite } from '../events/events.ts'
 import { onBehalfOf } from '../keys/keys.ts'
 import { customerAccount, inTransitAccount } from '../ledger/accounts.ts'
 import { assertCovered, balanceOf } from '../ledger/balances.ts'
-import type { Claim, Command } from '../ledger/command.ts'
+import { type Claim, type Command, writeTo } from '../ledger/command.ts'
 import { type Once, once, type TriedOnce, tryOnce } from '../ledger/once.ts'
 import { spendHeld } from '../money-limits/money-limits.ts'
 import { usageRows } from '../money-limits/store.ts'
@@ -167,7 +167,7 @@ export function acceptPayout(
             },
           ],
           writes: [
-            { target: insertPayouts, row: payoutRow(processing) },
+            writeTo(insertPayouts, payoutRow(processing)),
             event('pix.payout.created', payout),
             event('pix.payout.processing', processing),
           ],

@@ -1,6 +1,6 @@
 import type { Db } from '../db/pool.ts'
 import { type Hold, holdRows } from '../desk/holds.ts'
-import { type Command, type Decision, insertInto, rowSource } from '../ledger/command.ts'
+import { type Command, type Decision, insertInto, keep, rowSource, writeTo } from '../ledger/command.ts'
 import type { World } from '../world.ts'
 import { isFinal, type Payout, payoutById, payoutRows } from './store.ts'
 
@@ -59,8 +59,8 @@ export function intendSend(world: World, payout: Payout): Command<Intent> {
       if (left_ms < world.rail_timeout_ms) return { result: { kind: 'lost' } }
       const send = { sent_at: held.now, until: row.next_attempt_at }
       return {
-        writes: [{ target: insertSends, row: { resource_id: id, attempt: attempts, ...send } }],
-        keeps: [{ source: sendRows, row: { id, ...send } }],
+        writes: [writeTo(insertSends, { resource_id: id, attempt: attempts, ...send })],
+        keeps: [keep(sendRows, { id, ...send })],
         result: { kind: 'send', left_ms },
       }
     },

@@ -1,7 +1,17 @@
 import { contradictionWrite } from '../desk/contradictions.ts'
 import { eventWrite } from '../events/events.ts'
 import { customerAccount, externalAccount, inTransitAccount, serviceFeesAccount } from '../ledger/accounts.ts'
-import type { Answer, Claim, Claimed, Command, Decision, Held, Locks, Write } from '../ledger/command.ts'
+import {
+  type Answer,
+  type Claim,
+  type Claimed,
+  type Command,
+  type Decision,
+  type Held,
+  type Locks,
+  type Write,
+  writeTo,
+} from '../ledger/command.ts'
 import type { PixOutcome } from '../rails/pix/rail.ts'
 import type { World } from '../world.ts'
 import { renderPayout } from './contract.ts'
@@ -113,7 +123,7 @@ export function endPayout(
   } as const
   return {
     movements: [movementOf(after)],
-    writes: [{ target: settlePayouts, row: after }, eventWrite(world, event, held.now), ...more],
+    writes: [writeTo(settlePayouts, after), eventWrite(world, event, held.now), ...more],
     ...(claimed ? { claims: { ...claimed, final: true, answer } } : {}),
     result: { payout: after, answer, changed: true },
   }

@@ -52,7 +52,7 @@ export const insertPayouts = insertInto('payouts', {
   fee: 'bigint',
   status: 'text',
   counterparty: 'json',
-  description: 'text',
+  description: 'text?',
   send_id: 'text',
   attempts: 'integer',
   next_attempt_at: 'timestamptz',
@@ -73,11 +73,11 @@ export const payoutRows = rowSource<Payout>(
 export const settlePayouts = updateOf(payoutRows, 'payouts', {
   id: 'text',
   status: 'text',
-  end_to_end_id: 'text',
-  failure_code: 'text',
-  rail_code: 'text',
+  end_to_end_id: 'text?',
+  failure_code: 'text?',
+  rail_code: 'text?',
   sequence: 'integer',
-  completed_at: 'timestamptz',
+  completed_at: 'timestamptz?',
 })
 
 /** What the network calls one payment cannot be the name of two. */

@@ -5,7 +5,7 @@ import { findOwned } from '../core/owned.ts'
 import { activeCustomer } from '../customers/customers.ts'
 import { customerRows } from '../customers/store.ts'
 import { onBehalfOf } from '../keys/keys.ts'
-import type { Command } from '../ledger/command.ts'
+import { type Command, writeTo } from '../ledger/command.ts'
 import type { FedPrices } from '../rails/prices/feed.ts'
 import type { World } from '../world.ts'
 import {
@@ -92,7 +92,7 @@ export function lockQuote(
         expires_at: new Date(held.now.getTime() + VALID_MS),
         trade_id: null,
       }
-      return { writes: [{ target: insertQuotes, row: quote }], result: quote }
+      return { writes: [writeTo(insertQuotes, quote)], result: quote }
     },
   })
 }

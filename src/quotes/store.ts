@@ -74,7 +74,7 @@ export const insertTrades = insertInto('trades', {
   quote_id: 'text',
   ...terms,
   status: 'text',
-  failure_code: 'text',
+  failure_code: 'text?',
   quote_expires_at: 'timestamptz',
   created_at: 'timestamptz',
 })

@@ -13,7 +13,7 @@ import {
   treasuryAccount,
 } from '../ledger/accounts.ts'
 import { assertCovered } from '../ledger/balances.ts'
-import type { Command } from '../ledger/command.ts'
+import { type Command, writeTo } from '../ledger/command.ts'
 import { insertUnfolded } from '../treasury/store.ts'
 import type { Room } from '../treasury/worker.ts'
 import type { World } from '../world.ts'
@@ -74,9 +74,9 @@ export function execute(
       return {
         movements: fits ? [movement] : [],
         writes: [
-          { target: insertTrades, row: trade },
-          { target: markExecuted, row: { id: quote_id, trade_id: id } },
-          ...(fits ? [{ target: insertUnfolded, row: { trade_id: id } }] : []),
+          writeTo(insertTrades, trade),
+          writeTo(markExecuted, { id: quote_id, trade_id: id }),
+          ...(fits ? [writeTo(insertUnfolded, { trade_id: id })] : []),
           eventWrite(
             world,
             { partner_id, type: `trade.${trade.status}`, object: renderTrade(trade), sequence: 1 },

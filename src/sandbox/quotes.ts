@@ -1,7 +1,7 @@
 import type { PartnerActor } from '../core/actor.ts'
 import { refuse } from '../core/errors.ts'
 import { onBehalfOf } from '../keys/keys.ts'
-import type { Command } from '../ledger/command.ts'
+import { type Command, writeTo } from '../ledger/command.ts'
 import { findQuote } from '../quotes/quotes.ts'
 import { type Quote, quoteRows } from '../quotes/store.ts'
 import type { World } from '../world.ts'
@@ -21,6 +21,6 @@ const expiry = (partner_id: string, id: string): Command<Quote> => ({
     if (quote.trade_id !== null) refuse('already_final')
     if (quote.expires_at <= held.now) return { result: quote }
     const expired = { ...quote, expires_at: held.now }
-    return { writes: [{ target: markExpired, row: expired }], result: expired }
+    return { writes: [writeTo(markExpired, expired)], result: expired }
   },
 })

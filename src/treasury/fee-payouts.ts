@@ -4,7 +4,7 @@ import { activeCustomer } from '../customers/customers.ts'
 import { customerRows } from '../customers/store.ts'
 import { eventWrite } from '../events/events.ts'
 import { customerAccount, externalAccount, partnerFeesAccount } from '../ledger/accounts.ts'
-import type { Claim, Command } from '../ledger/command.ts'
+import { type Claim, type Command, writeTo } from '../ledger/command.ts'
 import { type Referenced, underReference } from '../ledger/once.ts'
 import type { World } from '../world.ts'
 import { changePositions, type FeePayout, insertFeePayouts, positionId, positionRows } from './store.ts'
@@ -84,8 +84,8 @@ function payment(world: World, order: FeePayoutOrder): Command<FeePayout> {
           },
         ],
         writes: [
-          { target: insertFeePayouts, row: made },
-          { target: changePositions, row: { id: position_id, amount: accrued - units } },
+          writeTo(insertFeePayouts, made),
+          writeTo(changePositions, { id: position_id, amount: accrued - units }),
           eventWrite(
             world,
             { partner_id, type: 'fee_payout.completed', object: renderFeePayout(made), sequence: 1 },

@@ -156,7 +156,7 @@ export const insertFeePayouts = insertInto('fee_payouts', {
   partner_id: 'text',
   asset: 'text',
   amount: 'bigint',
-  customer_id: 'text',
+  customer_id: 'text?',
   reason: 'text',
   reference: 'text',
   sequence: 'integer',
