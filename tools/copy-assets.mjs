@@ -1,4 +1,5 @@
 import { cpSync } from 'node:fs'
 
-// tsc compiles only TypeScript; the migrations are read as they are.
-cpSync('src/db/migrations', 'dist/db/migrations', { recursive: true })
+// tsc compiles only TypeScript; what is SQL is read as it is.
+for (const folder of ['migrations', 'functions'])
+  cpSync(`src/db/${folder}`, `dist/db/${folder}`, { recursive: true })

@@ -4,6 +4,7 @@
  */
 export const worldGrants: Record<string, string> = {
   migrations: 'SELECT',
+  functions: 'SELECT',
   api_keys: 'SELECT, INSERT, UPDATE',
   api_key_values: 'SELECT, INSERT, UPDATE',
   api_key_uses: 'SELECT, INSERT, UPDATE',
@@ -54,6 +55,7 @@ export const worldGrantsOnShared: Record<string, string> = {
 
 export const sharedGrants: Record<string, string> = {
   migrations: 'SELECT',
+  functions: 'SELECT',
   partners: 'SELECT, INSERT, UPDATE',
   users: 'SELECT, INSERT, UPDATE',
   windows: 'SELECT, INSERT, UPDATE, DELETE',
@@ -63,6 +65,7 @@ export const sharedGrants: Record<string, string> = {
 /** What a world may call. Functions of triggers are called by nobody. */
 export const worldFunctions: readonly string[] = [
   'expect_rows(text, bigint, bigint)',
+  'wants_event(text[], text)',
   'dispatch_fresh_events(integer)',
   'forget_deliveries(timestamptz, integer)',
   'forget_events(timestamptz, bigint, integer)',

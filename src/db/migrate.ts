@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { sharedFunctions, sharedGrants, worldFunctions, worldGrants, worldGrantsOnShared } from './grants.ts'
+import { functionsFault, haveNewerFunctions, stateFunctions } from './functions.ts'
 import { type Client, openClient, openOwner, roleOf, type SchemaName } from './pool.ts'
 import { cut } from './pulse.ts'
+import { stateRights } from './rights.ts'
 import { missingLogins, missingRoles, quoted, rolesInUse } from './roles.ts'
 import { type Seats, schemaNames } from './seat.ts'
 
@@ -65,8 +66,9 @@ export async function migrate(
       for (const name of brought.applied) applied.push(`${schema}/${name}`)
       newer ||= brought.newer
     }
-    // The rights that a newer version has stated hold for its own tables too, of which this one knows nothing.
-    if (!newer) await grant(client, url)
+    for (const schema of schemaNames) newer ||= await haveNewerFunctions(client, schema)
+    // What a newer version has stated holds for its own tables and functions too, of which this one knows nothing.
+    if (!newer) await stateAnew(client, url)
     await check?.(client)
     if (seats) await setLogins(client, seats, renew)
     return applied
@@ -75,6 +77,13 @@ export async function migrate(
     await client.end()
   }
 }
+
+/** At every start, so that functions, triggers and rights are those of this version, whatever was changed by hand. */
+const stateAnew = (client: pg.Client, url: string) =>
+  inTransaction(client, async () => {
+    for (const schema of schemaNames) await stateFunctions(client, schema)
+    await stateRights(client, url)
+  })
 
 const LOCK_PAUSE_MS = 100
 
@@ -114,6 +123,8 @@ async function setLogins(client: pg.Client, seats: Seats, renew: boolean): Promi
   }
 }
 
+const MIGRATE_FIRST = 'Run trilho migrate as the owner, then start again.'
+
 /** For a service that does not migrate: throws unless somebody else has, with this version or a newer one. */
 export async function assertMigrated(seats: Seats): Promise<void> {
   for (const schema of schemaNames) {
@@ -124,8 +135,10 @@ export async function assertMigrated(seats: Seats): Promise<void> {
       const missing = (await readMigrations(folders[schema])).find(({ name }) => !done.has(name))
       if (missing)
         throw new MigrationBlocked(
-          `Schema ${schema} lacks ${missing.name}, and MIGRATE is false. Run trilho migrate as the owner, then start again.`,
+          `Schema ${schema} lacks ${missing.name}, and MIGRATE is false. ${MIGRATE_FIRST}`,
         )
+      const fault = await functionsFault(client, schema)
+      if (fault) throw new MigrationBlocked(`${fault}, and MIGRATE is false. ${MIGRATE_FIRST}`)
     } finally {
       await client.end()
     }
@@ -222,87 +235,6 @@ async function readMigrations(folder: string): Promise<Migration[]> {
       return { name, sql, checksum, additive: ADDITIVE.test(sql) }
     }),
   )
-}
-
-/** Said anew at every start, so that the rights are always those of `grants.ts`, whatever was granted by hand. */
-async function grant(client: pg.Client, url: string): Promise<void> {
-  await inTransaction(client, async () => {
-    for (const schema of schemaNames) {
-      for (const other of schemaNames) {
-        const role = quoted(roleOf(url, other))
-        await client.query(`REVOKE ALL ON ALL TABLES IN SCHEMA ${schema} FROM ${role}`)
-        await client.query(`REVOKE ALL ON ALL FUNCTIONS IN SCHEMA ${schema} FROM ${role}`)
-        await client.query(`REVOKE ALL ON SCHEMA ${schema} FROM ${role}`)
-      }
-      // Everybody may call a function, unless told otherwise.
-      await client.query(`REVOKE ALL ON ALL FUNCTIONS IN SCHEMA ${schema} FROM PUBLIC`)
-    }
-    await allow(client, roleOf(url, 'shared'), 'shared', sharedGrants, sharedFunctions)
-    for (const schema of ['live', 'sandbox'] as const) {
-      await allow(client, roleOf(url, schema), schema, worldGrants, worldFunctions)
-      await allow(client, roleOf(url, schema), 'shared', worldGrantsOnShared, [])
-    }
-    await closeSearchPaths(client)
-    await closeDatabase(client, url)
-  })
-}
-
-async function allow(
-  client: pg.Client,
-  role: string,
-  schema: SchemaName,
-  grants: Record<string, string>,
-  functions: readonly string[],
-): Promise<void> {
-  await client.query(`GRANT USAGE ON SCHEMA ${schema} TO ${quoted(role)}`)
-  for (const [table, rights] of Object.entries(grants)) {
-    await client.query(`GRANT ${rights} ON ${schema}.${table} TO ${quoted(role)}`)
-  }
-  for (const name of functions) {
-    await client.query(`GRANT EXECUTE ON FUNCTION ${schema}.${name} TO ${quoted(role)}`)
-  }
-}
-
-/**
- * A function that acts as the owner must find the owner's tables: a temporary table of the caller's comes first, unless the
- * place of temporary tables is named, last.
- */
-async function closeSearchPaths(client: pg.Client): Promise<void> {
-  const { rows } = await client.query(
-    `SELECT p.oid::regprocedure::text AS signature, n.nspname AS schema
-     FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
-     WHERE p.prosecdef AND n.nspname = ANY ($1)
-       AND NOT coalesce(format('search_path=%s, pg_temp', n.nspname) = ANY (p.proconfig), false)`,
-    [schemaNames],
-  )
-  for (const { signature, schema } of rows)
-    await client.query(`ALTER FUNCTION ${signature} SET search_path = ${schema}, pg_temp`)
-}
-
-/** Where the database is the owner's to close: only the roles of the service come in, and they make nothing in it. */
-async function closeDatabase(client: pg.Client, url: string): Promise<void> {
-  const { rows } = await client.query(
-    `SELECT datname AS database, pg_has_role(current_user, datdba, 'USAGE') AS ours,
-            (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS superuser,
-            EXISTS (SELECT FROM pg_namespace n WHERE n.nspname = 'public'
-                    AND pg_has_role(current_user, n.nspowner, 'USAGE')) AS public_ours
-     FROM pg_database WHERE datname = current_database()`,
-  )
-  const database = quoted(rows[0].database)
-  if (rows[0].ours) {
-    await client.query(`REVOKE ALL ON DATABASE ${database} FROM PUBLIC`)
-    for (const schema of schemaNames) {
-      const role = quoted(roleOf(url, schema))
-      await client.query(`REVOKE ALL ON DATABASE ${database} FROM ${role}`)
-      await client.query(`GRANT CONNECT ON DATABASE ${database} TO ${role}`)
-    }
-  }
-  if (rows[0].public_ours) await client.query('REVOKE ALL ON SCHEMA public FROM PUBLIC')
-  // Large objects belong to no schema: everybody may make them, unless a superuser says otherwise.
-  if (rows[0].superuser)
-    await client.query(
-      'REVOKE EXECUTE ON FUNCTION lo_creat(integer), lo_create(oid), lo_from_bytea(oid, bytea) FROM PUBLIC',
-    )
 }
 
 async function inTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {

@@ -5,10 +5,6 @@ import { TEST_TYPE } from '../events/events.ts'
 import { eventFields, type StoredEvent } from '../events/store.ts'
 import type { WebhookEndpoint } from './store.ts'
 
-/** Whether an endpoint wants to hear of a kind. */
-const wants = (endpoint: string, type: string) =>
-  `(${type} = ANY(${endpoint}.events) OR '*' = ANY(${endpoint}.events)) AND ${type} <> '${TEST_TYPE}'`
-
 export type Dispatched = {
   readonly placed: number
   /** Endpoints that have something new to get. */
@@ -41,7 +37,7 @@ export async function addDeliveries(db: Db, event_id: string, endpoints: readonl
 export async function listenersOf(db: Db, event: StoredEvent): Promise<string[]> {
   const { rows } = await db.query(
     `SELECT w.id FROM webhook_endpoints w WHERE w.partner_id = $1 AND w.status = 'enabled'
-       AND (${wants('w', '$2')} OR ($2 = '${TEST_TYPE}' AND w.id = $3)) ORDER BY w.id`,
+       AND (wants_event(w.events, $2) OR ($2 = '${TEST_TYPE}' AND w.id = $3)) ORDER BY w.id`,
     [event.partner_id, event.type, event.object_id],
   )
   return rows.map(({ id }) => id)
@@ -88,7 +84,7 @@ export async function redeliverRange(
         ORDER BY created_at, id LIMIT $7),
       again AS (INSERT INTO webhook_deliveries (event_id, endpoint_id, next_attempt_at, created_at)
         SELECT looked_at.id, w.id, clock_timestamp(), clock_timestamp() FROM looked_at
-        JOIN webhook_endpoints w ON w.id = $1 AND w.status = 'enabled' AND ${wants('w', 'looked_at.type')}
+        JOIN webhook_endpoints w ON w.id = $1 AND w.status = 'enabled' AND wants_event(w.events, looked_at.type)
         ${beginAnew} RETURNING 1)
       SELECT (SELECT count(*)::integer FROM again) AS redelivered, (SELECT count(*)::integer FROM looked_at) AS looked_at,
         last.id, last.created_at FROM (SELECT 1) AS one

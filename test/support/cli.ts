@@ -47,7 +47,8 @@ async function compile(): Promise<string> {
       cwd: root,
     },
   )
-  await cp(join(root, 'src/db/migrations'), join(dist, 'db/migrations'), { recursive: true })
+  for (const folder of ['db/migrations', 'db/functions'])
+    await cp(join(root, 'src', folder), join(dist, folder), { recursive: true })
   await cp(join(root, 'package.json'), join(folder, 'package.json'))
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
   return join(dist, 'cli/trilho.js')

@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { asAdmin, createDatabase, seatsAt, type TestDatabase } from '../../test/support/database.ts'
+import { EDITION, readFunctions } from './functions.ts'
+import { assertMigrated, migrate } from './migrate.ts'
+import { roleOf } from './pool.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+
+const admin = (...statements: string[]) => asAdmin(database.url, statements)
+
+const ALL = `SELECT n.nspname || '.' || p.proname AS name, pg_get_functiondef(p.oid) AS definition, proowner::regrole::text AS owner
+    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE nspname IN ('live', 'sandbox', 'shared')
+  UNION ALL
+  SELECT n.nspname || '.' || c.relname || ' ' || t.tgname, pg_get_triggerdef(t.oid), t.tgenabled::text
+    FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE nspname IN ('live', 'sandbox', 'shared') AND NOT t.tgisinternal
+  ORDER BY 1`
+
+/** As the version before left it: everything by migrations, nothing stated. */
+async function migrateByFilesAlone(url: string): Promise<void> {
+  for (const [schema, folder] of [
+    ['shared', 'shared'],
+    ['live', 'world'],
+    ['sandbox', 'world'],
+  ]) {
+    await asAdmin(url, [
+      `CREATE SCHEMA ${schema}`,
+      `CREATE TABLE ${schema}.migrations (name text PRIMARY KEY, checksum text NOT NULL,
+         applied_at timestamptz NOT NULL DEFAULT clock_timestamp(), additive boolean NOT NULL DEFAULT false)`,
+    ])
+    const place = new URL(`./migrations/${folder}/`, import.meta.url)
+    for (const name of readdirSync(place).sort()) {
+      if (name.endsWith('-functions.sql')) continue
+      const sql = readFileSync(new URL(name, place), 'utf8')
+      const checksum = createHash('sha256').update(sql).digest('hex')
+      await asAdmin(url, [
+        `BEGIN; SET LOCAL search_path = ${schema}`,
+        sql,
+        `INSERT INTO ${schema}.migrations (name, checksum, additive) VALUES ('${name}', '${checksum}', true)`,
+        'COMMIT',
+      ])
+    }
+  }
+}
+
+test('a change of a file is a new edition', async () => {
+  const digests = await Promise.all((['live', 'shared'] as const).map(readFunctions))
+  const digest = createHash('sha256')
+    .update(digests.map((one) => one.digest).join(' '))
+    .digest('hex')
+  // When this fails: raise EDITION by one, then put the new digest here.
+  expect({ edition: EDITION, digest: digest.slice(0, 16) }).toEqual({
+    edition: 1,
+    digest: 'e964a7db2b6e83e0',
+  })
+})
+
+test('every function and trigger of the database stands in a file: all of them gone, the next start makes the same', async () => {
+  const before = await admin(ALL)
+  expect(before.length).toBeGreaterThan(60)
+  await admin(
+    `DO $$ DECLARE one regprocedure; BEGIN
+       FOR one IN SELECT oid FROM pg_proc WHERE pronamespace IN ('live'::regnamespace, 'sandbox'::regnamespace, 'shared'::regnamespace) LOOP
+         EXECUTE format('DROP FUNCTION %s CASCADE', one);
+       END LOOP;
+     END $$`,
+  )
+  expect(await admin(ALL)).toEqual([])
+  await migrate(database.url)
+  expect(await admin(ALL)).toEqual(before)
+})
+
+test('a database that was upgraded has the functions and triggers of a fresh one', async () => {
+  const upgraded = await createDatabase({ migrated: false })
+  onTestFinished(upgraded.drop)
+  await migrateByFilesAlone(upgraded.url)
+  const applied = await migrate(upgraded.url)
+  expect(applied).toEqual([
+    'shared/0006-functions.sql',
+    'live/0024-functions.sql',
+    'sandbox/0024-functions.sql',
+  ])
+  expect(await asAdmin(upgraded.url, [ALL])).toEqual(await admin(ALL))
+})
+
+test('what was changed by hand is put right; what is right is not touched', async () => {
+  const before = await admin(ALL)
+  const stated = () => admin('SELECT stated_at FROM live.functions')
+  const at = await stated()
+  await migrate(database.url)
+  expect(await stated()).toEqual(at)
+  await admin(
+    `CREATE OR REPLACE FUNCTION live.order_stays() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'`,
+    'ALTER TABLE live.entries DISABLE TRIGGER entries_sum_to_zero',
+    'DROP TRIGGER payouts_forward_only ON live.payouts',
+  )
+  await migrate(database.url)
+  expect(await admin(ALL)).toEqual(before)
+  expect(await stated()).not.toEqual(at)
+})
+
+test('the functions of a newer version are left alone, with the rights on them', async () => {
+  const role = roleOf(database.url, 'sandbox')
+  onTestFinished(async () => {
+    await admin('DROP FUNCTION sandbox.newer()', `UPDATE sandbox.functions SET edition = ${EDITION}`)
+    await migrate(database.url)
+  })
+  await admin(
+    `UPDATE sandbox.functions SET edition = ${EDITION + 1}`,
+    `CREATE FUNCTION sandbox.newer() RETURNS integer LANGUAGE sql AS 'SELECT 1'`,
+    `GRANT EXECUTE ON FUNCTION sandbox.newer() TO ${role}`,
+    `CREATE OR REPLACE FUNCTION sandbox.wants_event(kinds text[], type text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT true'`,
+  )
+  await migrate(database.url)
+  expect(await admin(`SELECT sandbox.wants_event('{}', 'x') AS newer`)).toEqual([{ newer: true }])
+  expect(
+    await admin(`SELECT has_function_privilege('${role}', 'sandbox.newer()', 'EXECUTE') AS may`),
+  ).toEqual([{ may: true }])
+})
+
+test('a node that does not migrate wants the functions that it knows, or newer ones', async () => {
+  const check = () => assertMigrated(seatsAt(database.url))
+  const [row] = await admin('SELECT digest FROM sandbox.functions')
+  await check()
+  await admin(`UPDATE sandbox.functions SET digest = 'x'`)
+  await expect(check()).rejects.toThrow('Schema sandbox has other functions than this version')
+  await admin(`UPDATE sandbox.functions SET edition = ${EDITION - 1}`)
+  await expect(check()).rejects.toThrow('Schema sandbox has the functions of an older version')
+  await admin(`UPDATE sandbox.functions SET edition = ${EDITION + 1}`)
+  await check()
+  await admin('DELETE FROM sandbox.functions')
+  await expect(check()).rejects.toThrow('Schema sandbox has no functions')
+  await migrate(database.url)
+  expect(await admin('SELECT edition, digest FROM sandbox.functions')).toEqual([
+    { edition: EDITION, digest: row!.digest },
+  ])
+  await check()
+})

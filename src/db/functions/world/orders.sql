@@ -1,0 +1,46 @@
+-- Payouts, transfers and quotes: a state only moves forward, a final one never moves, and what was ordered never changes.
+CREATE OR REPLACE FUNCTION forward_only() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF (OLD.status, NEW.status) NOT IN (('pending', 'processing'), ('pending', 'failed'), ('processing', TG_ARGV[0]), ('processing', 'failed')) THEN
+    RAISE EXCEPTION 'illegal transition of %: % to %', OLD.id, OLD.status, NEW.status;
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE OR REPLACE TRIGGER payouts_forward_only BEFORE UPDATE OF status ON payouts
+  FOR EACH ROW WHEN (OLD.status IS DISTINCT FROM NEW.status) EXECUTE FUNCTION forward_only('completed');
+CREATE OR REPLACE TRIGGER transfers_forward_only BEFORE UPDATE OF status ON transfers
+  FOR EACH ROW WHEN (OLD.status IS DISTINCT FROM NEW.status) EXECUTE FUNCTION forward_only('confirmed');
+
+CREATE OR REPLACE FUNCTION order_stays() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'what % orders never changes', OLD.id;
+END $$;
+CREATE OR REPLACE TRIGGER payouts_order_stays BEFORE UPDATE OF partner_id, customer_id, amount, fee, counterparty, send_id ON payouts
+  FOR EACH ROW EXECUTE FUNCTION order_stays();
+CREATE OR REPLACE TRIGGER transfers_order_stays BEFORE UPDATE OF partner_id, customer_id, asset, network, amount_net, fee, destination_address ON transfers
+  FOR EACH ROW EXECUTE FUNCTION order_stays();
+
+-- A signed transaction is never replaced by another one, and what the network took for it is told once.
+CREATE OR REPLACE TRIGGER transfers_signed_once BEFORE UPDATE OF tx_hash, signed_transaction ON transfers
+  FOR EACH ROW WHEN (OLD.tx_hash IS NOT NULL AND (OLD.tx_hash, OLD.signed_transaction) IS DISTINCT FROM (NEW.tx_hash, NEW.signed_transaction))
+  EXECUTE FUNCTION order_stays();
+CREATE OR REPLACE TRIGGER transfers_charged_once BEFORE UPDATE OF charged, charged_at ON transfers
+  FOR EACH ROW WHEN (OLD.charged IS NOT NULL AND (OLD.charged, OLD.charged_at) IS DISTINCT FROM (NEW.charged, NEW.charged_at))
+  EXECUTE FUNCTION order_stays();
+
+-- Nothing that was signed fails on anybody's word but the chain's, and the chain speaks of what was broadcast. So what is
+-- pending fails only while nothing was signed; whatever was signed passes through processing first.
+CREATE OR REPLACE FUNCTION signed_is_out() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION '% was signed: it cannot fail before the chain says so', OLD.id;
+END $$;
+CREATE OR REPLACE TRIGGER transfers_signed_is_out BEFORE UPDATE OF status ON transfers
+  FOR EACH ROW WHEN (OLD.status = 'pending' AND NEW.status = 'failed' AND (OLD.tx_hash IS NOT NULL OR NEW.tx_hash IS NOT NULL))
+  EXECUTE FUNCTION signed_is_out();
+
+-- What was quoted never changes; it is executed once; and its time can only be cut short.
+CREATE OR REPLACE TRIGGER quotes_order_stays BEFORE UPDATE OF partner_id, customer_id, from_asset, to_asset, side, market_price,
+  from_amount, to_amount, partner_fee, service_fee, worth_brl, created_at ON quotes
+  FOR EACH ROW EXECUTE FUNCTION order_stays();
+CREATE OR REPLACE TRIGGER quotes_executed_once BEFORE UPDATE OF trade_id, expires_at ON quotes
+  FOR EACH ROW WHEN (OLD.trade_id IS NOT NULL OR NEW.expires_at > OLD.expires_at) EXECUTE FUNCTION order_stays();
