@@ -14,7 +14,7 @@ import { hostileRecipes, type Literal, literalsOf, write } from './support/patte
  * every pattern of a schema, is tried on texts that are made to keep it busy. What may be slow says why that harms nobody.
  */
 const HARMLESS: Readonly<Record<string, string>> = {
-  'node/config.ts /\\/+$/': 'the operator’s own settings',
+  'node/setting-values.ts /\\/+$/': 'the operator’s own settings',
   'cli/remote.ts /\\/+$/': 'an argument on the operator’s command line',
   'core/price.ts /0+$/': 'digits that we have made ourselves',
   'db/embedded/server.ts /still in use|lock file .* already exists/': 'what our own PostgreSQL prints',
@@ -45,7 +45,7 @@ const MADE: Readonly<Record<string, readonly Pattern[]>> = {
   'core/money.ts': [fromText('an amount', AMOUNT_PATTERN)],
   'core/price.ts': [fromText('a price', PRICE_PATTERN)],
   'http/page.ts': [fromText('the id in a cursor', '^po_[0-9a-z]+$')],
-  'http/server.ts': endpoints.map((endpoint) => {
+  'http/absent.ts': endpoints.map((endpoint) => {
     const { path } = methodAndPath(endpoint)
     return fromText(`the path ${path}`, `^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
   }),

@@ -5,7 +5,7 @@ import { type Pool, sqlState } from '../db/pool.ts'
 import type { PrimaryState } from '../db/primary.ts'
 import { refusalHeaders } from '../http/headers.ts'
 import { isLoopback } from '../http/ip.ts'
-import { toRefusal } from '../http/server.ts'
+import { toRefusal } from '../http/refusals.ts'
 import type { Metrics } from './metrics.ts'
 
 const READY_MS = 1000

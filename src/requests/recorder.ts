@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Environment } from '../core/environment.ts'
-import type { AnsweredRequest } from '../http/server.ts'
+import type { AnsweredRequest } from '../http/answered-request.ts'
 import type { Worlds } from '../world.ts'
 import { insertRequests, type LoggedRequest } from './store.ts'
 

@@ -1,0 +1,66 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Gate } from './gate.ts'
+import { rateLimitHeaders, securityHeaders } from './headers.ts'
+import { inTime, isGone } from './in-time.ts'
+import { isLoopback } from './ip.ts'
+import { brokenOff } from './refusals.ts'
+import './request.ts'
+import { waitMsOf } from './wait.ts'
+
+/** The way in, before a body is read: what every answer carries, and who may come in at all. */
+export type Entrance = {
+  /** Every answer carries its id, the security headers and the three of the rate limit, whatever becomes of it. */
+  prepare(request: FastifyRequest, reply: FastifyReply): void
+  /** Whatever needs no key is counted by its address, but for a machine that looks after itself. */
+  visit(request: FastifyRequest, reply: FastifyReply): Promise<void>
+  /** Asks the gate, and notes on the request what it says. */
+  admit(request: FastifyRequest, reply: FastifyReply): Promise<void>
+}
+
+export function openEntrance(gate: Gate, answer_ms: number): Entrance {
+  return {
+    prepare(request, reply) {
+      request.address = gate.addressOf(
+        request.socket.remoteAddress ?? '',
+        request.headers['x-forwarded-for'] as string | undefined,
+      )
+      request.answer_by = performance.now() + answer_ms
+      reply.headers(securityHeaders)
+      reply.header('x-request-id', request.id)
+      reply.headers(rateLimitHeaders(gate.look(request.address)))
+    },
+
+    async visit(request, reply) {
+      const own = request.routeOptions?.config?.watches && isLoopback(request.address)
+      const away = own ? undefined : gate.visit(request.address)
+      if (!away) return
+      reply.headers(rateLimitHeaders(away.window))
+      throw away.refusal
+    },
+
+    async admit(request, reply) {
+      const knocking = gate.admit(knockOf(request))
+      const admission = await inTime(request, knocking, (late) => late.refusal ?? late.leave())
+      reply.headers(rateLimitHeaders(admission.window))
+      request.by = admission.by
+      if (admission.refusal) throw admission.refusal
+      // Whoever went away meanwhile has told so already: nothing would ever end its request, nor free its place.
+      if (isGone(request)) {
+        admission.leave()
+        throw brokenOff()
+      }
+      request.admitted = admission
+      // Whoever goes away before a handler was asked gives up its place.
+      reply.raw.once('close', () => request.running || admission.leave())
+      request.raw.once('close', () => request.running || request.raw.complete || admission.leave())
+    },
+  }
+}
+
+const knockOf = (request: FastifyRequest) => ({
+  authorization: request.headers.authorization,
+  address: request.address,
+  endpoint: request.routeOptions.config?.endpoint,
+  dry_run: (request.query as { dry_run?: unknown } | undefined)?.dry_run === 'true',
+  waits: waitMsOf(request.routeOptions.config?.endpoint, request.query) > 0,
+})

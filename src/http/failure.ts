@@ -1,0 +1,52 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
+import type { Refusal } from '../core/errors.ts'
+import { endGently } from './below-router.ts'
+import { isUnread } from './body.ts'
+import type { Gate } from './gate.ts'
+import { rateLimitHeaders, refusalHeaders } from './headers.ts'
+import { toRefusal } from './refusals.ts'
+import './request.ts'
+import { explainHeader } from './request-headers.ts'
+
+/** Answers a request that went wrong, whatever it was. */
+export type Fail = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void
+
+export function openFail(options: {
+  readonly gate: Pick<Gate, 'isTrusted'>
+  readonly log: Logger
+  readonly public_url: () => string
+}): Fail {
+  const { gate, log, public_url } = options
+
+  /**
+   * An address without a key that is past its window: each further request costs it a connection, so that it cannot pour
+   * them in. Behind a proxy are others, whose connection it is too.
+   */
+  const isFlood = ({ code, details }: Refusal, { raw }: FastifyRequest) =>
+    code === 'rate_limit_exceeded' &&
+    details?.window === 'address' &&
+    !gate.isTrusted(raw.socket.remoteAddress ?? '')
+
+  return (error, request, reply) => {
+    const refusal = explainHeader(toRefusal(error), request)
+    request.error_code = refusal.code
+    if (!request.running) request.admitted?.leave()
+    if (refusal.code === 'internal_error') log.error({ err: error, request_id: request.id }, 'internal error')
+    if (refusal.code === 'service_unavailable')
+      log.warn({ err: error, request_id: request.id }, 'service unavailable')
+    reply.headers(refusalHeaders(refusal))
+    // A request that is refused late may have been taken back from its windows.
+    if (refusal.status === 429 && request.admitted)
+      reply.headers(rateLimitHeaders(request.admitted.windowNow()))
+    if (isUnread(request) || isFlood(refusal, request)) closeAfter(request, reply)
+    reply.code(refusal.status).type('application/json; charset=utf-8')
+    reply.send(JSON.stringify(refusal.toBody({ public_url: public_url(), request_id: request.id })))
+  }
+}
+
+/** What was not read to its end cannot be followed by another request. */
+export function closeAfter(request: FastifyRequest, reply: FastifyReply): void {
+  reply.header('connection', 'close')
+  endGently(request.raw.socket)
+}

@@ -1,0 +1,44 @@
+import type { FastifyError } from 'fastify'
+import { type ErrorCode, Refusal } from '../core/errors.ts'
+import { Crowded } from '../core/turns.ts'
+import { isUnreachable, sqlState } from '../db/pool.ts'
+import { refusalOf } from './validation.ts'
+
+const ofFastify: Readonly<Record<string, ErrorCode>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_request',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'invalid_json',
+  FST_ERR_BAD_URL: 'route_not_found',
+  FST_ERR_MAX_PARAM_LENGTH: 'route_not_found',
+  FST_ERR_ASYNC_CONSTRAINT: 'route_not_found',
+}
+
+/** It took longer than any statement may, or waited longer for a lock. */
+const TOOK_TOO_LONG = new Set(['57014', '55P03'])
+
+/** The one place where an error becomes an answer. What nobody foresaw is a bare 500, logged with its request id. */
+export function toRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error
+  const { code, validation, statusCode = 500 } = error as FastifyError
+  if (validation?.[0]) return refusalOf(validation[0])
+  const known = code === undefined ? undefined : ofFastify[code]
+  if (known) return new Refusal(known)
+  // Fastify itself blames the request: a body that broke off, a header that a method needs.
+  if (statusCode < 500) return brokenOff()
+  const passing = isUnreachable(error) || TOOK_TOO_LONG.has(sqlState(error) ?? '') || error instanceof Crowded
+  if (passing) return new Refusal('service_unavailable')
+  return new Refusal('internal_error')
+}
+
+export function brokenOff(): Refusal {
+  return new Refusal('invalid_request', { message: 'The request broke off before its end. Send it again.' })
+}
+
+export function tooManyWaiting(limit: number): Refusal {
+  return new Refusal('rate_limit_exceeded', {
+    message: `More than ${limit} requests wait on this connection. Read the answers first.`,
+    retry_after_seconds: 1,
+    details: { limit, retry_after_seconds: 1 },
+  })
+}

@@ -1,0 +1,117 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Environment } from '../core/environment.ts'
+import type { Refusal } from '../core/errors.ts'
+import { Answered } from './answered.ts'
+import { idOf, noteStored } from './answered-request.ts'
+import { refuseFields } from './body.ts'
+import { type Endpoint, type Handler, methodAndPath } from './endpoint.ts'
+import { goneSignal, inTime, NEVER_GONE } from './in-time.ts'
+import { findLocation, type Located } from './location.ts'
+import './request.ts'
+import { waitMsOf } from './wait.ts'
+
+/** What each endpoint does, in each environment. */
+export type Handlers = Readonly<Record<Environment, readonly Handler[]>>
+
+/** All endpoints lie under it; so does the need for a key. */
+export const PREFIX = '/v1'
+
+/** One route for each endpoint, on an app that has `PREFIX`. */
+export function addRoutes(
+  app: FastifyInstance,
+  options: {
+    readonly endpoints: readonly Endpoint[]
+    readonly handlers: Handlers
+    readonly public_url: () => string
+  },
+): void {
+  const { endpoints, handlers, public_url } = options
+  for (const endpoint of endpoints) {
+    const run = runnerOf(endpoint, handlers)
+    const location = findLocation(endpoint, endpoints)
+    addRoute(app, endpoint, async (request, reply) => {
+      const answer = await runHandler(run, { endpoint, request, reply, public_url })
+      return sendAnswer(answer, { endpoint, request, reply, location })
+    })
+  }
+}
+
+/** The handler of the environment that the key belongs to. */
+function runnerOf(endpoint: Endpoint, handlers: Handlers): Handler['run'] {
+  const find = (environment: Environment) => {
+    const handler = handlers[environment].find((each) => each.endpoint === endpoint)
+    if (!handler) throw new Error(`${endpoint.name} has no handler in ${environment}`)
+    return handler.run
+  }
+  const runs = { production: find('production'), sandbox: find('sandbox') }
+  return (call) => runs[call.world.environment](call)
+}
+
+function addRoute(
+  app: FastifyInstance,
+  endpoint: Endpoint,
+  handler: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>,
+): void {
+  const { method, path } = methodAndPath(endpoint)
+  app.route({
+    method,
+    url: path.slice(PREFIX.length).replaceAll(/\{(\w+)\}/g, ':$1'),
+    config: { endpoint },
+    // A HEAD of our own would answer differently from the GET that is limited and counted.
+    exposeHeadRoute: method === 'GET',
+    schema: {
+      ...(endpoint.body ? { body: endpoint.body } : {}),
+      querystring: endpoint.query ?? { type: 'object', additionalProperties: false },
+    },
+    ...(endpoint.body_optional ? { preValidation: fillBody } : {}),
+    handler,
+  })
+}
+
+async function fillBody(request: FastifyRequest): Promise<void> {
+  if (request.body === undefined) request.body = {}
+}
+
+type Exchange = {
+  readonly endpoint: Endpoint
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+async function runHandler(
+  run: Handler['run'],
+  { endpoint, request, reply, public_url }: Exchange & { public_url: () => string },
+): Promise<unknown> {
+  const { world, actor, limits, countLookup, leave } = request.admitted!
+  const { id: request_id } = request
+  const { params, query, body } = request as unknown as { params: never; query: never; body: never }
+  if (!endpoint.body) refuseFields(body)
+  const bodyOf = (refusal: Refusal) =>
+    JSON.stringify(refusal.toBody({ public_url: public_url(), request_id }))
+  const wait_ms = waitMsOf(endpoint, query)
+  request.answer_by += wait_ms
+  const gone = wait_ms > 0 ? goneSignal(request, reply) : NEVER_GONE
+  request.running = true
+  const asked = { world, actor, limits, countLookup, request_id, wait_ms, gone, bodyOf }
+  const work = run({ ...asked, params, query, body })
+  return inTime(request, work.finally(leave))
+}
+
+function sendAnswer(
+  answer: unknown,
+  { endpoint, request, reply, location }: Exchange & { location: Located | undefined },
+): FastifyReply {
+  reply.type('application/json; charset=utf-8')
+  if (answer instanceof Answered) {
+    const { status, body } = answer.answer
+    if (answer.replayed) reply.header('idempotent-replayed', 'true')
+    if (status === 201 && location) reply.header('location', location(JSON.parse(body)))
+    noteStored(request, answer.answer)
+    return reply.code(status).send(body)
+  }
+  const { status } = endpoint.reply
+  if (status === 201 && location) reply.header('location', location(answer))
+  request.object_id = idOf(answer)
+  reply.code(status)
+  return status === 204 ? reply.send() : reply.send(JSON.stringify(answer))
+}
