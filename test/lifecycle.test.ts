@@ -117,7 +117,7 @@ describe('with the embedded database', () => {
   const newCustomer = async (): Promise<string> =>
     (await openApi(server.url, key).post('/v1/customers', { name: 'Ana', document: someCpf() })).json.id
 
-  test('§15: the first start prints what one needs to try it, and the curl works as printed', async () => {
+  test('contract §15: the first start prints what one needs to try it, and the curl works as printed', async () => {
     const port = await freePort()
     const statuses = new Set<number>()
     const starting = serve(env({ PORT: `${port}` }))

@@ -49,7 +49,7 @@ const codeOf = async (
 }
 const answer = (url: string, value: string) => codeOf(url, `Bearer ${value}`)
 
-describe('§5 item 6: the answer to a request without a good key', () => {
+describe('interface §5, item 6: the answer to a request without a good key', () => {
   test('no header', async () => {
     expect(await codeOf(service.url, undefined)).toBe('missing_authorization')
   })
@@ -101,7 +101,7 @@ describe('§5 item 6: the answer to a request without a good key', () => {
   })
 })
 
-test('§5 item 2: a key reaches the environment of its prefix and nothing of the other', async () => {
+test('interface §5, item 2: a key reaches the environment of its prefix and nothing of the other', async () => {
   const sandbox = await service.partner()
   const live = await service.partner({ environment: 'production', partner_id: sandbox.partner_id })
   expect(sandbox.key).toMatch(/^svc_test_sk_[A-Za-z0-9]{32,}$/)
@@ -155,7 +155,7 @@ describe('contract §5: scopes', () => {
   })
 })
 
-describe('§5 item 5: an allowlist', () => {
+describe('interface §5, item 5: an allowlist', () => {
   const list = ['203.0.113.0/24', '192.0.2.7', '2001:db8::/32']
 
   test('lets in the addresses that the trusted proxy names, and no others', async () => {
@@ -537,7 +537,7 @@ describe('contract §5: a revocation holds on every node', () => {
   })
 })
 
-test('§5 item 3: the value of a key is in no table and in no log line', async () => {
+test('interface §5, item 3: the value of a key is in no table and in no log line', async () => {
   const hands = openHands(await createDatabase())
   onTestFinished(hands.stop)
   const server = await spawnServer(testEnv(hands.database.url, { LOG_LEVEL: 'trace' }))

@@ -51,7 +51,7 @@ const from = (address: string, key?: string) => {
 
 const left = (reply: { headers: Headers }) => Number(reply.headers.get('x-ratelimit-remaining'))
 
-describe('§8: a key of the standard tier', () => {
+describe('interface §8: a key of the standard tier', () => {
   test('makes 100 requests in a minute; the next is refused, told when to come back, and not counted', async () => {
     const { api, key_id } = await service.partner({ limited: true })
     await roomInMinute(10)
@@ -108,7 +108,7 @@ describe('§8: a key of the standard tier', () => {
   })
 })
 
-describe('§8: how much', () => {
+describe('interface §8: how much', () => {
   const limitOf = async (api: Api) => (await api.get('/v1/usage')).headers.get('x-ratelimit-limit')
   const becomes = (api: Api, limit: number) => until(async () => (await limitOf(api)) === `${limit}`, 1000)
 

@@ -6,7 +6,7 @@ import { roomInMinute } from '../../test/support/wait.ts'
 import { setKeyLimits } from '../keys/keys.ts'
 import type { Service } from '../node/serve.ts'
 
-/** §17.5, §17.15: all windows that a request touches are judged together, the one of look-ups included. */
+/** Contract §17.5, §17.15: all windows that a request touches are judged together, the one of look-ups included. */
 const LOOKUPS = 3
 let service: TestService
 let second: Service | undefined

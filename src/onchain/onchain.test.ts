@@ -118,7 +118,7 @@ const minersFee = [
 
 describe('a transfer', () => {
   test.each(Object.keys(addresses) as (keyof typeof addresses)[])(
-    'on %s: pending, processing, confirmed, with every field of §2.3',
+    'on %s: pending, processing, confirmed, with every field of interface §2.3',
     async (network) => {
       const id = await customer()
       const asset = network === 'bitcoin' ? 'BTC' : 'USDT'

@@ -99,7 +99,7 @@ export function acceptTransfer(
         activeCustomer(held, { partner_id, id: customer_id })
         if (gross > UNITS_MAX) refuse('amount_too_large', { param: 'amount' })
         const keeps = spendHeld(held, limited(order))
-        assertCovered(held.account(account)!, gross) // §4.2 rule 1
+        assertCovered(held.account(account)!, gross) // interface §4.2, rule 1
         const transfer: Transfer = {
           ...order,
           id,

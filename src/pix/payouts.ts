@@ -59,7 +59,7 @@ export async function findCounterparty(
   return holder && { type: 'pix_key', pix_key, ...holder }
 }
 
-/** §4.1 rule 2: only to the customer's own document, unless the operator arranged otherwise. */
+/** Interface §4.1, rule 2: only to the customer's own document, unless the operator arranged otherwise. */
 export function isAllowed(
   counterparty: { document: string },
   customer: { document: string; third_party_payouts: boolean },
@@ -121,7 +121,7 @@ export function acceptPayout(
           refuse('counterparty_not_allowed', { param: 'counterparty' })
         if (gross > UNITS_MAX) refuse('amount_too_large', { param: 'amount' })
         const keeps = spendHeld(held, limited(order))
-        assertCovered(held.account(account)!, gross) // §4.1 rule 1
+        assertCovered(held.account(account)!, gross) // interface §4.1, rule 1
         const payout: Payout = {
           id,
           partner_id,

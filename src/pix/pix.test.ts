@@ -50,7 +50,7 @@ async function until(id: string, status: string): Promise<any> {
 }
 
 describe('a payout', () => {
-  test('§4.1: completes at once, with every field of §2.4', async () => {
+  test('interface §4.1: completes at once, with every field of interface §2.4', async () => {
     const { id, document } = await customer()
     const sent = await api.post('/v1/pix/payouts', order(id, document, { description: 'Nota 1042 ✓' }))
     expect(sent.status).toBe(201)
@@ -157,7 +157,7 @@ describe('a payout', () => {
     }
   })
 
-  test('§4.1 rule 2: only to the customer’s own document, unless arranged', async () => {
+  test('interface §4.1, rule 2: only to the customer’s own document, unless arranged', async () => {
     const { id } = await customer()
     for (const pix_key of ['other-owner@sandbox.test', '111.444.777-35']) {
       const { json } = await api.post('/v1/pix/payouts', order(id, pix_key))

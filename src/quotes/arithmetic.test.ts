@@ -98,7 +98,7 @@ describe('contract §10', () => {
         }
         seen.quoted++
         expect(made).toEqual({ from_amount, to_amount, partner_fee: partner, service_fee: service })
-        // §4.3, word for word.
+        // Interface §4.3, word for word.
         if (wanted.amount_type === 'gross' && wanted.amount_of === 'from')
           expect(from_amount).toBe(wanted.amount)
         if (exact) expect(to_amount).toBe(wanted.amount)

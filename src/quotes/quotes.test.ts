@@ -42,7 +42,7 @@ const order = (customer_id: string, more: Record<string, unknown> = {}) => ({
 })
 
 describe('interface §4.3: a quote', () => {
-  test('has every field of §2.5, and locks the price for 30 seconds', async () => {
+  test('has every field of interface §2.5, and locks the price for 30 seconds', async () => {
     const customer_id = await customer()
     const reply = await api.post('/v1/quotes', order(customer_id))
     expect(reply.status).toBe(201)
@@ -229,7 +229,7 @@ describe('interface §4.4: executing it', () => {
     (await api.post('/v1/quotes', order(customer_id, more))).json
   const execute = (id: string, query = '') => api.post(`/v1/quotes/${id}/execute${query}`)
 
-  test('makes a trade with every field of §2.6, moves both balances and books the fees where it says', async () => {
+  test('makes a trade with every field of interface §2.6, moves both balances and books the fees where it says', async () => {
     const customer_id = await customer()
     const before = (await api.get('/v1/account')).json.partner_fees[0].accrued
     const quoted = await quote(customer_id)

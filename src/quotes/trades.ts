@@ -49,9 +49,9 @@ export function execute(
       const quote = held.row(quoteRows, quote_id) ?? refuse('quote_not_found', { param: 'quote_id' })
       if (quote.trade_id !== null) return { result: { kind: 'existing', trade_id: quote.trade_id } }
       activeCustomer(held, { partner_id, id: customer_id })
-      if (held.now >= quote.expires_at) refuse('quote_expired') // §4.4 rule 1
+      if (held.now >= quote.expires_at) refuse('quote_expired') // interface §4.4, rule 1
       const { from_amount, to_amount } = quote
-      assertCovered(held.account(from)!, from_amount) // §4.4 rule 2
+      assertCovered(held.account(from)!, from_amount) // interface §4.4, rule 2
       const { balance, in_transit } = held.account(to)!
       if (balance + in_transit + to_amount > UNITS_MAX) refuse('amount_too_large')
       const movement = movementOf(id, quote)

@@ -8,8 +8,8 @@ import { someCpf, startTestService, type TestService } from '../support/service.
 import { until } from '../support/wait.ts'
 
 /**
- * Which scopes let a key in, each alone; `+` joins those that do so only together. Written by hand from the contract
- * (§5, §14, §17.6, §17.15), never from the code. An endpoint without a line here fails.
+ * Which scopes let a key in, each alone; `+` joins those that do so only together. Written by hand from the spec
+ * (contract §5, §14, §17.6, §17.15), never from the code. An endpoint without a line here fails.
  */
 const table: Readonly<Record<string, readonly string[]>> = {
   'POST /v1/customers': ['customers'],
