@@ -38,8 +38,8 @@ async function http(name: string, connections: number, duration = seconds): Prom
 }
 
 async function plain(connections: number): Promise<void> {
-  const { database_url, partner_id, customers } = stage
-  const job: RowsJob = { database_url, partner_id, customers, connections, seconds }
+  const { database_url, partner_id, api_key_id, customers } = stage
+  const job: RowsJob = { database_url, partner_id, api_key_id, customers, connections, seconds }
   await report.measure(`rows ${connections}`, undefined, () => inChild('./deposit-rows.ts', job))
 }
 

@@ -43,8 +43,8 @@ async function http(
 }
 
 async function plain(connections: number): Promise<void> {
-  const { database_url, partner_id, customers } = stage
-  const job: RowsJob = { database_url, partner_id, customers, connections, seconds }
+  const { database_url, partner_id, api_key_id, customers } = stage
+  const job: RowsJob = { database_url, partner_id, api_key_id, customers, connections, seconds }
   await report.measure(`rows ${connections}`, undefined, () => inChild('./payout-rows.ts', job))
 }
 

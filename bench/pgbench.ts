@@ -16,16 +16,20 @@ export function runPgbench(options: {
 }): Measure {
   const { customers, partner_id } = options
   const folder = mkdtempSync(join(tmpdir(), 'trilho-pgbench-'))
+  // pgbench would take what follows a colon for a variable: the time's colons are put in by the server.
+  const created_at = `to_char(now()::timestamptz(3) AT TIME ZONE 'UTC', replace('YYYY-MM-DD"T"HH24_MI_SS.MS"Z"', '_', chr(58)))`
+  const id = `'dep_bench_' || :r::text || '_' || :client_id::text`
+  const data = `json_build_object('id', ${id}, 'customer_id', :customer::text, 'asset', 'BRL', 'amount', '100', 'decimals', 2, 'status', 'completed', 'created_at', ${created_at})`
   const script = `
 \\set n random(1, ${customers.length})
 \\set r random(1, 9000000000000000)
 BEGIN;
 SELECT id FROM sandbox.api_keys WHERE partner_id = '${partner_id}' LIMIT 1;
 SELECT balance AS balance, seq AS seq, customer_id AS customer FROM sandbox.balances WHERE customer_id = (ARRAY['${customers.join("','")}'])[:n::int] AND asset = 'BRL' FOR NO KEY UPDATE \\gset
-INSERT INTO sandbox.deposits (id, partner_id, customer_id, asset, amount, rail, created_at) VALUES ('dep_bench_' || :r::text || '_' || :client_id::text, '${partner_id}', :customer::text, 'BRL', 100, 'sandbox', now());
-INSERT INTO sandbox.entries (cause_id, movement, line, partner_id, account, owner, asset, amount, seq, balance_after, created_at) VALUES ('dep_bench_' || :r::text || '_' || :client_id::text, 'credited', 0, '${partner_id}', 'external' || chr(58) || 'sandbox', '', 'BRL', -100, NULL, NULL, now()), ('dep_bench_' || :r::text || '_' || :client_id::text, 'credited', 1, '${partner_id}', 'customer', :customer::text, 'BRL', 100, :seq::bigint + 1, :balance::bigint + 100, now());
+INSERT INTO sandbox.deposits (id, partner_id, customer_id, asset, amount, rail, created_at) VALUES (${id}, '${partner_id}', :customer::text, 'BRL', 100, 'sandbox', now());
+INSERT INTO sandbox.entries (cause_id, movement, line, partner_id, account, owner, asset, amount, seq, balance_after, created_at) VALUES (${id}, 'credited', 0, '${partner_id}', 'external' || chr(58) || 'sandbox', '', 'BRL', -100, NULL, NULL, now()), (${id}, 'credited', 1, '${partner_id}', 'customer', :customer::text, 'BRL', 100, :seq::bigint + 1, :balance::bigint + 100, now());
 UPDATE sandbox.balances SET balance = balance + 100, seq = seq + 1 WHERE customer_id = :customer::text AND asset = 'BRL';
-INSERT INTO sandbox.events (id, partner_id, type, object_id, sequence, data, created_at) VALUES ('evt_bench_' || :r::text || '_' || :client_id::text, '${partner_id}', 'deposit.completed', 'dep_bench_' || :r::text || '_' || :client_id::text, 1, '{"id":"dep","customer_id":"cus","asset":"BRL","amount":"100","decimals": 2,"status":"completed"}', now());
+INSERT INTO sandbox.events (id, partner_id, type, object_id, sequence, data, created_at) VALUES ('evt_bench_' || :r::text || '_' || :client_id::text, '${partner_id}', 'deposit.completed', ${id}, 1, ${data}, now());
 COMMIT;
 `
   const file = join(folder, 'deposit.sql')

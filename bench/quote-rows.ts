@@ -16,8 +16,8 @@ await measureRows(job, async (run, transaction) => {
       'quote',
       `INSERT INTO quotes (id, partner_id, customer_id, api_key_id, from_asset, to_asset, side, market_price, price_source,
        from_amount, to_amount, partner_fee, partner_bps, service_fee, service_bps, worth_brl, created_at, expires_at)
-     VALUES ($1, $2, $3, 'bench', 'BRL', 'USDT', 'buy', 540000000, 'fixed', 1000, 1824074, 10, 100, 5, 50, 985, now(), now() + interval '30 seconds')`,
-      [id, job.partner_id, customer_id],
+     VALUES ($1, $2, $3, $4, 'BRL', 'USDT', 'buy', 540000000, 'fixed', 1000, 1824074, 10, 100, 5, 50, 985, now(), now() + interval '30 seconds')`,
+      [id, job.partner_id, customer_id, job.api_key_id],
     )
   })
   return true

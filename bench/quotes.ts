@@ -56,9 +56,9 @@ async function execute(name: string, connections: number): Promise<void> {
 }
 
 async function plain(name: string, script: string, connections: number): Promise<void> {
-  const { database_url, partner_id, customers } = stage
+  const { database_url, partner_id, api_key_id, customers } = stage
   const lines = script.includes('trade') ? await prepare(connections === 1 ? 2000 : 6000) : undefined
-  const load = { database_url, partner_id, customers, connections, seconds, lines }
+  const load = { database_url, partner_id, api_key_id, customers, connections, seconds, lines }
   await report.measure(name, undefined, () => inChild(script, load))
 }
 
@@ -70,10 +70,10 @@ async function prepare(per_second: number): Promise<string> {
   await client.query(
     `INSERT INTO quotes (id, partner_id, customer_id, api_key_id, from_asset, to_asset, side, market_price, price_source,
        from_amount, to_amount, partner_fee, partner_bps, service_fee, service_bps, worth_brl, created_at, expires_at)
-     SELECT id, $2, ($3::text[])[1 + n % cardinality($3::text[])], 'bench', 'BRL', 'USDT', 'buy', 540000000, 'fixed',
+     SELECT id, $2, ($3::text[])[1 + n % cardinality($3::text[])], $4, 'BRL', 'USDT', 'buy', 540000000, 'fixed',
        1000, 1824074, 10, 100, 5, 50, 985, now() + interval '1 hour', now() + interval '1 hour 30 seconds'
      FROM unnest($1::text[]) WITH ORDINALITY AS new (id, n)`,
-    [ids, stage.partner_id, stage.customers],
+    [ids, stage.partner_id, stage.customers, stage.api_key_id],
   )
   await client.query('VACUUM ANALYZE quotes')
   await client.end()

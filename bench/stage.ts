@@ -12,6 +12,7 @@ export type Stage = {
   readonly database_url: string
   readonly key: string
   readonly partner_id: string
+  readonly api_key_id: string
   readonly customers: readonly string[]
   trilho(...args: string[]): Record<string, any>
   /** CPU seconds used so far, and memory, of the server and of all processes of its database. */
@@ -33,7 +34,7 @@ export async function openStage(options: { customers: number; balance: string })
       env,
       encoding: 'utf8',
     })
-    if (status !== 0) throw new Error(stderr)
+    if (status !== 0) throw new Error(`trilho ${args.join(' ')} ended with ${status}\n${stderr}${stdout}`)
     return JSON.parse(stdout)
   }
   const made = trilho('keys', 'create', '--environment', 'sandbox', '--name', 'bench')
@@ -59,6 +60,7 @@ export async function openStage(options: { customers: number; balance: string })
     database_url,
     key: made.key,
     partner_id: made.partner_id,
+    api_key_id: made.id,
     customers,
     trilho,
     usage: async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { newId } from '../src/core/ids.ts'
-import { measureRows, type RowsJob } from './rows.ts'
+import { measureRows, type RowsJob, writeEvent } from './rows.ts'
 
 /** The yardstick: the rows of an executed quote, one transaction per request, statement by statement, without any HTTP. */
 const job: RowsJob & { lines: string } = JSON.parse(process.argv[2]!)
@@ -10,6 +10,7 @@ await measureRows(job, async (run, transaction) => {
   const id = newId('trade', Date.now())
   const quote_id = quotes[taken++]
   if (quote_id === undefined) return false
+  const created_at = new Date()
   await transaction(async () => {
     await run('key', 'SELECT id FROM api_keys WHERE partner_id = $1 LIMIT 1', [job.partner_id])
     const { rows: found } = await run('lock quote', 'SELECT * FROM quotes WHERE id = $1 FOR NO KEY UPDATE', [
@@ -29,16 +30,16 @@ await measureRows(job, async (run, transaction) => {
       `INSERT INTO trades (id, quote_id, partner_id, customer_id, api_key_id, status, from_asset, to_asset, side, market_price,
        from_amount, to_amount, partner_fee, partner_bps, service_fee, service_bps, worth_brl, quote_expires_at, created_at)
      SELECT $1, id, partner_id, customer_id, api_key_id, 'completed', from_asset, to_asset, side, market_price,
-       from_amount, to_amount, partner_fee, partner_bps, service_fee, service_bps, worth_brl, expires_at, now() FROM quotes WHERE id = $2`,
-      [id, quote_id],
+       from_amount, to_amount, partner_fee, partner_bps, service_fee, service_bps, worth_brl, expires_at, $3 FROM quotes WHERE id = $2`,
+      [id, quote_id, created_at],
     )
     await run('executed', 'UPDATE quotes SET trade_id = $2 WHERE id = $1', [quote_id, id])
     await run(
       'entries',
       `INSERT INTO entries (cause_id, movement, line, partner_id, account, owner, asset, amount, seq, balance_after, created_at) VALUES
-     ($1, 'traded', 0, $2, 'customer', $3, 'BRL', -1000, $4, $5, now()), ($1, 'traded', 1, $2, 'treasury', '', 'BRL', 985, NULL, NULL, now()),
-     ($1, 'traded', 2, $2, 'partner_fees', $2, 'BRL', 10, NULL, NULL, now()), ($1, 'traded', 3, $2, 'service_fees', '', 'BRL', 5, NULL, NULL, now()),
-     ($1, 'traded', 4, $2, 'treasury', '', 'USDT', -1824074, NULL, NULL, now()), ($1, 'traded', 5, $2, 'customer', $3, 'USDT', 1824074, $6, $7, now())`,
+     ($1, 'traded', 0, $2, 'customer', $3, 'BRL', -1000, $4, $5, $8), ($1, 'traded', 1, $2, 'treasury', '', 'BRL', 985, NULL, NULL, $8),
+     ($1, 'traded', 2, $2, 'partner_fees', $2, 'BRL', 10, NULL, NULL, $8), ($1, 'traded', 3, $2, 'service_fees', '', 'BRL', 5, NULL, NULL, $8),
+     ($1, 'traded', 4, $2, 'treasury', '', 'USDT', -1824074, NULL, NULL, $8), ($1, 'traded', 5, $2, 'customer', $3, 'USDT', 1824074, $6, $7, $8)`,
       [
         id,
         job.partner_id,
@@ -47,6 +48,7 @@ await measureRows(job, async (run, transaction) => {
         brl!.balance - 1000n,
         usdt!.seq,
         usdt!.balance + 1_824_074n,
+        created_at,
       ],
     )
     await run(
@@ -74,14 +76,10 @@ await measureRows(job, async (run, transaction) => {
       executed_price: '540',
       fees: { total: '15', total_bps: 150, partner: '10', partner_bps: 100, service: '5', service_bps: 50 },
       failure: null,
-      created_at: new Date().toISOString(),
-      completed_at: new Date().toISOString(),
+      created_at,
+      completed_at: created_at,
     })
-    await run(
-      'event',
-      `INSERT INTO events (id, partner_id, type, object_id, sequence, data, created_at) VALUES ($1, $2, 'trade.completed', $3, 1, $4, now())`,
-      [newId('event', Date.now()), job.partner_id, id, data],
-    )
+    await writeEvent(run, job, { type: 'trade.completed', object_id: id, sequence: 1, data, at: created_at })
   })
   return true
 })
