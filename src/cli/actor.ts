@@ -1,15 +1,96 @@
 import type { OperatorActor, ShellActor } from '../core/actor.ts'
+import { openSealer, secretKeysOf } from '../db/open.ts'
 import type { Shared } from '../partners/partners.ts'
-import { identifyOperator } from '../team/people.ts'
+import type { Team } from '../team/factor.ts'
+import { operatorActor } from '../team/people.ts'
+import { findSession, type Session } from '../team/sessions.ts'
+import { identify, type Refused } from '../team/sign-in.ts'
+import type { User } from '../team/store.ts'
 import { type Input, option } from './command.ts'
+import { readSession, sessionPlace } from './session-file.ts'
 
-/** Who acts from this shell (contract §17.13): an operator, known by password, or somebody who did not sign in. */
+/**
+ * Who acts from this shell (contract §17.13): an operator who shows it on this command, or who signed in before; otherwise
+ * somebody who did not sign in.
+ */
 export async function actorOf(input: Input, shared: Shared): Promise<OperatorActor | ShellActor> {
-  const email = option(input, 'as') ?? option(input, 'operator')
-  if (email === undefined) return { kind: 'shell' }
+  const email = namedOperator(input)
   const password = process.env.OPERATOR_PASSWORD
-  if (!password)
-    throw new Error('Set OPERATOR_PASSWORD to your password: in production it must be known who acts.')
-  const { id } = await identifyOperator(shared, email, password)
-  return { kind: 'operator', user_id: id, email: email.toLowerCase(), role: 'admin' }
+  if (email !== undefined && password)
+    return operatorActor(await proveOperator(input, shared, email, password))
+  const session = await sessionOf(input, shared)
+  if (email !== undefined) assertSessionOf(email, session)
+  return session ? { ...operatorActor(session.user), session_id: session.id } : { kind: 'shell' }
+}
+
+export async function operatorOf(input: Input, shared: Shared): Promise<OperatorActor> {
+  const actor = await actorOf(input, shared)
+  if (actor.kind === 'operator') return actor
+  throw new Error(
+    'It must be known who acts. Sign in: trilho login --operator EMAIL. Or give --operator EMAIL and set OPERATOR_PASSWORD for this command alone.',
+  )
+}
+
+/** `users create --operator` says what is made, and names nobody. */
+export function namedOperator(input: Input): string | undefined {
+  const email = option(input, 'as') ?? input.options.operator
+  return typeof email === 'string' ? email.toLowerCase() : undefined
+}
+
+export async function teamOf({ config }: Input, shared: Shared): Promise<Team> {
+  return { ...shared, sealer: openSealer(config, await secretKeysOf(config)) }
+}
+
+/** The one that `trilho login` keeps, if there is one; one that has ended is said, lest somebody acts as another by mistake. */
+export async function sessionOf(
+  { config }: Input,
+  shared: Shared,
+): Promise<(Session & { readonly token: string }) | undefined> {
+  const token = await readSession(sessionPlace(config))
+  if (token === undefined) return undefined
+  const session = await findSession(shared.db, token)
+  if (session) return { ...session, token }
+  throw new Error(
+    'Your session has ended. Sign in again: trilho login --operator EMAIL. To go on without: trilho logout',
+  )
+}
+
+async function proveOperator(input: Input, shared: Shared, email: string, password: string): Promise<User> {
+  const code = process.env.OPERATOR_CODE || undefined
+  const known = await identify(await teamOf(input, shared), { email, password, code, operator_only: true })
+  return known.outcome === 'known' ? known.user : refuseProof(known)
+}
+
+function assertSessionOf(email: string, session: Session | undefined): void {
+  if (session?.user.email === email) return
+  const other = session ? `You are signed in as ${session.user.email}, not as ${email}. ` : ''
+  throw new Error(
+    `${other}Set OPERATOR_PASSWORD to the password of ${email}, or sign in: trilho login --operator ${email}`,
+  )
+}
+
+export function refuseProof(refused: Refused): never {
+  switch (refused.outcome) {
+    case 'wrong':
+      throw new Error(
+        'No operator with this e-mail and password. After five failures nobody gets in for 15 minutes.',
+      )
+    case 'code_needed':
+      throw new Error(
+        'This operator has a second factor: set OPERATOR_CODE to its code, or to a recovery code.',
+      )
+    case 'wrong_code':
+      throw new Error(
+        'This code is wrong, too old, or was used before: each works once. Wait for the next one, or use a recovery code.',
+      )
+    case 'too_many_failures':
+      throw new Error(
+        `Too many failures under this e-mail. Nobody gets in under it for ${inWords(refused.wait_seconds)}; then try again.`,
+      )
+  }
+}
+
+function inWords(seconds: number): string {
+  if (seconds < 90) return `${seconds} seconds`
+  return `${Math.ceil(seconds / 60)} minutes`
 }

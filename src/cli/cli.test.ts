@@ -289,7 +289,7 @@ describe('customers', () => {
       as({ email: ana.email, password: bea.password }, ...credit),
       as(ana, ...credit),
     ])
-    isMistake(nobody, /--operator is missing/)
+    isMistake(nobody, /It must be known who acts\. Sign in: trilho login/)
     isMistake(impostor, /No operator with this e-mail and password/)
     expect(proposed).toMatchObject({ code: 0, json: { status: 'proposed' } })
     const { proposal_id } = proposed.json
@@ -559,7 +559,7 @@ test('what may be wrong with money is listed, shown and closed with a reason', a
   ])
   expect([both, one]).toEqual([['exc_live', 'exc_sandbox'], ['exc_sandbox']])
   expect(shown.out).toMatch(/details +\{"booked":"failed","told":"settled"\}/)
-  isMistake(nobody, /--operator is missing/)
+  isMistake(nobody, /It must be known who acts\. Sign in: trilho login/)
   isMistake(absent, /No exception exc_none/)
   const closed = await run([...close, '--operator', operator.email, '--json'], {
     DATA_DIR: place.data_dir,

@@ -5,8 +5,9 @@ import { type Action, perform } from '../operator/actions.ts'
 import { propose } from '../operator/proposals.ts'
 import type { Shared } from '../partners/partners.ts'
 import { type Payout, payoutById } from '../pix/store.ts'
-import { assertTwoOperators, identifyOperator } from '../team/people.ts'
+import { assertTwoOperators } from '../team/people.ts'
 import type { World } from '../world.ts'
+import { operatorOf } from './actor.ts'
 import {
   argument,
   type CliCommand,
@@ -24,7 +25,7 @@ import {
 export const operatorOption = {
   type: 'string',
   value: 'EMAIL',
-  about: 'Who you are; the password is read from OPERATOR_PASSWORD. Production only',
+  about: 'Who you are, if not by trilho login; the password is read from OPERATOR_PASSWORD. Production only',
 } as const
 
 export async function actOrPropose(
@@ -46,14 +47,8 @@ export async function actOrPropose(
   }
 }
 
-/** The operator at the keyboard, known by password. */
-export function whoIsThere(shared: Shared, input: Input) {
-  const email = requiredOption(input, 'operator')
-  const password = process.env.OPERATOR_PASSWORD
-  if (!password)
-    throw new Error('Set OPERATOR_PASSWORD to your password: in production it must be known who acts.')
-  return identifyOperator(shared, email, password)
-}
+/** The operator at the keyboard. */
+export const whoIsThere = (shared: Shared, input: Input) => operatorOf(input, shared)
 
 export function plainText(input: Input, name: string, max: number): string {
   const text = requiredOption(input, name)

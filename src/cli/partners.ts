@@ -2,14 +2,12 @@ import { sendHint } from '../db/hints.ts'
 import { type Tier, tierNames } from '../limits/tiers.ts'
 import { createPartner, editPartner, findPartner, listPartners } from '../partners/partners.ts'
 import type { Partner, PartnerChange } from '../partners/store.ts'
-import { createUser, resetPassword } from '../team/people.ts'
 import {
   argument,
   type CliCommand,
   type Input,
   integerOption,
   type Output,
-  option,
   type Reach,
   requiredOption,
   table,
@@ -114,41 +112,4 @@ export const partnerCommands: CliCommand[] = [
     options: { off: { type: 'boolean', about: 'End the arrangement' } },
     runWith: (input, reach) => change(input, reach, { third_party_payouts: input.options.off !== true }),
   },
-  {
-    name: 'users create',
-    about: 'Create a console user; the password is shown this once',
-    options: {
-      email: { type: 'string', value: 'ADDRESS', about: 'To sign in with', required: true },
-      name: { type: 'string', value: 'TEXT', about: 'Full name' },
-      partner: { type: 'string', value: 'ID', about: 'Which partner; the only one when absent' },
-      role: { type: 'string', value: 'owner|member', about: 'owner when absent' },
-      operator: { type: 'boolean', about: 'A user of the operator, of no partner' },
-    },
-    async runWith(input, { shared }) {
-      const email = requiredOption(input, 'email')
-      const operator = input.options.operator === true
-      const role = operator ? 'operator' : (option(input, 'role') ?? 'owner')
-      if (role !== 'owner' && role !== 'member' && role !== 'operator')
-        usage('--role must be owner or member.')
-      const partner_id = operator ? null : (await findPartner(shared, option(input, 'partner'))).id
-      return newPassword(
-        await createUser(shared, { email, name: option(input, 'name') ?? email, partner_id, role }),
-      )
-    },
-  },
-  {
-    name: 'users reset-password',
-    takes: 'EMAIL',
-    about: 'Give a user a new password, shown this once',
-    runWith: async (input, { shared }) =>
-      newPassword(await resetPassword(shared, argument(input, 0, 'EMAIL'))),
-  },
 ]
-
-function newPassword({ user, password }: Awaited<ReturnType<typeof createUser>>): Output {
-  const { id, email, role, partner_id } = user
-  return {
-    json: { id, email, role, partner_id, password },
-    text: `${email} (${role})\n${password}\n\nThis password is shown once.\n`,
-  }
-}

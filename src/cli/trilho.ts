@@ -20,9 +20,11 @@ import { customerCommands } from './customers.ts'
 import { eventCommands } from './events.ts'
 import { exceptionCommands } from './exceptions.ts'
 import { keyCommands } from './keys.ts'
+import { loginCommands } from './login.ts'
 import { moneyLimitCommands } from './money-limits.ts'
 import { operatorCommands } from './operator.ts'
 import { partnerCommands } from './partners.ts'
+import { peopleCommands } from './people.ts'
 import { proposalCommands } from './proposals.ts'
 import { RemoteRefusal } from './remote.ts'
 import { secretCommands } from './secrets.ts'
@@ -32,6 +34,8 @@ import { treasuryCommands } from './treasury.ts'
 const commands: readonly CliCommand[] = [
   ...serviceCommands,
   ...secretCommands,
+  ...loginCommands,
+  ...peopleCommands,
   ...partnerCommands,
   ...keyCommands,
   ...customerCommands,
@@ -174,7 +178,10 @@ function usageOf(command: CliCommand): string {
   }))
   const all = [
     ...options,
-    { head: '--as EMAIL', about: 'Who acts; the password is read from OPERATOR_PASSWORD' },
+    {
+      head: '--as EMAIL',
+      about: 'Who acts; the password is read from OPERATOR_PASSWORD, a code from OPERATOR_CODE',
+    },
     { head: '--json', about: 'Print JSON' },
   ]
   const width = Math.max(...all.map(({ head }) => head.length))

@@ -4,6 +4,7 @@ import { randomFillSync } from 'node:crypto'
 export const idPrefixes = {
   partner: 'ptn',
   user: 'usr',
+  session: 'ses',
   key: 'key',
   customer: 'cus',
   deposit: 'dep',

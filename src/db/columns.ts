@@ -43,6 +43,7 @@ const columns = {
     'reference',
     'created_at',
   ],
+  factors: ['id', 'seed', 'seed_key_id', 'step', 'created_at', 'confirmed_at'],
   fee_payouts: [
     'id',
     'partner_id',
@@ -188,7 +189,7 @@ const columns = {
     'charged_at',
   ],
   treasury_limits: ['asset', 'lowest', 'highest'],
-  users: ['id', 'email', 'name', 'password_hash', 'partner_id', 'role', 'created_at'],
+  users: ['id', 'email', 'name', 'password_hash', 'partner_id', 'role', 'created_at', 'operator_role'],
   webhook_endpoints: [
     'id',
     'partner_id',

@@ -58,6 +58,10 @@ export const sharedGrants: Record<string, string> = {
   functions: 'SELECT',
   partners: 'SELECT, INSERT, UPDATE',
   users: 'SELECT, INSERT, UPDATE',
+  sessions: 'SELECT, INSERT, UPDATE, DELETE',
+  factors: 'SELECT, INSERT, UPDATE, DELETE',
+  recovery_codes: 'SELECT, INSERT, DELETE',
+  sign_in_failures: 'SELECT, INSERT, UPDATE, DELETE',
   windows: 'SELECT, INSERT, UPDATE, DELETE',
   sealing: 'SELECT, INSERT, UPDATE',
 }

@@ -8,6 +8,7 @@ import { expireProposals } from '../operator/proposals.ts'
 import { noteStuck } from '../operator/stuck.ts'
 import { forgetQuotes } from '../quotes/store.ts'
 import { forgetRequests } from '../requests/store.ts'
+import { forgetSignIns } from '../team/store.ts'
 import { forgetDeliveries } from '../webhooks/queue.ts'
 import type { World, Worlds } from '../world.ts'
 import type { Config } from './config.ts'
@@ -40,6 +41,7 @@ export function choresOf({ worlds, shared, retention, setClock }: Parts): Placed
   return [
     { name: 'set the clock', every_ms: CLOCK_MS, on_every_node: true, work: setClock, ...inShared },
     { name: 'forget windows', every_ms, work: forgetWindows, ...inShared },
+    { name: 'forget sign-ins', every_ms, work: forgetSignIns, ...inShared },
     ...Object.values(worlds).flatMap((world: World): Placed[] => {
       const { environment, clock } = world
       const daysAgo = (days: number) => new Date(clock.now() - days * A_DAY_MS)

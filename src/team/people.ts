@@ -1,27 +1,59 @@
-import { isUniqueViolation } from '../db/pool.ts'
+import { type OperatorActor, type OperatorRole, operatorRoles } from '../core/actor.ts'
+import { type Db, isUniqueViolation } from '../db/pool.ts'
 import type { Shared } from '../partners/partners.ts'
-import { hashPassword, newPassword, passwordFits } from './password.ts'
-import { countOperators, insertUser, selectUser, setPassword, type User } from './store.ts'
+import { hashPassword, newPassword } from './password.ts'
+import { subjectOf } from './sign-in.ts'
+import {
+  changeRole,
+  countOperators,
+  deleteFactor,
+  deleteFailures,
+  deleteSessions,
+  insertUser,
+  lockHighest,
+  lockUser,
+  selectUser,
+  setPassword,
+  type User,
+} from './store.ts'
+
+/** People: of a partner, or of the operator. What is done to them runs in the transaction that is handed in. */
+export const partnerRoles = ['owner', 'member'] as const
+export type PartnerRole = (typeof partnerRoles)[number]
+/** What a person may do, in one word. The first of each list may do everything. */
+export type PersonRole = PartnerRole | OperatorRole
 
 export type NewUser = {
+  readonly id: string
   readonly email: string
   readonly name: string
+  /** Null: of the operator. */
   readonly partner_id: string | null
-  readonly role: User['role']
+  readonly role: PersonRole
 }
 
-/** A console user with a password made here, shown once. */
-export async function createUser(shared: Shared, wanted: NewUser): Promise<{ user: User; password: string }> {
+/** The password is made here and told this once; only its hash is kept. */
+export type WithPassword = { readonly user: User; readonly password: string }
+
+export const isOperatorRole = (role: string): role is OperatorRole =>
+  operatorRoles.includes(role as OperatorRole)
+
+export function roleOf({ role, operator_role }: Pick<User, 'role' | 'operator_role'>): PersonRole {
+  return role === 'operator' ? (operator_role ?? 'admin') : role
+}
+
+/** In the two columns that hold it. */
+const columnsOfRole = (role: PersonRole): Pick<User, 'role' | 'operator_role'> =>
+  isOperatorRole(role) ? { role: 'operator', operator_role: role } : { role, operator_role: null }
+
+export async function createUser(tx: Db, wanted: NewUser): Promise<WithPassword> {
   const email = wanted.email.toLowerCase()
   if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)) throw new Error(`${wanted.email} is not an e-mail address.`)
+  assertRoleFits(wanted, wanted.role)
   const password = newPassword()
+  const password_hash = await hashPassword(password)
   try {
-    const user = await insertUser(shared.db, {
-      ...wanted,
-      email,
-      id: shared.newId('user'),
-      password_hash: await hashPassword(password),
-    })
+    const user = await insertUser(tx, { ...wanted, ...columnsOfRole(wanted.role), email, password_hash })
     return { user, password }
   } catch (error) {
     if (isUniqueViolation(error, 'users_email'))
@@ -30,23 +62,76 @@ export async function createUser(shared: Shared, wanted: NewUser): Promise<{ use
   }
 }
 
-export async function resetPassword(
-  shared: Shared,
-  email: string,
-): Promise<{ user: User; password: string }> {
+/** Whoever is signed in as this person is so no longer. */
+export async function resetPassword(tx: Db, email: string): Promise<WithPassword> {
   const password = newPassword()
-  const user = await setPassword(shared.db, email.toLowerCase(), await hashPassword(password))
-  if (!user) throw new Error(`No user with the e-mail ${email}.`)
+  const user =
+    (await setPassword(tx, email.toLowerCase(), await hashPassword(password))) ?? throwUnknown(email)
+  await deleteSessions(tx, user.id)
+  await deleteFailures(tx, subjectOf(email))
   return { user, password }
 }
 
-/** An operator, known by password: who proposes and who approves must be two people. */
-export async function identifyOperator(shared: Shared, email: string, password: string): Promise<User> {
-  const user = await selectUser(shared.db, email.toLowerCase())
-  if (!user || !(await passwordFits(user.password_hash, password)) || user.role !== 'operator') {
-    throw new Error('No operator with this e-mail and password.')
-  }
+/** For somebody who lost both the device and the recovery codes. */
+export async function resetFactor(tx: Db, email: string): Promise<User> {
+  const user = await findUser(tx, email)
+  await lockUser(tx, user.id)
+  if (!(await deleteFactor(tx, user.id))) throw new Error(`${user.email} has no second factor.`)
+  await deleteSessions(tx, user.id)
   return user
+}
+
+export async function setRole(tx: Db, email: string, role: PersonRole): Promise<User> {
+  const { partner_id } = await findUser(tx, email)
+  const highest = await lockHighest(tx, partner_id)
+  const user = await findUser(tx, email)
+  assertRoleFits(user, role)
+  if (roleOf(user) === role) return user
+  if (highest.length === 1 && highest[0]!.id === user.id) throw lastOf(user)
+  const changed = await changeRole(tx, { id: user.id, ...columnsOfRole(role) })
+  await deleteSessions(tx, user.id)
+  return changed
+}
+
+function lastOf({ email, partner_id }: User): Error {
+  return new Error(
+    partner_id === null
+      ? `${email} is the only operator with the role admin: without one nobody could change roles any more. Make another admin first: trilho users set-role EMAIL --role admin`
+      : `${email} is the only owner of ${partner_id}. Make another owner first: trilho users set-role EMAIL --role owner`,
+  )
+}
+
+function assertRoleFits({ email, partner_id }: { email: string; partner_id: string | null }, role: string) {
+  const [whose, roles] =
+    partner_id === null ? (['the operator', operatorRoles] as const) : (['a partner', partnerRoles] as const)
+  if (!(roles as readonly string[]).includes(role))
+    throw new Error(`${email} belongs to ${whose}: the role must be one of ${roles.join(', ')}.`)
+}
+
+/** Whether somebody who had the one role may do more with the other. */
+export function raises(before: PersonRole, after: PersonRole): boolean {
+  const roles: readonly string[] = isOperatorRole(after) ? operatorRoles : partnerRoles
+  return roles.indexOf(after) < roles.indexOf(before)
+}
+
+export async function findUser(db: Db, email: string): Promise<User> {
+  return (await selectUser(db, email.toLowerCase())) ?? throwUnknown(email)
+}
+
+function throwUnknown(email: string): never {
+  throw new Error(`No user with the e-mail ${email}. See: trilho users list`)
+}
+
+/** What may be shown and written down of a person. */
+export function describeUser(user: User) {
+  const { id, email, name, partner_id } = user
+  return { id, email, name, role: roleOf(user), partner_id }
+}
+
+export function operatorActor(user: User): OperatorActor {
+  const role = roleOf(user)
+  if (!isOperatorRole(role)) throw new Error(`${user.email} is not an operator.`)
+  return { kind: 'operator', user_id: user.id, email: user.email, role }
 }
 
 /** One alone could never get anything approved: better said before than after. */

@@ -1,0 +1,176 @@
+import { transaction } from '../db/pool.ts'
+import type { Shared } from '../partners/partners.ts'
+import { beginFactor, confirmFactor, disableFactor, findFactor, newRecoveryCodes } from '../team/factor.ts'
+import { roleOf } from '../team/people.ts'
+import { endSession } from '../team/sessions.ts'
+import { identify, type Proof, type Refused, signIn } from '../team/sign-in.ts'
+import { countRecoveryCodes, type User } from '../team/store.ts'
+import { actorOf, namedOperator, refuseProof, sessionOf, teamOf } from './actor.ts'
+import { ask, isTerminal } from './ask.ts'
+import { type CliCommand, type Input, type Output, requiredOption } from './command.ts'
+import { forgetSession, keepSession, readSession, sessionPlace } from './session-file.ts'
+
+async function passwordOf(email: string): Promise<string> {
+  const given = process.env.OPERATOR_PASSWORD
+  if (given) return given
+  if (!isTerminal()) throw new Error('Set OPERATOR_PASSWORD to your password, or run this at a terminal.')
+  const typed = await ask(`Password of ${email}: `, { hidden: true })
+  return typed === '' ? nothingTyped() : typed
+}
+
+async function codeOf(question: string): Promise<string> {
+  const given = process.env.OPERATOR_CODE
+  if (given) return given
+  if (!isTerminal()) refuseProof({ outcome: 'code_needed' })
+  const typed = await ask(question)
+  return typed === '' ? nothingTyped() : typed
+}
+
+function nothingTyped(): never {
+  throw new Error('Nothing was typed; nothing was done.')
+}
+
+/** The code is asked for only when the password is right and there is a second factor. */
+async function prove<Known extends { readonly outcome: 'known' }>(
+  email: string,
+  attempt: (proof: Proof) => Promise<Known | Refused>,
+): Promise<Known> {
+  const proof = { email, password: await passwordOf(email), operator_only: true }
+  const first = await attempt({ ...proof, code: process.env.OPERATOR_CODE || undefined })
+  const known =
+    first.outcome === 'code_needed'
+      ? await attempt({ ...proof, code: await codeOf('Code of your second factor, or a recovery code: ') })
+      : first
+  return known.outcome === 'known' ? known : refuseProof(known)
+}
+
+/** Whoever changes their second factor shows again that it is them: a session that was stolen is not enough. */
+async function oneself(input: Input, shared: Shared): Promise<{ user: User; token: string | undefined }> {
+  const session = await sessionOf(input, shared)
+  const email = namedOperator(input) ?? session?.user.email
+  if (email === undefined)
+    throw new Error('Sign in first: trilho login --operator EMAIL. The second factor is changed for oneself.')
+  const team = await teamOf(input, shared)
+  const { user } = await prove(email, (proof) => identify(team, proof))
+  return { user, token: session?.user.id === user.id ? session.token : undefined }
+}
+
+const inGroups = (secret: string) => secret.match(/.{1,4}/g)!.join(' ')
+
+const seedShown = ({ secret, uri }: { secret: string; uri: string }) =>
+  `Add this to an app for one-time codes, as a link or by hand:\n\n  ${uri}\n  ${inGroups(secret)}\n\n`
+
+const codesShown = (recovery_codes: readonly string[]): Output => ({
+  json: { second_factor: true, recovery_codes },
+  text: `Recovery codes, shown this once. Each works once, in place of a code; keep them where your device is not.\n\n${recovery_codes.map((code) => `  ${code}\n`).join('')}`,
+})
+
+async function enroll(input: Input, shared: Shared): Promise<Output> {
+  const { user, token } = await oneself(input, shared)
+  const team = await teamOf(input, shared)
+  if (input.options.confirm !== true) {
+    const seed = await beginFactor(team, user)
+    if (!isTerminal())
+      return {
+        json: { second_factor: false, ...seed },
+        text: `${seedShown(seed)}It does not count yet. Set OPERATOR_CODE to its first code and run: trilho factor enroll --confirm\n`,
+      }
+    process.stderr.write(seedShown(seed))
+  }
+  const code = await codeOf('The first code that it shows: ')
+  return codesShown(await confirmFactor(team, user, code, token))
+}
+
+export const loginCommands: CliCommand[] = [
+  {
+    name: 'login',
+    about: 'Sign in as an operator; the session is kept for this user of the machine',
+    options: {
+      operator: {
+        type: 'string',
+        value: 'EMAIL',
+        about:
+          'Who you are. The password is asked for, or read from OPERATOR_PASSWORD; a code, from OPERATOR_CODE',
+        required: true,
+      },
+    },
+    async runWith(input, { shared }) {
+      const place = sessionPlace(input.config)
+      // Before anybody types a password: a file that cannot be trusted must be looked at first.
+      const before = await readSession(place)
+      const team = await teamOf(input, shared)
+      const email = requiredOption(input, 'operator').toLowerCase()
+      const { user, token } = await prove(email, (proof) => signIn(team, proof))
+      await keepSession(place, token).catch(async (error: unknown) => {
+        await endSession(shared.db, token)
+        throw error
+      })
+      if (before !== undefined) await endSession(shared.db, before)
+      const role = roleOf(user)
+      return {
+        json: { email: user.email, role },
+        text: `Signed in as ${user.email} (${role}). It ends after 30 minutes without a command, at the latest in 12 hours, and with: trilho logout\n`,
+      }
+    },
+  },
+  {
+    name: 'logout',
+    about: 'End the session that is kept here',
+    async runWith({ config }, { shared }) {
+      const place = sessionPlace(config)
+      const token = await readSession(place)
+      if (token === undefined) return { json: { ended: false }, text: 'Nobody is signed in here.\n' }
+      await endSession(shared.db, token)
+      await forgetSession(place)
+      return { json: { ended: true }, text: 'Signed out.\n' }
+    },
+  },
+  {
+    name: 'whoami',
+    about: 'Show who acts from here',
+    async runWith(input, { shared }) {
+      const actor = await actorOf(input, shared)
+      if (actor.kind === 'shell')
+        return {
+          json: { actor },
+          text: 'Nobody is signed in here: commands act as the shell. To sign in: trilho login --operator EMAIL\n',
+        }
+      const second_factor = (await findFactor(shared.db, actor.user_id)) !== undefined
+      const left = await countRecoveryCodes(shared.db, actor.user_id)
+      const factor = second_factor
+        ? `With a second factor; ${left} recovery codes are left.`
+        : 'Without a second factor. To add one: trilho factor enroll'
+      return {
+        json: { actor, second_factor, recovery_codes_left: left },
+        text: `${actor.email} (${actor.role})\n${factor}\n`,
+      }
+    },
+  },
+  {
+    name: 'factor enroll',
+    about: 'Add a second factor to your own sign-in: codes from an app',
+    options: {
+      confirm: { type: 'boolean', about: 'Only confirm, with OPERATOR_CODE, the one that was begun' },
+    },
+    runWith: (input, { shared }) => enroll(input, shared),
+  },
+  {
+    name: 'factor disable',
+    about: 'Take your own second factor away; asks for your password and a code',
+    async runWith(input, { shared }) {
+      const { user } = await oneself(input, shared)
+      await disableFactor(await teamOf(input, shared), user)
+      return { json: { second_factor: false }, text: 'The second factor is gone, with its recovery codes.\n' }
+    },
+  },
+  {
+    name: 'factor recovery-codes',
+    about: 'Make ten new recovery codes of your own; those from before work no longer',
+    async runWith(input, { shared }) {
+      const { user } = await oneself(input, shared)
+      if (!(await findFactor(shared.db, user.id)))
+        throw new Error('You have no second factor. To add one: trilho factor enroll')
+      return codesShown(await transaction(shared.db, (tx) => newRecoveryCodes(tx, user.id)))
+    },
+  },
+]

@@ -1,0 +1,144 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Sealer } from '../core/seal.ts'
+import { type Db, transaction } from '../db/pool.ts'
+import { sealInForce } from '../db/sealing.ts'
+import type { Shared } from '../partners/partners.ts'
+import { randomGroups } from './password.ts'
+import { hashToken } from './sessions.ts'
+import {
+  deleteFactor,
+  deleteSessions,
+  type Factor,
+  insertFactor,
+  lockUser,
+  markConfirmed,
+  replaceRecoveryCodes,
+  sealedFor,
+  selectFactor,
+  type User,
+  useRecoveryCode,
+  useStep,
+} from './store.ts'
+
+/** The second factor: six digits that follow from a seed and the time (RFC 6238), and ten codes for who lost the device. */
+export type Team = Shared & { readonly sealer: Sealer }
+
+const SEED_BYTES = 20
+const STEP_SECONDS = 30
+const DIGITS = 6
+/** Clocks of devices differ: the step before and the one after count too. */
+const SKEW_STEPS = 1
+const RECOVERY_CODES = 10
+
+/** RFC 4226 with SHA-1, of a step of RFC 6238. */
+export function codeAt(seed: Buffer, step: number): string {
+  const counter = Buffer.alloc(8)
+  counter.writeBigUInt64BE(BigInt(step))
+  const mac = createHmac('sha1', seed).update(counter).digest()
+  const number = mac.readUInt32BE(mac[mac.length - 1]! & 0x0f) & 0x7fffffff
+  return String(number % 10 ** DIGITS).padStart(DIGITS, '0')
+}
+
+export const stepAt = (seconds: number): number => Math.floor(seconds / STEP_SECONDS)
+
+/** The steps around this moment that have this code. */
+function stepsOf(seed: Buffer, now: number, code: string): number[] {
+  const given = Buffer.from(code)
+  const steps = Array.from({ length: 2 * SKEW_STEPS + 1 }, (_, i) => stepAt(now) - SKEW_STEPS + i)
+  return steps.filter((step) => {
+    const expected = Buffer.from(codeAt(seed, step))
+    return expected.length === given.length && timingSafeEqual(expected, given)
+  })
+}
+
+/** What a person typed, without the gaps that make it readable. */
+const bare = (code: string) => code.replaceAll(/[\s-]/g, '').toLowerCase()
+
+/** 80 bits, so a plain hash does; of the person too, so that equal codes do not show. */
+const hashCode = (user_id: string, code: string) =>
+  createHash('sha256')
+    .update(`${user_id} ${bare(code)}`)
+    .digest()
+
+const open = ({ sealer }: Team, { id, seed }: Factor) => sealer.open(seed, sealedFor(id))
+
+export async function findFactor(db: Db, user_id: string) {
+  const factor = await selectFactor(db, user_id)
+  return factor?.confirmed_at ? factor : undefined
+}
+
+/** Whether the code is right, which uses it up: a step counts once, and so does a recovery code. */
+export async function useCode(
+  tx: Db,
+  team: Team,
+  factor: Factor & { readonly now: number },
+  code: string,
+): Promise<boolean> {
+  for (const step of stepsOf(open(team, factor), factor.now, bare(code)))
+    if (await useStep(tx, factor.id, step)) return true
+  return useRecoveryCode(tx, factor.id, hashCode(factor.id, code))
+}
+
+export type Enrolment = { readonly secret: string; readonly uri: string }
+
+/** A seed for the person's device. It does not count before `confirmFactor`. */
+export function beginFactor(team: Team, user: User): Promise<Enrolment> {
+  const seed = randomBytes(SEED_BYTES)
+  return transaction(team.db, async (tx) => {
+    await lockUser(tx, user.id)
+    const sealed = await sealInForce(tx, team.sealer, seed, sealedFor(user.id))
+    if (!(await insertFactor(tx, user.id, sealed)))
+      throw new Error('You have a second factor already. To replace it, first run: trilho factor disable')
+    const secret = base32(seed)
+    return { secret, uri: uriOf(user.email, secret) }
+  })
+}
+
+/** The device has the seed: from now on it counts, and sessions from before end, but the one that is named. */
+export function confirmFactor(team: Team, user: User, code: string, token?: string): Promise<string[]> {
+  return transaction(team.db, async (tx) => {
+    await lockUser(tx, user.id)
+    const factor = await selectFactor(tx, user.id)
+    if (!factor || factor.confirmed_at)
+      throw new Error('There is no second factor to confirm. Begin with: trilho factor enroll')
+    const step = stepsOf(open(team, factor), factor.now, bare(code)).at(-1)
+    if (step === undefined)
+      throw new Error(
+        'This is not the code of the new second factor, which does not count yet. See that the clock of your device is right, and try again.',
+      )
+    await markConfirmed(tx, user.id, step)
+    await deleteSessions(tx, user.id, token === undefined ? undefined : hashToken(token))
+    return newRecoveryCodes(tx, user.id)
+  })
+}
+
+export function disableFactor(team: Team, user: User): Promise<void> {
+  return transaction(team.db, async (tx) => {
+    await lockUser(tx, user.id)
+    if (!(await deleteFactor(tx, user.id))) throw new Error('You have no second factor.')
+  })
+}
+
+/** Those from before work no longer. */
+export async function newRecoveryCodes(tx: Db, user_id: string): Promise<string[]> {
+  const codes = Array.from({ length: RECOVERY_CODES }, () => randomGroups(4, 4))
+  await replaceRecoveryCodes(
+    tx,
+    user_id,
+    codes.map((code) => hashCode(user_id, code)),
+  )
+  return codes
+}
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+
+/** RFC 4648, for a whole number of groups of five bytes. */
+export function base32(bytes: Buffer): string {
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
+  return bits.replaceAll(/.{5}/g, (five) => ALPHABET[Number.parseInt(five, 2)]!)
+}
+
+function uriOf(email: string, secret: string): string {
+  const query = `secret=${secret}&issuer=Trilho&algorithm=SHA1&digits=${DIGITS}&period=${STEP_SECONDS}`
+  return `otpauth://totp/Trilho:${encodeURIComponent(email)}?${query}`
+}

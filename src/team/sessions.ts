@@ -1,0 +1,34 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Db } from '../db/pool.ts'
+import type { Shared } from '../partners/partners.ts'
+import { deleteSession, insertSession, touchSession, type User } from './store.ts'
+
+/**
+ * Who signed in has a token, of which the database knows the hash. A session ends when it was left alone for 30 minutes,
+ * after 12 hours, when its person signs out, and when password, role or second factor of the person change.
+ */
+export type Session = { readonly id: string; readonly user: User }
+
+const TOKEN_BYTES = 32
+const TOKEN = /^[A-Za-z0-9_-]{43}$/
+
+export const isToken = (text: unknown): text is string => typeof text === 'string' && TOKEN.test(text)
+
+export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest()
+
+/** In the transaction in which the person was found to be the one. */
+export async function openSession(tx: Db, { newId }: Pick<Shared, 'newId'>, user: User): Promise<string> {
+  const token = randomBytes(TOKEN_BYTES).toString('base64url')
+  await insertSession(tx, { id: newId('session'), token_hash: hashToken(token), user_id: user.id })
+  return token
+}
+
+/** Undefined when it has ended. Looking counts as using it. */
+export async function findSession(db: Db, token: string): Promise<Session | undefined> {
+  const found = await touchSession(db, hashToken(token))
+  if (!found) return undefined
+  const { session_id, ...user } = found
+  return { id: session_id, user }
+}
+
+export const endSession = (db: Db, token: string): Promise<void> => deleteSession(db, hashToken(token))

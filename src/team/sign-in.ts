@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import { type Db, transaction } from '../db/pool.ts'
+import { findFactor, type Team, useCode } from './factor.ts'
+import { NOBODYS_HASH, passwordFits } from './password.ts'
+import { openSession } from './sessions.ts'
+import { addFailure, blockedFor, deleteFailures, holdUser, selectUser, type User } from './store.ts'
+
+/** How a person shows who they are. */
+export type Proof = {
+  readonly email: string
+  readonly password: string
+  /** Six digits or a recovery code; needed by who has a second factor. */
+  readonly code?: string | undefined
+  /** Nobody but a person of the operator will do. */
+  readonly operator_only?: boolean
+}
+
+/** Why somebody is not let in. An unknown e-mail and a wrong password are the same, in words and in work. */
+export type Refused =
+  | { readonly outcome: 'wrong' }
+  | { readonly outcome: 'code_needed' }
+  | { readonly outcome: 'wrong_code' }
+  | { readonly outcome: 'too_many_failures'; readonly wait_seconds: number }
+
+export type Known = { readonly outcome: 'known'; readonly user: User }
+
+/** Failures are counted by what was typed, also where there is nobody of that name. */
+export const subjectOf = (email: string): Buffer => createHash('sha256').update(email.toLowerCase()).digest()
+
+/** For one act, without a session. */
+export const identify = (team: Team, proof: Proof): Promise<Known | Refused> =>
+  admit(team, proof, async (_, user) => ({ outcome: 'known', user }))
+
+export const signIn = (team: Team, proof: Proof): Promise<(Known & { readonly token: string }) | Refused> =>
+  admit(team, proof, async (tx, user) => ({
+    outcome: 'known',
+    user,
+    token: await openSession(tx, team, user),
+  }))
+
+/**
+ * Of many who try at once, what each learns is decided one after the other: a failure counts before it is told, and who
+ * comes after the fifth is told only to wait, whether the password was right or wrong.
+ */
+async function admit<Admitted extends Known>(
+  team: Team,
+  proof: Proof,
+  then: (tx: Db, user: User) => Promise<Admitted>,
+): Promise<Admitted | Refused> {
+  const subject = subjectOf(proof.email)
+  const blocked = await waitOf(team.db, subject)
+  if (blocked) return blocked
+  const user = await selectUser(team.db, proof.email.toLowerCase())
+  const fits = await passwordFits(user?.password_hash ?? NOBODYS_HASH, proof.password)
+  const answer =
+    user && fits && (user.role === 'operator' || !proof.operator_only)
+      ? await transaction(team.db, (tx) => judge(tx, team, { proof, user, subject, then }))
+      : ({ outcome: 'wrong' } as const)
+  const failed = answer.outcome === 'wrong' || answer.outcome === 'wrong_code'
+  if (!failed || (await addFailure(team.db, subject))) return answer
+  return (await waitOf(team.db, subject)) ?? answer
+}
+
+/** The password fits. The person is held, so that a reset comes either before all of this or after it. */
+async function judge<Admitted extends Known>(
+  tx: Db,
+  team: Team,
+  {
+    proof,
+    user,
+    subject,
+    then,
+  }: { proof: Proof; user: User; subject: Buffer; then: (tx: Db, user: User) => Promise<Admitted> },
+): Promise<Admitted | Refused> {
+  if (!(await holdUser(tx, user))) return { outcome: 'wrong' }
+  const blocked = await waitOf(tx, subject)
+  if (blocked) return blocked
+  const factor = await findFactor(tx, user.id)
+  if (factor && proof.code === undefined) return { outcome: 'code_needed' }
+  if (factor && !(await useCode(tx, team, factor, proof.code!))) return { outcome: 'wrong_code' }
+  await deleteFailures(tx, subject)
+  return then(tx, user)
+}
+
+async function waitOf(db: Db, subject: Buffer): Promise<Refused | undefined> {
+  const wait_seconds = await blockedFor(db, subject)
+  return wait_seconds === undefined ? undefined : { outcome: 'too_many_failures', wait_seconds }
+}
