@@ -9,6 +9,7 @@ const ranks: readonly (readonly string[])[] = [
   ['db', 'rails'],
   ['world.ts', 'ledger', 'http'],
   [
+    'acts',
     'customers',
     'desk',
     'events',

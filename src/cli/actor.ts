@@ -5,7 +5,9 @@ import { type Input, option } from './command.ts'
 
 /** Who acts from this shell (contract §17.13): an operator, known by password, or somebody who did not sign in. */
 export async function actorOf(input: Input, shared: Shared): Promise<OperatorActor | ShellActor> {
-  const email = option(input, 'as') ?? option(input, 'operator')
+  // `users create --operator` says what is made, not by whom.
+  const operator = input.options.operator === true ? undefined : option(input, 'operator')
+  const email = option(input, 'as') ?? operator
   if (email === undefined) return { kind: 'shell' }
   const password = process.env.OPERATOR_PASSWORD
   if (!password)

@@ -1,8 +1,9 @@
-import { sendHint } from '../db/hints.ts'
 import { type Tier, tierNames } from '../limits/tiers.ts'
-import { createPartner, editPartner, findPartner, listPartners } from '../partners/partners.ts'
+import { act } from '../operator/act.ts'
+import { findPartner, listPartners } from '../partners/partners.ts'
 import type { Partner, PartnerChange } from '../partners/store.ts'
-import { createUser, resetPassword } from '../team/people.ts'
+import type { WithPassword } from '../team/people.ts'
+import { actorOf } from './actor.ts'
 import {
   argument,
   type CliCommand,
@@ -16,17 +17,16 @@ import {
   usage,
 } from './command.ts'
 import { limitOptions, limitsFrom } from './limits.ts'
+import { told } from './told.ts'
 
-const shown = (partner: Partner): Output => ({
+const shown = (partner: Partner) => ({
   json: partner,
   text: table(Object.entries(partner).map(([field, value]) => ({ field, value }))),
 })
 
-/** Nodes learn of a partner's new figures the way they learn of a key's. */
-async function change(input: Input, { shared }: Reach, wanted: PartnerChange): Promise<Output> {
-  const partner = await editPartner(shared, argument(input, 0, 'PARTNER'), wanted)
-  await sendHint(shared.db, 'api_key_changed', partner.id)
-  return shown(partner)
+async function change(input: Input, { office, shared }: Reach, wanted: PartnerChange): Promise<Output> {
+  const details = { partner_id: argument(input, 0, 'PARTNER'), change: wanted }
+  return told(await act(office, await actorOf(input, shared), { name: 'change_partner', details }), shown)
 }
 
 export const partnerCommands: CliCommand[] = [
@@ -34,7 +34,10 @@ export const partnerCommands: CliCommand[] = [
     name: 'partners create',
     about: 'Create a partner',
     options: { name: { type: 'string', value: 'TEXT', about: 'Its name', required: true } },
-    runWith: async (input, { shared }) => shown(await createPartner(shared, requiredOption(input, 'name'))),
+    async runWith(input, { office, shared }) {
+      const details = { name: requiredOption(input, 'name') }
+      return told(await act(office, await actorOf(input, shared), { name: 'create_partner', details }), shown)
+    },
   },
   {
     name: 'partners list',
@@ -124,15 +127,16 @@ export const partnerCommands: CliCommand[] = [
       role: { type: 'string', value: 'owner|member', about: 'owner when absent' },
       operator: { type: 'boolean', about: 'A user of the operator, of no partner' },
     },
-    async runWith(input, { shared }) {
+    async runWith(input, { office, shared }) {
       const email = requiredOption(input, 'email')
       const operator = input.options.operator === true
-      const role = operator ? 'operator' : (option(input, 'role') ?? 'owner')
-      if (role !== 'owner' && role !== 'member' && role !== 'operator')
-        usage('--role must be owner or member.')
+      const role = operator ? 'admin' : (option(input, 'role') ?? 'owner')
+      if (role !== 'owner' && role !== 'member' && role !== 'admin') usage('--role must be owner or member.')
       const partner_id = operator ? null : (await findPartner(shared, option(input, 'partner'))).id
-      return newPassword(
-        await createUser(shared, { email, name: option(input, 'name') ?? email, partner_id, role }),
+      const details = { email, name: option(input, 'name') ?? email, partner_id, role } as const
+      return told(
+        await act(office, await actorOf(input, shared), { name: 'create_user', details }),
+        shownOnce,
       )
     },
   },
@@ -140,12 +144,15 @@ export const partnerCommands: CliCommand[] = [
     name: 'users reset-password',
     takes: 'EMAIL',
     about: 'Give a user a new password, shown this once',
-    runWith: async (input, { shared }) =>
-      newPassword(await resetPassword(shared, argument(input, 0, 'EMAIL'))),
+    async runWith(input, { office, shared }) {
+      const details = { email: argument(input, 0, 'EMAIL') }
+      const acted = await act(office, await actorOf(input, shared), { name: 'reset_password', details })
+      return told(acted, shownOnce)
+    },
   },
 ]
 
-function newPassword({ user, password }: Awaited<ReturnType<typeof createUser>>): Output {
+export function shownOnce({ user, password }: WithPassword) {
   const { id, email, role, partner_id } = user
   return {
     json: { id, email, role, partner_id, password },

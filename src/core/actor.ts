@@ -38,6 +38,8 @@ export type OperatorActor = {
   readonly user_id: string
   readonly email: string
   readonly role: OperatorRole
+  /** The session that it signed in with, if it did not say its password with the act. */
+  readonly session_id?: string
 }
 
 /** Somebody at a shell of the machine, who did not sign in. */

@@ -8,10 +8,14 @@ import type { Db } from './pool.ts'
  */
 export type Sealing = { readonly key_id: string; readonly check_value: Buffer }
 
+/** Where sealed values are: in one world, or in what both have in common. */
+export type Place = Environment | 'shared'
+
 /** A column of sealed values, each in the row of what it belongs to. */
 export type SealedColumn = {
   /** What a person calls it: "webhook secret". */
   readonly object: string
+  readonly places: readonly Place[]
   readonly table: string
   readonly column: string
   /** Where the row says under which key. */
@@ -20,7 +24,8 @@ export type SealedColumn = {
   readonly where: string
   /** Forgets what does not count any more. */
   readonly forget?: (schema: string) => string
-  of(environment: Environment, id: string): string
+  /** What the value in the row of this id is sealed for. */
+  of(place: Place, id: string): string
 }
 
 /** Held together by whoever seals, alone by whoever names another key. */

@@ -80,6 +80,8 @@ export type Decision<Result> = {
 export type RowSource<Row extends { id: string } = { id: string }> = {
   readonly name: string
   readonly sql: string
+  /** Locked after the accounts: a row that whoever holds anything else may want as well. */
+  readonly last?: true
   /** Never set: carries the type of the row. */
   readonly row?: Row
 }

@@ -30,7 +30,8 @@ const balances: readonly Money[] = [
 export async function createDemo(shared: Shared, sandbox: World<'sandbox'>): Promise<Demo | undefined> {
   if ((await listPartners(shared)).length > 0) return undefined
   const partner = await createPartner(shared, 'Demo')
-  const { user, password } = await createUser(shared, {
+  const { user, password } = await createUser(shared.db, {
+    id: shared.newId('user'),
     email: 'owner@demo.example',
     name: 'Demo owner',
     partner_id: partner.id,

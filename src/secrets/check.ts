@@ -1,16 +1,16 @@
-import { type Environment, environments } from '../core/environment.ts'
+import { actsKeys } from '../acts/store.ts'
 import type { Sealer } from '../core/seal.ts'
 import { type KeySettings, openSealer, secretKeysOf } from '../db/open.ts'
-import { type Db, openPool, schemas } from '../db/pool.ts'
-import { CHECK_OF, insertSealing, readSealing, type SealedColumn } from '../db/sealing.ts'
+import { type Db, openPool, type SchemaName, schemas } from '../db/pool.ts'
+import { CHECK_OF, insertSealing, type Place, readSealing, type SealedColumn } from '../db/sealing.ts'
 import type { Seats } from '../db/seat.ts'
 import { webhookSecrets } from '../webhooks/store.ts'
 
 /** Everything that is sealed, wherever it is. What is not in this list is neither checked at start nor rotated. */
-export const sealedColumns: readonly SealedColumn[] = [...webhookSecrets]
+export const sealedColumns: readonly SealedColumn[] = [...webhookSecrets, ...actsKeys]
 
 /** Whose connection reaches which schema: the owner's all of them, a role's its own. */
-export type Reached = { readonly [E in Environment | 'shared']: Db }
+export type Reached = { readonly [P in Place]: Db }
 
 export const reachedBy = (owner: Db): Reached => ({ production: owner, sandbox: owner, shared: owner })
 
@@ -28,6 +28,8 @@ export async function withReach<T>(seats: Seats, work: (reached: Reached) => Pro
   }
 }
 
+export const schemaOf = (place: Place): SchemaName => (place === 'shared' ? place : schemas[place])
+
 export type SealedRow = { readonly id: string; readonly value: Buffer; readonly key_id: string | null }
 
 const PART = 500
@@ -35,14 +37,14 @@ const PART = 500
 /** The sealed values of a column, part by part. `but`: those that say they are sealed under one of these are left out. */
 export async function* sealedRows(
   db: Db,
-  environment: Environment,
+  place: Place,
   column: SealedColumn,
   but: readonly string[] = [],
 ): AsyncGenerator<SealedRow[]> {
   let after = ''
   for (;;) {
     const { rows } = await db.query<SealedRow>(
-      `SELECT id, ${column.column} AS value, ${column.key_column} AS key_id FROM ${schemas[environment]}.${column.table}
+      `SELECT id, ${column.column} AS value, ${column.key_column} AS key_id FROM ${schemaOf(place)}.${column.table}
        WHERE id > $1 AND ${column.where} AND (${column.key_column} IS NULL OR ${column.key_column} <> ALL ($2::text[]))
        ORDER BY id LIMIT $3`,
       [after, but, PART],
@@ -55,7 +57,7 @@ export async function* sealedRows(
 
 /** What a key cannot open: how many of what, under which key they say they are, and a few of their ids. */
 export type Unopened = {
-  readonly environment: Environment
+  readonly environment: Place
   readonly object: string
   readonly key_id: string | null
   readonly count: number
@@ -70,22 +72,22 @@ export async function findUnopened(
   but: readonly string[] = [],
 ): Promise<Unopened[]> {
   const found = new Map<string, Unopened>()
-  for await (const { environment, column, row } of everySealed(reached, but)) {
-    if (sealer.openerOf(row.value, column.of(environment, row.id)) !== undefined) continue
+  for await (const { place, column, row } of everySealed(reached, but)) {
+    if (sealer.openerOf(row.value, column.of(place, row.id)) !== undefined) continue
     const { object } = column
-    const name = `${environment} ${object} ${row.key_id}`
+    const name = `${place} ${object} ${row.key_id}`
     const { count, ids } = found.get(name) ?? { count: 0, ids: [] }
     const shown = ids.length < IDS_SHOWN ? [...ids, row.id] : ids
-    found.set(name, { environment, object, key_id: row.key_id, count: count + 1, ids: shown })
+    found.set(name, { environment: place, object, key_id: row.key_id, count: count + 1, ids: shown })
   }
   return [...found.values()]
 }
 
 export async function* everySealed(reached: Reached, but: readonly string[] = []) {
-  for (const environment of environments) {
-    for (const column of sealedColumns) {
-      for await (const rows of sealedRows(reached[environment], environment, column, but))
-        for (const row of rows) yield { environment, column, row }
+  for (const column of sealedColumns) {
+    for (const place of column.places) {
+      for await (const rows of sealedRows(reached[place], place, column, but))
+        for (const row of rows) yield { place, column, row }
     }
   }
 }
@@ -142,8 +144,8 @@ async function begin(reached: Reached, sealer: Sealer): Promise<void> {
   const unopened = await findUnopened(reached, sealer)
   if (unopened.length > 0) throw new WrongSecretKey(sealer.keyIds(), undefined, unopened)
   let key_id = sealer.keyIds()[0]!
-  for await (const { environment, column, row } of everySealed(reached)) {
-    key_id = sealer.openerOf(row.value, column.of(environment, row.id))!
+  for await (const { place, column, row } of everySealed(reached)) {
+    key_id = sealer.openerOf(row.value, column.of(place, row.id))!
     break
   }
   await insertSealing(reached.shared, sealer, key_id)
@@ -151,7 +153,7 @@ async function begin(reached: Reached, sealer: Sealer): Promise<void> {
 
 /** How many objects are sealed under which key, found by opening each. */
 export type SealedCount = {
-  readonly environment: Environment
+  readonly environment: Place
   readonly object: string
   /** Of the key that opens it, or that it says it is sealed under. */
   readonly key_id: string | null
@@ -161,10 +163,10 @@ export type SealedCount = {
 
 export async function countSealed(reached: Reached, sealer: Sealer): Promise<SealedCount[]> {
   const counts = new Map<string, SealedCount>()
-  for await (const { environment, column, row } of everySealed(reached)) {
-    const opener = sealer.openerOf(row.value, column.of(environment, row.id))
+  for await (const { place, column, row } of everySealed(reached)) {
+    const opener = sealer.openerOf(row.value, column.of(place, row.id))
     const one = {
-      environment,
+      environment: place,
       object: column.object,
       key_id: opener ?? row.key_id,
       opens: opener !== undefined,

@@ -1,10 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { crashPoint } from '../core/crash-point.ts'
-import { type Environment, environments } from '../core/environment.ts'
 import type { Sealer } from '../core/seal.ts'
-import { type Db, type Pool, schemas, transaction } from '../db/pool.ts'
-import { nameKey, type SealedColumn } from '../db/sealing.ts'
-import { checkSecretKey, everySealed, type Reached, type SealedRow, sealedColumns } from './check.ts'
+import { type Db, type Pool, transaction } from '../db/pool.ts'
+import { nameKey, type Place, type SealedColumn } from '../db/sealing.ts'
+import {
+  checkSecretKey,
+  everySealed,
+  type Reached,
+  type SealedRow,
+  schemaOf,
+  sealedColumns,
+} from './check.ts'
 
 /**
  * Seals everything again under another key, while nodes that know both go on. First the database is told the new key, so
@@ -19,6 +25,9 @@ export type Rotated = {
   /** All that is sealed, and opens under the new key. */
   readonly sealed: number
 }
+
+/** Called in the transaction that names the key, to say who did it. */
+export type NoteRotation = (tx: Db, named: { before: string; after: string }) => Promise<unknown>
 
 const PASSES_MAX = 20
 
@@ -48,9 +57,13 @@ export async function rotateSecrets(
   reached: Reached & { readonly shared: Pool },
   sealer: Sealer,
   key_id: string,
+  note: NoteRotation = async () => {},
 ): Promise<Rotated> {
   const before = await checkSecretKey(reached, sealer)
-  if (before !== key_id) await transaction(reached.shared, (tx) => nameKey(tx, sealer, key_id))
+  await transaction(reached.shared, async (tx) => {
+    if (before !== key_id) await nameKey(tx, sealer, key_id)
+    await note(tx, { before, after: key_id })
+  })
   crashPoint('after_key_named')
   let sealed_again = 0
   for (let pass = 0; pass < PASSES_MAX; pass++) {
@@ -74,16 +87,15 @@ async function sealAll(
 ): Promise<{ changed: number; sealed: number }> {
   let changed = 0
   let sealed = 0
-  for (const environment of environments) {
-    for (const { forget } of sealedColumns)
-      if (forget) await reached[environment].query(forget(schemas[environment]))
+  for (const { places, forget } of sealedColumns) {
+    if (forget) for (const place of places) await reached[place].query(forget(schemaOf(place)))
   }
-  for await (const { environment, column, row } of everySealed(reached)) {
+  for await (const { place, column, row } of everySealed(reached)) {
     sealed++
-    const of = column.of(environment, row.id)
+    const of = column.of(place, row.id)
     if (row.key_id === key_id && sealer.openerOf(row.value, of) === key_id) continue
     const { value } = sealer.seal(sealer.open(row.value, of), of, key_id)
-    await replaceValue(reached[environment], { environment, column, row, value, key_id })
+    await replaceValue(reached[place], { place, column, row, value, key_id })
     changed++
     crashPoint('after_sealed_again')
   }
@@ -93,11 +105,11 @@ async function sealAll(
 /** Written only where the value is still the one that was read. */
 async function replaceValue(
   db: Db,
-  one: { environment: Environment; column: SealedColumn; row: SealedRow; value: Buffer; key_id: string },
+  one: { place: Place; column: SealedColumn; row: SealedRow; value: Buffer; key_id: string },
 ): Promise<void> {
-  const { environment, column, row, value, key_id } = one
+  const { place, column, row, value, key_id } = one
   await db.query(
-    `UPDATE ${schemas[environment]}.${column.table} SET ${column.column} = $2, ${column.key_column} = $3
+    `UPDATE ${schemaOf(place)}.${column.table} SET ${column.column} = $2, ${column.key_column} = $3
      WHERE id = $1 AND ${column.column} = $4`,
     [row.id, value, key_id, row.value],
   )

@@ -24,9 +24,11 @@ export async function selectUser(db: Db, email: string): Promise<User | undefine
   return rows[0]
 }
 
-export async function countOperators(db: Db): Promise<number> {
-  const { rows } = await db.query(`SELECT count(*)::integer AS count FROM users WHERE role = 'operator'`)
-  return rows[0].count
+export async function selectOperators(db: Db): Promise<User[]> {
+  const { rows } = await db.query(
+    `SELECT ${columnsOf('users')} FROM users WHERE role = 'operator' ORDER BY email`,
+  )
+  return rows
 }
 
 export async function setPassword(db: Db, email: string, password_hash: string): Promise<User | undefined> {

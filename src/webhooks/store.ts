@@ -1,4 +1,4 @@
-import type { Environment } from '../core/environment.ts'
+import { type Environment, environments } from '../core/environment.ts'
 import type { Sealed } from '../core/seal.ts'
 import { columnsOf } from '../db/columns.ts'
 import type { ListSource } from '../db/newest.ts'
@@ -162,6 +162,7 @@ export const sealedFor = (environment: Environment, endpoint_id: string): string
 export const webhookSecrets: readonly SealedColumn[] = [
   {
     object: 'webhook secret',
+    places: environments,
     table: 'webhook_endpoints',
     column: 'secret',
     key_column: 'secret_key_id',
@@ -170,6 +171,7 @@ export const webhookSecrets: readonly SealedColumn[] = [
   },
   {
     object: 'previous webhook secret',
+    places: environments,
     table: 'webhook_endpoints',
     column: 'previous_secret',
     key_column: 'previous_secret_key_id',
