@@ -26,7 +26,7 @@ test('the columns that are named are those that there are', async () => {
   const database = await createDatabase()
   onTestFinished(database.drop)
   const rows = await asAdmin(database.url, [
-    `SELECT table_name, array_agg(column_name::text ORDER BY column_name)::text[] AS columns FROM information_schema.columns
+    `SELECT table_name, array_agg(DISTINCT column_name::text ORDER BY column_name::text)::text[] AS columns FROM information_schema.columns
      WHERE table_schema IN ('sandbox', 'shared') GROUP BY table_name`,
   ])
   const actual = new Map(rows.map((row) => [row.table_name, row.columns]))

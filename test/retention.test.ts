@@ -7,12 +7,12 @@ import { openPool } from '../src/db/pool.ts'
 import { forgetClaims, forgetCommits } from '../src/ledger/retention.ts'
 import { forgetWindows } from '../src/limits/store.ts'
 import { choresOf } from '../src/node/housekeeping.ts'
-import { propose } from '../src/operator/proposals.ts'
 import { forgetQuotes } from '../src/quotes/store.ts'
 import type { Api } from './support/api.ts'
 import { crowd, times } from './support/crowd.ts'
 import { asAdmin, createDatabase, seatAt } from './support/database.ts'
 import { scrape } from './support/metrics.ts'
+import { openDesk } from './support/operators.ts'
 import { noteFact } from './support/proof.ts'
 import { someCpf, startTestService, type TestService } from './support/service.ts'
 import { size } from './support/size.ts'
@@ -262,14 +262,19 @@ describe('a chore', () => {
   })
 
   test('needs no connection but the one it holds', async () => {
-    const { database, worlds } = service
+    const { database, worlds, office } = service
+    await office.log.begin()
     const seat = seatAt(database.url, 'sandbox', 'chores')
     const pool = openPool({ ...seat, max: 1, wait_ms: 3000 })
     onTestFinished(() => pool.end())
     const sandbox = { ...worlds.sandbox, db: pool, stuck_after_ms: 0 }
     const booked = { partner_id: 'p', customer_id, asset: 'BRL', amount: '1' } as const
     const details = { ...booked, reason: 'wire 8841', reference: 'r-1' }
-    const { id } = await propose(worlds.sandbox, { name: 'credit', details }, 'a@example.com')
+    const { id } = await openDesk(() => office).propose(
+      worlds.sandbox,
+      { name: 'credit', details },
+      'a@example.com',
+    )
     await admin(
       'SET session_replication_role = replica',
       `UPDATE sandbox.proposals SET expires_at = clock_timestamp() - interval '1 second' WHERE id = '${id}'`,
@@ -277,6 +282,8 @@ describe('a chore', () => {
     const chores = choresOf({
       worlds: { ...worlds, sandbox },
       shared: pool,
+      office,
+      log,
       retention: { every_ms: never, event_days: 365, delivery_days: 30, quote_days: 30, request_days: 30 },
       setClock: async () => {},
     })

@@ -8,6 +8,8 @@ import {
   endOfPiece,
   type Finding,
   orFailure,
+  type SearchCheck,
+  search,
   type WalkName,
   walks,
 } from '../ledger/audit.ts'
@@ -40,6 +42,8 @@ export type AuditWorker = { stop(): Promise<void> }
 
 export type AuditWorkerOptions = {
   readonly checks: readonly Check[]
+  /** What is looked at whole, at the end of a pass. */
+  readonly at_end?: readonly SearchCheck[]
   readonly log: Logger
   /** A pass begins so long after the one before it began, or when that one has ended. */
   readonly every_ms: number
@@ -124,9 +128,23 @@ async function turn(world: World, node: string, options: AuditWorkerOptions): Pr
   await report(world, options.log, findings)
   const found = findings.reduce((sum, finding) => sum + finding.found, 0)
   if (next) await savePlace(db, node, next, found)
-  else await endPass(db, node, found)
+  else await endPass(db, node, found + (await lookAtEnd(world, options)))
   const took = performance.now() - started
   return (took * (100 - options.share_pct)) / options.share_pct
+}
+
+/** Each in a snapshot of its own. Returns how much was found. */
+async function lookAtEnd(world: World, { at_end = [], log }: AuditWorkerOptions): Promise<number> {
+  let found = 0
+  for (const check of at_end) {
+    const finding = await transaction(world.db, async (tx) => {
+      await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY')
+      return orFailure(tx, check.name, () => search(tx, check))
+    })
+    if (finding) await report(world, log, [finding])
+    found += finding?.found ?? 0
+  }
+  return found
 }
 
 function dueIn({ started_at, last_started_at, now }: Progress, every_ms: number): number {

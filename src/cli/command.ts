@@ -1,6 +1,7 @@
 import type { ParseArgsConfig } from 'node:util'
 import { type Environment, environments } from '../core/environment.ts'
 import type { Config } from '../node/config.ts'
+import type { Office } from '../operator/office.ts'
 import type { Shared } from '../partners/partners.ts'
 import type { World, Worlds } from '../world.ts'
 
@@ -33,7 +34,13 @@ export type Input = {
   readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>
 }
 
-export type Reach = { readonly url: string; readonly shared: Shared; readonly worlds: Worlds }
+export type Reach = {
+  readonly url: string
+  readonly shared: Shared
+  readonly worlds: Worlds
+  /** Where whatever changes something is done. */
+  readonly office: Office
+}
 
 /** `json` is what --json prints; `text` is for people. */
 export type Output =

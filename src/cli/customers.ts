@@ -1,21 +1,29 @@
 import { reversalOf } from '../adjustments/store.ts'
 import { type Asset, assetNames, parseMoney } from '../core/money.ts'
 import { renderCustomer } from '../customers/contract.ts'
-import { allowThirdParties, blockCustomer } from '../customers/customers.ts'
 import { customerById } from '../customers/store.ts'
 import { depositById } from '../deposits/store.ts'
+import { act } from '../operator/act.ts'
 import type { Worlds } from '../world.ts'
+import { actorOf } from './actor.ts'
 import { argument, type CliCommand, requiredOption, usage, worldThatHas } from './command.ts'
-import { actOrPropose, operatorOption, plainText } from './operator.ts'
+import { actOnMoney, operatorOption, plainText } from './operator.ts'
+import { told } from './told.ts'
 
 const block = (status: 'blocked' | 'active'): CliCommand => ({
   name: status === 'blocked' ? 'customers block' : 'customers unblock',
   takes: 'CUSTOMER',
   about: status === 'blocked' ? 'Stop all money of a customer' : 'Let a customer’s money move again',
-  async runWith(input, { worlds }) {
+  async runWith(input, { office, shared, worlds }) {
     const { world, found } = await worldOfCustomer(worlds, argument(input, 0, 'CUSTOMER'))
-    const customer = await blockCustomer(world, found.id, status)
-    return { json: renderCustomer(customer), text: `${customer.id} is ${customer.status}.\n` }
+    const name = status === 'blocked' ? 'block_customer' : 'unblock_customer'
+    const { environment } = world
+    const details = { customer_id: found.id }
+    const acted = await act(office, await actorOf(input, shared), { name, environment, details })
+    return told(acted, (customer) => ({
+      json: renderCustomer(customer),
+      text: `${customer.id} is ${customer.status}.\n`,
+    }))
   },
 })
 
@@ -38,8 +46,8 @@ const booking = (name: 'credit' | 'debit', about: string): CliCommand => ({
     },
     operator: operatorOption,
   },
-  async runWith(input, { shared, worlds }) {
-    const { world, found: customer } = await worldOfCustomer(worlds, argument(input, 0, 'CUSTOMER'))
+  async runWith(input, reach) {
+    const { world, found: customer } = await worldOfCustomer(reach.worlds, argument(input, 0, 'CUSTOMER'))
     const asset = requiredOption(input, 'asset') as Asset
     if (!assetNames.includes(asset)) usage(`--asset must be one of ${assetNames.join(', ')}.`)
     const details = {
@@ -50,7 +58,7 @@ const booking = (name: 'credit' | 'debit', about: string): CliCommand => ({
       reason: plainText(input, 'reason', 200),
       reference: plainText(input, 'reference', 255),
     }
-    return actOrPropose(input, shared, world, { name, details })
+    return actOnMoney(input, reach, { name, environment: world.environment, details })
   },
 })
 
@@ -69,9 +77,9 @@ export const customerCommands: CliCommand[] = [
       reference: { type: 'string', value: 'TEXT', about: 'Unique: of this correction', required: true },
       operator: operatorOption,
     },
-    async runWith(input, { shared, worlds }) {
+    async runWith(input, reach) {
       const deposit_id = argument(input, 0, 'DEPOSIT')
-      const place = await worldThatHas(worlds, (world) => depositById(world.db, deposit_id))
+      const place = await worldThatHas(reach.worlds, (world) => depositById(world.db, deposit_id))
       if (!place) throw new Error(`No deposit ${deposit_id}.`)
       const details = {
         deposit_id,
@@ -82,7 +90,8 @@ export const customerCommands: CliCommand[] = [
         const before = await reversalOf(place.world.db, deposit_id)
         if (before) throw new Error(`${deposit_id} was reversed before, by ${before}.`)
       }
-      return actOrPropose(input, shared, place.world, { name: 'reverse_credit', details })
+      const { environment } = place.world
+      return actOnMoney(input, reach, { name: 'reverse_credit', environment, details })
     },
   },
   {
@@ -90,14 +99,18 @@ export const customerCommands: CliCommand[] = [
     takes: 'CUSTOMER',
     about: 'Arrange that a customer’s payouts may go to other documents',
     options: { off: { type: 'boolean', about: 'End the arrangement' } },
-    async runWith(input, { worlds }) {
+    async runWith(input, { office, shared, worlds }) {
       const { world, found } = await worldOfCustomer(worlds, argument(input, 0, 'CUSTOMER'))
       const allowed = input.options.off !== true
-      await allowThirdParties(world, found.id, allowed)
-      return {
+      const acted = await act(office, await actorOf(input, shared), {
+        name: 'allow_third_party',
+        environment: world.environment,
+        details: { customer_id: found.id, allowed },
+      })
+      return told(acted, () => ({
         json: { id: found.id, third_party_payouts: allowed },
         text: `${found.id} ${allowed ? 'may' : 'may not'} pay other documents.\n`,
-      }
+      }))
     },
   },
   block('blocked'),

@@ -1,14 +1,17 @@
 import { environments } from '../core/environment.ts'
-import { closeByHand, listExceptions } from '../exceptions/exceptions.ts'
+import { listExceptions } from '../exceptions/exceptions.ts'
 import { type Exception, exceptionById } from '../exceptions/store.ts'
+import { act } from '../operator/act.ts'
 import type { World, Worlds } from '../world.ts'
-import { argument, type CliCommand, environmentOption, type Output, table, worldThatHas } from './command.ts'
-import { operatorOption, plainText, whoIsThere } from './operator.ts'
+import { actorOf } from './actor.ts'
+import { argument, type CliCommand, environmentOption, table, worldThatHas } from './command.ts'
+import { operatorOption, plainText } from './operator.ts'
+import { told } from './told.ts'
 
 /** What may be wrong with money, and needs a person. */
 const placed = (world: World, exception: Exception) => ({ environment: world.environment, ...exception })
 
-function shown(world: World, exception: Exception): Output {
+function shown(world: World, exception: Exception) {
   const json = placed(world, exception)
   const fields = Object.entries({ ...json, details: JSON.stringify(exception.details) })
   const lines = fields.filter(([, value]) => value !== null && value !== '')
@@ -72,12 +75,15 @@ export const exceptionCommands: CliCommand[] = [
       reason: { type: 'string', value: 'TEXT', about: 'What you found and did', required: true },
       operator: operatorOption,
     },
-    async runWith(input, { shared, worlds }) {
-      const closed_reason = plainText(input, 'reason', 1000)
+    async runWith(input, { office, shared, worlds }) {
+      const reason = plainText(input, 'reason', 1000)
       const { world, found } = await worldOfException(worlds, argument(input, 0, 'EXCEPTION'))
-      const closed_by =
-        world.environment === 'production' ? (await whoIsThere(shared, input)).email : 'command line'
-      return shown(world, await closeByHand(world, { id: found.id, closed_by, closed_reason }))
+      const acted = await act(office, await actorOf(input, shared), {
+        name: 'close_exception',
+        environment: world.environment,
+        details: { exception_id: found.id, reason },
+      })
+      return told(acted, (closed) => shown(world, closed))
     },
   },
 ]

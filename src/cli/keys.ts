@@ -1,8 +1,10 @@
 import type { Scope } from '../core/actor.ts'
-import { createKey, renderKey, revokeKey, rotateKey, setKeyLimits } from '../keys/keys.ts'
+import { renderKey } from '../keys/keys.ts'
 import { listKeys } from '../keys/store.ts'
+import { act } from '../operator/act.ts'
 import { findPartner } from '../partners/partners.ts'
 import type { World, Worlds } from '../world.ts'
+import { actorOf } from './actor.ts'
 import {
   argument,
   type CliCommand,
@@ -15,6 +17,7 @@ import {
   worldThatHas,
 } from './command.ts'
 import { limitOptions, limitsFrom } from './limits.ts'
+import { told } from './told.ts'
 
 const environment = { type: 'string', value: 'production|sandbox', about: 'Which environment' } as const
 const partner = { type: 'string', value: 'ID', about: 'Which partner; the only one when absent' } as const
@@ -44,8 +47,8 @@ export const keyCommands: CliCommand[] = [
       allow: { type: 'string', value: 'LIST', about: 'IP addresses and CIDR ranges it may be used from' },
       expires: { type: 'string', value: 'TIME', about: 'ISO 8601' },
     },
-    async runWith(input, { shared, worlds }) {
-      const world = worlds[environmentOption(input) ?? 'sandbox']
+    async runWith(input, { office, shared }) {
+      const environment = environmentOption(input) ?? 'sandbox'
       const owner = await findPartner(shared, option(input, 'partner'))
       const expires = option(input, 'expires')
       const expires_at = expires === undefined ? undefined : new Date(expires)
@@ -53,17 +56,22 @@ export const keyCommands: CliCommand[] = [
         usage('--expires must be a time in the future, such as 2030-01-01T00:00:00Z.')
       const scopes = listOption(input, 'scopes') as Scope[] | undefined
       const ip_allowlist = listOption(input, 'allow')
-      const { key, value } = await createKey(world, {
+      const details = {
         partner_id: owner.id,
         name: option(input, 'name') ?? 'Made on the command line',
         ...(scopes ? { scopes } : {}),
         ...(ip_allowlist ? { ip_allowlist } : {}),
         ...(expires_at ? { expires_at } : {}),
-      })
-      return {
-        json: { ...renderKey(key, world.environment), key: value },
-        text: `${key.id}\n${value}\n\nThis value is shown once. Keep it safe.\n`,
       }
+      const acted = await act(office, await actorOf(input, shared), {
+        name: 'create_key',
+        environment,
+        details,
+      })
+      return told(acted, ({ key, value }) => ({
+        json: { ...renderKey(key, environment), key: value },
+        text: `${key.id}\n${value}\n\nThis value is shown once. Keep it safe.\n`,
+      }))
     },
   },
   {
@@ -100,10 +108,17 @@ export const keyCommands: CliCommand[] = [
     name: 'keys revoke',
     takes: 'KEY',
     about: 'Revoke a key; nothing commits under it any more when this returns',
-    async runWith(input, { worlds }) {
-      const { world, id } = await worldOfKey(worlds, argument(input, 0, 'KEY'))
-      const key = await revokeKey(world, id)
-      return { json: renderKey(key, world.environment), text: `${key.id} is revoked.\n` }
+    async runWith(input, { office, shared, worlds }) {
+      const { environment, key_id } = await placeOfKey(worlds, argument(input, 0, 'KEY'))
+      const acted = await act(office, await actorOf(input, shared), {
+        name: 'revoke_key',
+        environment,
+        details: { key_id },
+      })
+      return told(acted, (key) => ({
+        json: renderKey(key, environment),
+        text: `${key.id} is revoked.\n`,
+      }))
     },
   },
   {
@@ -117,14 +132,18 @@ export const keyCommands: CliCommand[] = [
         about: 'How long the old value works; 24 when absent, 0 ends it now',
       },
     },
-    async runWith(input, { worlds }) {
-      const { world, id } = await worldOfKey(worlds, argument(input, 0, 'KEY'))
+    async runWith(input, { office, shared, worlds }) {
+      const { environment, key_id } = await placeOfKey(worlds, argument(input, 0, 'KEY'))
       const grace_hours = integerOption(input, 'grace-hours', 0, 720) ?? 24
-      const { key, value } = await rotateKey(world, id, grace_hours * 3600)
-      return {
-        json: { ...renderKey(key, world.environment), key: value },
+      const acted = await act(office, await actorOf(input, shared), {
+        name: 'rotate_key',
+        environment,
+        details: { key_id, grace_seconds: grace_hours * 3600 },
+      })
+      return told(acted, ({ key, value }) => ({
+        json: { ...renderKey(key, environment), key: value },
         text: `${key.id}\n${value}\n\nThis value is shown once. The old one works for ${grace_hours} more hours.\n`,
-      }
+      }))
     },
   },
   {
@@ -132,20 +151,23 @@ export const keyCommands: CliCommand[] = [
     takes: 'KEY',
     about: 'Give one key figures of its own',
     options: limitOptions,
-    async runWith(input, { worlds }) {
-      const { world, id } = await worldOfKey(worlds, argument(input, 0, 'KEY'))
-      const key = await setKeyLimits(world, id, limitsFrom(input))
-      const { per_minute, per_day, endpoint_per_minute, lookup_per_minute } = key
-      return {
-        json: { id: key.id, per_minute, per_day, endpoint_per_minute, lookup_per_minute },
-        text: table([{ id: key.id, per_minute, per_day, endpoint_per_minute, lookup_per_minute }]),
-      }
+    async runWith(input, { office, shared, worlds }) {
+      const { environment, key_id } = await placeOfKey(worlds, argument(input, 0, 'KEY'))
+      const acted = await act(office, await actorOf(input, shared), {
+        name: 'set_key_limits',
+        environment,
+        details: { key_id, limits: limitsFrom(input) },
+      })
+      return told(acted, ({ id, per_minute, per_day, endpoint_per_minute, lookup_per_minute }) => {
+        const json = { id, per_minute, per_day, endpoint_per_minute, lookup_per_minute }
+        return { json, text: table([json]) }
+      })
     },
   },
 ]
 
-async function worldOfKey(worlds: Worlds, id: string): Promise<{ world: World; id: string }> {
+async function placeOfKey(worlds: Worlds, id: string) {
   const place = await worldThatHas(worlds, async (world) => (await listKeys(world.db, { id }))[0])
   if (!place) throw new Error(`No key ${id}. See: trilho keys list`)
-  return { world: place.world, id }
+  return { environment: place.world.environment, key_id: id }
 }

@@ -1,7 +1,6 @@
 import { environments } from '../core/environment.ts'
 import { formatMoney, money } from '../core/money.ts'
 import { customerById } from '../customers/store.ts'
-import { setMoneyLimits } from '../money-limits/money-limits.ts'
 import {
   type MoneyLimitName,
   type MoneyLimits,
@@ -10,8 +9,10 @@ import {
   type Usage,
   usageOf,
 } from '../money-limits/store.ts'
+import { act } from '../operator/act.ts'
 import { findPartner } from '../partners/partners.ts'
 import type { World } from '../world.ts'
+import { actorOf } from './actor.ts'
 import {
   argument,
   type CliCommand,
@@ -20,10 +21,12 @@ import {
   type Output,
   option,
   options,
+  type Reach,
   table,
   usage,
   worldThatHas,
 } from './command.ts'
+import { told } from './told.ts'
 
 /** How much money may leave a customer. A partner's figures are the default of its customers. */
 const FIGURE = /^(0|[1-9][0-9]{0,17})$/
@@ -82,11 +85,25 @@ export function moneyLimitRows(limits: MoneyLimits, used?: Usage) {
   })
 }
 
-function shown(world: World, subject_id: string, limits: MoneyLimits): Output {
+function shown(world: World, subject_id: string, limits: MoneyLimits) {
   return {
     json: { subject_id, environment: world.environment, money_limits: limits },
     text: table(moneyLimitRows(limits)),
   }
+}
+
+async function setIn(
+  input: Input,
+  { office, shared }: Reach,
+  of: { world: World; subject_id: string; change: Partial<MoneyLimits> },
+): Promise<Output> {
+  const { world, subject_id, change } = of
+  const acted = await act(office, await actorOf(input, shared), {
+    name: 'set_money_limits',
+    environment: world.environment,
+    details: { subject_id, change },
+  })
+  return told(acted, (limits) => shown(world, subject_id, limits))
 }
 
 const environment = {
@@ -101,11 +118,11 @@ export const moneyLimitCommands: CliCommand[] = [
     takes: 'PARTNER',
     about: 'Say how much money may leave each customer of a partner',
     options: { environment, ...limitOptions },
-    async runWith(input, { shared, worlds }) {
+    async runWith(input, reach) {
       const change = changeFrom(input)
-      const world = worlds[environmentOption(input) ?? 'production']
-      const { id } = await findPartner(shared, argument(input, 0, 'PARTNER'))
-      return shown(world, id, await setMoneyLimits(world, id, change))
+      const world = reach.worlds[environmentOption(input) ?? 'production']
+      const { id } = await findPartner(reach.shared, argument(input, 0, 'PARTNER'))
+      return setIn(input, reach, { world, subject_id: id, change })
     },
   },
   {
@@ -124,10 +141,10 @@ export const moneyLimitCommands: CliCommand[] = [
     takes: 'CUSTOMER',
     about: 'Say how much money may leave a customer; what is not said follows its partner',
     options: limitOptions,
-    async runWith(input, { worlds }) {
+    async runWith(input, reach) {
       const change = changeFrom(input)
-      const { world, id } = await customerIn(worlds, input)
-      return shown(world, id, await setMoneyLimits(world, id, change))
+      const { world, id } = await customerIn(reach.worlds, input)
+      return setIn(input, reach, { world, subject_id: id, change })
     },
   },
   {

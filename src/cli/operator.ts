@@ -1,13 +1,11 @@
 import { isCleanText } from '../core/text.ts'
 import { overdue } from '../db/due.ts'
 import { type Transfer, transferById } from '../onchain/store.ts'
-import { type Action, perform } from '../operator/actions.ts'
-import { propose } from '../operator/proposals.ts'
-import type { Shared } from '../partners/partners.ts'
+import { type Act, type Acted, act } from '../operator/act.ts'
+import type { Done, MoneyActionName } from '../operator/actions.ts'
 import { type Payout, payoutById } from '../pix/store.ts'
-import { assertTwoOperators } from '../team/people.ts'
 import type { World } from '../world.ts'
-import { operatorOf } from './actor.ts'
+import { actorOf } from './actor.ts'
 import {
   argument,
   type CliCommand,
@@ -15,40 +13,33 @@ import {
   integerOption,
   type Output,
   option,
+  type Reach,
   requiredOption,
   table,
   usage,
   worldThatHas,
 } from './command.ts'
+import { told } from './told.ts'
 
-/** What an operator does by hand: at once in the sandbox, by two operators in production. */
+/** The older way to say who acts, for commands that move money. */
 export const operatorOption = {
   type: 'string',
   value: 'EMAIL',
-  about: 'Who you are, if not by trilho login; the password is read from OPERATOR_PASSWORD. Production only',
+  about: 'Who you are, as --as says it; the password is read from OPERATOR_PASSWORD',
 } as const
 
-export async function actOrPropose(
+/** Money by hand. */
+export async function actOnMoney<Name extends MoneyActionName>(
   input: Input,
-  shared: Shared,
-  world: World,
-  action: Action,
+  { office, shared }: Reach,
+  action: Act<Name>,
 ): Promise<Output> {
-  if (world.environment === 'sandbox') {
-    const { id, text, status = 'completed' } = await perform(world, action)
-    return { json: { id, status }, text: `${id} ${text}.\n` }
-  }
-  await assertTwoOperators(shared)
-  const { email } = await whoIsThere(shared, input)
-  const proposal = await propose(world, action, email)
-  return {
-    json: { proposal_id: proposal.id, status: 'proposed' },
-    text: `Proposed as ${proposal.id}. Until ${proposal.expires_at.toISOString()} another operator approves it with: trilho proposals approve ${proposal.id} --operator EMAIL\n`,
-  }
+  const acted = await act(office, await actorOf(input, shared), action)
+  return told(acted as Acted<Done>, ({ id, text, status = 'completed' }) => ({
+    json: { id, status },
+    text: `${id} ${text}.\n`,
+  }))
 }
-
-/** The operator at the keyboard. */
-export const whoIsThere = (shared: Shared, input: Input) => operatorOf(input, shared)
 
 export function plainText(input: Input, name: string, max: number): string {
   const text = requiredOption(input, name)
@@ -114,9 +105,9 @@ export const operatorCommands: CliCommand[] = [
       evidence,
       operator: operatorOption,
     },
-    async runWith(input, { shared, worlds }) {
+    async runWith(input, reach) {
       const payout_id = argument(input, 0, 'PAYOUT')
-      const place = await worldThatHas(worlds, (world) => payoutById(world.db, payout_id))
+      const place = await worldThatHas(reach.worlds, (world) => payoutById(world.db, payout_id))
       if (!place) throw new Error(`No payout ${payout_id}.`)
       const outcome = requiredOption(input, 'outcome')
       if (outcome !== 'completed' && outcome !== 'failed') usage('--outcome must be completed or failed.')
@@ -131,7 +122,8 @@ export const operatorCommands: CliCommand[] = [
         evidence: plainText(input, 'evidence', 1000),
         ...(end_to_end_id ? { end_to_end_id } : {}),
       } as const
-      return actOrPropose(input, shared, place.world, { name: 'resolve_payout', details })
+      const { environment } = place.world
+      return actOnMoney(input, reach, { name: 'resolve_payout', environment, details })
     },
   },
   {
@@ -163,14 +155,15 @@ export const operatorCommands: CliCommand[] = [
       evidence,
       operator: operatorOption,
     },
-    async runWith(input, { shared, worlds }) {
+    async runWith(input, reach) {
       const transfer_id = argument(input, 0, 'TRANSFER')
-      const place = await worldThatHas(worlds, (world) => transferById(world.db, transfer_id))
+      const place = await worldThatHas(reach.worlds, (world) => transferById(world.db, transfer_id))
       if (!place) throw new Error(`No transfer ${transfer_id}.`)
       const outcome = requiredOption(input, 'outcome')
       if (outcome !== 'confirmed' && outcome !== 'failed') usage('--outcome must be confirmed or failed.')
       const details = { transfer_id, outcome, evidence: plainText(input, 'evidence', 1000) } as const
-      return actOrPropose(input, shared, place.world, { name: 'resolve_transfer', details })
+      const { environment } = place.world
+      return actOnMoney(input, reach, { name: 'resolve_transfer', environment, details })
     },
   },
 ]

@@ -1,7 +1,8 @@
-import { sendHint } from '../db/hints.ts'
 import { type Tier, tierNames } from '../limits/tiers.ts'
-import { createPartner, editPartner, findPartner, listPartners } from '../partners/partners.ts'
+import { act } from '../operator/act.ts'
+import { findPartner, listPartners } from '../partners/partners.ts'
 import type { Partner, PartnerChange } from '../partners/store.ts'
+import { actorOf } from './actor.ts'
 import {
   argument,
   type CliCommand,
@@ -14,17 +15,16 @@ import {
   usage,
 } from './command.ts'
 import { limitOptions, limitsFrom } from './limits.ts'
+import { told } from './told.ts'
 
-const shown = (partner: Partner): Output => ({
+const shown = (partner: Partner) => ({
   json: partner,
   text: table(Object.entries(partner).map(([field, value]) => ({ field, value }))),
 })
 
-/** Nodes learn of a partner's new figures the way they learn of a key's. */
-async function change(input: Input, { shared }: Reach, wanted: PartnerChange): Promise<Output> {
-  const partner = await editPartner(shared, argument(input, 0, 'PARTNER'), wanted)
-  await sendHint(shared.db, 'api_key_changed', partner.id)
-  return shown(partner)
+async function change(input: Input, { office, shared }: Reach, wanted: PartnerChange): Promise<Output> {
+  const details = { partner_id: argument(input, 0, 'PARTNER'), change: wanted }
+  return told(await act(office, await actorOf(input, shared), { name: 'change_partner', details }), shown)
 }
 
 export const partnerCommands: CliCommand[] = [
@@ -32,7 +32,10 @@ export const partnerCommands: CliCommand[] = [
     name: 'partners create',
     about: 'Create a partner',
     options: { name: { type: 'string', value: 'TEXT', about: 'Its name', required: true } },
-    runWith: async (input, { shared }) => shown(await createPartner(shared, requiredOption(input, 'name'))),
+    async runWith(input, { office, shared }) {
+      const details = { name: requiredOption(input, 'name') }
+      return told(await act(office, await actorOf(input, shared), { name: 'create_partner', details }), shown)
+    },
   },
   {
     name: 'partners list',

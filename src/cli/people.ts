@@ -1,29 +1,18 @@
 import { operatorRoles } from '../core/actor.ts'
-import { transaction } from '../db/pool.ts'
+import { act } from '../operator/act.ts'
 import { findPartner } from '../partners/partners.ts'
 import {
-  createUser,
   describeUser,
   isOperatorRole,
   type PersonRole,
   partnerRoles,
-  resetFactor,
-  resetPassword,
   roleOf,
-  setRole,
   type WithPassword,
 } from '../team/people.ts'
 import { selectUsers } from '../team/store.ts'
-import {
-  argument,
-  type CliCommand,
-  type Input,
-  type Output,
-  option,
-  requiredOption,
-  table,
-  usage,
-} from './command.ts'
+import { actorOf } from './actor.ts'
+import { argument, type CliCommand, type Input, option, requiredOption, table, usage } from './command.ts'
+import { told } from './told.ts'
 
 const roles: readonly PersonRole[] = [...operatorRoles, ...partnerRoles]
 
@@ -41,7 +30,7 @@ function newRole(input: Input): PersonRole {
   )
 }
 
-function newPassword({ user, password }: WithPassword): Output {
+export function shownOnce({ user, password }: WithPassword) {
   const { id, email, role, operator_role, partner_id } = user
   return {
     json: { id, email, role, operator_role, partner_id, password },
@@ -64,20 +53,15 @@ export const peopleCommands: CliCommand[] = [
         about: `${partnerRoles.join('|')}, owner when absent; with --operator ${operatorRoles.join('|')}, admin when absent`,
       },
     },
-    async runWith(input, { shared }) {
+    async runWith(input, { office, shared }) {
       const email = requiredOption(input, 'email')
       const role = newRole(input)
       const partner_id = isOperatorRole(role)
         ? null
         : (await findPartner(shared, option(input, 'partner'))).id
-      const wanted = {
-        id: shared.newId('user'),
-        email,
-        name: option(input, 'name') ?? email,
-        partner_id,
-        role,
-      }
-      return newPassword(await transaction(shared.db, (tx) => createUser(tx, wanted)))
+      const details = { email, name: option(input, 'name') ?? email, partner_id, role }
+      const acted = await act(office, await actorOf(input, shared), { name: 'create_user', details })
+      return told(acted, shownOnce)
     },
   },
   {
@@ -101,30 +85,37 @@ export const peopleCommands: CliCommand[] = [
     takes: 'EMAIL',
     about: 'Change what a person may do; whoever is signed in as that person must sign in again',
     options: { role: { type: 'string', value: roles.join('|'), about: 'The new role', required: true } },
-    async runWith(input, { shared }) {
+    async runWith(input, { office, shared }) {
       const role = roleFrom(requiredOption(input, 'role'), roles)
-      const user = await transaction(shared.db, (tx) => setRole(tx, argument(input, 0, 'EMAIL'), role))
-      return { json: describeUser(user), text: `${user.email} is ${role} now.\n` }
+      const details = { email: argument(input, 0, 'EMAIL'), role }
+      const acted = await act(office, await actorOf(input, shared), { name: 'set_role', details })
+      return told(acted, ({ user }) => ({
+        json: describeUser(user),
+        text: `${user.email} is ${role} now.\n`,
+      }))
     },
   },
   {
     name: 'users reset-password',
     takes: 'EMAIL',
     about: 'Give a person a new password, shown this once; ends all sessions of that person',
-    async runWith(input, { shared }) {
-      return newPassword(await transaction(shared.db, (tx) => resetPassword(tx, argument(input, 0, 'EMAIL'))))
+    async runWith(input, { office, shared }) {
+      const details = { email: argument(input, 0, 'EMAIL') }
+      const acted = await act(office, await actorOf(input, shared), { name: 'reset_password', details })
+      return told(acted, shownOnce)
     },
   },
   {
     name: 'users reset-factor',
     takes: 'EMAIL',
     about: 'Take a person’s second factor away, when both device and recovery codes are lost',
-    async runWith(input, { shared }) {
-      const user = await transaction(shared.db, (tx) => resetFactor(tx, argument(input, 0, 'EMAIL')))
-      return {
+    async runWith(input, { office, shared }) {
+      const details = { email: argument(input, 0, 'EMAIL') }
+      const acted = await act(office, await actorOf(input, shared), { name: 'reset_factor', details })
+      return told(acted, ({ user }) => ({
         json: { ...describeUser(user), second_factor: false },
         text: `${user.email} signs in with the password alone now. A new one is added with: trilho factor enroll\n`,
-      }
+      }))
     },
   },
 ]

@@ -1,20 +1,17 @@
 import { createInterface } from 'node:readline/promises'
+import { act, assertMayApprove, type DecidedOn, placeOfProposal } from '../operator/act.ts'
 import { type Described, describeProposal } from '../operator/description.ts'
-import {
-  approve,
-  findApprovable,
-  findProposal,
-  listProposals,
-  reject,
-  withdraw,
-} from '../operator/proposals.ts'
+import type { Office } from '../operator/office.ts'
+import { findProposal, listProposals } from '../operator/proposals.ts'
 import type { Proposal } from '../operator/store.ts'
-import type { World } from '../world.ts'
-import { argument, type CliCommand, type Input, type Output, option, table } from './command.ts'
-import { operatorOption, plainText, whoIsThere } from './operator.ts'
+import { actorOf } from './actor.ts'
+import { argument, type CliCommand, type Input, type Output, option, type Reach, table } from './command.ts'
+import { operatorOption, plainText } from './operator.ts'
+import { shownOnce } from './people.ts'
+import { told } from './told.ts'
 
-/** What waits for a second operator in production, and what became of it. */
-const operator = { ...operatorOption, required: true } as const
+/** What waits for a second operator, and what became of it: money of production, and operators themselves. */
+const decided = ['production', 'shared'] as const
 
 /** One field to a line, and nothing left out. */
 function card(proposal: Described): string {
@@ -47,19 +44,32 @@ function card(proposal: Described): string {
     .join('')
 }
 
-async function shown(world: World, proposal: Proposal): Promise<Output> {
-  const described = await describeProposal(world, proposal)
-  return { json: described, text: card(described) }
+const describe = ({ worlds }: Office, proposal: Proposal) => describeProposal(worlds.production, proposal)
+
+async function find(office: Office, id: string): Promise<Described> {
+  const place = await placeOfProposal(office, id)
+  const pen = await office.log.pen(place, { kind: 'service' })
+  return describe(office, await findProposal({ db: office.log.pools[place] }, id, pen))
+}
+
+async function decide(
+  input: Input,
+  { office, shared }: Reach,
+  name: 'reject' | 'withdraw',
+  reason: string | null,
+): Promise<Output> {
+  const details = { proposal_id: argument(input, 0, 'PROPOSAL'), reason }
+  const acted = await act(office, await actorOf(input, shared), { name, details })
+  const json = 'done' in acted ? await describe(office, acted.done.proposal) : undefined
+  return told(acted, () => ({ json, text: card(json!) }))
 }
 
 const isTerminal = () => process.stdin.isTTY === true && process.stdout.isTTY === true
 
 /** Says what is about to happen. A person at a terminal is asked; a script has read it before. */
-async function confirm(input: Input, world: World, proposal: Proposal): Promise<boolean> {
-  if (input.options.json === true) return true
-  process.stdout.write(
-    `About to do this in ${world.environment}:\n${card(await describeProposal(world, proposal))}`,
-  )
+async function confirm(input: Input, proposal: Described): Promise<boolean> {
+  if (input.options.json === true || proposal.state === 'done') return true
+  process.stdout.write(`About to do this in production:\n${card(proposal)}`)
   if (input.options.yes === true || !isTerminal()) return true
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
   // Whoever closes the terminal instead of answering has not said yes.
@@ -71,21 +81,38 @@ async function confirm(input: Input, world: World, proposal: Proposal): Promise<
   return answer.trim().toLowerCase() === 'yes'
 }
 
+function approved({ proposal, person }: DecidedOn) {
+  const { id, resource_id } = proposal
+  const made =
+    person?.password === undefined ? undefined : shownOnce({ ...person, password: person.password })
+  return {
+    json: { id: resource_id, proposal_id: id, status: 'completed', ...(made ? { user: made.json } : {}) },
+    text: `Done: ${resource_id}\n${made ? `\n${made.text}` : ''}`,
+  }
+}
+
+const reason = { type: 'string', value: 'TEXT', about: 'Why' } as const
+
 export const proposalCommands: CliCommand[] = [
   {
     name: 'proposals list',
-    about: 'List what operators proposed in production: first what waits, then the newest',
-    async runWith(_, { worlds }) {
-      const world = worlds.production
-      const proposals = await listProposals(world)
-      const data = await Promise.all(proposals.map((proposal) => describeProposal(world, proposal)))
+    about: 'List what operators proposed: first what waits, then the newest',
+    async runWith(_, { office }) {
+      const lists = await Promise.all(
+        decided.map(async (place) => {
+          const pen = await office.log.pen(place, { kind: 'service' })
+          return listProposals({ db: office.log.pools[place] }, pen)
+        }),
+      )
+      const data = await Promise.all(lists.flat().map((proposal) => describe(office, proposal)))
+      data.sort((a, b) => Number(b.state === 'open') - Number(a.state === 'open'))
       const rows = data.map(
-        ({ id, state, action, amount_text, customer, proposed_by, proposed_at, resource_id }) => ({
+        ({ id, state, action, amount_text, customer, what, proposed_by, proposed_at, resource_id }) => ({
           id,
           state,
           action,
           amount: amount_text,
-          customer: customer && `${customer.id} ${customer.name}`,
+          customer: customer ? `${customer.id} ${customer.name}` : amount_text === null ? what : null,
           proposed_by,
           proposed_at,
           made: resource_id,
@@ -98,8 +125,9 @@ export const proposalCommands: CliCommand[] = [
     name: 'proposals show',
     takes: 'PROPOSAL',
     about: 'Show a proposal whole: what, whose, how much, why, by whom, and how it stands',
-    async runWith(input, { worlds }) {
-      return shown(worlds.production, await findProposal(worlds.production, argument(input, 0, 'PROPOSAL')))
+    async runWith(input, { office }) {
+      const json = await find(office, argument(input, 0, 'PROPOSAL'))
+      return { json, text: card(json) }
     },
   },
   {
@@ -107,47 +135,37 @@ export const proposalCommands: CliCommand[] = [
     takes: 'PROPOSAL',
     about: 'Approve a proposal, as another operator than the one who made it',
     options: {
-      operator,
+      operator: operatorOption,
       yes: { type: 'boolean', about: 'Do not ask; without a terminal nobody is asked' },
     },
-    async runWith(input, { shared, worlds }) {
-      const world = worlds.production
-      const { email } = await whoIsThere(shared, input)
-      const wanted = await findApprovable(world, argument(input, 0, 'PROPOSAL'), email)
-      if (!(await confirm(input, world, wanted))) throw new Error('Not approved; nothing was done.')
-      const { id, resource_id } = await approve(world, wanted.id, email)
-      return {
-        json: { id: resource_id, proposal_id: id, status: 'completed' },
-        text: `Done: ${resource_id}\n`,
-      }
+    async runWith(input, { office, shared }) {
+      const actor = await actorOf(input, shared)
+      const wanted = await find(office, argument(input, 0, 'PROPOSAL'))
+      // Nobody is asked about what they may not do.
+      await assertMayApprove(office, actor, wanted)
+      if (!(await confirm(input, wanted))) throw new Error('Not approved; nothing was done.')
+      const details = { proposal_id: wanted.id }
+      return told(await act(office, actor, { name: 'approve', details }), approved)
     },
   },
   {
     name: 'proposals reject',
     takes: 'PROPOSAL',
     about: 'End a proposal that another operator made; it can never be approved again',
-    options: { operator, reason: { type: 'string', value: 'TEXT', about: 'Why not', required: true } },
-    async runWith(input, { shared, worlds }) {
-      const reason = plainText(input, 'reason', 200)
-      const { email } = await whoIsThere(shared, input)
-      return shown(
-        worlds.production,
-        await reject(worlds.production, argument(input, 0, 'PROPOSAL'), email, reason),
-      )
-    },
+    options: { operator: operatorOption, reason: { ...reason, about: 'Why not', required: true } },
+    runWith: (input, reach) => decide(input, reach, 'reject', plainText(input, 'reason', 200)),
   },
   {
     name: 'proposals withdraw',
     takes: 'PROPOSAL',
     about: 'Take back a proposal of your own',
-    options: { operator, reason: { type: 'string', value: 'TEXT', about: 'Why' } },
-    async runWith(input, { shared, worlds }) {
-      const reason = option(input, 'reason') === undefined ? null : plainText(input, 'reason', 200)
-      const { email } = await whoIsThere(shared, input)
-      return shown(
-        worlds.production,
-        await withdraw(worlds.production, argument(input, 0, 'PROPOSAL'), email, reason),
-      )
-    },
+    options: { operator: operatorOption, reason },
+    runWith: (input, reach) =>
+      decide(
+        input,
+        reach,
+        'withdraw',
+        option(input, 'reason') === undefined ? null : plainText(input, 'reason', 200),
+      ),
   },
 ]

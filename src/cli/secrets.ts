@@ -6,9 +6,12 @@ import { withOwner } from '../db/pool.ts'
 import { readSealing } from '../db/sealing.ts'
 import { openSeats } from '../db/seat.ts'
 import type { Config } from '../node/config.ts'
+import { type Acted, act } from '../operator/act.ts'
 import { countSealed, type Reached, reachedBy as reachedByOwner } from '../secrets/check.ts'
-import { type Rotated, rotateAlone, rotateSecrets } from '../secrets/rotate.ts'
+import { type NoteRotation, type Rotated, rotateAlone, rotateSecrets } from '../secrets/rotate.ts'
+import { actorOf } from './actor.ts'
 import { type CliCommand, type Reach, table } from './command.ts'
+import { told } from './told.ts'
 
 const reachedBy = ({ shared, worlds }: Reach) => ({
   shared: shared.db,
@@ -22,12 +25,12 @@ const isOfFolder = ({ secret_key }: Config) => secret_key === undefined
 /** Whether DATABASE_URL is the owner's; an embedded database is always ours. */
 const isOwner = ({ migrate, database_url }: Config) => migrate || database_url === undefined
 
-async function rotate(config: Config, reach: Reach): Promise<Rotated> {
+async function rotate(config: Config, reach: Reach, note: NoteRotation): Promise<Rotated> {
   if (isOfFolder(config)) await ensureNextKey(config.data_dir)
   crashPoint('after_key_written')
   const keys = await secretKeysOf(config)
   const target = isOfFolder(config) ? keys.at(-1)! : keys[0]!
-  const rotated = await rotateSecrets(reachedBy(reach), openSealer(config, keys), keyIdOf(target))
+  const rotated = await rotateSecrets(reachedBy(reach), openSealer(config, keys), keyIdOf(target), note)
   // Whoever knows both keys goes on coming in: a password that is refused is followed by the next one.
   if (isOwner(config))
     await migrate(reach.url, { seats: openSeats(reach.url, [target, ...keys]), renew: true })
@@ -69,19 +72,29 @@ export const secretCommands: CliCommand[] = [
     name: 'secrets rotate',
     about:
       'Seal everything again under SECRET_KEY, or under a new key in DATA_DIR; may be run again at any time',
-    async runWith({ config }, reach) {
-      const rotated = await rotateAlone(reach.shared.db, () => rotate(config, reach))
-      const { key_id, from_key_id, sealed_again, sealed } = rotated
-      const what = `${sealed_again} sealed again, ${sealed} in all. Nothing is left under another key than ${key_id}.\n`
-      const next = isOfFolder(config)
-        ? `The new key is in ${secretKeyFile(config.data_dir)}; take a backup of it.\n`
-        : isOwner(config)
-          ? 'SECRET_KEY_PREVIOUS can be dropped from all nodes now.\n'
-          : 'Let the owner run trilho migrate with the new SECRET_KEY alone; then SECRET_KEY_PREVIOUS can be dropped from all nodes.\n'
-      return {
-        json: { ok: true, key_id, from_key_id: from_key_id ?? null, sealed_again, sealed },
-        text: what + next,
-      }
+    async runWith(input, reach) {
+      const { config } = input
+      const actor = await actorOf(input, reach.shared)
+      const acted = await rotateAlone(reach.shared.db, () =>
+        act(reach.office, actor, {
+          name: 'rotate_secrets',
+          details: { rotate: (note) => rotate(config, reach, note) },
+        }),
+      )
+      return told(acted as Acted<Rotated>, (rotated) => shownRotation(config, rotated))
     },
   },
 ]
+
+function shownRotation(config: Config, { key_id, from_key_id, sealed_again, sealed }: Rotated) {
+  const what = `${sealed_again} sealed again, ${sealed} in all. Nothing is left under another key than ${key_id}.\n`
+  const next = isOfFolder(config)
+    ? `The new key is in ${secretKeyFile(config.data_dir)}; take a backup of it.\n`
+    : isOwner(config)
+      ? 'SECRET_KEY_PREVIOUS can be dropped from all nodes now.\n'
+      : 'Let the owner run trilho migrate with the new SECRET_KEY alone; then SECRET_KEY_PREVIOUS can be dropped from all nodes.\n'
+  return {
+    json: { ok: true, key_id, from_key_id: from_key_id ?? null, sealed_again, sealed },
+    text: what + next,
+  }
+}

@@ -5,6 +5,7 @@ import { reachDatabase, seatsOf, secretKeyFile } from '../db/open.ts'
 import { audit } from '../ledger/audit.ts'
 import { describeConfig } from '../node/config.ts'
 import { sliceChecks } from '../node/worlds.ts'
+import { logChecks } from '../operator/verify.ts'
 import { keyCheckOf } from '../secrets/check.ts'
 import type { World } from '../world.ts'
 import { type CliCommand, environmentOption, table } from './command.ts'
@@ -71,7 +72,7 @@ export const serviceCommands: CliCommand[] = [
     options: {
       environment: { type: 'string', value: 'production|sandbox', about: 'Only this one; both when absent' },
     },
-    async runWith(input, { worlds }) {
+    async runWith(input, { office, worlds }) {
       const only = environmentOption(input)
       const chosen = Object.values(worlds as Record<string, World>).filter(
         (world) => only === undefined || world.environment === only,
@@ -79,7 +80,7 @@ export const serviceCommands: CliCommand[] = [
       const reports = await Promise.all(
         chosen.map(async (world) => ({
           environment: world.environment,
-          ...(await audit(world.db, sliceChecks)),
+          ...(await audit(world.db, [...sliceChecks, ...logChecks(office, world.environment)])),
         })),
       )
       const ok = reports.every((report) => report.ok)

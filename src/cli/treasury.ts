@@ -1,9 +1,11 @@
 import { environments } from '../core/environment.ts'
 import { type Asset, assetNames, parseMoney } from '../core/money.ts'
 import { customerById } from '../customers/store.ts'
+import { act } from '../operator/act.ts'
 import { valuedPositions } from '../operator/treasury.ts'
 import { findPartner } from '../partners/partners.ts'
-import { accruedFees, saveTreasuryLimit, treasuryLimits } from '../treasury/store.ts'
+import { accruedFees } from '../treasury/store.ts'
+import { actorOf } from './actor.ts'
 import {
   argument,
   type CliCommand,
@@ -14,7 +16,8 @@ import {
   table,
   usage,
 } from './command.ts'
-import { actOrPropose, operatorOption, plainText } from './operator.ts'
+import { actOnMoney, operatorOption, plainText } from './operator.ts'
+import { told } from './told.ts'
 
 /** The house's own side of conversions. */
 export const treasuryCommands: CliCommand[] = [
@@ -42,18 +45,20 @@ export const treasuryCommands: CliCommand[] = [
       },
       highest: { type: 'string', value: 'UNITS|none', about: 'In the smallest unit' },
     },
-    async runWith(input, { worlds }) {
+    async runWith(input, { office, shared }) {
       const asset = assetOf(argument(input, 0, 'The asset'))
-      const { db } = worlds.production
-      const before = (await treasuryLimits(db)).find((limit) => limit.asset === asset)
-      const lowest = boundOf(input, 'lowest', before?.lowest ?? null)
-      const highest = boundOf(input, 'highest', before?.highest ?? null)
-      if (option(input, 'lowest') === undefined && option(input, 'highest') === undefined)
-        usage('Say at least one of --lowest, --highest.')
-      if (lowest !== null && highest !== null && lowest > highest)
-        usage('--lowest must not be above --highest.')
-      await saveTreasuryLimit(db, { asset, lowest, highest })
-      return { json: { asset, lowest, highest }, text: table([{ asset, lowest, highest }]) }
+      const [lowest, highest] = [boundOf(input, 'lowest'), boundOf(input, 'highest')]
+      if (lowest === undefined && highest === undefined) usage('Say at least one of --lowest, --highest.')
+      const acted = await act(office, await actorOf(input, shared), {
+        name: 'set_treasury_limits',
+        environment: 'production',
+        details: {
+          asset,
+          ...(lowest === undefined ? {} : { lowest }),
+          ...(highest === undefined ? {} : { highest }),
+        },
+      })
+      return told(acted, (limit) => ({ json: limit, text: table([limit]) }))
     },
   },
   {
@@ -88,7 +93,8 @@ export const treasuryCommands: CliCommand[] = [
       },
       operator: operatorOption,
     },
-    async runWith(input, { shared, worlds }) {
+    async runWith(input, reach) {
+      const { shared, worlds } = reach
       const { id: partner_id } = await findPartner(shared, argument(input, 0, 'PARTNER'))
       const world = worlds[environmentOption(input) ?? 'production']
       const asset = assetOf(requiredOption(input, 'asset'))
@@ -103,7 +109,7 @@ export const treasuryCommands: CliCommand[] = [
         reason: plainText(input, 'reason', 200),
         reference: plainText(input, 'reference', 255),
       }
-      return actOrPropose(input, shared, world, { name: 'pay_fees', details })
+      return actOnMoney(input, reach, { name: 'pay_fees', environment: world.environment, details })
     },
   },
 ]
@@ -114,9 +120,9 @@ function assetOf(text: string): Asset {
   )
 }
 
-function boundOf(input: Input, name: string, before: bigint | null): bigint | null {
+function boundOf(input: Input, name: string): bigint | null | undefined {
   const text = option(input, name)
-  if (text === undefined) return before
+  if (text === undefined) return undefined
   if (text === 'none') return null
   if (!/^-?[0-9]{1,30}$/.test(text)) usage(`--${name} must be a whole number, or none.`)
   return BigInt(text)

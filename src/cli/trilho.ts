@@ -12,6 +12,7 @@ import { PoolerInTheWay } from '../db/verdict.ts'
 import { type Config, ConfigError, readConfig } from '../node/config.ts'
 import { version } from '../node/version.ts'
 import { openWorlds } from '../node/worlds.ts'
+import { openOffice } from '../operator/office.ts'
 import { openShared } from '../partners/partners.ts'
 import { assertSecretKey, keyCheckOf, reachedBy, WrongSecretKey } from '../secrets/check.ts'
 import { benchCommands } from './bench.ts'
@@ -20,6 +21,7 @@ import { customerCommands } from './customers.ts'
 import { eventCommands } from './events.ts'
 import { exceptionCommands } from './exceptions.ts'
 import { keyCommands } from './keys.ts'
+import { logCommands } from './log.ts'
 import { loginCommands } from './login.ts'
 import { moneyLimitCommands } from './money-limits.ts'
 import { operatorCommands } from './operator.ts'
@@ -43,6 +45,7 @@ const commands: readonly CliCommand[] = [
   ...operatorCommands,
   ...proposalCommands,
   ...exceptionCommands,
+  ...logCommands,
   ...treasuryCommands,
   ...eventCommands,
   ...benchCommands,
@@ -103,11 +106,11 @@ async function runWithDatabase(
       pool: 2,
     })
     try {
-      return await command.runWith(input, {
-        url: database.url,
-        shared: openShared(db),
-        worlds: opened.worlds,
-      })
+      const { worlds } = opened
+      const shared = openShared(db)
+      const sealer = openSealer(input.config, await secretKeysOf(input.config))
+      const office = openOffice({ shared, worlds, sealer })
+      return await command.runWith(input, { url: database.url, shared, worlds, office })
     } catch (error) {
       throw await reasonOfRefusal(error, database.url, input.config)
     } finally {

@@ -3,6 +3,21 @@
  * result with the table, and nodes of the version before would fail as soon as a newer one adds a column.
  */
 const columns = {
+  acts: [
+    'seq',
+    'at',
+    'actor_kind',
+    'actor_id',
+    'actor_email',
+    'session_id',
+    'action',
+    'object_id',
+    'before',
+    'after',
+    'proposal_id',
+    'previous_hash',
+    'hash',
+  ],
   api_keys: [
     'id',
     'partner_id',

@@ -16,6 +16,8 @@ export const worldGrants: Record<string, string> = {
   deposits: 'SELECT, INSERT',
   adjustments: 'SELECT, INSERT',
   proposals: 'SELECT, INSERT, UPDATE',
+  acts: 'SELECT, INSERT',
+  acts_head: 'SELECT, UPDATE',
   money_limits: 'SELECT, INSERT, UPDATE',
   exceptions: 'SELECT, INSERT, UPDATE',
   payouts: 'SELECT, INSERT, UPDATE',
@@ -64,6 +66,10 @@ export const sharedGrants: Record<string, string> = {
   sign_in_failures: 'SELECT, INSERT, UPDATE, DELETE',
   windows: 'SELECT, INSERT, UPDATE, DELETE',
   sealing: 'SELECT, INSERT, UPDATE',
+  proposals: 'SELECT, INSERT, UPDATE',
+  acts: 'SELECT, INSERT',
+  acts_head: 'SELECT, UPDATE',
+  acts_keys: 'SELECT, INSERT, UPDATE',
 }
 
 /** What a world may call. Functions of triggers are called by nobody. */

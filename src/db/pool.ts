@@ -317,6 +317,8 @@ export async function allOf(answers: readonly Promise<unknown>[]): Promise<void>
  * nothing but the database.
  */
 export async function transaction<T>(pool: Pool, work: (tx: Db) => Promise<T>): Promise<T> {
+  const { joined } = pool as Partial<JoinedPool>
+  if (joined) return work(joined)
   let committing = false
   const attempt = async () => {
     const client = await pool.connect()
@@ -342,6 +344,13 @@ export async function transaction<T>(pool: Pool, work: (tx: Db) => Promise<T>): 
   }
   const { wait_ms = WAIT_MS } = pool as Partial<WaitingPool>
   return patiently(wait_ms, attempt, (error) => !committing && (isPassing(error) || isUnexecuted(error)))
+}
+
+/** A pool that is one running transaction: what is asked of it, whole transactions included, happens in that one. */
+type JoinedPool = Pool & { readonly joined: Db }
+
+export function poolOf(tx: Db): Pool {
+  return { joined: tx, query: tx.query.bind(tx) } as unknown as JoinedPool
 }
 
 /** A pool whose every write is preceded by a check, in the same transaction. What it throws undoes the rest. */

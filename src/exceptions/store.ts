@@ -48,9 +48,8 @@ const insertExceptions = targetOf(
     details: 'json',
     opened_at: 'timestamptz',
   },
-  (
-    rows,
-  ) => `INSERT INTO exceptions (id, kind, rail, object_id, partner_id, details, opened_at) SELECT * FROM ${rows}
+  (rows) => `INSERT INTO exceptions (id, kind, rail, object_id, partner_id, details, opened_at)
+    SELECT id, kind, rail, object_id, partner_id, details, opened_at FROM ${rows}
     ON CONFLICT (kind, object_id) WHERE closed_at IS NULL DO NOTHING`,
 )
 

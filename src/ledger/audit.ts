@@ -315,7 +315,7 @@ async function findAll(
   return { check: name, found: Number(rows[0]!.found), examples: rows.map(({ found: _, ...row }) => row) }
 }
 
-async function search(tx: Db, { name, find }: SearchCheck): Promise<Finding | undefined> {
+export async function search(tx: Db, { name, find }: SearchCheck): Promise<Finding | undefined> {
   const rows = await find(tx)
   return rows.length === 0
     ? undefined

@@ -80,6 +80,8 @@ export type Decision<Result> = {
 export type RowSource<Row extends { id: string } = { id: string }> = {
   readonly name: string
   readonly sql: string
+  /** Locked after the accounts: a row that whoever holds anything else may want as well. */
+  readonly last?: true
   /** Never set: carries the type of the row. */
   readonly row?: Row
 }
@@ -169,11 +171,10 @@ export function targetOf<const C extends Columns>(
 }
 
 export const insertInto = <const C extends Columns>(table: string, columns: C): WriteTarget<RowOf<C>> =>
-  targetOf(
-    `insert ${table}`,
-    columns,
-    (rows) => `INSERT INTO ${table} (${Object.keys(columns).join(', ')}) SELECT * FROM ${rows}`,
-  )
+  targetOf(`insert ${table}`, columns, (rows) => {
+    const names = Object.keys(columns).join(', ')
+    return `INSERT INTO ${table} (${names}) SELECT ${names} FROM ${rows}`
+  })
 
 /** Every column is given in every row; the row must be held, and must still be there. */
 export function updateOf<const C extends { id: 'text' } & Columns>(

@@ -100,13 +100,15 @@ export async function lock(client: Client, commands: readonly Command<unknown>[]
     })
   }
   if (shared.length > 0) ask(LOCK_SHARED, [shared], () => {})
-  for (const group of rows)
+  const lockRows = (group: { source: RowSource; ids: string[] }) =>
     ask({ name: `lock ${group.source.name}`, text: group.source.sql }, [group.ids], keepRows(group))
+  for (const group of rows) if (!group.source.last) lockRows(group)
   if (accounts.length > 0) {
     ask(LOCK_ACCOUNTS, [accounts.map((a) => a.customer_id), accounts.map((a) => a.asset)], (answer) => {
       for (const row of answer.rows) state.accounts.set(accountKey(row), row)
     })
   }
+  for (const group of rows) if (group.source.last) lockRows(group)
   for (const group of reads)
     ask({ name: `read ${group.source.name}`, text: group.source.sql }, [group.ids], keepRows(group))
   ask(CLOCK, [], (answer) => {

@@ -4,16 +4,18 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { prepareDatabase } from '../../test/support/database.ts'
+import { desk } from '../../test/support/operators.ts'
 import { until } from '../../test/support/wait.ts'
 import { openTestWorld, type TestWorld } from '../../test/support/world.ts'
 import { Refusal } from '../core/errors.ts'
 import { startEmbedded } from '../db/embedded/start.ts'
 import { setMoneyLimits } from '../money-limits/money-limits.ts'
-import { propose, withdraw } from '../operator/proposals.ts'
 import { quotesRoutes } from '../quotes/routes.ts'
 import { execute } from '../quotes/trades.ts'
 import type { Command } from './command.ts'
 import { findClaimed } from './once.ts'
+
+const { propose, withdraw } = desk
 
 /**
  * A server of its own, told to wait for a standby that has nothing yet. Whatever it keeps without that standby is lost

@@ -1,9 +1,12 @@
+import { places } from '../acts/line.ts'
+import { readHead } from '../acts/store.ts'
 import { auditState } from '../audit/state.ts'
 import { countOpen } from '../db/due.ts'
 import type { Pool } from '../db/pool.ts'
 import { countOpenExceptions } from '../exceptions/store.ts'
 import type { DoorFacts } from '../ledger/commit.ts'
 import { networkNames } from '../onchain/address.ts'
+import type { Office } from '../operator/office.ts'
 import { oldestUnfolded } from '../treasury/store.ts'
 import { queueState } from '../webhooks/queue.ts'
 import type { World } from '../world.ts'
@@ -99,6 +102,18 @@ async function webhookQueue({ db, environment }: World): Promise<Sample[]> {
     ['trilho_webhook_pending', { environment }, pending],
     ['trilho_webhook_oldest_due_seconds', { environment }, oldest_due_seconds],
   ]
+}
+
+/** Up to which line operators have acted. */
+export function questionsOfLog(office: Office): Question[] {
+  return places.map((environment) => ({
+    name: 'log',
+    environment,
+    async ask() {
+      const { seq } = await readHead(office.log.pools[environment])
+      return [['trilho_log_seq', { environment }, Number(seq)]]
+    },
+  }))
 }
 
 /** Of this node alone: whether it may get traffic, and whether its callers wait for connections. */

@@ -28,6 +28,10 @@ const declared = {
     labels: ['environment'],
   },
   trilho_audit_findings: { help: 'What the audit found that must not exist', labels: ['environment'] },
+  trilho_log_seq: {
+    help: 'The number of the newest line in the log of what operators did; it never falls',
+    labels: ['environment'],
+  },
   trilho_price_age_seconds: {
     help: 'How long ago the market was seen at the price that is quoted from',
     labels: ['environment', 'pair'],

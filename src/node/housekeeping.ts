@@ -1,9 +1,12 @@
 import type { Logger } from 'pino'
+import { readHead } from '../acts/store.ts'
 import { type Chore, type ChoreOutcome, openChore } from '../db/chore.ts'
 import type { Db, Pool } from '../db/pool.ts'
+import type { Place } from '../db/sealing.ts'
 import { forgetEvents } from '../events/store.ts'
 import { forgetClaims, forgetCommits } from '../ledger/retention.ts'
 import { forgetWindows } from '../limits/store.ts'
+import type { Office } from '../operator/office.ts'
 import { expireProposals } from '../operator/proposals.ts'
 import { noteStuck } from '../operator/stuck.ts'
 import { forgetQuotes } from '../quotes/store.ts'
@@ -24,24 +27,31 @@ import type { Config } from './config.ts'
 const CLOCK_MS = 30_000
 const STUCK_MS = 30_000
 const EXPIRE_MS = 60_000
+const TELL_MS = 60_000
 const A_DAY_MS = 24 * 3_600_000
 
 type Parts = {
   readonly worlds: Worlds
   readonly shared: Pool
+  readonly office: Office
   readonly retention: Config['retention']
   readonly setClock: (db: Db) => Promise<void>
+  readonly log: Logger
 }
 
 type Placed = Chore & { readonly environment: string }
 
-export function choresOf({ worlds, shared, retention, setClock }: Parts): Placed[] {
+export function choresOf({ worlds, shared, office, retention, setClock, log }: Parts): Placed[] {
   const { every_ms, event_days, delivery_days, quote_days, request_days } = retention
   const inShared = { environment: 'shared', pool: shared }
+  const expireIn = (place: Place, pool: Pool) => async (db: Db) =>
+    expireProposals({ db: pool }, await office.log.pen(place, { kind: 'service' }), db)
   return [
     { name: 'set the clock', every_ms: CLOCK_MS, on_every_node: true, work: setClock, ...inShared },
     { name: 'forget windows', every_ms, work: forgetWindows, ...inShared },
     { name: 'forget sign-ins', every_ms, work: forgetSignIns, ...inShared },
+    { name: 'expire proposals', work: expireIn('shared', shared), ...inShared, every_ms: EXPIRE_MS },
+    { name: 'tell of acts', work: tellOf('shared', log), ...inShared, every_ms: TELL_MS },
     ...Object.values(worlds).flatMap((world: World): Placed[] => {
       const { environment, clock } = world
       const daysAgo = (days: number) => new Date(clock.now() - days * A_DAY_MS)
@@ -50,10 +60,11 @@ export function choresOf({ worlds, shared, retention, setClock }: Parts): Placed
         { name: 'note what is stuck', work: (db) => noteStuck(world, db), ...inWorld, every_ms: STUCK_MS },
         {
           name: 'expire proposals',
-          work: (db) => expireProposals(world, db),
+          work: expireIn(environment, world.db),
           ...inWorld,
           every_ms: EXPIRE_MS,
         },
+        { name: 'tell of acts', work: tellOf(environment, log), ...inWorld, every_ms: TELL_MS },
         { name: 'forget commits', work: forgetCommits, ...inWorld },
         { name: 'forget claims', work: (db, goOn) => forgetClaims(db, clock.now(), goOn), ...inWorld },
         {
@@ -81,9 +92,18 @@ export function choresOf({ worlds, shared, retention, setClock }: Parts): Placed
   ]
 }
 
+/** The newest line of the log of acts, whenever that is another one: what was told elsewhere cannot be taken away unseen. */
+function tellOf(environment: Place, log: Logger): (db: Db) => Promise<void> {
+  let told = 0n
+  return async (db) => {
+    const { seq, hash } = await readHead(db)
+    if (seq !== told) log.info({ environment, seq: seq.toString(), hash }, 'the newest act')
+    told = seq
+  }
+}
+
 export function openHousekeeping(
   parts: Parts & {
-    readonly log: Logger
     readonly onRun: (environment: string, chore: string, outcome: ChoreOutcome) => void
   },
 ) {

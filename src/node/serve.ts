@@ -22,6 +22,8 @@ import { buildServer } from '../http/server.ts'
 import { openKeyring } from '../keys/keyring.ts'
 import { openLimiter } from '../limits/limiter.ts'
 import { openTransferWorker } from '../onchain/worker.ts'
+import { openOffice } from '../operator/office.ts'
+import { logChecks } from '../operator/verify.ts'
 import { openShared } from '../partners/partners.ts'
 import { openPayoutWorker } from '../pix/worker.ts'
 import { buildOpenApi } from '../reference/openapi.ts'
@@ -37,7 +39,7 @@ import { openWebhookWorker, type WebhookWorker } from '../webhooks/worker.ts'
 import type { World } from '../world.ts'
 import type { Config } from './config.ts'
 import { createDemo, showDemo } from './demo.ts'
-import { questionsOf, questionsOfNode } from './figures.ts'
+import { questionsOf, questionsOfLog, questionsOfNode } from './figures.ts'
 import { openReadiness, registerHealth, registerMetrics, startMetricsServer } from './health.ts'
 import { openHousekeeping } from './housekeeping.ts'
 import { createMetrics } from './metrics.ts'
@@ -161,10 +163,13 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
       },
     })
     closing.push(stopWorlds)
+    const office = openOffice({ shared: openShared(sharedDb), worlds, sealer })
+    await office.log.begin()
     await setClock(clock, sharedDb, log)
     const housekeeping = openHousekeeping({
       worlds,
       shared: sharedDb,
+      office,
       retention: config.retention,
       setClock: (db) => setClock(clock, db, log),
       log,
@@ -202,7 +207,12 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
     ]
     closing.push(() => Promise.all(workers.map((worker) => worker.stop())))
     const auditors = Object.values<World>(worlds).map((world) =>
-      openAuditWorker(world, { checks: sliceChecks, log, ...config.audit }),
+      openAuditWorker(world, {
+        checks: sliceChecks,
+        at_end: logChecks(office, world.environment),
+        log,
+        ...config.audit,
+      }),
     )
     closing.push(() => Promise.all(auditors.map((auditor) => auditor.stop())))
 
@@ -295,6 +305,7 @@ export async function startService({ config, print, onFatal, signal }: StartOpti
     for (const question of questionsOfNode({ ready, pools, doors })) metrics.watch(question)
     for (const world of Object.values(worlds) as World[])
       for (const question of questionsOf(world)) metrics.watch(question)
+    for (const question of questionsOfLog(office)) metrics.watch(question)
     registerPages(app, {
       openapi: () =>
         buildOpenApi({ endpoints, events: eventSamples(endpoints), public_url: server.url, version }),

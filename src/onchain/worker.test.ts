@@ -1,12 +1,14 @@
 import { afterEach, expect, test } from 'vitest'
+import { desk } from '../../test/support/operators.ts'
 import { type Bench, openBench, openGate, silent } from '../../test/support/rail-bench.ts'
 import { until } from '../../test/support/wait.ts'
 import { perform } from '../operator/actions.ts'
-import { approve, propose } from '../operator/proposals.ts'
 import type { ChainRail } from '../rails/chain/rail.ts'
 import { stepTransfer } from './settle.ts'
 import { transferSteps } from './steps.ts'
 import { openTransferWorker } from './worker.ts'
+
+const { approve, propose } = desk
 
 let bench: Bench
 afterEach(async () => {

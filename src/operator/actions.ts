@@ -5,13 +5,13 @@ import { depositById } from '../deposits/store.ts'
 import { payFees } from '../treasury/fee-payouts.ts'
 import { foldTrades } from '../treasury/treasury.ts'
 import type { World } from '../world.ts'
-import { type Actor, resolvePayout, resolveTransfer } from './resolve.ts'
+import { type Resolver, resolvePayout, resolveTransfer } from './resolve.ts'
 
 /**
  * What an operator may do to money: credit a customer, correct what was booked, pay a partner its fees, and settle what the
  * rails leave open, with evidence.
  */
-export type Action =
+export type MoneyAction =
   | { readonly name: 'credit'; readonly details: BookingDetails }
   | { readonly name: 'debit'; readonly details: BookingDetails }
   | {
@@ -53,7 +53,7 @@ type BookingDetails = {
   reference: string
 }
 
-export type ActionName = Action['name']
+export type MoneyActionName = MoneyAction['name']
 export type Done = {
   readonly id: string
   readonly text: string
@@ -62,11 +62,11 @@ export type Done = {
 }
 
 /** From a shell beside the sandbox, where nobody signs in and nothing is proposed. */
-const fromShell: Actor = { operator: 'shell', proposal_id: null }
+const fromShell: Resolver = { operator: 'shell', proposal_id: null }
 
-export type DetailsOf<Name extends ActionName> = Extract<Action, { name: Name }>['details']
+export type DetailsOf<Name extends MoneyActionName> = Extract<MoneyAction, { name: Name }>['details']
 
-export function perform(world: World, action: Action, actor: Actor = fromShell): Promise<Done> {
+export function perform(world: World, action: MoneyAction, actor: Resolver = fromShell): Promise<Done> {
   switch (action.name) {
     case 'credit':
       return credit(world, action.details)

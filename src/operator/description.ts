@@ -7,8 +7,9 @@ import { transferById } from '../onchain/store.ts'
 import { partnerById } from '../partners/store.ts'
 import { payoutById } from '../pix/store.ts'
 import type { World } from '../world.ts'
-import type { Action } from './actions.ts'
-import type { Proposal, ProposalEnd } from './store.ts'
+import type { MoneyAction } from './actions.ts'
+import { type PeopleAction, peopleChanges } from './people.ts'
+import type { Proposable, Proposal, ProposalEnd } from './store.ts'
 
 /** Everything that whoever decides on a proposal must see: nobody approves blind. */
 export type Described = Proposal & {
@@ -40,7 +41,35 @@ type Subject = {
 }
 
 export async function describeProposal(world: World, proposal: Proposal): Promise<Described> {
-  const action = { name: proposal.action, details: proposal.details } as Action
+  const asked = { name: proposal.action, details: proposal.details } as Proposable
+  return isAboutPeople(asked) ? describePerson(proposal, asked) : describeMoney(world, proposal, asked)
+}
+
+const stateOf = ({ ended, approved_by }: Proposal): Described['state'] =>
+  ended ?? (approved_by === null ? 'open' : 'approved')
+
+const isAboutPeople = (action: Proposable): action is PeopleAction => action.name in peopleChanges
+
+function describePerson(proposal: Proposal, action: PeopleAction): Described {
+  const nothing = { partner: null, customer: null, asset: null, amount: null, amount_text: null }
+  const what = whatOf(action)
+  return { ...proposal, state: stateOf(proposal), what, ...nothing, reason: '', reference: null }
+}
+
+function whatOf({ name, details }: PeopleAction): string {
+  switch (name) {
+    case 'create_user':
+      return `Make ${details.email} an operator with the role ${details.role}; the password is shown to whoever approves`
+    case 'reset_password':
+      return `Give the operator ${details.email} a new password, shown to whoever approves`
+    case 'set_role':
+      return `Give the operator ${details.email} the role ${details.role}`
+    case 'reset_factor':
+      return `Take the second factor of the operator ${details.email} away`
+  }
+}
+
+async function describeMoney(world: World, proposal: Proposal, action: MoneyAction): Promise<Described> {
   const subject = await subjectOf(world, action)
   const customer =
     subject.customer_id === null ? undefined : await customerById(world.db, subject.customer_id)
@@ -49,7 +78,7 @@ export async function describeProposal(world: World, proposal: Proposal): Promis
   const { details } = action
   return {
     ...proposal,
-    state: proposal.ended ?? (proposal.approved_by === null ? 'open' : 'approved'),
+    state: stateOf(proposal),
     what: subject.what,
     partner: partner ? { id: partner.id, name: partner.name } : null,
     customer: customer
@@ -68,7 +97,7 @@ export async function describeProposal(world: World, proposal: Proposal): Promis
   }
 }
 
-function subjectOf(world: World, action: Action): Promise<Subject> | Subject {
+function subjectOf(world: World, action: MoneyAction): Promise<Subject> | Subject {
   switch (action.name) {
     case 'credit':
     case 'debit': {
@@ -113,7 +142,7 @@ async function reversal(world: World, deposit_id: string): Promise<Subject> {
 
 async function payoutEnd(
   world: World,
-  { payout_id, outcome, end_to_end_id }: Extract<Action, { name: 'resolve_payout' }>['details'],
+  { payout_id, outcome, end_to_end_id }: Extract<MoneyAction, { name: 'resolve_payout' }>['details'],
 ): Promise<Subject> {
   const payout = await payoutById(world.db, payout_id)
   if (!payout) return unknown(`Set the payout ${payout_id} to ${outcome}, which does not exist`)
@@ -129,7 +158,7 @@ async function payoutEnd(
 
 async function transferEnd(
   world: World,
-  { transfer_id, outcome }: Extract<Action, { name: 'resolve_transfer' }>['details'],
+  { transfer_id, outcome }: Extract<MoneyAction, { name: 'resolve_transfer' }>['details'],
 ): Promise<Subject> {
   const transfer = await transferById(world.db, transfer_id)
   if (!transfer) return unknown(`Set the transfer ${transfer_id} to ${outcome}, which does not exist`)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openDesk } from '../../test/support/operators.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { until } from '../../test/support/wait.ts'
 import { addCustomer } from '../customers/customers.ts'
@@ -6,8 +7,9 @@ import { overdue } from '../db/due.ts'
 import { openExceptions } from '../exceptions/store.ts'
 import type { Payout } from '../pix/store.ts'
 import { perform } from './actions.ts'
-import { approve, listProposals, propose, reject, withdraw } from './proposals.ts'
 import { noteStuck } from './stuck.ts'
+
+const { approve, listProposals, propose, reject, withdraw } = openDesk(() => service.office)
 
 let service: TestService
 beforeAll(async () => {

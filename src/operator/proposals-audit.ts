@@ -1,5 +1,5 @@
 import { type Check, IN_PRODUCTION, type RangeCheck } from '../ledger/audit.ts'
-import type { ActionName } from './actions.ts'
+import type { MoneyActionName } from './actions.ts'
 
 /**
  * In production nothing happens by hand that was not proposed by one operator and approved by another: the very thing, not
@@ -17,7 +17,7 @@ function approvalCheck(options: {
   readonly table: string
   readonly prefix: string
   readonly only?: string
-  readonly action: ActionName
+  readonly action: MoneyActionName
   readonly facts: readonly string[]
 }): RangeCheck {
   const { name, table, prefix, only = 'true', action, facts } = options

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { crowd, times } from '../../test/support/crowd.ts'
 import { asAdmin } from '../../test/support/database.ts'
+import { openDesk } from '../../test/support/operators.ts'
 import { noteFact } from '../../test/support/proof.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { size } from '../../test/support/size.ts'
@@ -9,15 +10,10 @@ import { sqlState } from '../db/pool.ts'
 import { balanceOf } from '../ledger/balances.ts'
 import type { World } from '../world.ts'
 import { describeProposal } from './description.ts'
-import {
-  approve,
-  expireProposals,
-  findProposal,
-  listProposals,
-  propose,
-  reject,
-  withdraw,
-} from './proposals.ts'
+
+const { approve, expireProposals, findProposal, listProposals, propose, reject, withdraw } = openDesk(
+  () => service.office,
+)
 
 let service: TestService
 let world: World

@@ -1,11 +1,14 @@
+import { digestOf, type Entry, type LogActor, type Noted, type Pen } from '../acts/line.ts'
+import { headRef, note, noteHeld } from '../acts/log.ts'
 import { refuse } from '../core/errors.ts'
+import type { IdKind } from '../core/ids.ts'
 import { takeStep } from '../db/chore.ts'
-import { type Db, transaction } from '../db/pool.ts'
+import { type Db, type Pool, transaction } from '../db/pool.ts'
 import { holdResource, releaseHold } from '../desk/holds.ts'
 import { type Command, writeTo } from '../ledger/command.ts'
 import { sendingUntil } from '../pix/sends.ts'
 import type { World } from '../world.ts'
-import { type Action, perform } from './actions.ts'
+import { type MoneyAction, perform } from './actions.ts'
 import { mayBeOnItsWay } from './resolve.ts'
 import {
   approveProposals,
@@ -13,28 +16,84 @@ import {
   insertProposal,
   markEnded,
   overdueProposals,
+  type Proposable,
   type Proposal,
   proposalById,
   proposalRows,
+  proposalsAfter,
   selectProposals,
 } from './store.ts'
+
+/** Where proposals are: in a world those about its money, in what both share those about people. */
+export type Where = { readonly db: Pool; newId(kind: IdKind): string }
+
+/** Somebody who signed in, to write in the log. */
+export type OperatorPen = Pen & { readonly actor: Extract<LogActor, { kind: 'operator' }> }
+
+export type Decided = { readonly proposal: Proposal; readonly line: Noted | undefined }
 
 /**
  * What an operator does by hand. In production one operator proposes it and another one approves it, and only then does
  * it happen; in the sandbox it happens at once. A proposal ends once: done, rejected by another operator, withdrawn by its
- * author, or expired. Between those who want different ends the database decides, by the lock of the proposal's row.
+ * author, or expired. Between those who want different ends the database decides, by the lock of the proposal's row. Each
+ * of these is a line of the log, which says what the row was made to be.
  */
-export function propose(world: World, action: Action, proposed_by: string): Promise<Proposal> {
-  const { name, details } = action
-  const id = world.newId('proposal')
+export function propose(world: World, action: MoneyAction, pen: OperatorPen): Promise<Required<Decided>> {
   return transaction(world.db, async (tx) => {
-    const proposal = await insertProposal(tx, { id, action: name, details, proposed_by })
+    const proposal = await insertProposal(tx, {
+      ...rowOf(world, action),
+      proposed_by: pen.actor.email,
+    })
     const held = resourceOf(action)
-    if (held) await holdResource(tx, held, id)
+    if (held) await holdResource(tx, held, proposal.id)
     if (action.name === 'resolve_payout' && action.details.outcome === 'failed')
       await assertNotSending(tx, world, action.details.payout_id)
-    return proposal
+    return { proposal, line: await note(tx, pen, entryOf('propose', proposal)) }
   })
+}
+
+/** The same for people, in a transaction of the caller's: whether it takes two is judged in it. */
+export async function proposeIn(
+  tx: Db,
+  where: Where,
+  action: Proposable,
+  pen: OperatorPen,
+): Promise<Required<Decided>> {
+  const proposal = await insertProposal(tx, { ...rowOf(where, action), proposed_by: pen.actor.email })
+  return { proposal, line: await note(tx, pen, entryOf('propose', proposal)) }
+}
+
+const rowOf = (where: Where, { name, details }: Proposable) => ({
+  id: where.newId('proposal'),
+  action: name,
+  details,
+})
+
+/** Of an expired one, what it was before: that its time is over needs nobody's word. */
+export function proposalDigest(proposal: Proposal): string {
+  const { ended, ended_by, ended_reason, ended_at, ...row } = proposal
+  const end =
+    ended === 'expired'
+      ? { ended: null, ended_by, ended_reason, ended_at: null }
+      : { ended, ended_by, ended_reason, ended_at }
+  return digestOf({ ...row, ...end })
+}
+
+/** What the log says of a proposal at each of its steps. */
+export function entryOf(step: string, proposal: Proposal, more: Partial<Entry> = {}): Entry {
+  const { id, action, details } = proposal
+  const after = { action, details, proposal: proposalDigest(proposal), ...(more.after as object | undefined) }
+  const object_id = proposal.resource_id ?? subjectOf(details)
+  return { action: step, object_id, before: null, proposal_id: id, ...more, after }
+}
+
+/** Whom or what an action is about. */
+export function subjectOf(details: Proposable['details']): string {
+  if ('payout_id' in details) return details.payout_id
+  if ('transfer_id' in details) return details.transfer_id
+  if ('deposit_id' in details) return details.deposit_id
+  if ('email' in details) return details.email
+  return details.customer_id ?? details.partner_id
 }
 
 /** The hold keeps anybody from sending after the proposal; what was under way before it must have come to its end. */
@@ -44,45 +103,63 @@ async function assertNotSending(tx: Db, world: World, payout_id: string): Promis
 }
 
 /** What workers leave alone until the proposal is decided. */
-function resourceOf({ name, details }: Action): string | undefined {
+function resourceOf({ name, details }: MoneyAction): string | undefined {
   if (name === 'resolve_payout') return details.payout_id
   return name === 'resolve_transfer' ? details.transfer_id : undefined
 }
 
 /**
- * The approval is written in the transaction that moves the money: an approved proposal has happened, and one that was
- * refused is as open as before. Each action happens once, so approving again only notes down what a crash left unsaid.
+ * The approval and its line are written in the transaction that moves the money: an approved proposal has happened, and one
+ * that was refused is as open as before. Each action happens once, so approving again only notes down what a crash left
+ * unsaid.
  */
-export async function approve(world: World, id: string, approved_by: string): Promise<Proposal> {
-  const proposal = await findApprovable(world, id, approved_by)
-  if (proposal.ended === 'done') return proposal
+export async function approve(world: World, id: string, pen: OperatorPen): Promise<Decided> {
+  const before = await findApprovable(world, id, pen)
+  if (before.ended === 'done') return { proposal: before, line: undefined }
+  let line: Noted | undefined
+  const tell = (noted: Noted) => {
+    line = noted
+  }
   const approving: World = {
     ...world,
-    commit: (command) => world.commit(underApproval(command, id, approved_by)),
+    commit: (command) => world.commit(underApproval(command, id, pen, tell)),
   }
-  const action = { name: proposal.action, details: proposal.details } as Action
-  const done = await perform(approving, action, { operator: approved_by, proposal_id: id })
-  const ending = { end: 'done', by: approved_by, reason: null, resource_id: done.id } as const
-  const ended = (await endProposal(world, id, ending)) ?? (await findProposal(world, id))
-  return ended.ended === 'done' ? ended : alreadyEnded(ended)
+  const action = { name: before.action, details: before.details } as MoneyAction
+  const { email } = pen.actor
+  const done = await perform(approving, action, { operator: email, proposal_id: id })
+  const ending = { end: 'done', by: email, reason: null, resource_id: done.id } as const
+  const step = line || before.approved_by !== null ? 'complete' : 'approve'
+  const ended = await endProposal(world, id, ending, { step, pen })
+  const proposal = ended?.proposal ?? (await findProposal(world, id, pen))
+  if (proposal.ended !== 'done') alreadyEnded(proposal)
+  return { proposal, line: line ?? ended?.line }
 }
 
 /** What can be approved by this operator, or was approved and done. */
-export async function findApprovable(world: World, id: string, operator: string): Promise<Proposal> {
-  const proposal = await findProposal(world, id)
-  if (proposal.ended === 'done') return proposal
-  if (proposal.ended !== null) alreadyEnded(proposal)
-  if (proposal.proposed_by === operator) {
-    throw new Error('A proposal must be approved by another operator than the one who made it.')
-  }
+export async function findApprovable(where: Where, id: string, pen: OperatorPen): Promise<Proposal> {
+  const proposal = await findProposal(where, id, pen)
+  if (proposal.ended !== 'done') assertApprovable(proposal, pen.actor.email)
   return proposal
 }
 
-function underApproval<Result>(command: Command<Result>, id: string, approved_by: string): Command<Result> {
+export function assertApprovable(proposal: Proposal, by: string): void {
+  if (proposal.ended !== null) alreadyEnded(proposal)
+  if (proposal.proposed_by === by) {
+    throw new Error('A proposal must be approved by another operator than the one who made it.')
+  }
+}
+
+function underApproval<Result>(
+  command: Command<Result>,
+  id: string,
+  pen: OperatorPen,
+  tell: (noted: Noted) => void,
+): Command<Result> {
   const { locks } = command
+  const approved_by = pen.actor.email
   return {
     ...command,
-    locks: { ...locks, rows: [...(locks.rows ?? []), { source: proposalRows, id }] },
+    locks: { ...locks, rows: [...(locks.rows ?? []), { source: proposalRows, id }, headRef] },
     decide(held) {
       const proposal = held.row(proposalRows, id) ?? refuse('service_unavailable')
       if (proposal.ended !== null && proposal.ended !== 'done') alreadyEnded(proposal)
@@ -90,74 +167,111 @@ function underApproval<Result>(command: Command<Result>, id: string, approved_by
       const decision = command.decide(held)
       // A step that moves no money is not yet what was approved: should the next one be refused, the proposal stays open.
       if (proposal.approved_by !== null || !decision.movements?.length) return decision
-      const approval = writeTo(approveProposals, { id, approved_by, approved_at: held.now })
-      return { ...decision, writes: [...(decision.writes ?? []), approval] }
+      const approval = { id, approved_by, approved_at: held.now }
+      const { noted, writes } = noteHeld(held, pen, entryOf('approve', { ...proposal, ...approval }))
+      tell(noted)
+      return {
+        ...decision,
+        writes: [...(decision.writes ?? []), writeTo(approveProposals, approval), ...writes],
+      }
     },
   }
 }
 
 /** Another operator does not want it. */
-export async function reject(world: World, id: string, by: string, reason: string): Promise<Proposal> {
-  const proposal = await findProposal(world, id)
+export async function reject(where: Where, id: string, pen: OperatorPen, reason: string): Promise<Decided> {
+  const proposal = await findProposal(where, id, pen)
+  const by = pen.actor.email
   if (proposal.proposed_by === by)
     throw new Error('Who made a proposal takes it back with: trilho proposals withdraw')
-  return endBefore(world, id, { end: 'rejected', by, reason, resource_id: null })
+  return endBefore(where, id, { end: 'rejected', by, reason, resource_id: null }, { step: 'reject', pen })
 }
 
 /** Its author does not want it any more. */
 export async function withdraw(
-  world: World,
+  where: Where,
   id: string,
-  by: string,
+  pen: OperatorPen,
   reason: string | null,
-): Promise<Proposal> {
-  const proposal = await findProposal(world, id)
+): Promise<Decided> {
+  const proposal = await findProposal(where, id, pen)
+  const by = pen.actor.email
   if (proposal.proposed_by !== by)
     throw new Error('Only who made a proposal can withdraw it; another operator rejects it.')
-  return endBefore(world, id, { end: 'withdrawn', by, reason, resource_id: null })
+  return endBefore(where, id, { end: 'withdrawn', by, reason, resource_id: null }, { step: 'withdraw', pen })
 }
 
 /** Proposals whose time is over. Returns how many there were. */
-export async function expireProposals({ db: pool }: Pick<World, 'db'>, held?: Db): Promise<number> {
+export async function expireProposals({ db: pool }: Pick<Where, 'db'>, pen: Pen, held?: Db): Promise<number> {
   const ids = await overdueProposals(held ?? pool, 100)
+  const writing = { step: 'expire', pen: { ...pen, actor: { kind: 'service' } } } as const
   for (const id of ids) {
-    const expire = (tx: Db) => endIn(tx, id, { end: 'expired', by: null, reason: null, resource_id: null })
+    const expire = (tx: Db) =>
+      endIn(tx, id, { end: 'expired', by: null, reason: null, resource_id: null }, writing)
     await (held ? takeStep(held, expire) : transaction(pool, expire))
   }
   return ids.length
 }
 
-async function endBefore(world: World, id: string, ending: Ending): Promise<Proposal> {
-  return (await endProposal(world, id, ending)) ?? alreadyEnded(await findProposal(world, id))
+type Writing = { readonly step: string; readonly pen: Pen }
+
+async function endBefore(where: Where, id: string, ending: Ending, writing: Writing): Promise<Decided> {
+  return (
+    (await endProposal(where, id, ending, writing)) ??
+    alreadyEnded(await findProposal(where, id, writing.pen))
+  )
 }
 
 /**
  * The one way in which a proposal ends, whatever the end is; what hangs on an open proposal is let go in the same
  * transaction. Undefined: somebody else was faster, and it is not for this one to end it.
  */
-function endProposal(world: World, id: string, ending: Ending): Promise<Proposal | undefined> {
-  return transaction(world.db, (tx) => endIn(tx, id, ending))
+function endProposal(
+  where: Where,
+  id: string,
+  ending: Ending,
+  writing: Writing,
+): Promise<Decided | undefined> {
+  return transaction(where.db, (tx) => endIn(tx, id, ending, writing))
 }
 
-async function endIn(tx: Db, id: string, ending: Ending): Promise<Proposal | undefined> {
+export async function endIn(
+  tx: Db,
+  id: string,
+  ending: Ending,
+  { step, pen }: Writing,
+  more?: Partial<Entry>,
+): Promise<Decided | undefined> {
   // Whoever is approving it at this moment holds the row for as long as its money takes.
   await tx.query("SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '15s'")
-  const ended = await markEnded(tx, id, ending)
-  if (ended) await releaseHold(tx, id)
-  return ended
+  const proposal = await markEnded(tx, id, ending)
+  if (!proposal) return undefined
+  if (pen.place !== 'shared') await releaseHold(tx, id)
+  return { proposal, line: await note(tx, pen, entryOf(step, proposal, more)) }
 }
 
 /** With whatever time has brought about meanwhile. */
-export async function findProposal(world: World, id: string): Promise<Proposal> {
-  await expireProposals(world)
-  const proposal = await proposalById(world.db, id)
-  if (!proposal) throw new Error(`No proposal ${id} in ${world.environment}. See: trilho proposals list`)
+export async function findProposal(where: Pick<Where, 'db'>, id: string, pen: Pen): Promise<Proposal> {
+  await expireProposals(where, pen)
+  const proposal = await proposalById(where.db, id)
+  if (!proposal) throw new Error(`No proposal ${id} in ${pen.place}. See: trilho proposals list`)
   return proposal
 }
 
-export async function listProposals(world: World): Promise<Proposal[]> {
-  await expireProposals(world)
-  return selectProposals(world.db, 100)
+export async function listProposals(where: Pick<Where, 'db'>, pen: Pen): Promise<Proposal[]> {
+  await expireProposals(where, pen)
+  return selectProposals(where.db, 100)
+}
+
+const PART = 500
+
+export async function* everyProposal(db: Db): AsyncGenerator<Proposal> {
+  for (let after = ''; ; ) {
+    const part = await proposalsAfter(db, after, PART)
+    yield* part
+    if (part.length < PART) return
+    after = part.at(-1)!.id
+  }
 }
 
 function alreadyEnded(

@@ -9,13 +9,13 @@ import type { World } from '../world.ts'
 import type { DetailsOf, Done } from './actions.ts'
 
 /** Who acts, and by which proposal; none in the sandbox. */
-export type Actor = { readonly operator: string; readonly proposal_id: string | null }
+export type Resolver = { readonly operator: string; readonly proposal_id: string | null }
 
 /** Settling by hand what a rail left open. The money goes back only when nobody can be paying it any more. */
 export async function resolvePayout(
   world: World,
   { payout_id, outcome, end_to_end_id, evidence }: DetailsOf<'resolve_payout'>,
-  { operator, proposal_id }: Actor,
+  { operator, proposal_id }: Resolver,
 ): Promise<Done> {
   const payout = await payoutById(world.db, payout_id)
   if (!payout) throw new Error(`No payout ${payout_id} in ${world.environment}.`)
@@ -66,7 +66,7 @@ async function askTheNetwork(
 export async function resolveTransfer(
   world: World,
   { transfer_id, outcome, evidence }: DetailsOf<'resolve_transfer'>,
-  { operator, proposal_id }: Actor,
+  { operator, proposal_id }: Resolver,
 ): Promise<Done> {
   const transfer = await transferById(world.db, transfer_id)
   if (!transfer) throw new Error(`No transfer ${transfer_id} in ${world.environment}.`)

@@ -1,14 +1,18 @@
 import { columnsOf } from '../db/columns.ts'
 import type { Db } from '../db/pool.ts'
 import { rowSource, updateOf } from '../ledger/command.ts'
-import type { Action, ActionName } from './actions.ts'
+import type { MoneyAction } from './actions.ts'
+import type { PeopleAction } from './people.ts'
 
 export type ProposalEnd = 'done' | 'rejected' | 'withdrawn' | 'expired'
 
+/** What takes two: money in production, and operators in what both worlds share. */
+export type Proposable = MoneyAction | PeopleAction
+
 export type Proposal = {
   readonly id: string
-  readonly action: ActionName
-  readonly details: Action['details']
+  readonly action: Proposable['name']
+  readonly details: Proposable['details']
   readonly proposed_by: string
   readonly proposed_at: Date
   /** Until then it can be approved. */
@@ -42,6 +46,21 @@ export async function proposalById(db: Db, id: string): Promise<Proposal | undef
   return rows[0]
 }
 
+/** Held until the transaction ends. */
+export async function lockProposal(tx: Db, id: string): Promise<Proposal | undefined> {
+  const { rows } = await tx.query(proposalRows.sql, [[id]])
+  return rows[0]
+}
+
+/** By id, part by part. */
+export async function proposalsAfter(db: Db, id: string, limit: number): Promise<Proposal[]> {
+  const { rows } = await db.query(`SELECT ${COLUMNS} FROM proposals WHERE id > $1 ORDER BY id LIMIT $2`, [
+    id,
+    limit,
+  ])
+  return rows
+}
+
 /** Those that wait for somebody first, then the newest. */
 export async function selectProposals(db: Db, limit: number): Promise<Proposal[]> {
   const { rows } = await db.query(
@@ -61,22 +80,9 @@ export async function overdueProposals(db: Db, limit: number): Promise<string[]>
 }
 
 /** Held by the command that moves the money, so nobody can reject it, withdraw it or let it expire meanwhile. */
-export const proposalRows = rowSource<
-  Pick<
-    Proposal,
-    | 'id'
-    | 'proposed_by'
-    | 'approved_by'
-    | 'expires_at'
-    | 'ended'
-    | 'ended_by'
-    | 'ended_reason'
-    | 'resource_id'
-  >
->(
+export const proposalRows = rowSource<Proposal>(
   'proposals',
-  `SELECT id, proposed_by, approved_by, expires_at, ended, ended_by, ended_reason, resource_id FROM proposals
-    WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE`,
+  `SELECT ${COLUMNS} FROM proposals WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE`,
 )
 
 export const approveProposals = updateOf(proposalRows, 'proposals', {

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
+import { desk } from '../../test/support/operators.ts'
 import { type Bench, type BenchOptions, openBench, openGate, silent } from '../../test/support/rail-bench.ts'
 import { until } from '../../test/support/wait.ts'
 import { retryAfter, takeDue } from '../db/due.ts'
@@ -6,7 +7,6 @@ import { takeFollowUps } from '../desk/resolutions.ts'
 import { openExceptions } from '../exceptions/store.ts'
 import { claimOf, readClaimed } from '../ledger/once.ts'
 import { perform } from '../operator/actions.ts'
-import { approve, propose } from '../operator/proposals.ts'
 import type { PixRail, PixStatus } from '../rails/pix/rail.ts'
 import { awaitAnswer, fixAnswer } from './answers.ts'
 import { intendSend } from './sends.ts'
@@ -14,6 +14,8 @@ import { settlePayout } from './settle.ts'
 import { payoutSteps } from './steps.ts'
 import { type Payout, payoutColumns } from './store.ts'
 import { openPayoutWorker } from './worker.ts'
+
+const { approve, propose } = desk
 
 let bench: Bench
 let stopping: (() => Promise<void>)[] = []

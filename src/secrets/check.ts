@@ -1,3 +1,4 @@
+import { actsKeys } from '../acts/store.ts'
 import type { Sealer } from '../core/seal.ts'
 import { type KeySettings, openSealer, secretKeysOf } from '../db/open.ts'
 import { type Db, openPool, type SchemaName, schemas } from '../db/pool.ts'
@@ -7,7 +8,7 @@ import { factorSeeds } from '../team/store.ts'
 import { webhookSecrets } from '../webhooks/store.ts'
 
 /** Everything that is sealed, wherever it is. What is not in this list is neither checked at start nor rotated. */
-export const sealedColumns: readonly SealedColumn[] = [...webhookSecrets, ...factorSeeds]
+export const sealedColumns: readonly SealedColumn[] = [...webhookSecrets, ...factorSeeds, ...actsKeys]
 
 /** Whose connection reaches which schema: the owner's all of them, a role's its own. */
 export type Reached = { readonly [P in Place]: Db }

@@ -26,6 +26,9 @@ export type Rotated = {
   readonly sealed: number
 }
 
+/** Called in the transaction that names the key, to say who did it. */
+export type NoteRotation = (tx: Db, named: { before: string; after: string }) => Promise<unknown>
+
 const PASSES_MAX = 20
 
 const ROTATION_LOCK = 7_415_304
@@ -54,9 +57,13 @@ export async function rotateSecrets(
   reached: Reached & { readonly shared: Pool },
   sealer: Sealer,
   key_id: string,
+  note: NoteRotation = async () => {},
 ): Promise<Rotated> {
   const before = await checkSecretKey(reached, sealer)
-  if (before !== key_id) await transaction(reached.shared, (tx) => nameKey(tx, sealer, key_id))
+  await transaction(reached.shared, async (tx) => {
+    if (before !== key_id) await nameKey(tx, sealer, key_id)
+    await note(tx, { before, after: key_id })
+  })
   crashPoint('after_key_named')
   let sealed_again = 0
   for (let pass = 0; pass < PASSES_MAX; pass++) {

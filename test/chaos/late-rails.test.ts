@@ -4,16 +4,18 @@ import { takeDue } from '../../src/db/due.ts'
 import { openExceptions } from '../../src/exceptions/store.ts'
 import { transferSteps } from '../../src/onchain/steps.ts'
 import { type Transfer, transferColumns, isFinal as transferIsFinal } from '../../src/onchain/store.ts'
-import { type Action, perform } from '../../src/operator/actions.ts'
-import { approve, propose } from '../../src/operator/proposals.ts'
+import { type MoneyAction, perform } from '../../src/operator/actions.ts'
 import { payoutSteps } from '../../src/pix/steps.ts'
 import { isFinal, type Payout, payoutColumns } from '../../src/pix/store.ts'
 import type { Broadcast, ChainRail, ChainStatus, Prepared } from '../../src/rails/chain/rail.ts'
 import type { PixOutcome, PixRail, PixStatus } from '../../src/rails/pix/rail.ts'
 import type { World } from '../../src/world.ts'
+import { desk } from '../support/operators.ts'
 import { noteFact } from '../support/proof.ts'
 import { type Bench, openBench, silent } from '../support/rail-bench.ts'
 import { size } from '../support/size.ts'
+
+const { approve, propose } = desk
 
 /**
  * Rails that answer when the one who asked has lost its turn, and operators who act at every moment of a worker's step.
@@ -242,7 +244,7 @@ function openMoments(at: number, act: () => Promise<void>) {
 const attempt = (act: () => Promise<unknown>): Promise<boolean> => act().then(Boolean, () => false)
 
 /** What an operator does, and what is left to be done when the worker is through. */
-type Manner = (action: Action) => { now(): Promise<void>; afterwards(): Promise<void> }
+type Manner = (action: MoneyAction) => { now(): Promise<void>; afterwards(): Promise<void> }
 
 const manners: Readonly<Record<string, Manner>> = {
   'at once': (action) => ({
@@ -284,7 +286,7 @@ describe.each(Object.keys(manners))('an operator who gives the money back %s', (
         const payout = time === 'again' ? await oldPayout() : await bench.payout(customer)
         /** The network: it has what it was handed, whatever became of the answer. */
         const paid = new Set<string>()
-        const action: Action = {
+        const action: MoneyAction = {
           name: 'resolve_payout',
           details: { payout_id: payout.id, outcome: 'failed', evidence: 'the network does not have it' },
         }
@@ -341,7 +343,7 @@ describe.each(Object.keys(manners))('an operator who gives the money back %s', (
       for (let at = 1; at < endless; at += STEP) {
         const { id } = await bench.transfer(customer)
         const mempool = new Set<string>()
-        const action: Action = {
+        const action: MoneyAction = {
           name: 'resolve_transfer',
           details: { transfer_id: id, outcome: 'failed', evidence: 'the explorer does not know it' },
         }

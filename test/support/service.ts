@@ -6,16 +6,18 @@ import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { systemClock } from '../../src/core/clock.ts'
 import { makeCpf } from '../../src/core/document.ts'
+import { createSealer } from '../../src/core/seal.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { createKey, type NewKey } from '../../src/keys/keys.ts'
 import { type AuditReport, audit } from '../../src/ledger/audit.ts'
 import { readConfig } from '../../src/node/config.ts'
 import { startService } from '../../src/node/serve.ts'
 import { openWorlds, sliceChecks } from '../../src/node/worlds.ts'
+import { type Office, openOffice } from '../../src/operator/office.ts'
 import { createPartner, editPartner, openShared, type Shared } from '../../src/partners/partners.ts'
 import type { Worlds } from '../../src/world.ts'
 import { type Api, openApi } from './api.ts'
-import { createDatabase, seatsAt, type TestDatabase } from './database.ts'
+import { createDatabase, seatsAt, TEST_KEY, type TestDatabase } from './database.ts'
 import { METRICS_TOKEN } from './metrics.ts'
 
 /**
@@ -27,6 +29,7 @@ export type TestService = {
   readonly database: TestDatabase
   readonly shared: Shared
   readonly worlds: Worlds
+  readonly office: Office
   /** A new partner with a sandbox key, and a client that uses it. */
   partner(options?: PartnerOptions): Promise<{ partner_id: string; key: string; key_id: string; api: Api }>
   audit(): Promise<{ production: AuditReport; sandbox: AuditReport }>
@@ -87,6 +90,7 @@ export function openHands(database: TestDatabase, keys?: readonly Buffer[]) {
     database,
     shared,
     worlds,
+    office: openOffice({ shared, worlds, sealer: createSealer(keys ?? [TEST_KEY]) }),
     async partner(
       url: string,
       { environment = 'sandbox', limited = false, partner_id, ...key }: PartnerOptions = {},

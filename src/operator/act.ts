@@ -1,0 +1,340 @@
+import { type LogActor, type Noted, type Pen, places } from '../acts/line.ts'
+import { headRef, note, noteHeld } from '../acts/log.ts'
+import type { OperatorActor, ShellActor } from '../core/actor.ts'
+import type { Environment } from '../core/environment.ts'
+import { type Db, poolOf, transaction } from '../db/pool.ts'
+import type { Place } from '../db/sealing.ts'
+import type { Command } from '../ledger/command.ts'
+import type { World } from '../world.ts'
+import { type DetailsOf, type Done, type MoneyAction, type MoneyActionName, perform } from './actions.ts'
+import {
+  type Change,
+  type ChangeDetails,
+  type ChangeResult,
+  type SharedChangeName,
+  sharedChanges,
+  type WorldChangeName,
+  worldChanges,
+} from './changes.ts'
+import type { Office } from './office.ts'
+import {
+  countOperators,
+  isAboutOperator,
+  type PeopleAction,
+  type PeopleChangeName,
+  type PeopleDetails,
+  type PeopleResult,
+  type Person,
+  peopleChanges,
+} from './people.ts'
+import {
+  approve,
+  assertApprovable,
+  endIn,
+  findProposal,
+  type OperatorPen,
+  propose,
+  proposeIn,
+  reject,
+  subjectOf,
+  withdraw,
+} from './proposals.ts'
+import { type ActName, judge, type Rule, rules, signedIn } from './rules.ts'
+import { lockProposal, type Proposal, proposalById } from './store.ts'
+
+/**
+ * The one way in for everything that a person of the operator does: it is done, or proposed to another operator, or refused
+ * with a sentence. Whatever is done is a line of the log, in the transaction that does it.
+ */
+export async function act<Name extends ActName>(
+  office: Office,
+  actor: OperatorActor | ShellActor,
+  action: Act<Name>,
+): Promise<Acted<Result<Name>>> {
+  const asked = action as AnyAct
+  return (await handle(office, actor, asked)) as Acted<Result<Name>>
+}
+
+export type Acted<Result> =
+  | { readonly done: Result; readonly line: Noted | undefined }
+  | { readonly proposed: Proposal; readonly line: Noted }
+
+type InWorld<Name, Details> = {
+  readonly name: Name
+  readonly environment: Environment
+  readonly details: Details
+}
+type InShared<Name, Details> = { readonly name: Name; readonly details: Details }
+
+export type DecisionName = 'approve' | 'reject' | 'withdraw'
+type OfProposal = { readonly proposal_id: string; readonly reason?: string | null }
+/** What became of a proposal, and of the person that it was about. */
+export type DecidedOn = { readonly proposal: Proposal; readonly person?: Person }
+
+/** Seals everything again, and calls `noted` in the transaction that names the new key. */
+export type Rotation<Rotated> = (
+  noted: (tx: Db, named: { before: string; after: string }) => Promise<void>,
+) => Promise<Rotated>
+
+/** What is asked for, by its name. */
+export type Act<Name extends ActName> = Name extends MoneyActionName
+  ? InWorld<Name, DetailsOf<Name>>
+  : Name extends WorldChangeName
+    ? InWorld<Name, ChangeDetails<Name>>
+    : Name extends SharedChangeName
+      ? InShared<Name, ChangeDetails<Name>>
+      : Name extends PeopleChangeName
+        ? InShared<Name, PeopleAsked<Name>>
+        : Name extends DecisionName
+          ? InShared<Name, OfProposal>
+          : Name extends 'rotate_secrets'
+            ? InShared<Name, { readonly rotate: Rotation<unknown> }>
+            : never
+
+/** The id of a user is made here. */
+type PeopleAsked<Name extends PeopleChangeName> = Omit<PeopleDetails<Name>, 'id'>
+
+/** What it comes to, by its name. */
+export type Result<Name extends ActName> = Name extends MoneyActionName
+  ? Done
+  : Name extends WorldChangeName | SharedChangeName
+    ? ChangeResult<Name>
+    : Name extends PeopleChangeName
+      ? PeopleResult<Name>
+      : Name extends DecisionName
+        ? DecidedOn
+        : unknown
+
+type AnyAct = { [Name in ActName]: Act<Name> }[ActName]
+
+function handle(office: Office, actor: OperatorActor | ShellActor, action: AnyAct): Promise<Acted<unknown>> {
+  if (isIn(worldChanges, action)) return change(office, actor, action)
+  if (isIn(sharedChanges, action)) return change(office, actor, { ...action, environment: 'shared' })
+  if (isIn(peopleChanges, action)) return treat(office, actor, action)
+  if (action.name === 'approve' || action.name === 'reject' || action.name === 'withdraw')
+    return decide(office, actor, action)
+  if (action.name === 'rotate_secrets') return rotate(office, actor, action.details.rotate)
+  return move(office, actor, action as MoneyAction & { environment: Environment })
+}
+
+const isIn = <Names extends string>(
+  changes: Readonly<Record<Names, unknown>>,
+  action: { readonly name: string },
+): action is { readonly name: Names; readonly details: never; readonly environment: Environment } =>
+  action.name in changes
+
+const logActorOf = (actor: OperatorActor | ShellActor): LogActor => actor
+
+/** Whether this one may, here and now. */
+async function judged(
+  office: Office,
+  actor: OperatorActor | ShellActor,
+  rule: Rule,
+  where: Place,
+  about_operator = false,
+): Promise<'perform' | 'propose'> {
+  const operators = await countOperators(office.shared)
+  return judge(rule, { actor, operators, sandbox: where === 'sandbox', about_operator })
+}
+
+/** Money: in production proposed, in the sandbox done, and noted in the transaction that moves it. */
+async function move(
+  office: Office,
+  actor: OperatorActor | ShellActor,
+  action: MoneyAction & { readonly environment: Environment },
+): Promise<Acted<Done>> {
+  const world: World = office.worlds[action.environment]
+  const verdict = await judged(office, actor, rules[action.name], action.environment)
+  const pen = await office.log.pen(action.environment, logActorOf(actor))
+  const order = { name: action.name, details: action.details } as MoneyAction
+  if (verdict === 'propose') {
+    const { proposal, line } = await propose(world, order, pen as OperatorPen)
+    return { proposed: proposal, line: line! }
+  }
+  let line: Noted | undefined
+  const noting: World = {
+    ...world,
+    commit: (command) =>
+      world.commit(
+        underNote(command, order, pen, (noted) => {
+          line = noted
+        }),
+      ),
+  }
+  const operator = actor.kind === 'operator' ? actor.email : 'shell'
+  return { done: await perform(noting, order, { operator, proposal_id: null }), line }
+}
+
+/** What moves nothing, such as an order that was carried out before, is no act and has no line. */
+function underNote<R>(
+  command: Command<R>,
+  { name, details }: MoneyAction,
+  pen: Pen,
+  tell: (noted: Noted) => void,
+): Command<R> {
+  const { locks } = command
+  return {
+    ...command,
+    locks: { ...locks, rows: [...(locks.rows ?? []), headRef] },
+    decide(held) {
+      const decision = command.decide(held)
+      if (!decision.movements?.length) return decision
+      const entry = { action: name, object_id: subjectOf(details), before: null, after: details }
+      const { noted, writes } = noteHeld(held, pen, entry)
+      tell(noted)
+      return { ...decision, writes: [...(decision.writes ?? []), ...writes] }
+    },
+  }
+}
+
+/** Acts of one schema come one after the other, so that a line's before is what the line before it left. */
+async function takeTurn(tx: Db): Promise<void> {
+  await tx.query(
+    `SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '15s'; SET LOCAL idle_in_transaction_session_timeout = '15s'`,
+  )
+  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('acts ' || current_schema(), 0))`)
+}
+
+type AnyChange = Change<unknown, unknown, unknown>
+
+/** What moves no money: before, the act, after, and its line, in one transaction. */
+async function change(
+  office: Office,
+  actor: OperatorActor | ShellActor,
+  action: { readonly name: WorldChangeName | SharedChangeName; details: unknown; environment: Place },
+): Promise<Acted<unknown>> {
+  const { name, details, environment } = action
+  await judged(office, actor, rules[name], environment)
+  const pen = await office.log.pen(environment, logActorOf(actor))
+  const where = environment === 'shared' ? office.shared : office.worlds[environment]
+  const how = { ...worldChanges, ...sharedChanges }[name] as unknown as AnyChange
+  return transaction(where.db, async (tx) => {
+    await takeTurn(tx)
+    const { result, ...entry } = await perceive({ ...where, db: poolOf(tx) }, how, details, actor)
+    return { done: result, line: await note(tx, pen, { action: name, ...entry }) }
+  })
+}
+
+async function perceive(where: unknown, how: AnyChange, details: unknown, actor: OperatorActor | ShellActor) {
+  const before = await how.look(where, details)
+  const result = await how.perform(where, details, actor.kind === 'operator' ? actor.email : 'command line')
+  const after = how.made ? await how.made(result, where) : await how.look(where, details)
+  return { result, object_id: how.object(details, result), before, after }
+}
+
+/** People. Whether it takes two is judged in the transaction, so that two at once cannot both be alone. */
+async function treat(
+  office: Office,
+  actor: OperatorActor | ShellActor,
+  asked: { readonly name: PeopleChangeName; readonly details: unknown },
+): Promise<Acted<Person>> {
+  const { shared } = office
+  const pen = await office.log.pen('shared', logActorOf(actor))
+  const id = shared.newId('user')
+  return transaction(shared.db, async (tx) => {
+    await takeTurn(tx)
+    const here = { ...shared, db: poolOf(tx) }
+    const details = asked.name === 'create_user' ? { ...(asked.details as object), id } : asked.details
+    const action = { name: asked.name, details } as PeopleAction
+    const about_operator = await isAboutOperator(here, action)
+    const operators = await countOperators(here)
+    const verdict = judge(rules[action.name], { actor, operators, sandbox: false, about_operator })
+    if (verdict === 'propose') {
+      const { proposal, line } = await proposeIn(tx, shared, action, pen as OperatorPen)
+      return { proposed: proposal, line: line! }
+    }
+    const how = peopleChanges[action.name] as unknown as AnyChange
+    const { result, ...entry } = await perceive(here, how, details, actor)
+    return { done: result as Person, line: await note(tx, pen, { action: action.name, ...entry }) }
+  })
+}
+
+/** What another operator proposed, wherever that is. */
+async function decide(
+  office: Office,
+  actor: OperatorActor | ShellActor,
+  { name, details }: InShared<DecisionName, OfProposal>,
+): Promise<Acted<DecidedOn>> {
+  const { proposal_id: id, reason = null } = details
+  const place = await placeOfProposal(office, id)
+  const where = place === 'shared' ? office.shared : office.worlds[place]
+  await assertMayDecide(office, actor, name, place)
+  const pen = (await office.log.pen(place, logActorOf(actor))) as OperatorPen
+  if (name === 'reject') return doneOf(await reject(where, id, pen, reason ?? ''))
+  if (name === 'withdraw') return doneOf(await withdraw(where, id, pen, reason))
+  if (place === 'shared') return approvePerson(office, id, pen)
+  return doneOf(await approve(office.worlds[place], id, pen))
+}
+
+const doneOf = ({ proposal, line }: { proposal: Proposal; line: Noted | undefined }) => ({
+  done: { proposal },
+  line,
+})
+
+export async function placeOfProposal(office: Office, id: string): Promise<Place> {
+  for (const place of places) if (await proposalById(office.log.pools[place], id)) return place
+  throw new Error(`No proposal ${id}. See: trilho proposals list`)
+}
+
+async function assertMayDecide(
+  office: Office,
+  actor: OperatorActor | ShellActor,
+  name: DecisionName,
+  place: Place,
+): Promise<void> {
+  signedIn(actor, rules[name])
+  await judged(office, actor, await ruleOn(office, name, place), place)
+}
+
+/** Before somebody is asked whether they want to. */
+export async function assertMayApprove(
+  office: Office,
+  actor: OperatorActor | ShellActor,
+  proposal: Proposal,
+): Promise<void> {
+  await assertMayDecide(office, actor, 'approve', await placeOfProposal(office, proposal.id))
+  if (proposal.ended !== 'done') assertApprovable(proposal, signedIn(actor, rules.approve).email)
+}
+
+/** People are for admins to decide on; where there is only one, somebody else must be able to say yes. */
+async function ruleOn(office: Office, name: DecisionName, place: Place): Promise<Rule> {
+  const rule: Rule = rules[name]
+  if (place !== 'shared' || (await countOperators(office.shared)).admins < 2) return rule
+  return { ...rule, roles: ['admin'] }
+}
+
+/** Approving does it, in the same transaction: whoever approves sees the password, if there is one. */
+async function approvePerson(office: Office, id: string, pen: OperatorPen): Promise<Acted<DecidedOn>> {
+  const { shared } = office
+  await findProposal(shared, id, pen)
+  return transaction(shared.db, async (tx) => {
+    await takeTurn(tx)
+    const proposal = (await lockProposal(tx, id))!
+    if (proposal.ended === 'done') return { done: { proposal }, line: undefined }
+    assertApprovable(proposal, pen.actor.email)
+    const { action, details } = proposal
+    const how = peopleChanges[action as PeopleChangeName] as unknown as AnyChange
+    const actor: OperatorActor = { ...pen.actor, role: 'admin' }
+    const { result, ...entry } = await perceive({ ...shared, db: poolOf(tx) }, how, details, actor)
+    const { object_id, before, after } = entry
+    const ending = { end: 'done', by: pen.actor.email, reason: null, resource_id: object_id } as const
+    const ended = await endIn(tx, id, ending, { step: 'approve', pen }, { before, after: { person: after } })
+    return { done: { proposal: ended!.proposal, person: result as Person }, line: ended!.line }
+  })
+}
+
+/** It has steps of its own; the one that counts is that which names the key. */
+async function rotate(
+  office: Office,
+  actor: OperatorActor | ShellActor,
+  work: Rotation<unknown>,
+): Promise<Acted<unknown>> {
+  await judged(office, actor, rules.rotate_secrets, 'shared')
+  const pen = await office.log.pen('shared', logActorOf(actor))
+  let line: Noted | undefined
+  const done = await work(async (tx, { before, after }) => {
+    const entry = { before: { key_id: before }, after: { key_id: after } }
+    line = await note(tx, pen, { action: 'rotate_secrets', object_id: after, ...entry })
+  })
+  return { done, line }
+}

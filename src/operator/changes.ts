@@ -1,0 +1,156 @@
+import type { Asset } from '../core/money.ts'
+import { allowThirdParties, blockCustomer } from '../customers/customers.ts'
+import { type Customer, customerById } from '../customers/store.ts'
+import { sendHint } from '../db/hints.ts'
+import { closeByHand } from '../exceptions/exceptions.ts'
+import { type Exception, exceptionById } from '../exceptions/store.ts'
+import {
+  createKey,
+  type NewKey,
+  renderKey,
+  revokeKey,
+  rotateKey,
+  type ShownKey,
+  setKeyLimits,
+} from '../keys/keys.ts'
+import { type ApiKey, type ListedKey, listKeys } from '../keys/store.ts'
+import type { CustomLimits } from '../limits/tiers.ts'
+import { setMoneyLimits } from '../money-limits/money-limits.ts'
+import { type MoneyLimits, moneyLimitsOf } from '../money-limits/store.ts'
+import { createPartner, editPartner, findPartner, type Shared } from '../partners/partners.ts'
+import type { Partner, PartnerChange } from '../partners/store.ts'
+import { saveTreasuryLimit, type TreasuryLimit, treasuryLimits } from '../treasury/store.ts'
+import type { World } from '../world.ts'
+
+/**
+ * What an operator does that moves no money: how it is done, which is a rule of its slice, and what the log says of it. All
+ * of it runs in one transaction, so `world` and `shared` are those of that transaction.
+ */
+export type Change<Where, Details, Result> = {
+  /** By its result where it is only made. */
+  object(details: Details, result: Result): string
+  /** What the line shows, before and after: no secrets, no documents. Null where there is nothing yet. */
+  look(where: Where, details: Details): Promise<unknown>
+  /** Instead of a look, for what has no id before it is made. */
+  made?(result: Result, where: Where): unknown
+  perform(where: Where, details: Details, by: string): Promise<Result>
+}
+
+const inWorld = <Details, Result>(change: Change<World, Details, Result>) => change
+const inShared = <Details, Result>(change: Change<Shared, Details, Result>) => change
+
+type OfKey = { readonly key_id: string }
+type OfCustomer = { readonly customer_id: string }
+
+async function lookAtKey(world: World, { key_id }: OfKey): Promise<unknown> {
+  const key = (await listKeys(world.db, { id: key_id }))[0]
+  if (!key) return null
+  const { per_minute, per_day, endpoint_per_minute, lookup_per_minute } = key
+  const { last_used_at, last_used_address, ...shown } = renderKey(key, world.environment)
+  return { ...shown, per_minute, per_day, endpoint_per_minute, lookup_per_minute }
+}
+
+async function lookAtCustomer(world: World, { customer_id }: OfCustomer): Promise<unknown> {
+  const customer = await customerById(world.db, customer_id)
+  return customer ? { status: customer.status, third_party_payouts: customer.third_party_payouts } : null
+}
+
+const blocking = (status: Customer['status']) =>
+  inWorld<OfCustomer, Customer>({
+    object: ({ customer_id }) => customer_id,
+    look: lookAtCustomer,
+    perform: (world, { customer_id }) => blockCustomer(world, customer_id, status),
+  })
+
+export const worldChanges = {
+  create_key: inWorld<NewKey, ShownKey>({
+    object: (_, { key }) => key.id,
+    look: async () => null,
+    made: ({ key }, world) => lookAtKey(world, { key_id: key.id }),
+    perform: createKey,
+  }),
+  rotate_key: inWorld<OfKey & { readonly grace_seconds: number }, ShownKey>({
+    object: ({ key_id }) => key_id,
+    look: lookAtKey,
+    perform: (world, { key_id, grace_seconds }) => rotateKey(world, key_id, grace_seconds),
+  }),
+  revoke_key: inWorld<OfKey, ListedKey>({
+    object: ({ key_id }) => key_id,
+    look: lookAtKey,
+    perform: (world, { key_id }) => revokeKey(world, key_id),
+  }),
+  set_key_limits: inWorld<OfKey & { readonly limits: Partial<CustomLimits> }, ApiKey>({
+    object: ({ key_id }) => key_id,
+    look: lookAtKey,
+    perform: (world, { key_id, limits }) => setKeyLimits(world, key_id, limits),
+  }),
+  block_customer: blocking('blocked'),
+  unblock_customer: blocking('active'),
+  allow_third_party: inWorld<OfCustomer & { readonly allowed: boolean }, void>({
+    object: ({ customer_id }) => customer_id,
+    look: lookAtCustomer,
+    perform: (world, { customer_id, allowed }) => allowThirdParties(world, customer_id, allowed),
+  }),
+  /** Of a partner in one environment, or of one customer. */
+  set_money_limits: inWorld<
+    { readonly subject_id: string; readonly change: Partial<MoneyLimits> },
+    MoneyLimits
+  >({
+    object: ({ subject_id }) => subject_id,
+    look: async (world, { subject_id }) => (await moneyLimitsOf(world.db, subject_id)) ?? null,
+    perform: (world, { subject_id, change }) => setMoneyLimits(world, subject_id, change),
+  }),
+  set_treasury_limits: inWorld<{ readonly asset: Asset } & Partial<Bounds>, TreasuryLimit>({
+    object: ({ asset }) => asset,
+    look: async (world, { asset }) => (await boundsOf(world, asset)) ?? null,
+    async perform(world, { asset, ...wanted }) {
+      const before = await boundsOf(world, asset)
+      const limit = { asset, lowest: null, highest: null, ...before, ...wanted }
+      if (limit.lowest !== null && limit.highest !== null && limit.lowest > limit.highest)
+        throw new Error('The lowest position must not be above the highest.')
+      await saveTreasuryLimit(world.db, limit)
+      return limit
+    },
+  }),
+  close_exception: inWorld<{ readonly exception_id: string; readonly reason: string }, Exception>({
+    object: ({ exception_id }) => exception_id,
+    async look(world, { exception_id }) {
+      const { closed_at, closed_by, closed_reason } = (await exceptionById(world.db, exception_id)) ?? {}
+      return { closed_at, closed_by, closed_reason }
+    },
+    perform: (world, { exception_id, reason }, by) =>
+      closeByHand(world, { id: exception_id, closed_by: by, closed_reason: reason }),
+  }),
+}
+
+type Bounds = { readonly lowest: bigint | null; readonly highest: bigint | null }
+
+async function boundsOf({ db }: World, asset: Asset): Promise<TreasuryLimit | undefined> {
+  return (await treasuryLimits(db)).find((limit) => limit.asset === asset)
+}
+
+export const sharedChanges = {
+  create_partner: inShared<{ readonly name: string }, Partner>({
+    object: (_, { id }) => id,
+    look: async () => null,
+    made: (partner) => partner,
+    perform: (shared, { name }) => createPartner(shared, name),
+  }),
+  change_partner: inShared<{ readonly partner_id: string; readonly change: PartnerChange }, Partner>({
+    object: ({ partner_id }) => partner_id,
+    look: (shared, { partner_id }) => findPartner(shared, partner_id),
+    async perform(shared, { partner_id, change }) {
+      const partner = await editPartner(shared, partner_id, change)
+      // Nodes learn of a partner's new figures the way they learn of a key's.
+      await sendHint(shared.db, 'api_key_changed', partner.id)
+      return partner
+    },
+  }),
+}
+
+export type WorldChangeName = keyof typeof worldChanges
+export type SharedChangeName = keyof typeof sharedChanges
+
+type Changes = typeof worldChanges & typeof sharedChanges
+export type ChangeDetails<Name extends keyof Changes> = Parameters<Changes[Name]['perform']>[1]
+export type ChangeResult<Name extends keyof Changes> = Awaited<ReturnType<Changes[Name]['perform']>>

@@ -1,0 +1,78 @@
+import type { Shared } from '../partners/partners.ts'
+import {
+  createUser,
+  describeUser,
+  findUser,
+  isOperatorRole,
+  type NewUser,
+  type PersonRole,
+  resetFactor,
+  resetPassword,
+  roleOf,
+  setRole,
+  type WithPassword,
+} from '../team/people.ts'
+import { selectOperators, type User } from '../team/store.ts'
+import type { Change } from './changes.ts'
+import type { Operators } from './rules.ts'
+
+/** What an operator does to people. A password is in the result alone: whoever performs it sees it, and nobody again. */
+type OfPerson = { readonly email: string }
+
+const change = <Details, Result>(one: Change<Shared, Details, Result>) => one
+
+async function lookAtPerson({ db }: Shared, { email }: OfPerson): Promise<unknown> {
+  return describeUser(await findUser(db, email))
+}
+
+export const peopleChanges = {
+  create_user: change<NewUser, WithPassword>({
+    object: ({ id }) => id,
+    look: async () => null,
+    made: ({ user }) => describeUser(user),
+    perform: ({ db }, wanted) => createUser(db, wanted),
+  }),
+  reset_password: change<OfPerson, WithPassword>({
+    object: (_, { user }) => user.id,
+    look: lookAtPerson,
+    perform: ({ db }, { email }) => resetPassword(db, email),
+  }),
+  set_role: change<OfPerson & { readonly role: PersonRole }, { readonly user: User }>({
+    object: (_, { user }) => user.id,
+    look: lookAtPerson,
+    perform: async ({ db }, { email, role }) => ({ user: await setRole(db, email, role) }),
+  }),
+  reset_factor: change<OfPerson, { readonly user: User }>({
+    object: (_, { user }) => user.id,
+    look: lookAtPerson,
+    perform: async ({ db }, { email }) => ({ user: await resetFactor(db, email) }),
+  }),
+}
+
+export type PeopleChangeName = keyof typeof peopleChanges
+export type PeopleDetails<Name extends PeopleChangeName> = Parameters<
+  (typeof peopleChanges)[Name]['perform']
+>[1]
+export type PeopleResult<Name extends PeopleChangeName> = Awaited<
+  ReturnType<(typeof peopleChanges)[Name]['perform']>
+>
+export type PeopleAction = {
+  [Name in PeopleChangeName]: { readonly name: Name; readonly details: PeopleDetails<Name> }
+}[PeopleChangeName]
+
+/** What a person's act came to: whom it was done to, and the password where one was made. */
+export type Person = { readonly user: User; readonly password?: string }
+
+export async function isAboutOperator({ db }: Pick<Shared, 'db'>, action: PeopleAction): Promise<boolean> {
+  if (action.name === 'create_user') return isOperatorRole(action.details.role)
+  return (await findUser(db, action.details.email)).role === 'operator'
+}
+
+export async function countOperators({ db }: Pick<Shared, 'db'>): Promise<Operators & { admins: number }> {
+  const roles = (await selectOperators(db)).map(roleOf)
+  return {
+    all: roles.length,
+    deciding: roles.filter((role) => role !== 'reader').length,
+    admins: roles.filter((role) => role === 'admin').length,
+  }
+}
