@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { parseDocument } from '../core/document.ts'
 import { refuse } from '../core/errors.ts'
 import { isId } from '../core/ids.ts'
+import { findOwned, type Where } from '../core/owned.ts'
 import { type Newest, type NewestFilter, selectNewest } from '../db/newest.ts'
 import { type Db, isUniqueViolation, transaction } from '../db/pool.ts'
 import { recordEvent } from '../events/events.ts'
@@ -88,14 +89,8 @@ function readDocument(text: string) {
   )
 }
 
-export async function findCustomer(
-  world: World,
-  where: { partner_id: string; id: string },
-): Promise<Customer> {
-  const customer = isId('customer', where.id) ? await customerById(world.db, where.id) : undefined
-  if (customer?.partner_id !== where.partner_id) refuse('customer_not_found', { param: 'customer_id' })
-  return customer
-}
+export const findCustomer = (world: World, where: Where): Promise<Customer> =>
+  findOwned('customer', where, (id) => customerById(world.db, id))
 
 export async function findCustomers(world: World, filter: NewestFilter): Promise<Newest<Customer>> {
   const { document } = filter.filters
@@ -104,11 +99,7 @@ export async function findCustomers(world: World, filter: NewestFilter): Promise
   return selectNewest(world.db, customerList, { ...filter, filters })
 }
 
-export async function editCustomer(
-  world: World,
-  where: { partner_id: string; id: string },
-  change: CustomerChange,
-): Promise<Customer> {
+export async function editCustomer(world: World, where: Where, change: CustomerChange): Promise<Customer> {
   const customer = isId('customer', where.id)
     ? await transaction(world.db, (tx) =>
         andTell(tx, world, where.id, 'customer.updated', () => changeCustomer(tx, where, change)),
@@ -154,14 +145,14 @@ async function andTell(
 }
 
 /** The customer that a money command is about: of this partner, and free to move money. */
-export function activeCustomer(held: Held, where: { partner_id: string; id: string }) {
+export function activeCustomer(held: Held, where: Where) {
   const customer = ownCustomer(held, where)
   if (customer.status === 'blocked') refuse('customer_blocked')
   return customer
 }
 
 /** Of this partner, blocked or not: for an operator's correction, which a block must not stand in the way of. */
-export function ownCustomer(held: Held, where: { partner_id: string; id: string }) {
+export function ownCustomer(held: Held, where: Where) {
   const customer = held.row(customerRows, where.id)
   if (customer?.partner_id !== where.partner_id) refuse('customer_not_found', { param: 'customer_id' })
   return customer

@@ -1,23 +1,47 @@
-import { refuse } from '../core/errors.ts'
-import { isId } from '../core/ids.ts'
+import { findOwned, type Where } from '../core/owned.ts'
+import { readOrWait, type Wait } from '../http/wait.ts'
 import type { World } from '../world.ts'
-import { eventById, lastPosition } from './store.ts'
+import { eventById, type LogFilter, type LogPage, lastPosition, selectEvents } from './store.ts'
 
 /** Reading the log (contract §12). An event of another partner, or of the other environment, is none. */
-export async function findEvent(world: World, where: { id: string; partner_id: string }, param = 'event_id') {
-  const event = isId('event', where.id) ? await eventById(world.db, where) : undefined
-  return event ?? refuse('event_not_found', { param })
+export const findEvent = (world: World, where: Where, param?: string) =>
+  findOwned('event', where, () => eventById(world.db, where), param)
+
+export type From = {
+  readonly after: string
+  /** Reads the position that an earlier page ended at. */
+  readonly readCursor: (text: string) => bigint | undefined
+}
+
+export type FollowedEvents = LogPage & {
+  /** Undefined: it is to be read on behind an event that is committed, but not in the log yet. */
+  readonly after: bigint | undefined
+}
+
+/** What is behind a point of the log, oldest first; when there is nothing, as soon as there is. */
+export async function followEvents(
+  world: World,
+  filter: Omit<LogFilter, 'from'>,
+  from: From,
+  wait: Wait,
+): Promise<FollowedEvents> {
+  const { partner_id } = filter
+  let after: bigint | undefined
+  const read = async (): Promise<LogPage> => {
+    after ??= await positionAfter(world, partner_id, from)
+    return after === undefined ? { rows: [] } : selectEvents(world.db, { ...filter, from: { after } })
+  }
+  return { ...(await readOrWait(read, partner_id, wait)), after }
 }
 
 /** The position behind which to read on; undefined: that of an event which has none yet. `now` is behind the last one. */
-export async function positionAfter(
+async function positionAfter(
   world: World,
   partner_id: string,
-  after: string,
-  readCursor: (text: string, param: string) => bigint | undefined,
+  { after, readCursor }: From,
 ): Promise<bigint | undefined> {
   if (after === 'start') return 0n
   if (after === 'now') return lastPosition(world.db, partner_id)
-  if (!after.startsWith('evt_')) return readCursor(after, 'after')
+  if (!after.startsWith('evt_')) return readCursor(after)
   return (await findEvent(world, { id: after, partner_id }, 'after')).position ?? undefined
 }

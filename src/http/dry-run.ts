@@ -1,5 +1,6 @@
 import { Type as T, type TProperties } from 'typebox'
 import { type Asset, assets } from '../core/money.ts'
+import type { Tried } from '../ledger/once.ts'
 import { Answered } from './answered.ts'
 import { AssetName, Fields, Units } from './schema.ts'
 
@@ -25,6 +26,16 @@ export const DryRun = <P extends TProperties>(more: P) =>
       description: 'This very request was made before: it would get that answer, and nothing would move',
     }),
   })
+
+/** What a payout or transfer would come to. */
+export function answerTried<Made extends { readonly fee: bigint }>(
+  tried: Tried<Made>,
+  about: (made: Made) => { asset: Asset; more?: Readonly<Record<string, unknown>> },
+): Answered {
+  if (tried.kind === 'refused') return new Answered(tried.answer, tried.replayed)
+  const { asset, more } = about(tried.made)
+  return answerDryRun({ ...tried, asset, fee: tried.made.fee }, more)
+}
 
 /** What was found out. Fields that are undefined are left out. */
 export function answerDryRun(

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type as T } from 'typebox'
+import { refuse } from '../core/errors.ts'
 import type { Lookout } from '../db/lookout.ts'
 import type { Endpoint } from './endpoint.ts'
 
@@ -19,6 +20,24 @@ export const waitQuery = {
   ),
 }
 
+type FollowQuery = {
+  readonly after?: string
+  readonly wait?: string
+  readonly cursor?: string
+  readonly created_after?: string
+  readonly created_before?: string
+}
+
+/** The point that a list is followed from; undefined: it is read newest first. Whoever follows it has said where to begin. */
+export function followedFrom(query: FollowQuery): string | undefined {
+  const from = query.after ?? (query.wait === undefined ? undefined : 'now')
+  if (from === undefined) return undefined
+  for (const param of ['cursor', 'created_after', 'created_before'] as const)
+    if (query[param] !== undefined)
+      refuse('invalid_request', { param, message: `Send after or ${param}, not both.` })
+  return from
+}
+
 /** For how long a caller wants to wait. The query may not have been checked yet: what is no number is no wait. */
 export function waitMsOf(endpoint: Endpoint | undefined, query: unknown): number {
   if (!endpoint?.waits) return 0
@@ -31,23 +50,24 @@ const GATHER_MS = 50
 /** What a filter leaves out wakes a caller for nothing: then it looks less and less often. */
 const GATHER_MAX_MS = 800
 
+export type Wait = { readonly lookout: Lookout; readonly wait_ms: number; readonly gone: AbortSignal }
+
+type Followed = { readonly rows: readonly unknown[]; readonly stopped_at?: bigint | undefined }
+
+const isEmpty = ({ rows, stopped_at }: Followed) => rows.length === 0 && stopped_at === undefined
+
 /** Reads again and again until there is something, or the wait is over. */
-export async function readOrWait<Found>(
+export async function readOrWait<Found extends Followed>(
   read: () => Promise<Found>,
-  wait: {
-    readonly isEmpty: (found: Found) => boolean
-    readonly lookout: Lookout
-    readonly partner_id: string
-    readonly wait_ms: number
-    readonly gone: AbortSignal
-  },
+  partner_id: string,
+  wait: Wait,
 ): Promise<Found> {
   if (wait.wait_ms === 0) return read()
   const until = performance.now() + wait.wait_ms
-  const watch = await wait.lookout.watch(wait.partner_id)
+  const watch = await wait.lookout.watch(partner_id)
   try {
     let found = await read()
-    for (let gather_ms = GATHER_MS; wait.isEmpty(found); gather_ms = Math.min(2 * gather_ms, GATHER_MAX_MS)) {
+    for (let gather_ms = GATHER_MS; isEmpty(found); gather_ms = Math.min(2 * gather_ms, GATHER_MAX_MS)) {
       if (!(await watch.news(until, wait.gone))) break
       await sleep(Math.max(0, Math.min(gather_ms, until - performance.now())))
       found = await read()

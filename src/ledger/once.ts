@@ -3,11 +3,11 @@ import type { Clock } from '../core/clock.ts'
 import { Refusal, refuse } from '../core/errors.ts'
 import { batched } from '../db/batched.ts'
 import type { Db } from '../db/pool.ts'
-import type { Answer, Claim, Claimed, Command, Decision, Held } from './command.ts'
+import { balanceOf } from './balances.ts'
+import type { AccountRef, Answer, Claim, Claimed, Command, Decision, Held } from './command.ts'
 import type { Door } from './commit.ts'
 import { isOver } from './decide.ts'
 import { claimedOf } from './lock.ts'
-import type { Preview } from './preview.ts'
 import { claimKey } from './state.ts'
 
 /**
@@ -79,8 +79,18 @@ function assertSame(claimed: Claimed, claim: Claim): void {
   if (claimed.fingerprint !== claim.fingerprint) refuse('idempotency_conflict', { param: 'idempotency_key' })
 }
 
+/** An order under a caller's key, and the body that a refusal of it would be told with. */
+export type Requested<Order> = {
+  readonly order: Order
+  readonly claim: Claim
+  readonly bodyOf: (refusal: Refusal) => string
+}
+
+/** What a caller is told under its key. */
+export type Told = { readonly answer: Answer; readonly replayed: boolean }
+
 export type Once<Made> =
-  | { readonly kind: 'made'; readonly made: Made }
+  | { readonly kind: 'made'; readonly made: Made; readonly answer: Answer | null }
   | { readonly kind: 'refused'; readonly answer: Answer }
   | { readonly kind: 'existing'; readonly claimed: Claimed }
 
@@ -111,7 +121,7 @@ export function once<Made>(
     return {
       ...decision,
       claims: { ...kept, resource_id, final: false, answer },
-      result: { kind: 'made', made: result },
+      result: { kind: 'made', made: result, answer },
     }
   } catch (error) {
     if (!(error instanceof Refusal) || error.status !== 422) throw error
@@ -124,36 +134,51 @@ export function once<Made>(
 }
 
 /** What an operation under a claim would come to now. */
-export type TriedOnce<Made> =
-  | { readonly kind: 'made'; readonly made: Made; readonly account: Preview<unknown>['account'] }
-  | { readonly kind: 'refused'; readonly answer: Answer; readonly replayed: boolean }
-  /** It would be answered with what was made before; nothing would move. */
-  | { readonly kind: 'existing'; readonly resource_id: string }
+export type Tried<Made> =
+  | ({ readonly kind: 'refused' } & Told)
+  | {
+      readonly kind: 'accepted'
+      readonly made: Made
+      readonly balance_after: bigint
+      /** It would be answered with what was made before; nothing would move. */
+      readonly would_replay: boolean
+    }
+
+export type Trial<Made> = {
+  readonly partner_id: string
+  readonly claim: Claim
+  /** All that the real one does before its command. */
+  prepare(): Promise<Command<Once<Made>>>
+  /** Which balance it comes out of. */
+  accountOf(made: Made): AccountRef
+  find(id: string): Promise<Made | undefined>
+}
 
 /** A dry run: the same look, the same preparation and the same command as for the real one, and nothing of it stays. */
 export async function tryOnce<Made>(
   world: { db: Db; clock: Clock; preview: Door['preview'] },
-  partner_id: string,
-  claim: Claim,
-  prepare: () => Promise<Command<Once<Made>>>,
-): Promise<TriedOnce<Made>> {
+  { partner_id, claim, prepare, accountOf, find }: Trial<Made>,
+): Promise<Tried<Made>> {
   const commit: Door['commit'] = async (command) => (await world.preview(command)).result
+  const wouldReplay = async ({ answer, resource_id }: Claimed): Promise<Tried<Made>> => {
+    if (answer && answer.status >= 400) return { kind: 'refused', answer, replayed: true }
+    const made = (resource_id && (await find(resource_id))) || refuse('service_unavailable')
+    const balance_after = await balanceOf(world.db, accountOf(made))
+    return { kind: 'accepted', made, balance_after, would_replay: true }
+  }
   const claimed = await findClaimed({ ...world, commit }, partner_id, claim)
   if (claimed) return wouldReplay(claimed)
   const { result, account } = await world.preview(await prepare())
   switch (result.kind) {
-    case 'made':
-      return { ...result, account }
+    case 'made': {
+      const { balance } = account(accountOf(result.made))!
+      return { kind: 'accepted', made: result.made, balance_after: balance, would_replay: false }
+    }
     case 'refused':
       return { ...result, replayed: false }
     case 'existing':
       return wouldReplay(result.claimed)
   }
-}
-
-function wouldReplay<Made>({ answer, resource_id }: Claimed): TriedOnce<Made> {
-  if (answer && answer.status >= 400) return { kind: 'refused', answer, replayed: true }
-  return { kind: 'existing', resource_id: resource_id ?? refuse('service_unavailable') }
 }
 
 export type Referenced = { readonly id: string; readonly replayed: boolean }

@@ -14,7 +14,7 @@ import {
   timeQuery,
   Units,
 } from '../http/schema.ts'
-import { ADDRESS_PATTERN, networkNames, TX_HASH_PATTERN } from './address.ts'
+import { ADDRESS_PATTERN, type Network, networkNames, networks, TX_HASH_PATTERN } from './address.ts'
 import type { Transfer } from './store.ts'
 
 const CoinName = T.Enum(['USDT', 'BTC'])
@@ -203,6 +203,11 @@ export const getTransfer = endpoint({
   reply: { status: 200, schema: TransferObject },
   errors: ['transfer_not_found'],
 })
+
+export const renderFee = (network: Network, fee: bigint) => {
+  const { asset } = networks[network]
+  return { network, asset, fee: fee.toString(), decimals: assets[asset].decimals }
+}
 
 export const getFees = endpoint({
   name: 'onchain.fees.list',

@@ -1,57 +1,34 @@
-import { refuse } from '../core/errors.ts'
-import { assets, parseMoney } from '../core/money.ts'
+import type { Static } from 'typebox'
+import { parseMoney } from '../core/money.ts'
 import { selectNewest } from '../db/newest.ts'
 import { Answered } from '../http/answered.ts'
-import { answerDryRun } from '../http/dry-run.ts'
+import { answerTried } from '../http/dry-run.ts'
 import { type Handler, handle } from '../http/endpoint.ts'
 import { filterOf, listOf, pageOf } from '../http/page.ts'
-import { claimOf, findClaimed } from '../ledger/once.ts'
-import { networkNames, networks } from './address.ts'
+import { claimOf } from '../ledger/once.ts'
+import type { World } from '../world.ts'
 import * as contract from './contract.ts'
 import { type Transfer, transferList } from './store.ts'
 import {
-  currentFee,
+  createTransfer,
+  currentFees,
   findTransfer,
   OPERATION,
-  prepareTransfer,
   readDestination,
   type TransferOrder,
   tryTransfer,
 } from './transfers.ts'
 
-const { renderTransfer } = contract
+const { renderFee, renderTransfer } = contract
 
 export const transfersRoutes: Handler[] = [
   handle(contract.createTransfer, async ({ world, actor, query, body, bodyOf }) => {
-    const order: TransferOrder = {
-      customer_id: body.customer_id,
-      asset: body.asset,
-      network: readDestination(world, body.asset, body.network, body.destination_address),
-      amount_net: parseMoney(body.asset, body.amount).units,
-      destination_address: body.destination_address,
-      idempotency_key: body.idempotency_key,
-    }
-    const claim = claimOf(actor.key_id, OPERATION, body)
-    const request = { order, claim, bodyOf }
-
-    if (query.dry_run === 'true') {
-      const tried = await tryTransfer(world, actor, request)
-      if (tried.kind === 'refused') return new Answered(tried.answer, tried.replayed)
-      const { transfer, balance_after, would_replay } = tried
-      return answerDryRun({ asset: transfer.asset, fee: transfer.fee, balance_after, would_replay })
-    }
-
-    const claimed = await findClaimed(world, actor.partner_id, claim)
-    if (claimed?.answer) return new Answered(claimed.answer, true)
-    const done = await world.commit(await prepareTransfer(world, actor, request))
-    switch (done.kind) {
-      case 'refused':
-        return new Answered(done.answer, false)
-      case 'existing':
-        return new Answered(done.claimed.answer ?? refuse('service_unavailable'), true)
-      case 'made':
-        return renderTransfer(done.made)
-    }
+    const order = readOrder(world, body)
+    const request = { order, claim: claimOf(actor.key_id, OPERATION, body), bodyOf }
+    if (query.dry_run === 'true')
+      return answerTried(await tryTransfer(world, actor, request), ({ asset }) => ({ asset }))
+    const { answer, replayed } = await createTransfer(world, actor, request)
+    return new Answered(answer, replayed)
   }),
 
   handle(contract.listTransfers, async (call) => {
@@ -77,16 +54,16 @@ export const transfersRoutes: Handler[] = [
     renderTransfer(await findTransfer(world, actor, params.transfer_id)),
   ),
 
-  handle(contract.getFees, async ({ world }) => {
-    const fees = await Promise.all(
-      networkNames.map(async (network) => {
-        const fee = await currentFee(world, network).catch(() => undefined)
-        const { asset } = networks[network]
-        return fee === undefined
-          ? []
-          : [{ network, asset, fee: fee.toString(), decimals: assets[asset].decimals }]
-      }),
-    )
-    return { data: fees.flat() }
-  }),
+  handle(contract.getFees, async ({ world }) => ({
+    data: (await currentFees(world)).map(({ network, fee }) => renderFee(network, fee)),
+  })),
 ]
+
+const readOrder = (world: World, body: Static<typeof contract.createTransfer.body>): TransferOrder => ({
+  customer_id: body.customer_id,
+  asset: body.asset,
+  network: readDestination(world, body.asset, body.network, body.destination_address),
+  amount_net: parseMoney(body.asset, body.amount).units,
+  destination_address: body.destination_address,
+  idempotency_key: body.idempotency_key,
+})

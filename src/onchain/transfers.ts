@@ -1,5 +1,5 @@
 import type { PartnerActor } from '../core/actor.ts'
-import { type Refusal, refuse } from '../core/errors.ts'
+import { refuse } from '../core/errors.ts'
 import { UNITS_MAX } from '../core/money.ts'
 import { findOwned } from '../core/owned.ts'
 import { activeCustomer, findCustomer } from '../customers/customers.ts'
@@ -7,9 +7,17 @@ import { customerRows } from '../customers/store.ts'
 import { eventWrite } from '../events/events.ts'
 import { onBehalfOf } from '../keys/keys.ts'
 import { customerAccount, inTransitAccount } from '../ledger/accounts.ts'
-import { assertCovered, balanceOf } from '../ledger/balances.ts'
-import { type Claim, type Command, writeTo } from '../ledger/command.ts'
-import { type Once, once, type TriedOnce, tryOnce } from '../ledger/once.ts'
+import { assertCovered } from '../ledger/balances.ts'
+import { type Command, writeTo } from '../ledger/command.ts'
+import {
+  findClaimed,
+  type Once,
+  once,
+  type Requested,
+  type Told,
+  type Tried,
+  tryOnce,
+} from '../ledger/once.ts'
 import { spendHeld } from '../money-limits/money-limits.ts'
 import { usageRows } from '../money-limits/store.ts'
 import type { World } from '../world.ts'
@@ -20,7 +28,7 @@ import { insertTransfers, selectTransfer, type Transfer, transferById } from './
 
 /**
  * On-chain transfers (interface §4.2). Accepted: the gross leaves the balance into transit, in the transaction that claims
- * the idempotency key. The rest is the carrier's (carrier.ts): signed once, broadcast, confirmed, or returned.
+ * the idempotency key. The rest is the worker's (worker.ts): signed once, broadcast, confirmed, or returned.
  */
 export type TransferOrder = Pick<
   Transfer,
@@ -63,11 +71,44 @@ export async function currentFee(world: World, network: Network): Promise<bigint
   return feeOf(network, await world.chain.feeInputs(network))
 }
 
-export type TransferRequest = {
-  readonly order: TransferOrder
-  readonly claim: Claim
-  readonly bodyOf: (refusal: Refusal) => string
+/** What a transfer costs on each network; one that cannot say is left out. */
+export async function currentFees(world: World): Promise<{ network: Network; fee: bigint }[]> {
+  const fees = await Promise.all(
+    networkNames.map(async (network) => {
+      const fee = await currentFee(world, network).catch(() => undefined)
+      return fee === undefined ? [] : [{ network, fee }]
+    }),
+  )
+  return fees.flat()
 }
+
+export type TransferRequest = Requested<TransferOrder>
+
+export async function createTransfer(
+  world: World,
+  actor: PartnerActor,
+  request: TransferRequest,
+): Promise<Told> {
+  const claimed = await findClaimed(world, actor.partner_id, request.claim)
+  if (claimed?.answer) return { answer: claimed.answer, replayed: true }
+  const done = await world.commit(await prepareTransfer(world, actor, request))
+  const { answer } = done.kind === 'existing' ? done.claimed : done
+  return { answer: answer ?? refuse('service_unavailable'), replayed: done.kind === 'existing' }
+}
+
+/** What a transfer would come to, without doing any of it. */
+export const tryTransfer = (
+  world: World,
+  actor: PartnerActor,
+  request: TransferRequest,
+): Promise<Tried<Transfer>> =>
+  tryOnce<Transfer>(world, {
+    partner_id: actor.partner_id,
+    claim: request.claim,
+    prepare: () => prepareTransfer(world, actor, request),
+    accountOf: (transfer) => transfer,
+    find: (id) => transferById(world.db, id),
+  })
 
 /** All that comes before the door, in the order of the contract; the same for a transfer and for its dry run. */
 export async function prepareTransfer(
@@ -147,32 +188,6 @@ export function acceptTransfer(
         }
       }),
   })
-}
-
-export type TriedTransfer =
-  | Extract<TriedOnce<Transfer>, { kind: 'refused' }>
-  | {
-      readonly kind: 'answer'
-      readonly transfer: Transfer
-      readonly balance_after: bigint
-      readonly would_replay: boolean
-    }
-
-/** What a transfer would come to, without doing any of it. */
-export async function tryTransfer(
-  world: World,
-  actor: PartnerActor,
-  request: TransferRequest,
-): Promise<TriedTransfer> {
-  const prepare = () => prepareTransfer(world, actor, request)
-  const tried = await tryOnce(world, actor.partner_id, request.claim, prepare)
-  if (tried.kind === 'refused') return tried
-  if (tried.kind === 'made') {
-    const { balance } = tried.account(tried.made)!
-    return { kind: 'answer', transfer: tried.made, balance_after: balance, would_replay: false }
-  }
-  const transfer = (await transferById(world.db, tried.resource_id)) ?? refuse('service_unavailable')
-  return { kind: 'answer', transfer, balance_after: await balanceOf(world.db, transfer), would_replay: true }
 }
 
 /** Money limits count what is sent, without the fee. */

@@ -3,7 +3,8 @@ import type { Answer, Claimed, Command, Decision } from '../ledger/command.ts'
 import { readClaimed, recall } from '../ledger/once.ts'
 import type { World } from '../world.ts'
 import { answerWith, claimedBy, claimOfPayout, type Settled } from './settle.ts'
-import { type Payout, payoutRows } from './store.ts'
+import { type Payout, payoutById, payoutRows } from './store.ts'
+import type { PayoutWorker } from './worker.ts'
 
 /** Tells when a payout is settled by this process, until it is told to stop. */
 export type Watch = { readonly settled: Promise<Settled>; stop(): void }
@@ -26,6 +27,17 @@ export function fixAnswer(world: World, payout: Payout): Command<Fixed> {
       return { ...(claimed ? { claims: { ...claimed, answer } } : {}), result: { answer } }
     },
   }
+}
+
+/** What the claim's first caller was, or will be, told. */
+export async function answerUnder(
+  world: World,
+  { watch }: Pick<PayoutWorker, 'watch'>,
+  { answer, resource_id }: Claimed,
+): Promise<Answer> {
+  if (answer) return answer
+  const payout = (resource_id && (await payoutById(world.db, resource_id))) || refuse('service_unavailable')
+  return awaitAnswer(world, payout, watch(payout.id))
 }
 
 const LOOK_MS = 100

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { PartnerActor } from '../core/actor.ts'
-import { type Refusal, refuse } from '../core/errors.ts'
+import { crashPoint } from '../core/crash-point.ts'
+import { refuse } from '../core/errors.ts'
 import { type Money, UNITS_MAX } from '../core/money.ts'
 import { findOwned } from '../core/owned.ts'
 import { activeCustomer, findCustomer } from '../customers/customers.ts'
@@ -8,13 +9,22 @@ import { customerRows } from '../customers/store.ts'
 import { eventWrite } from '../events/events.ts'
 import { onBehalfOf } from '../keys/keys.ts'
 import { customerAccount, inTransitAccount } from '../ledger/accounts.ts'
-import { assertCovered, balanceOf } from '../ledger/balances.ts'
-import { type Claim, type Command, writeTo } from '../ledger/command.ts'
-import { type Once, once, type TriedOnce, tryOnce } from '../ledger/once.ts'
+import { assertCovered } from '../ledger/balances.ts'
+import { type Command, type Held, writeTo } from '../ledger/command.ts'
+import {
+  findClaimed,
+  type Once,
+  once,
+  type Requested,
+  type Told,
+  type Tried,
+  tryOnce,
+} from '../ledger/once.ts'
 import { spendHeld } from '../money-limits/money-limits.ts'
 import { usageRows } from '../money-limits/store.ts'
 import type { Holder } from '../rails/pix/rail.ts'
 import type { World } from '../world.ts'
+import { answerUnder, awaitAnswer } from './answers.ts'
 import { renderPayout } from './contract.ts'
 import { RAIL } from './settle.ts'
 import {
@@ -25,6 +35,7 @@ import {
   payoutRow,
   selectPayout,
 } from './store.ts'
+import type { PayoutWorker } from './worker.ts'
 
 /**
  * Pix payouts (interface §4.1). Accepted: the gross leaves the balance into transit, in the transaction that claims the
@@ -73,11 +84,52 @@ export function isAllowed(
 const isDeclared = ({ to }: PayoutOrder, { document }: Counterparty): boolean =>
   'bank_account' in to || to.document === undefined || to.document === document
 
-export type PayoutRequest = {
-  readonly order: PayoutOrder
-  readonly claim: Claim
-  readonly bodyOf: (refusal: Refusal) => string
+export type PayoutRequest = Requested<PayoutOrder>
+
+/** Tells how the payout ended, or its state once the call has waited for long enough. */
+export async function createPayout(
+  world: World,
+  actor: PartnerActor,
+  request: PayoutRequest,
+  { worker, countLookup }: { worker: PayoutWorker; countLookup: () => Promise<void> },
+): Promise<Told> {
+  const claimed = await findClaimed(world, actor.partner_id, request.claim)
+  if (claimed) return { answer: await answerUnder(world, worker, claimed), replayed: true }
+  const { command, payable } = await preparePayout(world, actor, request)
+  // A refusal tells whose key it is not: such answers are counted, so that nobody can scan with them.
+  if (!payable) await countLookup()
+  const since = performance.now()
+  const done = await world.commit(command)
+  switch (done.kind) {
+    case 'refused':
+      return { answer: done.answer, replayed: false }
+    case 'existing':
+      return { answer: await answerUnder(world, worker, done.claimed), replayed: true }
+    case 'made': {
+      const watch = worker.watch(done.made.id)
+      worker.send(done.made, since).catch(() => {}) // The lease brings back whatever went wrong here.
+      const answer = await awaitAnswer(world, done.made, watch)
+      crashPoint('before_answer')
+      return { answer, replayed: false }
+    }
+  }
 }
+
+/** What a payout would come to, without doing any of it. */
+export const tryPayout = (
+  world: World,
+  actor: PartnerActor,
+  request: PayoutRequest,
+): Promise<Tried<Payout>> =>
+  tryOnce<Payout>(world, {
+    partner_id: actor.partner_id,
+    claim: request.claim,
+    prepare: async () => (await preparePayout(world, actor, request)).command,
+    accountOf,
+    find: (id) => payoutById(world.db, id),
+  })
+
+const accountOf = ({ customer_id }: { customer_id: string }) => ({ customer_id, asset: 'BRL' }) as const
 
 /** All that comes before the door, in the order of the contract; the same for a payout and for its dry run. */
 export async function preparePayout(
@@ -97,85 +149,95 @@ export async function preparePayout(
   }
 }
 
+type AcceptedRequest = PayoutRequest & { readonly counterparty: Counterparty | undefined }
+
 export function acceptPayout(
   world: World,
   actor: PartnerActor,
-  { order, claim, counterparty, bodyOf }: PayoutRequest & { counterparty: Counterparty | undefined },
+  request: AcceptedRequest,
 ): Command<Once<Payout>> {
-  const { partner_id } = actor
-  const { customer_id, amount } = order
+  const { claim, bodyOf, order } = request
   const id = world.newId('payout')
-  const account = { customer_id, asset: 'BRL' } as const
-  const fee = actor.terms.pix_fee
-  const gross = amount.units + fee
-  const reads = [customerRows, usageRows].map((source) => ({ source, id: customer_id }))
+  const reads = [customerRows, usageRows].map((source) => ({ source, id: order.customer_id }))
   return onBehalfOf(actor, {
-    partner_id,
-    locks: { claim, accounts: [account], reads },
-    decide: (held) =>
-      once(held, claim, bodyOf, () => {
-        const customer = activeCustomer(held, { partner_id, id: customer_id })
-        if (!counterparty) refuse('pix_key_not_found', { param: 'counterparty.pix_key' })
-        if (!isDeclared(order, counterparty)) refuseDeclared()
-        if (!isAllowed(counterparty, customer, actor))
-          refuse('counterparty_not_allowed', { param: 'counterparty' })
-        if (gross > UNITS_MAX) refuse('amount_too_large', { param: 'amount' })
-        const keeps = spendHeld(held, limited(order))
-        assertCovered(held.account(account)!, gross) // interface §4.1, rule 1
-        const payout: Payout = {
-          id,
-          partner_id,
-          customer_id,
-          api_key_id: actor.key_id,
-          idempotency_key: order.idempotency_key,
-          amount: amount.units,
-          fee,
-          status: 'pending',
-          counterparty,
-          description: order.description,
-          send_id: newSendId(),
-          end_to_end_id: null,
-          failure_code: null,
-          rail_code: null,
-          attempts: 1,
-          next_attempt_at: new Date(held.now.getTime() + world.lease_ms),
-          sequence: 1,
-          created_at: held.now,
-          completed_at: null,
-        }
-        // Whoever accepts it also sends it, at once: the row says so before anything is sent.
-        const processing: Payout = { ...payout, status: 'processing', sequence: 2 }
-        const event = (type: 'pix.payout.created' | 'pix.payout.processing', object: Payout) =>
-          eventWrite(
-            world,
-            { partner_id, type, object: renderPayout(object), sequence: object.sequence },
-            held.now,
-          )
-        return {
-          resource_id: id,
-          answer: null,
-          keeps,
-          movements: [
-            {
-              cause_id: id,
-              name: 'accepted',
-              partner_id,
-              lines: [
-                { account: customerAccount(customer_id), asset: 'BRL', amount: -gross },
-                { account: inTransitAccount(RAIL, customer_id), asset: 'BRL', amount: gross },
-              ],
-            },
-          ],
-          writes: [
-            writeTo(insertPayouts, payoutRow(processing)),
-            event('pix.payout.created', payout),
-            event('pix.payout.processing', processing),
-          ],
-          result: processing,
-        }
-      }),
+    partner_id: actor.partner_id,
+    locks: { claim, accounts: [accountOf(order)], reads },
+    decide: (held) => once(held, claim, bodyOf, () => acceptance(world, actor, held, id, request)),
   })
 }
+
+function acceptance(
+  world: World,
+  actor: PartnerActor,
+  held: Held,
+  id: string,
+  { order, counterparty }: AcceptedRequest,
+) {
+  const { partner_id } = actor
+  const { customer_id } = order
+  const customer = activeCustomer(held, { partner_id, id: customer_id })
+  if (!counterparty) refuse('pix_key_not_found', { param: 'counterparty.pix_key' })
+  if (!isDeclared(order, counterparty)) refuseDeclared()
+  if (!isAllowed(counterparty, customer, actor)) refuse('counterparty_not_allowed', { param: 'counterparty' })
+  const gross = order.amount.units + actor.terms.pix_fee
+  if (gross > UNITS_MAX) refuse('amount_too_large', { param: 'amount' })
+  const keeps = spendHeld(held, limited(order))
+  assertCovered(held.account(accountOf(order))!, gross) // §4.1 rule 1
+  const payout = newPayout(world, actor, held.now, { id, order, counterparty })
+  // Whoever accepts it also sends it, at once: the row says so before anything is sent.
+  const processing: Payout = { ...payout, status: 'processing', sequence: 2 }
+  const event = (type: 'pix.payout.created' | 'pix.payout.processing', object: Payout) =>
+    eventWrite(world, { partner_id, type, object: renderPayout(object), sequence: object.sequence }, held.now)
+  return {
+    resource_id: id,
+    answer: null,
+    keeps,
+    movements: [
+      {
+        cause_id: id,
+        name: 'accepted' as const,
+        partner_id,
+        lines: [
+          { account: customerAccount(customer_id), asset: 'BRL', amount: -gross } as const,
+          { account: inTransitAccount(RAIL, customer_id), asset: 'BRL', amount: gross } as const,
+        ],
+      },
+    ],
+    writes: [
+      writeTo(insertPayouts, payoutRow(processing)),
+      event('pix.payout.created', payout),
+      event('pix.payout.processing', processing),
+    ],
+    result: processing,
+  }
+}
+
+const newPayout = (
+  world: World,
+  actor: PartnerActor,
+  now: Date,
+  { id, order, counterparty }: { id: string; order: PayoutOrder; counterparty: Counterparty },
+): Payout => ({
+  id,
+  partner_id: actor.partner_id,
+  customer_id: order.customer_id,
+  api_key_id: actor.key_id,
+  idempotency_key: order.idempotency_key,
+  amount: order.amount.units,
+  fee: actor.terms.pix_fee,
+  status: 'pending',
+  counterparty,
+  description: order.description,
+  send_id: newSendId(),
+  end_to_end_id: null,
+  failure_code: null,
+  rail_code: null,
+  attempts: 1,
+  next_attempt_at: new Date(now.getTime() + world.lease_ms),
+  sequence: 1,
+  created_at: now,
+  completed_at: null,
+})
 
 function refuseDeclared(): never {
   return refuse('counterparty_not_allowed', {
@@ -183,35 +245,6 @@ function refuseDeclared(): never {
     message:
       'This Pix key belongs to another document than counterparty.document. Check both, or leave the document out.',
   })
-}
-
-export type TriedPayout =
-  | Extract<TriedOnce<Payout>, { kind: 'refused' }>
-  | {
-      readonly kind: 'answer'
-      readonly payout: Payout
-      readonly balance_after: bigint
-      readonly would_replay: boolean
-    }
-
-/** What a payout would come to, without doing any of it. */
-export async function tryPayout(
-  world: World,
-  actor: PartnerActor,
-  request: PayoutRequest,
-): Promise<TriedPayout> {
-  const tried = await tryOnce(world, actor.partner_id, request.claim, async () => {
-    const { command } = await preparePayout(world, actor, request)
-    return command
-  })
-  if (tried.kind === 'refused') return tried
-  if (tried.kind === 'made') {
-    const { balance } = tried.account({ customer_id: tried.made.customer_id, asset: 'BRL' })!
-    return { kind: 'answer', payout: tried.made, balance_after: balance, would_replay: false }
-  }
-  const payout = (await payoutById(world.db, tried.resource_id)) ?? refuse('service_unavailable')
-  const balance_after = await balanceOf(world.db, { customer_id: payout.customer_id, asset: 'BRL' })
-  return { kind: 'answer', payout, balance_after, would_replay: true }
 }
 
 /** Money limits count what is sent, without the fee. */

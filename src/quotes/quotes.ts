@@ -1,9 +1,11 @@
 import type { PartnerActor } from '../core/actor.ts'
 import { refuse } from '../core/errors.ts'
+import { isId } from '../core/ids.ts'
 import type { Asset } from '../core/money.ts'
 import { findOwned } from '../core/owned.ts'
 import { activeCustomer } from '../customers/customers.ts'
 import { customerRows } from '../customers/store.ts'
+import { type Newest, type NewestFilter, selectNewest } from '../db/newest.ts'
 import { onBehalfOf } from '../keys/keys.ts'
 import { type Command, writeTo } from '../ledger/command.ts'
 import type { FedPrices } from '../rails/prices/feed.ts'
@@ -14,15 +16,16 @@ import {
   feeRates,
   lockedPrice,
   type Pair,
+  pairOf,
   rateOf,
   type Side,
   worthInBrl,
 } from './arithmetic.ts'
 import { freshPrice, lastPrice } from './prices.ts'
-import { insertQuotes, type Quote, quoteById } from './store.ts'
+import { insertQuotes, type Quote, quoteById, quoteList } from './store.ts'
 
 /** Interface §8: how long a quote holds, to the millisecond, by the database's clock. */
-export const VALID_MS = 30_000
+const VALID_MS = 30_000
 
 export type QuoteOrder = {
   readonly customer_id: string
@@ -38,6 +41,40 @@ export type QuoteOrder = {
 
 export const findQuote = (world: World, { partner_id }: PartnerActor, id: string): Promise<Quote> =>
   findOwned('quote', { id, partner_id }, () => quoteById(world.db, id))
+
+/** As a caller sends it. */
+export type QuoteRequest = Omit<QuoteOrder, 'pair' | 'side'>
+
+export async function createQuote(world: World, actor: PartnerActor, request: QuoteRequest): Promise<Quote> {
+  const order = checkRequest(world, request)
+  return world.commit(lockQuote(world, actor, order, await world.prices.latest()))
+}
+
+function checkRequest({ quoting }: World, request: QuoteRequest): QuoteOrder {
+  const { from_asset, to_asset, amount_asset, partner_fee_bps, customer_id } = request
+  const { pair, side } = pairOf(from_asset, to_asset) ?? refuse('unsupported_pair', { param: 'to_asset' })
+  if (amount_asset !== from_asset && amount_asset !== to_asset)
+    refuse('invalid_request', {
+      param: 'amount_asset',
+      message: `amount_asset must be ${from_asset} or ${to_asset}, one of the two that are converted.`,
+    })
+  const { partner_fee_max_bps } = quoting
+  if (partner_fee_bps > partner_fee_max_bps)
+    refuse('invalid_request', {
+      param: 'partner_fee_bps',
+      message: `partner_fee_bps must be at most ${partner_fee_max_bps}.`,
+    })
+  if (!isId('customer', customer_id)) refuse('customer_not_found', { param: 'customer_id' })
+  return { ...request, pair, side }
+}
+
+/** What is still pending was made within the time that a quote holds: whatever is older has come to its end. */
+export function listQuotes(world: World, filter: NewestFilter, now: Date): Promise<Newest<Quote>> {
+  const oldest = new Date(now.getTime() - VALID_MS)
+  const pending = filter.filters.status === 'pending'
+  const after = pending && !(filter.after && filter.after > oldest) ? oldest : filter.after
+  return selectNewest<Quote>(world.db, quoteList(now), { ...filter, after })
+}
 
 /** Moves nothing and reserves nothing; goes through the door so that the clock, the key and the customer are judged in one place. */
 export function lockQuote(

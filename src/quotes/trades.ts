@@ -1,6 +1,7 @@
 import type { PartnerActor } from '../core/actor.ts'
 import { refuse } from '../core/errors.ts'
 import { UNITS_MAX } from '../core/money.ts'
+import { findOwned } from '../core/owned.ts'
 import { activeCustomer } from '../customers/customers.ts'
 import { customerRows } from '../customers/store.ts'
 import { eventWrite } from '../events/events.ts'
@@ -15,9 +16,10 @@ import {
 import { assertCovered } from '../ledger/balances.ts'
 import { type Command, writeTo } from '../ledger/command.ts'
 import { insertUnfolded } from '../treasury/store.ts'
-import type { Room } from '../treasury/worker.ts'
+import type { Room, TreasuryWorker } from '../treasury/worker.ts'
 import type { World } from '../world.ts'
 import { renderTrade } from './contract.ts'
+import { findQuote } from './quotes.ts'
 import { insertTrades, markExecuted, type Quote, quoteRows, type Trade, tradeById } from './store.ts'
 
 /**
@@ -27,6 +29,26 @@ import { insertTrades, markExecuted, type Quote, quoteRows, type Trade, tradeByI
 export type Executed =
   | { readonly kind: 'made'; readonly trade: Trade }
   | { readonly kind: 'existing'; readonly trade_id: string }
+
+export const findTrade = (world: World, { partner_id }: PartnerActor, id: string): Promise<Trade> =>
+  findOwned('trade', { id, partner_id }, () => tradeById(world.db, id))
+
+/** What the quote became; `replayed`: for somebody before. */
+export async function executeQuote(
+  world: World,
+  actor: PartnerActor,
+  quote_id: string,
+  treasury: TreasuryWorker,
+): Promise<{ trade: Trade; replayed: boolean }> {
+  const quote = await findQuote(world, actor, quote_id)
+  // Also one that was executed before goes through the door: what is repeated must be there to stay.
+  const done = await world.commit(execute(world, actor, quote, await treasury.room()))
+  if (done.kind === 'made') return { trade: done.trade, replayed: false }
+  return { trade: await tradeOf(world, done), replayed: true }
+}
+
+const tradeOf = async (world: World, { trade_id }: { trade_id: string }): Promise<Trade> =>
+  (await tradeById(world.db, trade_id)) ?? refuse('service_unavailable')
 
 export function execute(
   world: World,
@@ -119,13 +141,14 @@ export type TriedExecute = {
 export async function tryExecute(
   world: World,
   actor: PartnerActor,
-  quote: Quote,
-  room: Room,
+  quote_id: string,
+  treasury: TreasuryWorker,
 ): Promise<TriedExecute> {
+  const quote = await findQuote(world, actor, quote_id)
   const from = { customer_id: quote.customer_id, asset: quote.from_asset }
-  const { result: done, account } = await world.preview(execute(world, actor, quote, room))
+  const command = execute(world, actor, quote, await treasury.room())
+  const { result: done, account } = await world.preview(command)
   const balance_after = account(from)!.balance
   if (done.kind === 'made') return { trade: done.trade, balance_after, would_replay: false }
-  const trade = (await tradeById(world.db, done.trade_id)) ?? refuse('service_unavailable')
-  return { trade, balance_after, would_replay: true }
+  return { trade: await tradeOf(world, done), balance_after, would_replay: true }
 }

@@ -1,5 +1,6 @@
 import { refuse } from '../core/errors.ts'
 import { isId } from '../core/ids.ts'
+import { findOwned, type Where } from '../core/owned.ts'
 import type { Sealer } from '../core/seal.ts'
 import { transaction } from '../db/pool.ts'
 import { sealInForce } from '../db/sealing.ts'
@@ -35,8 +36,6 @@ export type Webhooks = {
   readonly worker: WebhookWorker
   readonly reach: Reach
 }
-
-type Where = { readonly id: string; readonly partner_id: string }
 
 const ENDPOINTS_MAX = 20
 const PENDING_ENDED_AT_ONCE = 1000
@@ -77,10 +76,8 @@ function checkUrl(world: World, { reach }: Webhooks, url: string): void {
 
 const missing = () => refuse('webhook_endpoint_not_found', { param: 'endpoint_id' })
 
-export async function findEndpoint(world: World, where: Where): Promise<WebhookEndpoint> {
-  const found = isId('webhook_endpoint', where.id) ? await selectEndpoint(world.db, where) : undefined
-  return found ?? missing()
-}
+export const findEndpoint = (world: World, where: Where): Promise<WebhookEndpoint> =>
+  findOwned('webhook_endpoint', where, () => selectEndpoint(world.db, where), 'endpoint_id')
 
 export async function enabledEndpoint(world: World, where: Where): Promise<WebhookEndpoint> {
   const endpoint = await findEndpoint(world, where)

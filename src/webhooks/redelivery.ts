@@ -1,4 +1,5 @@
 import { refuse } from '../core/errors.ts'
+import type { Where } from '../core/owned.ts'
 import { type Db, transaction } from '../db/pool.ts'
 import { TEST_TYPE } from '../events/events.ts'
 import { findEvent } from '../events/log.ts'
@@ -16,8 +17,6 @@ const RANGE_PARTS_MAX = 5
 
 /** Nobody knows when a receiver will have worked off what waits for it. */
 const ASK_AGAIN_SECONDS = 60
-
-type Where = { readonly id: string; readonly partner_id: string }
 
 /** To every enabled endpoint that listens to its kind, or to the one that is named. */
 export async function redeliverEvent(

@@ -1,11 +1,11 @@
 import type { PartnerActor } from '../core/actor.ts'
 import { refuse } from '../core/errors.ts'
-import { isId } from '../core/ids.ts'
 import { selectNewest } from '../db/newest.ts'
 import { type Handler, handle } from '../http/endpoint.ts'
 import { filterOf, listOf, pageOf, parseTime } from '../http/page.ts'
 import { worldOf } from '../keys/keys.ts'
 import * as contract from './contract.ts'
+import { findDelivery, listDeliveries } from './deliveries.ts'
 import {
   createEndpoint,
   editEndpoint,
@@ -15,14 +15,11 @@ import {
   sendTest,
   type Webhooks,
 } from './endpoints.ts'
-import { deliveryList, selectDeliveries } from './queue.ts'
 import { redeliverEvent, redeliverRangeOf } from './redelivery.ts'
 import { endpointList, type WebhookEndpoint } from './store.ts'
 
 const { renderDelivery, renderEndpoint } = contract
 
-const SHOWN_IN_LIST = 1024
-const SHOWN_ALONE = 1_000_000
 const GRACE_HOURS = 24
 
 export const webhooksRoutes = (webhooks: Webhooks): Handler[] => [
@@ -70,32 +67,19 @@ export const webhooksRoutes = (webhooks: Webhooks): Handler[] => [
 
   handle(contract.listDeliveries, async (call) => {
     const { world, actor, params, query } = call
-    const { id: endpoint_id } = await findEndpoint(world, whereOf(actor, params))
     const list = listOf(contract.listDeliveries, call)
-    const found = await selectNewest(world.db, deliveryList(endpoint_id), {
-      partner_id: actor.partner_id,
-      filters: { status: query.status },
-      ...filterOf(list, 'evt'),
-    })
-    const event_ids = found.rows.slice(0, list.limit).map(({ id }) => id)
-    const deliveries = await selectDeliveries(world.db, { endpoint_id, event_ids, shown: SHOWN_IN_LIST })
-    const page = pageOf(list, found, () => undefined)
+    const { partner_id } = actor
+    const filter = { partner_id, filters: { status: query.status }, ...filterOf(list, 'evt') }
+    const { found, deliveries } = await listDeliveries(world, whereOf(actor, params), filter)
     return {
-      ...page,
+      ...pageOf(list, found, () => undefined),
       data: deliveries.map((delivery) => renderDelivery(delivery, world.environment, actor)),
     }
   }),
 
   handle(contract.getDelivery, async ({ world, actor, params }) => {
-    const { id: endpoint_id } = await findEndpoint(world, whereOf(actor, params))
-    const { event_id } = params
-    const filter = { endpoint_id, event_ids: [event_id], shown: SHOWN_ALONE }
-    const [delivery] = isId('event', event_id) ? await selectDeliveries(world.db, filter) : []
-    return renderDelivery(
-      delivery ?? refuse('event_not_found', { param: 'event_id' }),
-      world.environment,
-      actor,
-    )
+    const delivery = await findDelivery(world, whereOf(actor, params), params.event_id)
+    return renderDelivery(delivery, world.environment, actor)
   }),
 
   handle(contract.testWebhookEndpoint, async ({ world, actor, params }) =>

@@ -1,0 +1,33 @@
+import { refuse } from '../core/errors.ts'
+import { isId } from '../core/ids.ts'
+import type { Where } from '../core/owned.ts'
+import { type Newest, type NewestFilter, selectNewest } from '../db/newest.ts'
+import type { World } from '../world.ts'
+import { findEndpoint } from './endpoints.ts'
+import { type Delivery, deliveryList, selectDeliveries } from './queue.ts'
+
+/** How many characters of an answer are shown. */
+const SHOWN_IN_LIST = 1024
+const SHOWN_ALONE = 1_000_000
+
+type Listed = { readonly id: string; readonly created_at: Date }
+
+/** What was sent to an endpoint. `found` has one more than is shown when there are more. */
+export async function listDeliveries(
+  world: World,
+  endpoint: Where,
+  filter: NewestFilter,
+): Promise<{ found: Newest<Listed>; deliveries: Delivery[] }> {
+  const { id: endpoint_id } = await findEndpoint(world, endpoint)
+  const found = await selectNewest(world.db, deliveryList(endpoint_id), filter)
+  const event_ids = found.rows.slice(0, filter.limit - 1).map(({ id }) => id)
+  const deliveries = await selectDeliveries(world.db, { endpoint_id, event_ids, shown: SHOWN_IN_LIST })
+  return { found, deliveries }
+}
+
+export async function findDelivery(world: World, endpoint: Where, event_id: string): Promise<Delivery> {
+  const { id: endpoint_id } = await findEndpoint(world, endpoint)
+  const filter = { endpoint_id, event_ids: [event_id], shown: SHOWN_ALONE }
+  const [delivery] = isId('event', event_id) ? await selectDeliveries(world.db, filter) : []
+  return delivery ?? refuse('event_not_found', { param: 'event_id' })
+}
