@@ -275,6 +275,7 @@ describe('a chore', () => {
       `UPDATE sandbox.proposals SET expires_at = clock_timestamp() - interval '1 second' WHERE id = '${id}'`,
     )
     const chores = choresOf({
+      role: 'all',
       worlds: { ...worlds, sandbox },
       shared: pool,
       retention: { every_ms: never, event_days: 365, delivery_days: 30, quote_days: 30, request_days: 30 },

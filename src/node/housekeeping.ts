@@ -11,6 +11,7 @@ import { forgetRequests } from '../requests/store.ts'
 import { forgetDeliveries } from '../webhooks/queue.ts'
 import type { World, Worlds } from '../world.ts'
 import type { Config } from './config.ts'
+import { type Role, runsWorkers } from './role.ts'
 
 /**
  * Everything that a node does now and then without being asked, and how often. What it forgets is old and owed to nobody;
@@ -26,6 +27,8 @@ const EXPIRE_MS = 60_000
 const A_DAY_MS = 24 * 3_600_000
 
 type Parts = {
+  /** A node that only answers calls sets its clock, and leaves the rest to others. */
+  readonly role: Role
   readonly worlds: Worlds
   readonly shared: Pool
   readonly retention: Config['retention']
@@ -34,48 +37,57 @@ type Parts = {
 
 type Placed = Chore & { readonly environment: string }
 
-export function choresOf({ worlds, shared, retention, setClock }: Parts): Placed[] {
-  const { every_ms, event_days, delivery_days, quote_days, request_days } = retention
+export function choresOf({ role, worlds, shared, retention, setClock }: Parts): Placed[] {
   const inShared = { environment: 'shared', pool: shared }
+  const ownClock = { name: 'set the clock', every_ms: CLOCK_MS, on_every_node: true, work: setClock } as const
+  const { every_ms } = retention
   return [
-    { name: 'set the clock', every_ms: CLOCK_MS, on_every_node: true, work: setClock, ...inShared },
-    { name: 'forget windows', every_ms, work: forgetWindows, ...inShared },
-    ...Object.values(worlds).flatMap((world: World): Placed[] => {
-      const { environment, clock } = world
-      const daysAgo = (days: number) => new Date(clock.now() - days * A_DAY_MS)
-      const inWorld = { environment, pool: world.db, every_ms }
-      return [
-        { name: 'note what is stuck', work: (db) => noteStuck(world, db), ...inWorld, every_ms: STUCK_MS },
-        {
-          name: 'expire proposals',
-          work: (db) => expireProposals(world, db),
-          ...inWorld,
-          every_ms: EXPIRE_MS,
-        },
-        { name: 'forget commits', work: forgetCommits, ...inWorld },
-        { name: 'forget claims', work: (db, goOn) => forgetClaims(db, clock.now(), goOn), ...inWorld },
-        {
-          name: 'forget quotes',
-          work: (db, goOn) => forgetQuotes(db, daysAgo(quote_days), goOn),
-          ...inWorld,
-        },
-        {
-          name: 'forget requests',
-          work: (db, goOn) => forgetRequests(db, daysAgo(request_days), goOn),
-          ...inWorld,
-        },
-        {
-          name: 'forget deliveries',
-          work: (db, goOn) => forgetDeliveries(db, daysAgo(delivery_days), goOn),
-          ...inWorld,
-        },
-        {
-          name: 'forget events',
-          work: (db, goOn) => forgetEvents(db, daysAgo(event_days), goOn),
-          ...inWorld,
-        },
-      ]
-    }),
+    { ...ownClock, ...inShared },
+    ...(runsWorkers(role)
+      ? [
+          { name: 'forget windows', every_ms, work: forgetWindows, ...inShared },
+          ...Object.values<World>(worlds).flatMap((world) => choresIn(world, retention)),
+        ]
+      : []),
+  ]
+}
+
+function choresIn(world: World, retention: Config['retention']): Placed[] {
+  const { every_ms, event_days, delivery_days, quote_days, request_days } = retention
+
+  const { environment, clock } = world
+  const daysAgo = (days: number) => new Date(clock.now() - days * A_DAY_MS)
+  const inWorld = { environment, pool: world.db, every_ms }
+  return [
+    { name: 'note what is stuck', work: (db) => noteStuck(world, db), ...inWorld, every_ms: STUCK_MS },
+    {
+      name: 'expire proposals',
+      work: (db) => expireProposals(world, db),
+      ...inWorld,
+      every_ms: EXPIRE_MS,
+    },
+    { name: 'forget commits', work: forgetCommits, ...inWorld },
+    { name: 'forget claims', work: (db, goOn) => forgetClaims(db, clock.now(), goOn), ...inWorld },
+    {
+      name: 'forget quotes',
+      work: (db, goOn) => forgetQuotes(db, daysAgo(quote_days), goOn),
+      ...inWorld,
+    },
+    {
+      name: 'forget requests',
+      work: (db, goOn) => forgetRequests(db, daysAgo(request_days), goOn),
+      ...inWorld,
+    },
+    {
+      name: 'forget deliveries',
+      work: (db, goOn) => forgetDeliveries(db, daysAgo(delivery_days), goOn),
+      ...inWorld,
+    },
+    {
+      name: 'forget events',
+      work: (db, goOn) => forgetEvents(db, daysAgo(event_days), goOn),
+      ...inWorld,
+    },
   ]
 }
 
