@@ -53,18 +53,18 @@ export async function openStage(options: { customers: number; balance: string })
     '--lookup-per-minute',
     lifted,
   )
-  const { database_url } = trilho('config', 'check')
+  const connection = () => JSON.parse(readFileSync(join(data_dir, 'connection.json'), 'utf8'))
   const customers = await createCustomers(url, made.key, options)
   return {
     url,
-    database_url,
+    database_url: connection().url,
     key: made.key,
     partner_id: made.partner_id,
     api_key_id: made.id,
     customers,
     trilho,
     usage: async () => {
-      const postmaster = JSON.parse(readFileSync(join(data_dir, 'connection.json'), 'utf8')).pid
+      const postmaster = connection().pid
       const children = await childrenOf(postmaster)
       return {
         server_cpu: cpuSeconds(server.pid!),

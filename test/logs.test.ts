@@ -2,7 +2,7 @@ import { Writable } from 'node:stream'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeError, reportError } from '../src/core/error-report.ts'
-import { createLog } from '../src/node/serve.ts'
+import { createLog } from '../src/node/log.ts'
 import { asAdmin, createDatabase, type TestDatabase } from './support/database.ts'
 import { openHands, someCpf, spawnServer, testEnv } from './support/service.ts'
 
@@ -59,7 +59,7 @@ function logged(write: (log: ReturnType<typeof createLog>) => void): string {
       done()
     },
   })
-  write(createLog('trace', destination))
+  write(createLog({ level: 'trace', format: 'json', destination }))
   return text
 }
 

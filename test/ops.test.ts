@@ -197,7 +197,9 @@ describe('money that hangs', () => {
 
   test('a node says what it is, whether it is ready, and how its connections are used', async () => {
     const text = await scrape()
-    expect(text).toContain(`trilho_build_info{version="${version}",node="${process.versions.node}"} 1`)
+    expect(text).toContain(
+      `trilho_build_info{version="${version}",node="${process.versions.node}",role="all"} 1`,
+    )
     expect(text).toMatch(/^trilho_ready 1$/m)
     for (const pool of ['production', 'sandbox', 'shared'])
       expect(figure(text, 'trilho_pool_waiting', { pool })).toBeGreaterThanOrEqual(0)

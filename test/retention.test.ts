@@ -280,6 +280,7 @@ describe('a chore', () => {
       `UPDATE sandbox.proposals SET expires_at = clock_timestamp() - interval '1 second' WHERE id = '${id}'`,
     )
     const chores = choresOf({
+      role: 'all',
       worlds: { ...worlds, sandbox },
       shared: pool,
       office,

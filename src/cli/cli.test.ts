@@ -87,6 +87,47 @@ describe('how a command is typed', () => {
   ])('trilho %s', async (line, message) => {
     isMistake(await trilho(...line.split(' ')), message)
   })
+
+  test.concurrent('the first word alone lists the commands that begin with it', async () => {
+    const [alone, asked, wrong] = await Promise.all([
+      trilho('keys'),
+      trilho('keys', '--help'),
+      trilho('keys', 'frobnicate'),
+    ])
+    expect(alone).toMatchObject({ code: 0, err: '' })
+    expect(alone.out).toMatch(/^ {2}keys create .*\n {2}keys list /m)
+    expect(alone.out).not.toMatch(/^ {2}(?!keys )/m)
+    expect(asked).toEqual(alone)
+    isMistake(wrong, /Unknown command: keys frobnicate\. See: trilho help\n\n[\s\S]* {2}keys create /)
+  })
+
+  test.concurrent('with --json errors are JSON too, for programs', async () => {
+    const errorOf = async (line: string, env = {}) => {
+      const { code, out, err } = await run([...line.split(' '), '--json'], env)
+      expect([code, out]).toEqual([1, ''])
+      return JSON.parse(err).error
+    }
+    const [unknown, typed, refused, wrong] = await Promise.all([
+      errorOf('frobnicate'),
+      errorOf('keys revoke'),
+      errorOf('partners show ptn_00000000000000000000000000'),
+      errorOf('config check', { PORT: 'eighty' }),
+    ])
+    expect(unknown).toEqual({
+      code: 'usage',
+      message: 'Unknown command: frobnicate. See: trilho help',
+    })
+    expect(typed).toEqual({ code: 'usage', message: 'KEY is missing.' })
+    expect(refused).toMatchObject({ code: expect.stringMatching(/^[a-z_]+$/), message: expect.any(String) })
+    expect(wrong).toMatchObject({
+      code: 'configuration',
+      mistakes: ['PORT must be a whole number from 0 to 65535, not "eighty"'],
+    })
+  })
+
+  test.concurrent('a role that there is not is refused, before anything starts', async () => {
+    isMistake(await trilho('serve', '--role', 'both'), /--role must be one of all, api, worker\./)
+  })
 })
 
 describe('partners and users', () => {
@@ -679,10 +720,16 @@ describe('config check', () => {
         SECRET_KEY: { value: '', source: 'default' },
       },
     })
-    expect(checked.database_url).toBe(database_url)
+    // The owner's password is in a file of the owner's, and nowhere else.
+    const { password } = new URL(database_url)
+    expect(password.length).toBeGreaterThan(10)
+    expect(JSON.stringify(checked)).not.toContain(password)
+    expect(checked.database_url).toBe(database_url.replace(password, '********'))
+    expect(checked.connection_file).toBe(`${place.data_dir}/connection.json`)
     expect(checked.secret_key_file).toBe(`${place.data_dir}/secret.key`)
     expect(statSync(checked.secret_key_file).mode & 0o777).toBe(0o600)
-    const node = await startNode(checked.database_url, {
+    const { url } = JSON.parse(readFileSync(checked.connection_file, 'utf8'))
+    const node = await startNode(url, {
       SECRET_KEY: '',
       SECRET_KEY_FILE: checked.secret_key_file,
     })

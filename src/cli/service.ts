@@ -1,14 +1,16 @@
 import { writeSync } from 'node:fs'
+import { connectionFile } from '../db/embedded/folder.ts'
 import { runningEmbedded } from '../db/embedded/start.ts'
 import { migrate } from '../db/migrate.ts'
 import { reachDatabase, seatsOf, secretKeyFile } from '../db/open.ts'
 import { audit } from '../ledger/audit.ts'
-import { describeConfig } from '../node/config.ts'
+import { type Config, describeConfig } from '../node/config.ts'
+import { type Role, roles } from '../node/role.ts'
 import { sliceChecks } from '../node/worlds.ts'
 import { logChecks } from '../operator/verify.ts'
 import { keyCheckOf } from '../secrets/check.ts'
 import type { World } from '../world.ts'
-import { type CliCommand, environmentOption, table } from './command.ts'
+import { type CliCommand, environmentOption, type Input, option, table, usage } from './command.ts'
 
 const SLOW_STOP_MS = 25_000
 
@@ -16,7 +18,15 @@ export const serviceCommands: CliCommand[] = [
   {
     name: 'serve',
     about: 'Run the service until it is told to stop',
-    async run({ config }) {
+    options: {
+      role: {
+        type: 'string',
+        value: roles.join('|'),
+        about: 'What this node does; what ROLE says when absent',
+      },
+    },
+    async run(input) {
+      const config = withRole(input)
       let fail: (error: Error) => void = () => {}
       const failed = new Promise<never>((_, reject) => {
         fail = reject
@@ -116,12 +126,32 @@ export const serviceCommands: CliCommand[] = [
       const json = {
         ok: true,
         settings: Object.fromEntries(settings.map(({ name, value, source }) => [name, { value, source }])),
-        ...(running ? { database_url: running, secret_key_file: secretKeyFile(config.data_dir) } : {}),
+        ...(running ? whereabouts(running, config) : {}),
       }
       return { json, text: table(settings) }
     },
   },
 ]
+
+function withRole(input: Input): Config {
+  const role = option(input, 'role')
+  if (role === undefined) return input.config
+  if (!roles.includes(role as Role)) usage(`--role must be one of ${roles.join(', ')}.`)
+  return { ...input.config, role: role as Role }
+}
+
+/** Of the embedded database: what another node needs is in these files, for their owner only. */
+const whereabouts = (url: string, { data_dir }: Config) => ({
+  database_url: withoutPassword(url),
+  connection_file: connectionFile(data_dir),
+  secret_key_file: secretKeyFile(data_dir),
+})
+
+function withoutPassword(text: string): string {
+  const url = new URL(text)
+  if (url.password !== '') url.password = '********'
+  return url.href
+}
 
 /** Whoever asks twice, or waits too long, gets an end without ceremony: everything acknowledged is on disk. */
 function forceLater(): void {

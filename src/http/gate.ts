@@ -5,7 +5,7 @@ import type { World } from '../world.ts'
 import type { Endpoint, Limits } from './endpoint.ts'
 import type { WindowState } from './headers.ts'
 
-/** Who may come in. Built in api.ts from keys and limits; the server only asks. */
+/** Who may come in. Built in api/gate.ts from keys and limits; the server only asks. */
 export type Gate = {
   /** Judges key, address, limits and scope, in this order, and counts the request. */
   admit(knock: Knock): Promise<Admission>

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { readConfig } from './config.ts'
+import { describeConfig, readConfig, renderEnvExample } from './config.ts'
+import { settings, settingsIn } from './settings.ts'
 
 test('a rail’s time is at most a third of the lease, and by default as long as that allows', () => {
   expect(readConfig({}).rail_timeout_ms).toBe(5000)
@@ -26,4 +27,25 @@ test('TLS to the database is switched off by name, once, and by nothing else', (
     expect(() => urlOf(env)).toThrow(
       /DATABASE_TLS (must be one of verify, off|is off, and DATABASE_URL has an sslmode)/,
     )
+})
+
+test('every setting has a name of its own, a default or an example that can be read, and its place in all that is made of it', () => {
+  const declared = settingsIn(settings)
+  const names = declared.map(({ name }) => name)
+  expect(new Set(names).size).toBe(names.length)
+  expect(names.length).toBeGreaterThan(45)
+  expect(describeConfig({}).map(({ name }) => name)).toEqual(names)
+  const example = renderEnvExample()
+  for (const setting of declared) {
+    expect(example.split(`# ${setting.name}=`)).toHaveLength(2)
+    if (setting.default !== undefined) expect(() => setting.read(setting.default!)).not.toThrow()
+  }
+})
+
+test('what was set comes out at its place, and says where it came from', () => {
+  const env = { ROLE: 'worker', WEBHOOK_TIMEOUT_MS: '750', LOG_FORMAT: 'text' }
+  expect(readConfig(env)).toMatchObject({ role: 'worker', log_format: 'text', webhooks: { timeout_ms: 750 } })
+  expect(readConfig({})).toMatchObject({ role: 'all', log_format: undefined, secret_keys_previous: [] })
+  expect(describeConfig(env)).toContainEqual({ name: 'ROLE', value: 'worker', source: 'set' })
+  expect(() => readConfig({ ROLE: 'both' })).toThrow(/ROLE must be one of all, api, worker, not "both"/)
 })

@@ -15,6 +15,7 @@ import { forgetSignIns } from '../team/store.ts'
 import { forgetDeliveries } from '../webhooks/queue.ts'
 import type { World, Worlds } from '../world.ts'
 import type { Config } from './config.ts'
+import { type Role, runsWorkers } from './role.ts'
 
 /**
  * Everything that a node does now and then without being asked, and how often. What it forgets is old and owed to nobody;
@@ -31,6 +32,8 @@ const TELL_MS = 60_000
 const A_DAY_MS = 24 * 3_600_000
 
 type Parts = {
+  /** A node that only answers calls sets its clock, and leaves the rest to others. */
+  readonly role: Role
   readonly worlds: Worlds
   readonly shared: Pool
   readonly office: Office
@@ -41,54 +44,63 @@ type Parts = {
 
 type Placed = Chore & { readonly environment: string }
 
-export function choresOf({ worlds, shared, office, retention, setClock, log }: Parts): Placed[] {
-  const { every_ms, event_days, delivery_days, quote_days, request_days } = retention
+export function choresOf(parts: Parts): Placed[] {
+  const { role, worlds, shared, retention, setClock } = parts
+  const { every_ms } = retention
   const inShared = { environment: 'shared', pool: shared }
-  const expireIn = (place: Place, pool: Pool) => async (db: Db) =>
-    expireProposals({ db: pool }, await office.log.pen(place, { kind: 'service' }), db)
+  const ownClock = { name: 'set the clock', every_ms: CLOCK_MS, on_every_node: true, work: setClock } as const
+  if (!runsWorkers(role)) return [{ ...ownClock, ...inShared }]
   return [
-    { name: 'set the clock', every_ms: CLOCK_MS, on_every_node: true, work: setClock, ...inShared },
+    { ...ownClock, ...inShared },
     { name: 'forget windows', every_ms, work: forgetWindows, ...inShared },
     { name: 'forget sign-ins', every_ms, work: forgetSignIns, ...inShared },
-    { name: 'expire proposals', work: expireIn('shared', shared), ...inShared, every_ms: EXPIRE_MS },
-    { name: 'tell of acts', work: tellOf('shared', log), ...inShared, every_ms: TELL_MS },
-    ...Object.values(worlds).flatMap((world: World): Placed[] => {
-      const { environment, clock } = world
-      const daysAgo = (days: number) => new Date(clock.now() - days * A_DAY_MS)
-      const inWorld = { environment, pool: world.db, every_ms }
-      return [
-        { name: 'note what is stuck', work: (db) => noteStuck(world, db), ...inWorld, every_ms: STUCK_MS },
-        {
-          name: 'expire proposals',
-          work: expireIn(environment, world.db),
-          ...inWorld,
-          every_ms: EXPIRE_MS,
-        },
-        { name: 'tell of acts', work: tellOf(environment, log), ...inWorld, every_ms: TELL_MS },
-        { name: 'forget commits', work: forgetCommits, ...inWorld },
-        { name: 'forget claims', work: (db, goOn) => forgetClaims(db, clock.now(), goOn), ...inWorld },
-        {
-          name: 'forget quotes',
-          work: (db, goOn) => forgetQuotes(db, daysAgo(quote_days), goOn),
-          ...inWorld,
-        },
-        {
-          name: 'forget requests',
-          work: (db, goOn) => forgetRequests(db, daysAgo(request_days), goOn),
-          ...inWorld,
-        },
-        {
-          name: 'forget deliveries',
-          work: (db, goOn) => forgetDeliveries(db, daysAgo(delivery_days), goOn),
-          ...inWorld,
-        },
-        {
-          name: 'forget events',
-          work: (db, goOn) => forgetEvents(db, daysAgo(event_days), goOn),
-          ...inWorld,
-        },
-      ]
-    }),
+    ...choresOfLog('shared', shared, parts),
+    ...Object.values<World>(worlds).flatMap((world) => [
+      ...choresIn(world, retention),
+      ...choresOfLog(world.environment, world.db, parts),
+    ]),
+  ]
+}
+
+/** What has a line in the log of acts, and that log itself. */
+function choresOfLog(environment: Place, pool: Pool, { office, log }: Parts): Placed[] {
+  const expire = async (db: Db) =>
+    expireProposals({ db: pool }, await office.log.pen(environment, { kind: 'service' }), db)
+  return [
+    { name: 'expire proposals', work: expire, environment, pool, every_ms: EXPIRE_MS },
+    { name: 'tell of acts', work: tellOf(environment, log), environment, pool, every_ms: TELL_MS },
+  ]
+}
+
+function choresIn(world: World, retention: Config['retention']): Placed[] {
+  const { every_ms, event_days, delivery_days, quote_days, request_days } = retention
+  const { environment, clock } = world
+  const daysAgo = (days: number) => new Date(clock.now() - days * A_DAY_MS)
+  const inWorld = { environment, pool: world.db, every_ms }
+  return [
+    { name: 'note what is stuck', work: (db) => noteStuck(world, db), ...inWorld, every_ms: STUCK_MS },
+    { name: 'forget commits', work: forgetCommits, ...inWorld },
+    { name: 'forget claims', work: (db, goOn) => forgetClaims(db, clock.now(), goOn), ...inWorld },
+    {
+      name: 'forget quotes',
+      work: (db, goOn) => forgetQuotes(db, daysAgo(quote_days), goOn),
+      ...inWorld,
+    },
+    {
+      name: 'forget requests',
+      work: (db, goOn) => forgetRequests(db, daysAgo(request_days), goOn),
+      ...inWorld,
+    },
+    {
+      name: 'forget deliveries',
+      work: (db, goOn) => forgetDeliveries(db, daysAgo(delivery_days), goOn),
+      ...inWorld,
+    },
+    {
+      name: 'forget events',
+      work: (db, goOn) => forgetEvents(db, daysAgo(event_days), goOn),
+      ...inWorld,
+    },
   ]
 }
 

@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Environment } from '../core/environment.ts'
 import type { ChoreOutcome } from '../db/chore.ts'
 import { openQuestions, type Question } from './gauges.ts'
+import type { Role } from './role.ts'
 import { version } from './version.ts'
 
 export type Metrics = {
@@ -20,66 +21,16 @@ export type Metrics = {
   watch(question: Question): void
 }
 
-export function createMetrics(): Metrics {
+export function createMetrics({ role }: { readonly role: Role }): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  const requests = new Histogram({
-    name: 'trilho_http_request_seconds',
-    help: 'Time to answer a request',
-    labelNames: ['method', 'route', 'status'],
-    buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
-    registers: [registry],
-  })
-  const commands = new Counter({
-    name: 'trilho_ledger_commands_total',
-    help: 'Commands that went through the one door for money',
-    labelNames: ['environment'],
-    registers: [registry],
-  })
-  const batches = new Histogram({
-    name: 'trilho_ledger_batch_seconds',
-    help: 'Time of one money transaction, from the first lock to COMMIT',
-    labelNames: ['environment'],
-    buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2],
-    registers: [registry],
-  })
-  const attempts = new Counter({
-    name: 'trilho_webhook_attempts_total',
-    help: 'Attempts to deliver a webhook, by outcome',
-    labelNames: ['environment', 'outcome'],
-    registers: [registry],
-  })
-  const lag = new Histogram({
-    name: 'trilho_webhook_lag_seconds',
-    help: 'Time from an event to the first attempt to deliver it',
-    labelNames: ['environment'],
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300],
-    registers: [registry],
-  })
-  const chores = new Counter({
-    name: 'trilho_housekeeping_runs_total',
-    help: 'Times that something was forgotten or set right in the background, by outcome',
-    labelNames: ['environment', 'chore', 'outcome'],
-    registers: [registry],
-  })
-  const unrecorded = new Counter({
-    name: 'trilho_webhook_unrecorded_total',
-    help: 'Attempts to deliver a webhook that could not be written down, or not whole',
-    labelNames: ['environment', 'kept'],
-    registers: [registry],
-  })
-  const unlogged = new Counter({
-    name: 'trilho_requests_unlogged_total',
-    help: 'Requests that were left out of the log of requests: more than a partner’s share, more than memory holds, or the database did not take them',
-    labelNames: ['environment', 'reason'],
-    registers: [registry],
-  })
+  const { requests, commands, batches, attempts, lag, chores, unrecorded, unlogged } = countersOf([registry])
   new Gauge({
     name: 'trilho_build_info',
     help: 'Always 1; the labels say what is running',
-    labelNames: ['version', 'node'],
+    labelNames: ['version', 'node', 'role'],
     registers: [registry],
-  }).set({ version, node: process.versions.node }, 1)
+  }).set({ version, node: process.versions.node, role }, 1)
   return {
     registry,
     attempted(environment, { outcome, lag_seconds }) {
@@ -97,3 +48,57 @@ export function createMetrics(): Metrics {
     },
   }
 }
+
+const countersOf = (registers: Registry[]) => ({
+  requests: new Histogram({
+    name: 'trilho_http_request_seconds',
+    help: 'Time to answer a request',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    registers,
+  }),
+  commands: new Counter({
+    name: 'trilho_ledger_commands_total',
+    help: 'Commands that went through the one door for money',
+    labelNames: ['environment'],
+    registers,
+  }),
+  batches: new Histogram({
+    name: 'trilho_ledger_batch_seconds',
+    help: 'Time of one money transaction, from the first lock to COMMIT',
+    labelNames: ['environment'],
+    buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2],
+    registers,
+  }),
+  attempts: new Counter({
+    name: 'trilho_webhook_attempts_total',
+    help: 'Attempts to deliver a webhook, by outcome',
+    labelNames: ['environment', 'outcome'],
+    registers,
+  }),
+  lag: new Histogram({
+    name: 'trilho_webhook_lag_seconds',
+    help: 'Time from an event to the first attempt to deliver it',
+    labelNames: ['environment'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300],
+    registers,
+  }),
+  chores: new Counter({
+    name: 'trilho_housekeeping_runs_total',
+    help: 'Times that something was forgotten or set right in the background, by outcome',
+    labelNames: ['environment', 'chore', 'outcome'],
+    registers,
+  }),
+  unrecorded: new Counter({
+    name: 'trilho_webhook_unrecorded_total',
+    help: 'Attempts to deliver a webhook that could not be written down, or not whole',
+    labelNames: ['environment', 'kept'],
+    registers,
+  }),
+  unlogged: new Counter({
+    name: 'trilho_requests_unlogged_total',
+    help: 'Requests that were left out of the log of requests: more than a partner’s share, more than memory holds, or the database did not take them',
+    labelNames: ['environment', 'reason'],
+    registers,
+  }),
+})

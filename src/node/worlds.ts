@@ -62,11 +62,15 @@ export type OpenWorlds = {
   readonly worlds: Worlds
   /** How the door of each world is doing. */
   readonly doors: Readonly<Record<Environment, () => DoorFacts>>
+  /** Tells of every batch of money that this process committed in a world. */
+  onBatch(environment: Environment, listener: (batch: Batch) => void): void
   stop(): Promise<void>
 }
 
 /** What differs between the two. */
 type Own = 'pix' | 'chain' | 'prices' | 'set_prices' | 'quoting' | 'treasury_limits' | 'plain_http_webhooks'
+
+type Batch = Parameters<NonNullable<DoorOptions['onBatch']>>[0]
 
 /** Builds the two worlds from one database. Nothing made for the one can be handed to the other. */
 export function openWorlds(options: {
@@ -87,14 +91,14 @@ export function openWorlds(options: {
     | 'database_wait_ms'
   >
   pool: number
-  onBatch?: (environment: Environment, batch: Parameters<NonNullable<DoorOptions['onBatch']>>[0]) => void
 }): OpenWorlds {
   const closing: (() => Promise<unknown>)[] = []
   const doors: Partial<Record<Environment, () => DoorFacts>> = {}
+  const listeners: Record<Environment, ((batch: Batch) => void)[]> = { production: [], sandbox: [] }
 
   function open<E extends Environment>(environment: E, own: Pick<World<E>, Own>): World<E> {
     const seat = options.seats(schemas[environment], `trilho ${environment}`)
-    const { onBatch, clock, config } = options
+    const { clock, config } = options
     const { database_wait_ms: wait_ms } = config
     const db = openPool({ ...seat, max: options.pool, wait_ms })
     const reads = openPool({ ...seat, max: Math.max(2, Math.ceil(options.pool / 2)), wait_ms })
@@ -103,7 +107,9 @@ export function openWorlds(options: {
       seat,
       lanes: config.lanes,
       log: options.log,
-      ...(onBatch ? { onBatch: (batch) => onBatch(environment, batch) } : {}),
+      onBatch(batch) {
+        for (const listener of listeners[environment]) listener(batch)
+      },
     })
     doors[environment] = door.facts
     closing.push(door.stop, () => Promise.all([db.end(), reads.end(), keys.end()]))
@@ -139,6 +145,7 @@ export function openWorlds(options: {
       }),
     },
     doors: doors as OpenWorlds['doors'],
+    onBatch: (environment, listener) => void listeners[environment].push(listener),
     async stop() {
       for (const close of closing) await close()
     },

@@ -34,7 +34,12 @@ const payouts = { table: 'payouts', columns: payoutColumns } as const
 const left: Due = { ...payouts, name: 'payouts left', where: `${OPEN} AND attempts <= 1` }
 const asked: Due = { ...payouts, name: 'payouts asked', where: `${OPEN} AND attempts > 1` }
 
-export function openPayoutWorker(world: World, log: Logger): PayoutWorker {
+/** Who does not follow sends what it accepted, and leaves what comes after to other nodes. */
+export function openPayoutWorker(
+  world: World,
+  log: Logger,
+  { follows }: { readonly follows: boolean } = { follows: true },
+): PayoutWorker {
   const watches = openWatches()
   const { send, lookAfter, compare } = payoutSteps(world, log, watches.tell)
 
@@ -47,7 +52,7 @@ export function openPayoutWorker(world: World, log: Logger): PayoutWorker {
       take: (limit) => takeDue<Payout>(world.db, due, world.lease_ms, limit),
       work: lookAfter,
     })
-  const workers = [
+  const openWorkers = () => [
     follow(left),
     follow(asked),
     openWorker({
@@ -58,6 +63,7 @@ export function openPayoutWorker(world: World, log: Logger): PayoutWorker {
       work: compare,
     }),
   ]
+  const workers = follows ? openWorkers() : []
 
   return {
     send: (payout, since) => send(payout, since + world.lease_ms),

@@ -29,20 +29,25 @@ const STOP_MS = 3000
 
 const endless: Room = () => true
 
-export function openTreasuryWorker(world: World, log: Logger): TreasuryWorker {
+/** Who does not fold leaves that to other nodes, but for what it must know to say whether there is room. */
+export function openTreasuryWorker(
+  world: World,
+  log: Logger,
+  { folds }: { readonly folds: boolean } = { folds: true },
+): TreasuryWorker {
   let known: { room: Room; at: number } | undefined
   let asking: Promise<Room> | undefined
   let folding: Promise<void> | undefined
   let stopped = false
   // Each takes up all there is: while one waits for the database, more of them would only queue behind it.
-  const timer = setInterval(() => {
+  const fold = () => {
     folding ??= foldTrades(world.db, () => !stopped)
       .catch((error: unknown) => log.warn({ err: error }, 'treasury: trades not added up yet'))
       .finally(() => {
         folding = undefined
       })
-  }, FOLD_MS)
-  timer.unref()
+  }
+  const timer = folds ? setInterval(fold, FOLD_MS).unref() : undefined
 
   async function look(): Promise<Room> {
     const at = performance.now()

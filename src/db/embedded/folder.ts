@@ -82,4 +82,5 @@ export async function removeConnection(data_dir: string): Promise<void> {
 }
 
 const lockFile = (data_dir: string) => join(data_dir, 'lock')
-const connectionFile = (data_dir: string) => join(data_dir, 'connection.json')
+/** How other processes of this user find the server that runs on the folder, with the owner's password. */
+export const connectionFile = (data_dir: string): string => join(data_dir, 'connection.json')

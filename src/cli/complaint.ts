@@ -1,0 +1,82 @@
+import { describeError, messageOf } from '../core/error-report.ts'
+import { Refusal } from '../core/errors.ts'
+import { DataDirBusy } from '../db/embedded/folder.ts'
+import { MigrationBlocked } from '../db/migrate.ts'
+import { isUnreachable } from '../db/pool.ts'
+import { UntrustedServer } from '../db/tls.ts'
+import { PoolerInTheWay } from '../db/verdict.ts'
+import { ConfigError } from '../node/config.ts'
+import { WrongSecretKey } from '../secrets/check.ts'
+import { type CliCommand, UsageError } from './command.ts'
+import { usageOf } from './help.ts'
+import { RemoteRefusal } from './remote.ts'
+
+/** What went wrong with a command: the mistake and the way out, no stack, unless nobody foresaw it. */
+export type Complaint = {
+  readonly code: string
+  readonly message: string
+  /** For a person, behind the message. */
+  readonly usage?: string
+  /** For a program, beside the message. */
+  readonly more?: Readonly<Record<string, unknown>>
+}
+
+export function complaintOf(error: unknown, command: CliCommand): Complaint {
+  if (error instanceof UsageError) return { code: 'usage', message: error.message, usage: usageOf(command) }
+  if (error instanceof Refusal) {
+    const { code, message, param, details } = error
+    return { code, message, more: { ...(param ? { param } : {}), ...(details ? { details } : {}) } }
+  }
+  if (error instanceof ConfigError)
+    return { code: 'configuration', message: error.message.trimEnd(), more: { mistakes: error.mistakes } }
+  const known = foreseen.find(([kind]) => error instanceof kind)
+  if (known) return { code: known[1], message: (error as Error).message }
+  return complaintByCode(error as CodedError)
+}
+
+/** Errors whose message is meant for whoever reads it. */
+const foreseen: readonly (readonly [kind: abstract new (...args: never[]) => Error, code: string])[] = [
+  [RemoteRefusal, 'api_error'],
+  [DataDirBusy, 'data_dir_busy'],
+  [MigrationBlocked, 'migration_blocked'],
+  [PoolerInTheWay, 'pooler_in_the_way'],
+  [UntrustedServer, 'untrusted_server'],
+  [WrongSecretKey, 'wrong_secret_key'],
+]
+
+const NOT_SET_UP = 'The database is not set up yet. Run: trilho migrate'
+/** A server does not say which it is. */
+const NO_LOGIN =
+  'The database is not set up yet, or it was with another SECRET_KEY than this one. Run: trilho migrate'
+
+type CodedError = Error & { readonly code?: string; readonly [name: string]: unknown }
+
+function complaintByCode(error: CodedError): Complaint {
+  const { code } = error
+  const message = messageOf(error)
+  if (code === '28000' || code === '42P01' || code === '3F000')
+    return { code: 'database_not_set_up', message: NOT_SET_UP }
+  if (isLoginRefused(error)) return { code: 'database_not_set_up', message: NO_LOGIN }
+  if (isUnreachable(error))
+    return { code: 'database_unreachable', message: `The database cannot be reached: ${message || code}` }
+  const ofPort = code === 'EACCES' && !('port' in error) ? undefined : portMistakes[code ?? '']
+  if (ofPort) return { code: 'cannot_listen', message: ofPort }
+  const plain = error instanceof Error && error.constructor === Error && code === undefined
+  return plain ? { code: 'failed', message } : { code: 'unforeseen', message: describeError(error) }
+}
+
+const portMistakes: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'The port is taken by another program. Set PORT to a free one, or stop the other program.',
+  EADDRNOTAVAIL: 'HOST is not an address of this machine. Set it to one, or to 0.0.0.0 for all of them.',
+  EACCES: 'PORT may not be used without special rights. Set it to one above 1023.',
+}
+
+export const isLoginRefused = (error: unknown): boolean =>
+  (error as { code?: string }).code === '28P01' &&
+  /_(live|sandbox|shared)\b/.test(messageOf(error as Error & { readonly [name: string]: unknown }))
+
+/** With --json errors are JSON too. */
+export function renderComplaint({ code, message, usage, more }: Complaint, json: boolean): string {
+  if (json) return `${JSON.stringify({ error: { code, message, ...more } })}\n`
+  return usage === undefined ? `${message}\n` : `${message}\n\n${usage}`
+}

@@ -1,0 +1,66 @@
+import type { Logger } from 'pino'
+import type { Sealer } from '../core/seal.ts'
+import { awaitPrimary } from '../db/await-primary.ts'
+import { assertMigrated, migrate } from '../db/migrate.ts'
+import { type Database, openSealer, seatsOf, secretKeysOf, startDatabase } from '../db/open.ts'
+import { openClient, openOwner } from '../db/pool.ts'
+import { type Primary, primaryOf } from '../db/primary.ts'
+import type { Seats } from '../db/seat.ts'
+import { checkSecretKey, type Reached, reachedBy, withReach } from '../secrets/check.ts'
+import type { Closing } from './closing.ts'
+import type { Config } from './config.ts'
+
+/** A database that is there, migrated, and sealed under a key that this node has. */
+export type OpenDatabase = {
+  readonly database: Database
+  readonly seats: Seats
+  readonly sealer: Sealer
+  readonly primary: Primary
+}
+
+export type DatabaseOptions = {
+  readonly config: Config
+  readonly log: Logger
+  readonly closing: Closing
+  readonly onFatal: (error: Error) => void
+  readonly signal: AbortSignal | undefined
+}
+
+export async function openDatabase(options: DatabaseOptions): Promise<OpenDatabase> {
+  const { config, log, closing, onFatal, signal } = options
+  const database = await startDatabase(config, (line) => log.debug({ postgres: line }), onFatal)
+  closing.add({ 'the database': database.stop })
+  const sealer = openSealer(config, await secretKeysOf(config))
+  const seats = await seatsOf(database.url, config)
+  const primary = primaryOf(database.url)
+  const unlisten = primary.onEpoch((news) => log.warn(news, 'connections to the database are renewed'))
+  closing.add({ 'news of the database': async () => unlisten() })
+  const opened = { database, seats, sealer, primary }
+  await bringUpToDate(opened, options)
+  signal?.throwIfAborted()
+  return opened
+}
+
+/** The owner migrates and leaves; from then on everybody comes in as the role of their seat. */
+async function bringUpToDate(
+  { database, seats, sealer }: OpenDatabase,
+  { config, log, signal }: DatabaseOptions,
+): Promise<void> {
+  const migrates = config.migrate || database.embedded
+  const knock = () =>
+    migrates ? openOwner(database.url, 'trilho start') : openClient(seats('shared', 'trilho start'))
+  await awaitPrimary(knock, { log, signal, give_up_ms: config.start_wait_ms })
+  const check = (reached: Reached) => checkKey(reached, sealer, log)
+  if (!migrates) {
+    await assertMigrated(seats)
+    return withReach(seats, check)
+  }
+  const applied = await migrate(database.url, { seats, signal, check: (owner) => check(reachedBy(owner)) })
+  if (applied.length > 0) log.info({ applied }, 'database migrated')
+}
+
+async function checkKey(reached: Reached, sealer: Sealer, log: Logger): Promise<void> {
+  const in_force = await checkSecretKey(reached, sealer)
+  if (in_force !== sealer.keyIds()[0])
+    log.warn({ in_force, known: sealer.keyIds() }, 'another key is in force; run: trilho secrets rotate')
+}

@@ -1,0 +1,67 @@
+import type { Logger } from 'pino'
+import { endpoints } from '../api/endpoints.ts'
+import { createClosedGate, createGate } from '../api/gate.ts'
+import { handlersOf } from '../api/handlers.ts'
+import type { Clock } from '../core/clock.ts'
+import { openHints } from '../db/hints.ts'
+import type { Seat } from '../db/pool.ts'
+import type { ServerOptions } from '../http/server.ts'
+import { openKeyring } from '../keys/keyring.ts'
+import { openLimiter } from '../limits/limiter.ts'
+import { openRequestRecorder } from '../requests/recorder.ts'
+import type { Worlds } from '../world.ts'
+import type { Closing } from './closing.ts'
+import type { Config } from './config.ts'
+import type { Metrics } from './metrics.ts'
+import { answersCalls } from './role.ts'
+import type { Runtimes } from './runtime.ts'
+
+/** What callers meet: the endpoints with their handlers, and the gate before them. */
+export type Front = Pick<ServerOptions, 'endpoints' | 'handlers' | 'gate' | 'record'>
+
+export type FrontOptions = {
+  readonly config: Config
+  readonly worlds: Worlds
+  readonly runtimes: Runtimes
+  readonly seat: Seat
+  readonly clock: Clock
+  readonly metrics: Metrics
+  readonly log: Logger
+  readonly closing: Closing
+  readonly signal: AbortSignal | undefined
+}
+
+export async function openFront(options: FrontOptions): Promise<Front> {
+  const { clock, config } = options
+  if (answersCalls(config.role)) return openApi(options)
+  const gate = createClosedGate({ clock, trusted_proxies: config.trusted_proxies })
+  return { endpoints: [], handlers: { production: [], sandbox: [] }, gate }
+}
+
+async function openApi(options: FrontOptions): Promise<Front> {
+  const { config, worlds, runtimes, seat, clock, metrics, log, closing, signal } = options
+  const { database_wait_ms: wait_ms, trusted_proxies, in_flight, requests_per_day: per_day } = config
+  const hints = openHints(seat, log)
+  closing.add({ hints: hints.stop })
+  const keyring = openKeyring({ worlds, hints, log })
+  closing.add({ 'last uses of keys': keyring.stop })
+  const limiter = await openLimiter({ seat, clock, hints, log, wait_ms, ...(signal ? { signal } : {}) })
+  closing.add({ 'counts of the limits': limiter.stop })
+  const recorder = openRequestRecorder({
+    worlds,
+    log,
+    per_day,
+    onLeftOut: metrics.unlogged,
+    onWritten: (environment) => runtimes[environment].newRequests.wake(),
+  })
+  closing.add({ 'the log of requests': recorder.stop })
+  return {
+    endpoints,
+    handlers: {
+      production: handlersOf({ ...runtimes.production, limiter }),
+      sandbox: handlersOf({ ...runtimes.sandbox, limiter }),
+    },
+    gate: createGate({ keyring, limiter, clock, trusted_proxies, in_flight }),
+    record: recorder.record,
+  }
+}

@@ -1,0 +1,118 @@
+import type { AddressInfo, Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import { endpoints } from '../api/endpoints.ts'
+import { auditDetails } from '../audit/state.ts'
+import { buildServer } from '../http/server.ts'
+import { buildOpenApi } from '../reference/openapi.ts'
+import { registerPages } from '../reference/pages.ts'
+import { eventSamples } from '../sandbox/samples.ts'
+import type { Worlds } from '../world.ts'
+import type { Closing } from './closing.ts'
+import type { Config } from './config.ts'
+import type { Front } from './front.ts'
+import { registerHealth } from './health.ts'
+import type { Metrics } from './metrics.ts'
+import { registerMetrics, startMetricsServer } from './metrics-page.ts'
+import type { AssertReady } from './readiness.ts'
+import { answersCalls } from './role.ts'
+import { version } from './version.ts'
+
+/** No request is left open for longer, whatever becomes of the database. */
+const ANSWER_MS = 9500
+const ANSWER_AFTER_WAIT_MS = 5000
+const DRAIN_MS = 10_000
+
+export type HttpOptions = {
+  readonly config: Config
+  readonly front: Front
+  readonly worlds: Worlds
+  readonly assertReady: AssertReady
+  readonly metrics: Metrics
+  readonly log: Logger
+  readonly closing: Closing
+}
+
+export type Http = {
+  /** Where this machine reaches it, once it listens. */
+  listen(): Promise<string>
+  /** Requests that are not answered yet. */
+  underWay(): number
+}
+
+/** The server with all that it serves: the API, and what operators and their machines ask. */
+export async function openHttp(options: HttpOptions): Promise<Http> {
+  const { config, front, worlds, assertReady, metrics, log, closing } = options
+  let url = config.public_url ?? ''
+  const public_url = () => url
+  const app = buildServer({
+    ...front,
+    public_url,
+    log,
+    onAnswer: metrics.answered,
+    answer_ms: Math.max(ANSWER_MS, config.pix_wait_ms + ANSWER_AFTER_WAIT_MS),
+    sockets: config.connections,
+  })
+  registerHealth(app, { role: config.role, assertReady, details: () => auditDetails(worlds) })
+  if (answersCalls(config.role)) registerReference(app, public_url)
+  await serveMetrics(app, options)
+  const underWay = countRequests(app)
+  closing.add({ 'requests under way': closerOf(app) })
+  return {
+    underWay,
+    async listen() {
+      const { host, port } = config
+      await app.listen({ host, port })
+      const local = `http://${host.includes(':') ? `[${host}]` : host}:${(app.server.address() as AddressInfo).port}`
+      url ||= local
+      return local
+    },
+  }
+}
+
+function registerReference(app: FastifyInstance, public_url: () => string): void {
+  registerPages(app, {
+    openapi: () =>
+      buildOpenApi({ endpoints, events: eventSamples(endpoints), public_url: public_url(), version }),
+  })
+}
+
+async function serveMetrics(app: FastifyInstance, { config, metrics, closing }: HttpOptions): Promise<void> {
+  const { metrics_token: token, metrics_port: port, host } = config
+  if (port === undefined) return registerMetrics(app, { metrics, token, open_to: () => false })
+  const server = await startMetricsServer({ metrics, token, host, port })
+  closing.add({ 'the port of the metrics': () => server.close() })
+}
+
+function countRequests(app: FastifyInstance): () => number {
+  let count = 0
+  app.server.on('request', (_, response) => {
+    count++
+    response.once('close', () => count--)
+  })
+  return () => count
+}
+
+/**
+ * Answers what is under way and lets go of everybody else. Node closes idle connections once: those that fall idle after
+ * their last answer, or never carried a request, would keep the server open until the client leaves.
+ */
+function closerOf(app: FastifyInstance): () => Promise<void> {
+  const sockets = new Set<Socket>()
+  app.server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  return async () => {
+    const closed = app.close()
+    const sweep = setInterval(() => {
+      app.server.closeIdleConnections()
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+    }, 20)
+    const cut = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS)
+    await closed.finally(() => {
+      clearInterval(sweep)
+      clearTimeout(cut)
+    })
+  }
+}

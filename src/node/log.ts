@@ -1,0 +1,41 @@
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
+import { reportError } from '../core/error-report.ts'
+import { textLines } from './log-text.ts'
+
+export type LogFormat = 'text' | 'json'
+
+/** Lines for people on a terminal, JSON for whoever collects them. Errors are reported, whatever they are called. */
+export function createLog(options: {
+  readonly level: string
+  readonly format?: LogFormat | undefined
+  readonly destination?: DestinationStream
+}): Logger {
+  const { level } = options
+  const terminal = process.stdout.isTTY === true
+  const format = options.format ?? (terminal ? 'text' : 'json')
+  // A person reads it beside what is printed, so it must keep its place there.
+  const destination = options.destination ?? pino.destination({ dest: 1, sync: format === 'text' })
+  const colour = terminal && !process.env.NO_COLOR
+  return pino(pinoOptions(level), format === 'json' ? destination : textLines(destination, { colour }))
+}
+
+/** What the database says of an error may quote rows, so no error is written as it came. */
+function pinoOptions(level: string): LoggerOptions {
+  const report = (value: unknown) => (value instanceof Error ? reportError(value) : value)
+  return {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    // Instead of pino's own, which takes whatever has a message for an error as it came.
+    serializers: { err: (reported: unknown) => reported },
+    formatters: {
+      log: (line) => Object.fromEntries(Object.entries(line).map(([name, value]) => [name, report(value)])),
+    },
+    hooks: {
+      // An error alone would have its message taken for the line's.
+      logMethod(line, method) {
+        method.apply(this, line[0] instanceof Error ? [{ err: line[0] }, line[1] ?? 'error'] : line)
+      },
+    },
+  }
+}

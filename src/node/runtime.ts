@@ -1,0 +1,127 @@
+import type { Logger } from 'pino'
+import { type AuditWorker, openAuditWorker } from '../audit/worker.ts'
+import type { Environment } from '../core/environment.ts'
+import type { Sealer } from '../core/seal.ts'
+import { type Lookout, openLookout } from '../db/lookout.ts'
+import type { Worker } from '../db/worker.ts'
+import { eventLookout } from '../events/store.ts'
+import { openTransferWorker } from '../onchain/worker.ts'
+import type { Office } from '../operator/office.ts'
+import { logChecks } from '../operator/verify.ts'
+import { openPayoutWorker, type PayoutWorker } from '../pix/worker.ts'
+import { requestLookout } from '../requests/store.ts'
+import { openTreasuryWorker, type TreasuryWorker } from '../treasury/worker.ts'
+import { isAllowedAddress } from '../webhooks/address.ts'
+import type { Webhooks } from '../webhooks/endpoints.ts'
+import { dnsResolver, type Outside, openOutside } from '../webhooks/outside.ts'
+import { openWebhookWorker, type WebhookWorker } from '../webhooks/worker.ts'
+import type { World } from '../world.ts'
+import type { Closing } from './closing.ts'
+import type { Config } from './config.ts'
+import type { Metrics } from './metrics.ts'
+import { runsWorkers } from './role.ts'
+import { type OpenWorlds, sliceChecks } from './worlds.ts'
+
+/** One environment as it runs on this node: the world, and what works in it beside the calls. */
+export type Runtime<E extends Environment = Environment> = {
+  readonly world: World<E>
+  /** Sends what this node accepted. With the role of a worker it also takes up what anybody left. */
+  readonly payouts: PayoutWorker
+  /** Says whether there is room for a trade. With the role of a worker it also adds up the trades. */
+  readonly treasury: TreasuryWorker
+  readonly webhooks: Webhooks
+  readonly newEvents: Lookout
+  readonly newRequests: Lookout
+  /** Only with the role of a worker. */
+  readonly transfers: Worker | undefined
+  readonly audit: AuditWorker | undefined
+}
+
+export type Runtimes = { readonly [E in Environment]: Runtime<E> }
+
+export type RuntimeOptions = {
+  readonly opened: OpenWorlds
+  readonly office: Office
+  readonly config: Config
+  readonly sealer: Sealer
+  readonly metrics: Metrics
+  readonly log: Logger
+  readonly closing: Closing
+}
+
+export function openRuntimes(options: RuntimeOptions): Runtimes {
+  const { opened, config, closing } = options
+  const { allow_private, denied, timeout_ms, dns } = config.webhooks
+  const reach = { allow_private, denied }
+  const outside = openOutside({
+    resolve: dnsResolver({ servers: dns, allow_private }),
+    allows: (address) => isAllowedAddress(address, reach),
+    connect_ms: timeout_ms,
+  })
+  closing.add({ 'connections to receivers of webhooks': outside.stop })
+  const parts = { ...options, reach, outside }
+  const runtimes: Runtimes = {
+    production: openRuntime(opened.worlds.production, parts),
+    sandbox: openRuntime(opened.worlds.sandbox, parts),
+  }
+  closing.add({ ...workersOf(runtimes.production), ...workersOf(runtimes.sandbox) })
+  return runtimes
+}
+
+type Parts = RuntimeOptions & Pick<Webhooks, 'reach'> & { readonly outside: Outside }
+
+function openRuntime<E extends Environment>(world: World<E>, parts: Parts): Runtime<E> {
+  const { opened, config, sealer, metrics, log, reach } = parts
+  const works = runsWorkers(config.role)
+  const newEvents = openLookout(eventLookout(world.db), log)
+  const worker = works ? openDeliveries(world, newEvents, parts) : elsewhere
+  opened.onBatch(world.environment, (batch) => {
+    metrics.committed(world.environment, batch)
+    worker.wake()
+  })
+  return {
+    world,
+    payouts: openPayoutWorker(world, log, { follows: works }),
+    treasury: openTreasuryWorker(world, log, { folds: works }),
+    webhooks: { sealer, reach, worker },
+    newEvents,
+    newRequests: openLookout(requestLookout(world.db), log),
+    transfers: works ? openTransferWorker(world, log) : undefined,
+    audit: works ? openAudit(world, parts) : undefined,
+  }
+}
+
+function openAudit(world: World, { office, config, log }: Parts): AuditWorker {
+  const at_end = logChecks(office, world.environment)
+  return openAuditWorker(world, { checks: sliceChecks, at_end, log, ...config.audit })
+}
+
+function openDeliveries(world: World, newEvents: Lookout, parts: Parts): WebhookWorker {
+  const { outside, sealer, log, metrics, config } = parts
+  const { timeout_ms, per_second, retry_ms } = config.webhooks
+  return openWebhookWorker(world, {
+    outside,
+    sealer,
+    log,
+    timeout_ms,
+    per_second,
+    retry_ms,
+    onAttempt: (attempt) => metrics.attempted(world.environment, attempt),
+    onLost: (loss) => metrics.unrecorded(world.environment, loss),
+    onPlaced: newEvents.wake,
+  })
+}
+
+/** Webhooks are another node's: what this one would tell its worker, that one finds in the database at its next look. */
+const elsewhere: WebhookWorker = { wake() {}, abandon() {}, stop: async () => {} }
+
+/** What must end before the world does, by the names that a stop tells. */
+function workersOf(runtime: Runtime): Record<string, () => Promise<void>> {
+  const { world, payouts, treasury, webhooks, transfers, audit } = runtime
+  const workers = { payouts, treasury, webhooks: webhooks.worker, transfers, audit }
+  return Object.fromEntries(
+    Object.entries(workers).flatMap(([name, worker]) =>
+      worker ? [[`${name} (${world.environment})`, () => worker.stop()]] : [],
+    ),
+  )
+}

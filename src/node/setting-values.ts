@@ -1,0 +1,79 @@
+import { isIP } from 'node:net'
+import { parseAddress } from '../db/address.ts'
+import { type Cidr, parseCidr } from '../http/ip.ts'
+
+/** How the text of a setting becomes its value. Each throws what is wrong with it, to be put behind the setting's name. */
+export function text(value: string): string {
+  return value
+}
+
+export function integer(min: number, max: number) {
+  return (value: string): number => {
+    const number = /^[0-9]{1,9}$/.test(value) ? Number(value) : Number.NaN
+    if (!(number >= min && number <= max))
+      throw new Error(`must be a whole number from ${min} to ${max}, not "${value}"`)
+    return number
+  }
+}
+
+/** Parts between commas; none when there is nothing. */
+export const partsOf = (value: string): string[] =>
+  value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+
+export function integers(min: number, max: number) {
+  return (value: string): number[] => partsOf(value).map(integer(min, max))
+}
+
+export function nameServers(value: string): string[] {
+  const parts = partsOf(value)
+  for (const part of parts) {
+    const host = part.replace(/:[0-9]{1,5}$/, '').replace(/^\[|\]$/g, '')
+    if (isIP(host) === 0 && isIP(part) === 0) throw new Error(`has "${part}", which is not an address`)
+  }
+  return parts
+}
+
+export function oneOf<const T extends string>(...allowed: readonly T[]) {
+  return (value: string): T => {
+    if (!allowed.includes(value as T)) throw new Error(`must be one of ${allowed.join(', ')}, not "${value}"`)
+    return value as T
+  }
+}
+
+export function yesOrNo(value: string): boolean {
+  if (value !== 'true' && value !== 'false') throw new Error(`must be true or false, not "${value}"`)
+  return value === 'true'
+}
+
+export function url(value: string): string {
+  const parsed = URL.canParse(value) ? new URL(value) : undefined
+  if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.search || parsed.hash) {
+    throw new Error('must be a URL such as https://api.example.com')
+  }
+  return value.replace(/\/+$/, '')
+}
+
+export function databaseUrl(value: string): string {
+  parseAddress(value)
+  if (!/^[a-z]+:\/\/[^/?#]*\/[^?#]/.test(value))
+    throw new Error(
+      'must end with the name of the database, as in postgresql://user:password@host:5432/database',
+    )
+  return value
+}
+
+export function hexKey(value: string): Buffer {
+  if (!/^[0-9a-fA-F]{64}$/.test(value)) throw new Error('must be 64 hex digits (openssl rand -hex 32)')
+  return Buffer.from(value, 'hex')
+}
+
+export function cidrs(value: string): Cidr[] {
+  return partsOf(value).map((part) => {
+    const cidr = parseCidr(part)
+    if (!cidr) throw new Error(`has "${part}", which is neither an address nor a CIDR range`)
+    return cidr
+  })
+}

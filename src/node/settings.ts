@@ -1,0 +1,388 @@
+import { resolve } from 'node:path'
+import { roles } from './role.ts'
+import {
+  cidrs,
+  databaseUrl,
+  hexKey,
+  integer,
+  integers,
+  nameServers,
+  oneOf,
+  partsOf,
+  text,
+  url,
+  yesOrNo,
+} from './setting-values.ts'
+
+/**
+ * Every setting, once: the environment variable, what it is for, its default and how it is read. The configuration, its
+ * type, .env.example and `trilho config check` come from here; the place of a setting is its place in the configuration.
+ */
+export type Setting<T = unknown> = Declared<T> & { readonly name: string; readonly default?: string }
+
+type Declared<T> = {
+  readonly about: string
+  /** For .env.example, where there is no default. */
+  readonly example?: string
+  /** Can also be given as NAME_FILE, and is never printed. */
+  readonly secret?: true
+  /** Returns the value, or throws what is wrong with it. */
+  readonly read: (text: string) => T
+}
+
+/** Without a default it may be absent. */
+function setting<T>(name: string, declared: Declared<T> & { default: string }): Setting<T>
+function setting<T>(name: string, declared: Declared<T>): Setting<T | undefined>
+function setting<T>(name: string, declared: Declared<T>): Setting<T> {
+  return { name, ...declared }
+}
+
+const listening = {
+  port: setting('PORT', {
+    about: 'Port to listen on; 0 takes a free one',
+    default: '8080',
+    read: integer(0, 65_535),
+  }),
+  host: setting('HOST', { about: 'Address to listen on', default: '127.0.0.1', read: text }),
+  public_url: setting('PUBLIC_URL', {
+    about: 'How partners reach this service; used in doc_url and openapi.json. Default: http://HOST:PORT',
+    example: 'https://api.example.com',
+    read: url,
+  }),
+  trusted_proxies: setting('TRUST_PROXY', {
+    about: 'Proxies whose X-Forwarded-For is believed: addresses and CIDR ranges, separated by commas',
+    example: '10.0.0.0/8, 192.0.2.7',
+    default: '',
+    read: cidrs,
+  }),
+  connections: {
+    max: setting('CONNECTIONS_MAX', {
+      about: 'Connections that may be open to this node at once',
+      default: '4096',
+      read: integer(10, 1_000_000),
+    }),
+    per_address: setting('CONNECTIONS_PER_ADDRESS', {
+      about:
+        'Connections that one address may have open at once (an IPv6 /64 counts as one, a /48 as four); proxies of TRUST_PROXY may have any number',
+      default: '512',
+      read: integer(1, 1_000_000),
+    }),
+  },
+  in_flight: setting('REQUESTS_IN_FLIGHT', {
+    about:
+      'Requests of one partner that a node works on at once, in each environment; more wait a second for their turn, then they are answered with 429',
+    default: '256',
+    read: integer(1, 100_000),
+  }),
+}
+
+const node = {
+  role: setting('ROLE', {
+    about:
+      'What this node does: api answers calls and sends what it accepted; worker brings payouts, transfers and webhooks to their end, audits and tidies up; all does both. The option --role of serve wins',
+    default: 'all',
+    read: oneOf(...roles),
+  }),
+  data_dir: setting('DATA_DIR', {
+    about: 'Where the embedded PostgreSQL and the secret key live',
+    default: './data',
+    read: (dir) => resolve(dir),
+  }),
+  log_level: setting('LOG_LEVEL', {
+    about: 'trace, debug, info, warn, error, fatal or silent',
+    default: 'info',
+    read: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+  }),
+  log_format: setting('LOG_FORMAT', {
+    about: 'text: lines for people; json: one object per line. Default: text on a terminal, json elsewhere',
+    example: 'json',
+    read: oneOf('text', 'json'),
+  }),
+  metrics_token: setting('METRICS_TOKEN', {
+    about: 'Bearer token for GET /metrics. Without one they are served on METRICS_PORT only, to this machine',
+    secret: true,
+    read: text,
+  }),
+  metrics_port: setting('METRICS_PORT', {
+    about:
+      'Serves /metrics on a port of its own: to whoever has METRICS_TOKEN, or without one to this machine',
+    read: integer(0, 65_535),
+  }),
+  demo: setting('DEMO', {
+    about: 'true: make a demo partner, key and customer when the database is empty, also with DATABASE_URL',
+    default: 'false',
+    read: yesOrNo,
+  }),
+  demo_secrets: setting('DEMO_SECRETS', {
+    about:
+      'Where the key and the password of the demo go: print, to standard output; file, to demo.env in DATA_DIR, for where standard output is collected. Default: print, or file under systemd; the container image says file',
+    example: 'file',
+    read: oneOf('print', 'file'),
+  }),
+}
+
+const database = {
+  database_url: setting('DATABASE_URL', {
+    about:
+      'A PostgreSQL 15 or newer to use instead of the embedded one. With several hosts between commas the primary among them is used',
+    example: 'postgresql://trilho:password@db1.example.com:5432,db2.example.com:5432/trilho',
+    secret: true,
+    read: databaseUrl,
+  }),
+  database_tls: setting('DATABASE_TLS', {
+    about:
+      'verify: a database on another machine must be reached by TLS and show a certificate for its name; off: not, where nobody else can listen on the network',
+    default: 'verify',
+    read: oneOf('verify', 'off'),
+  }),
+  migrate: setting('MIGRATE', {
+    about:
+      'false: a start leaves the database as it is, and DATABASE_URL needs no user; somebody else runs trilho migrate before, as the owner',
+    default: 'true',
+    read: yesOrNo,
+  }),
+  database_pool: setting('DATABASE_POOL', {
+    about:
+      'Connections beside the ledger’s, per environment; one of them may be at the housekeeping for a while. Calls that only read have half as many more',
+    default: '8',
+    read: integer(2, 200),
+  }),
+  database_wait_ms: setting('DATABASE_WAIT_MS', {
+    about:
+      'How long a request waits for the database during a switch-over before it is answered with 503, in milliseconds',
+    default: '6000',
+    read: integer(0, 8000),
+  }),
+  start_wait_ms: setting('START_WAIT_MS', {
+    about:
+      'How long a start waits for a database that is not there yet, in milliseconds; 0: until it is told to stop',
+    default: '0',
+    read: integer(0, 86_400_000),
+  }),
+  lanes: setting('LANES', {
+    about: 'Money transactions that may run at once, per environment and node',
+    default: '1',
+    read: integer(1, 16),
+  }),
+}
+
+const secrets = {
+  secret_key: setting('SECRET_KEY', {
+    about:
+      'Encrypts the secrets that must be read back; 64 hex digits. Needed with DATABASE_URL; made in DATA_DIR otherwise',
+    example: 'output of: openssl rand -hex 32',
+    secret: true,
+    read: hexKey,
+  }),
+  secret_keys_previous: setting('SECRET_KEY_PREVIOUS', {
+    default: '',
+    about:
+      'Keys that SECRET_KEY takes over from, separated by commas, until trilho secrets rotate has ended; 64 hex digits each',
+    secret: true,
+    read: (keys) => partsOf(keys).map(hexKey),
+  }),
+}
+
+const payments = {
+  pix_wait_ms: setting('PIX_WAIT_MS', {
+    about: 'How long the create call of a payout waits for the Pix network, in milliseconds',
+    default: '2000',
+    read: integer(0, 10_000),
+  }),
+  lease_ms: setting('LEASE_MS', {
+    about:
+      'How long a node may be at work on a payout or transfer before another one looks after it, in milliseconds',
+    default: '15000',
+    read: integer(500, 600_000),
+  }),
+  rail_timeout_ms: setting('RAIL_TIMEOUT_MS', {
+    about:
+      'How long a payment network or chain may take to answer one call, in milliseconds; at most a third of LEASE_MS. Default: 5000, or that third when it is less',
+    example: '5000',
+    read: integer(50, 200_000),
+  }),
+  stuck_after_ms: setting('STUCK_AFTER_MS', {
+    about:
+      'A payout that is on its way for longer than this becomes an exception that somebody must look at, in milliseconds; transfers get what their network needs on top',
+    default: '900000',
+    read: integer(1000, 86_400_000),
+  }),
+  require_address_checksum: setting('REQUIRE_ADDRESS_CHECKSUM', {
+    about:
+      'true: EVM addresses in lower case only, which carry no checksum, are refused; a mistyped one could not be told',
+    default: 'false',
+    read: yesOrNo,
+  }),
+}
+
+const conversions = {
+  prices_file: setting('PRICES_FILE', {
+    about:
+      'Where production prices are read from: a JSON file that your market watcher replaces. Without one nothing is quoted',
+    example: '/var/lib/trilho/prices.json',
+    read: (path) => resolve(path),
+  }),
+  quoting: {
+    price_max_age_ms: setting('PRICE_MAX_AGE_MS', {
+      about: 'Nobody is quoted from a price that was seen longer ago than this, in milliseconds',
+      default: '5000',
+      read: integer(100, 600_000),
+    }),
+    spread_bps: setting('SPREAD_BPS', {
+      about: 'Moves production prices against the customer, in basis points',
+      default: '0',
+      read: integer(0, 1000),
+    }),
+    partner_fee_max_bps: setting('PARTNER_FEE_MAX_BPS', {
+      about: 'The highest fee of its own that a partner may put on a quote, in basis points',
+      default: '1000',
+      read: integer(0, 5000),
+    }),
+  },
+}
+
+const simulation = {
+  sandbox: {
+    broadcast_ms: setting('SANDBOX_BROADCAST_MS', {
+      about: 'When a sandbox transfer is broadcast, in milliseconds after it was made',
+      default: '1000',
+      read: integer(0, 600_000),
+    }),
+    confirm_ms: setting('SANDBOX_CONFIRM_MS', {
+      about: 'When a sandbox transfer is confirmed, in milliseconds after it was made',
+      default: '3000',
+      read: integer(0, 600_000),
+    }),
+    journal: setting('SANDBOX_JOURNAL', {
+      about: 'A file in which the simulated rails note what they were told; for tests',
+      read: text,
+    }),
+  },
+}
+
+const deliveries = {
+  webhooks: {
+    allow_private: setting('WEBHOOK_ALLOW_PRIVATE', {
+      about:
+        'true: webhooks may go to loopback and private addresses, for development; link-local and metadata addresses never',
+      default: 'false',
+      read: yesOrNo,
+    }),
+    denied: setting('WEBHOOK_DENY', {
+      about:
+        'Addresses and CIDR ranges that no webhook goes to, separated by commas, beside those that never may: your own public ones, for example. Wins over WEBHOOK_ALLOW_PRIVATE',
+      example: '198.51.100.0/24, 2001:db8::/32',
+      default: '',
+      read: cidrs,
+    }),
+    timeout_ms: setting('WEBHOOK_TIMEOUT_MS', {
+      about: 'How long a webhook’s receiver may take to answer, in milliseconds',
+      default: '10000',
+      read: integer(100, 30_000),
+    }),
+    per_second: setting('WEBHOOK_PER_SECOND', {
+      about:
+        'How many webhooks a node sends for one partner in a second, over a while; what was not used in two seconds may follow at once',
+      default: '1000',
+      read: integer(1, 1_000_000),
+    }),
+    retry_ms: setting('WEBHOOK_RETRY_MS', {
+      about:
+        'When a webhook that failed is tried again, in milliseconds after each failure, separated by commas',
+      default: '5000,300000,1800000,7200000,18000000,36000000,50400000,72000000,86400000',
+      read: integers(1, 604_800_000),
+    }),
+    dns: setting('WEBHOOK_DNS', {
+      about:
+        'Name servers to ask for the hosts of webhooks, separated by commas; those of the machine when absent',
+      example: '192.0.2.53, 192.0.2.54:5353',
+      default: '',
+      read: nameServers,
+    }),
+  },
+}
+
+const keeping = {
+  retention: {
+    every_ms: setting('HOUSEKEEPING_MS', {
+      about: 'How often a node looks for what is old and owed to nobody, and forgets it; in milliseconds',
+      default: '600000',
+      read: integer(100, 86_400_000),
+    }),
+    event_days: setting('EVENT_RETENTION_DAYS', {
+      about: 'How long events stay in the log; those with a delivery that is kept stay with it',
+      default: '365',
+      read: integer(1, 36_500),
+    }),
+    delivery_days: setting('DELIVERY_RETENTION_DAYS', {
+      about: 'How long deliveries of webhooks are kept after their end, with what was sent and answered',
+      default: '30',
+      read: integer(1, 36_500),
+    }),
+    quote_days: setting('QUOTE_RETENTION_DAYS', {
+      about: 'How long quotes are kept after their end when they were never executed; executed ones stay',
+      default: '30',
+      read: integer(1, 36_500),
+    }),
+    request_days: setting('REQUEST_RETENTION_DAYS', {
+      about: 'How long the log of requests goes back',
+      default: '30',
+      read: integer(1, 36_500),
+    }),
+  },
+  requests_per_day: setting('REQUEST_LOG_PER_DAY', {
+    about: 'How many requests of one partner a node logs per day, a tenth of them refused by limits; 0: none',
+    default: '50000',
+    read: integer(0, 100_000_000),
+  }),
+  audit: {
+    every_ms: setting('AUDIT_EVERY_MS', {
+      about:
+        'How often the audit in the background begins anew at the latest, in milliseconds; 0: it does not run on this node',
+      default: '3600000',
+      read: integer(0, 604_800_000),
+    }),
+    share_pct: setting('AUDIT_SHARE_PCT', {
+      about: 'How much of the time the audit in the background may be at work, in percent',
+      default: '10',
+      read: integer(1, 100),
+    }),
+  },
+}
+
+export const settings = {
+  ...listening,
+  ...node,
+  ...database,
+  ...secrets,
+  ...payments,
+  ...conversions,
+  ...simulation,
+  ...deliveries,
+  ...keeping,
+}
+
+/** As .env.example shows them. */
+export const groups: readonly { readonly title: string; readonly settings: Settings }[] = [
+  { title: 'Listening', settings: listening },
+  { title: 'The node', settings: node },
+  { title: 'The database', settings: database },
+  { title: 'Secrets', settings: secrets },
+  { title: 'Payouts and transfers', settings: payments },
+  { title: 'Conversions', settings: conversions },
+  { title: 'The sandbox', settings: simulation },
+  { title: 'Webhooks', settings: deliveries },
+  { title: 'What is kept, and the audit', settings: keeping },
+]
+
+export type Settings = { readonly [place: string]: Setting | Settings }
+
+/** The values that the settings of a tree are read into. */
+export type ValuesOf<S> = S extends Setting<infer T> ? T : { readonly [K in keyof S]: ValuesOf<S[K]> }
+
+export const isSetting = (part: Setting | Settings): part is Setting => 'read' in part
+
+/** All settings of a tree, in their order. */
+export function settingsIn(tree: Settings): Setting[] {
+  return Object.values(tree).flatMap((part) => (isSetting(part) ? [part] : settingsIn(part)))
+}
