@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { openLoop } from '../core/loop.ts'
 import type { Asset } from '../core/money.ts'
 import type { Pool } from '../db/pool.ts'
 import type { World } from '../world.ts'
@@ -32,17 +33,12 @@ const endless: Room = () => true
 export function openTreasuryWorker(world: World, log: Logger): TreasuryWorker {
   let known: { room: Room; at: number } | undefined
   let asking: Promise<Room> | undefined
-  let folding: Promise<void> | undefined
   let stopped = false
-  // Each takes up all there is: while one waits for the database, more of them would only queue behind it.
-  const timer = setInterval(() => {
-    folding ??= foldTrades(world.db, () => !stopped)
-      .catch((error: unknown) => log.warn({ err: error }, 'treasury: trades not added up yet'))
-      .finally(() => {
-        folding = undefined
-      })
-  }, FOLD_MS)
-  timer.unref()
+  const folding = openLoop(() => foldTrades(world.db, () => !stopped), {
+    poll_ms: FOLD_MS,
+    first_ms: FOLD_MS,
+    onError: (error) => log.warn({ err: error }, 'treasury: trades not added up yet'),
+  })
 
   async function look(): Promise<Room> {
     const at = performance.now()
@@ -62,11 +58,7 @@ export function openTreasuryWorker(world: World, log: Logger): TreasuryWorker {
     },
     async stop() {
       stopped = true
-      clearInterval(timer)
-      const enough = new AbortController()
-      const late = sleep(STOP_MS, undefined, { signal: enough.signal }).catch(() => {})
-      await Promise.race([folding, late])
-      enough.abort()
+      await Promise.race([folding.stop(), sleep(STOP_MS, undefined, { ref: false })])
     },
   }
 }
