@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
+import { openLoop } from '../core/loop.ts'
 import { type Db, isCanceled, type Pool, transaction } from '../db/pool.ts'
 import { recordException } from '../exceptions/store.ts'
 import {
@@ -69,44 +70,27 @@ export function openAuditWorker(world: World, options: AuditWorkerOptions): Audi
   const node = randomUUID()
   const full = options.most ?? PIECE_ROWS
   let most = full
-  let stopped = false
-  let wake = () => {}
-  const sleep = (ms: number) =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      timer.unref()
-      wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
+  let rest_ms = 0
 
-  async function run(): Promise<void> {
-    await sleep(Math.min(FIRST_MS, every_ms))
-    while (!stopped) {
-      const pause = await turn(world, node, { ...options, most }).then(
-        (ms) => {
-          most = Math.min(full, most * 2)
-          return ms
-        },
-        (error: unknown) => {
-          // Perhaps it was too much at once.
-          most = Math.max(LEAST_ROWS, Math.floor(most / 2))
-          log.warn({ err: error, environment: world.environment }, 'audit: a piece could not be read')
-          return Math.min(LOOK_MS, every_ms)
-        },
-      )
-      if (!stopped) await sleep(pause)
-    }
-    await giveTurn(db, node).catch(() => {})
+  async function take(): Promise<void> {
+    rest_ms = await turn(world, node, { ...options, most })
+    most = Math.min(full, most * 2)
   }
-  const running = every_ms === 0 ? Promise.resolve() : run()
 
+  function giveWay(error: unknown): void {
+    // Perhaps it was too much at once.
+    most = Math.max(LEAST_ROWS, Math.floor(most / 2))
+    log.warn({ err: error, environment: world.environment }, 'audit: a piece could not be read')
+    rest_ms = Math.min(LOOK_MS, every_ms)
+  }
+
+  if (every_ms === 0) return { stop: () => Promise.resolve() }
+  const first_ms = Math.min(FIRST_MS, every_ms)
+  const loop = openLoop(take, { poll_ms: () => rest_ms, first_ms, onError: giveWay })
   return {
     async stop() {
-      stopped = true
-      wake()
-      await running
+      await loop.stop()
+      await giveTurn(db, node).catch(() => {})
     },
   }
 }

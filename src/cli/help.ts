@@ -20,7 +20,10 @@ export function usageOf(command: CliCommand): string {
   }))
   const all = [
     ...options,
-    { head: '--as EMAIL', about: 'Who acts; the password is read from OPERATOR_PASSWORD' },
+    {
+      head: '--as EMAIL',
+      about: 'Who acts; the password is read from OPERATOR_PASSWORD, a code from OPERATOR_CODE',
+    },
     { head: '--json', about: 'Print JSON' },
   ]
   const width = Math.max(...all.map(({ head }) => head.length))

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { type Loop, openBell, openLoop } from '../core/loop.ts'
 
 /**
  * Lets any number of callers wait for what is added to a log: one question to the database serves all of them, and is
@@ -36,80 +37,55 @@ export type Watch = {
 }
 
 const POLL_MS = 250
-/** Between two looks, however often it is woken. */
+/** Before a look that somebody asked for, so that what comes meanwhile is found too. */
 const GATHER_MS = 20
-
-type Watcher = { readonly partner_id: string; told: boolean; rouse: () => void }
 
 export function openLookout(source: LookoutSource, log: Logger): Lookout {
   const watchers = new Set<Watcher>()
-  /** Up to where everybody was told; undefined while nobody watches. */
-  let seen: bigint | undefined
+  /** Up to where everybody was told. */
+  let seen = 0n
   let beginning: Promise<void> | undefined
-  let woken = false
-  let rouse: () => void = () => {}
+  /** Looks for as long as somebody watches. */
+  let looking: Loop | undefined
+  let gathering: NodeJS.Timeout | undefined
   let stopped = false
-  let ended: Promise<void> = Promise.resolve()
 
   const watched = () => [...new Set([...watchers].map(({ partner_id }) => partner_id))]
 
   async function begin(): Promise<void> {
     seen = await source.last(watched())
-    ended = look()
+    if (stopped) return
+    looking = openLoop(look, {
+      poll_ms: POLL_MS,
+      onError: (error) => log.debug({ err: error }, 'cannot look for what was added'),
+    })
   }
 
   async function look(): Promise<void> {
-    while (!stopped && watchers.size > 0) {
-      woken = false
-      await tellNews().catch((error: unknown) => log.debug({ err: error }, 'cannot look for what was added'))
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, woken ? GATHER_MS : POLL_MS)
-        rouse = () => {
-          clearTimeout(timer)
-          setTimeout(resolve, GATHER_MS)
-        }
-      })
-      rouse = () => {}
-    }
-    seen = undefined
+    if (watchers.size === 0) return rest()
+    const { last, partners, more } = await source.since(seen, watched())
+    seen = last ?? seen
+    for (const watcher of watchers) if (partners.has(watcher.partner_id)) watcher.tell()
+    if (more) wake()
+  }
+
+  function rest(): void {
+    void looking?.stop()
+    looking = undefined
     beginning = undefined
   }
 
-  async function tellNews(): Promise<void> {
-    const { last, partners, more } = await source.since(seen!, watched())
-    seen = last ?? seen
-    for (const watcher of watchers) {
-      if (!partners.has(watcher.partner_id)) continue
-      watcher.told = true
-      watcher.rouse()
-    }
-    if (more) woken = true
-  }
-
-  function waitFor(watcher: Watcher, until: number, gone: AbortSignal): Promise<boolean> {
-    const left = until - performance.now()
-    if (watcher.told || stopped || gone.aborted || left <= 0) {
-      const { told } = watcher
-      watcher.told = false
-      return Promise.resolve(told && !stopped && !gone.aborted)
-    }
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer)
-        gone.removeEventListener('abort', done)
-        watcher.rouse = () => {}
-        resolve(watcher.told && !stopped && !gone.aborted)
-        watcher.told = false
-      }
-      const timer = setTimeout(done, left)
-      gone.addEventListener('abort', done)
-      watcher.rouse = done
-    })
+  function wake(): void {
+    gathering ??= setTimeout(() => {
+      gathering = undefined
+      looking?.wake()
+    }, GATHER_MS).unref()
   }
 
   return {
     async watch(partner_id) {
-      const watcher: Watcher = { partner_id, told: false, rouse: () => {} }
+      const watcher = openWatcher(partner_id)
+      if (stopped) watcher.dismiss()
       watchers.add(watcher)
       const end = () => void watchers.delete(watcher)
       const begun = stopped ? undefined : (beginning ??= begin())
@@ -120,17 +96,53 @@ export function openLookout(source: LookoutSource, log: Logger): Lookout {
         end()
         throw error
       }
-      return { news: (until, gone) => waitFor(watcher, until, gone), end }
+      return { news: watcher.news, end }
     },
-    wake() {
-      woken = true
-      rouse()
-    },
+    wake,
     async stop() {
       stopped = true
-      for (const watcher of watchers) watcher.rouse()
-      rouse()
-      await ended
+      clearTimeout(gathering)
+      for (const watcher of watchers) watcher.dismiss()
+      await looking?.stop()
+    },
+  }
+}
+
+type Watcher = {
+  readonly partner_id: string
+  /** There is news. */
+  tell(): void
+  /** There will be none any more. */
+  dismiss(): void
+  readonly news: Watch['news']
+}
+
+/** What it was told while nobody asked is told to the next one who does. */
+function openWatcher(partner_id: string): Watcher {
+  const bell = openBell()
+  let told = false
+  let dismissed = false
+  return {
+    partner_id,
+    tell() {
+      told = true
+      bell.ring()
+    },
+    dismiss() {
+      dismissed = true
+      bell.ring()
+    },
+    async news(until, gone) {
+      const left = until - performance.now()
+      if (!told && !dismissed && !gone.aborted && left > 0) {
+        bell.hush()
+        gone.addEventListener('abort', bell.ring)
+        await bell.wait(left)
+        gone.removeEventListener('abort', bell.ring)
+      }
+      const is_news = told && !dismissed && !gone.aborted
+      told = false
+      return is_news
     },
   }
 }

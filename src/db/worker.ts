@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { openBell } from '../core/loop.ts'
 
 /**
  * Work that is rows of a table: taken with a lease, done, and taken again by anybody when the lease ends. Any number of
@@ -57,6 +58,8 @@ export function openWorker<Row>(options: WorkerOptions<Row>): Worker {
       }
       if (stopped || (hungry && running.size < at_once)) continue
       await bell.wait(poll_ms)
+      // Slots that become free in one go are filled with one question.
+      await new Promise((resolve) => setImmediate(resolve))
     }
   }
 
@@ -67,32 +70,6 @@ export function openWorker<Row>(options: WorkerOptions<Row>): Worker {
       stopped = true
       bell.ring()
       await Promise.race([ended.then(() => Promise.all(running)), sleep(stop_ms)])
-    },
-  }
-}
-
-/** What rings while nobody waits is heard by the next one who does. */
-function openBell() {
-  let rung = false
-  let heard: (() => void) | undefined
-  return {
-    ring(): void {
-      rung = true
-      heard?.()
-    },
-    async wait(ms: number): Promise<void> {
-      if (!rung) {
-        let timer: NodeJS.Timeout | undefined
-        await new Promise<void>((resolve) => {
-          heard = resolve
-          timer = setTimeout(resolve, ms)
-        })
-        clearTimeout(timer)
-        heard = undefined
-      }
-      rung = false
-      // Slots that become free in one go are filled with one question.
-      await new Promise((resolve) => setImmediate(resolve))
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { openLoop } from '../core/loop.ts'
 import type { Hints } from '../db/hints.ts'
 import type { World } from '../world.ts'
 import { listValidHashes } from './store.ts'
@@ -22,43 +23,22 @@ const KNOWN_MAX = 100_000
 
 export function openRoster(world: World, { hints, log }: { hints: Hints; log: Logger }): Roster {
   let known: Set<string> | undefined
-  let reading: Promise<void> | undefined
-  /** A change that came while the roster was being read. */
-  let again = false
-  let stopped = false
 
   async function read(): Promise<void> {
-    do {
-      again = false
-      try {
-        const hashes = await listValidHashes(world.keys, KNOWN_MAX)
-        known = new Set(hashes.map(nameOfHash))
-      } catch (error) {
-        log.warn({ err: error }, 'the keys in force could not be listed')
-      }
-    } while (again && !stopped)
-    reading = undefined
+    const hashes = await listValidHashes(world.keys, KNOWN_MAX)
+    known = new Set(hashes.map(nameOfHash))
   }
 
-  function renew(): void {
-    if (stopped) return
-    again = reading !== undefined
-    reading ??= read()
-  }
-
-  hints.on('api_key_changed', renew)
-  hints.onLost(renew)
-  const timer = setInterval(renew, RENEW_MS)
-  timer.unref()
-  renew()
+  const reading = openLoop(read, {
+    poll_ms: RENEW_MS,
+    onError: (error) => log.warn({ err: error }, 'the keys in force could not be listed'),
+  })
+  hints.on('api_key_changed', reading.wake)
+  hints.onLost(reading.wake)
   return {
     mayHave: (name) => known?.has(name) ?? true,
     note: (name) => void known?.add(name),
-    async stop() {
-      stopped = true
-      clearInterval(timer)
-      await reading
-    },
+    stop: reading.stop,
   }
 }
 

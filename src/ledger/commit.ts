@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { openPump } from '../core/batching.ts'
 import { crashPoint } from '../core/crash-point.ts'
 import { Refusal } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
@@ -131,30 +132,28 @@ function openRunner(options: DoorOptions, { name, batch_max, attempt, aside }: R
   const queue = openQueue()
   const connection = openConnection(options.seat, name)
   const { wait_ms = WAIT_MS } = options
-  let running: Promise<void> | undefined
+  // Whatever comes in one turn of the event loop goes together.
+  const pump = openPump({ hasMore: () => queue.size() > 0, step: runNext, begin: () => setImmediate() })
   let current: readonly Pending[] = []
   let stopped = false
 
   function submit(pending: Pending): void {
     if (stopped || queue.size() >= QUEUE_MAX) return pending.reject(new Refusal('service_unavailable'))
     queue.add(pending)
-    running ??= new Promise((done) => setImmediate(() => drain().then(done)))
+    pump.start()
   }
 
-  async function drain(): Promise<void> {
-    const sweep = setInterval(() => refuseOlder(current, wait_ms), SWEEP_MS)
-    while (queue.size() > 0) {
-      const batch = inTime(queue.take(batch_max))
-      current = batch
-      // A bug of our own must leave nobody waiting, and the lane in service.
-      await run(batch).catch((error: unknown) => {
-        options.log.error({ err: error, commands: batch.length }, 'a batch ended in a bug')
-        for (const { reject } of batch) reject(error)
-      })
-    }
+  async function runNext(): Promise<void> {
+    const batch = inTime(queue.take(batch_max))
+    current = batch
+    const sweep = setInterval(() => refuseOlder(batch, wait_ms), SWEEP_MS)
+    // A bug of our own must leave nobody waiting, and the lane in service.
+    await run(batch).catch((error: unknown) => {
+      options.log.error({ err: error, commands: batch.length }, 'a batch ended in a bug')
+      for (const { reject } of batch) reject(error)
+    })
     clearInterval(sweep)
     current = []
-    running = undefined
   }
 
   /** Those that somebody still waits for; the others are told that it took too long, and nothing of them happens. */
@@ -206,7 +205,7 @@ function openRunner(options: DoorOptions, { name, batch_max, attempt, aside }: R
     facts: () => ({ waiting: queue.size() + current.length, connections_opened: connection.opened() }),
     async stop() {
       stopped = true
-      await running
+      await pump.idle()
       await connection.close()
     },
   }

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { openBatching } from '../core/batching.ts'
 import type { Environment } from '../core/environment.ts'
 import type { AnsweredRequest } from '../http/answered-request.ts'
 import type { Worlds } from '../world.ts'
@@ -33,6 +35,8 @@ const WAITING_MAX = 5000
 const REFUSED_SHARE = 10
 const DAY_MS = 24 * 3_600_000
 
+const gather = (stopping: AbortSignal) => sleep(GATHER_MS, undefined, { signal: stopping })
+
 type Waiting = Omit<LoggedRequest, 'position'>
 
 export function openRequestRecorder(options: RecorderOptions): RequestRecorder {
@@ -45,49 +49,25 @@ export function openRequestRecorder(options: RecorderOptions): RequestRecorder {
   function openLine(environment: Environment) {
     const world = worlds[environment]
     const share = openShare(options.per_day)
-    let waiting: Waiting[] = []
-    let writing: Promise<void> | undefined
-    let stopped = false
-    let rouse: () => void = () => {}
     const leaveOut = (reason: LeftOut, count = 1) => options.onLeftOut?.(environment, reason, count)
+    const batching = openBatching({ run: write, gather, batch_max: BATCH_MAX, waiting_max: WAITING_MAX })
 
-    async function write(): Promise<void> {
-      while (waiting.length > 0) {
-        if (!stopped) await gather()
-        const batch = waiting.slice(0, BATCH_MAX)
-        waiting = waiting.slice(BATCH_MAX)
-        try {
-          await insertRequests(world.db, batch)
-          options.onWritten?.(environment)
-        } catch (error) {
-          leaveOut('database', batch.length)
-          log.debug({ err: error, requests: batch.length }, 'requests not logged')
-        }
+    async function write(batch: readonly Waiting[]): Promise<undefined> {
+      try {
+        await insertRequests(world.db, batch)
+        options.onWritten?.(environment)
+      } catch (error) {
+        leaveOut('database', batch.length)
+        log.debug({ err: error, requests: batch.length }, 'requests not logged')
       }
-      writing = undefined
     }
-
-    const gather = () =>
-      new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, GATHER_MS)
-        rouse = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-      })
 
     return {
       add(row: Waiting, refused_by_limit: boolean): void {
         if (!share.take(row, refused_by_limit)) return leaveOut('share')
-        if (waiting.length >= WAITING_MAX) return leaveOut('memory')
-        waiting.push(row)
-        writing ??= write()
+        batching.add(row).catch(() => leaveOut('memory'))
       },
-      async stop(): Promise<void> {
-        stopped = true
-        rouse()
-        await writing
-      },
+      stop: batching.stop,
     }
   }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { openLoop } from '../core/loop.ts'
 import type { Asset } from '../core/money.ts'
 import type { Pool } from '../db/pool.ts'
 import type { World } from '../world.ts'
@@ -37,17 +38,14 @@ export function openTreasuryWorker(
 ): TreasuryWorker {
   let known: { room: Room; at: number } | undefined
   let asking: Promise<Room> | undefined
-  let folding: Promise<void> | undefined
   let stopped = false
-  // Each takes up all there is: while one waits for the database, more of them would only queue behind it.
-  const fold = () => {
-    folding ??= foldTrades(world.db, () => !stopped)
-      .catch((error: unknown) => log.warn({ err: error }, 'treasury: trades not added up yet'))
-      .finally(() => {
-        folding = undefined
+  const folding = folds
+    ? openLoop(() => foldTrades(world.db, () => !stopped), {
+        poll_ms: FOLD_MS,
+        first_ms: FOLD_MS,
+        onError: (error) => log.warn({ err: error }, 'treasury: trades not added up yet'),
       })
-  }
-  const timer = folds ? setInterval(fold, FOLD_MS).unref() : undefined
+    : undefined
 
   async function look(): Promise<Room> {
     const at = performance.now()
@@ -67,11 +65,7 @@ export function openTreasuryWorker(
     },
     async stop() {
       stopped = true
-      clearInterval(timer)
-      const enough = new AbortController()
-      const late = sleep(STOP_MS, undefined, { signal: enough.signal }).catch(() => {})
-      await Promise.race([folding, late])
-      enough.abort()
+      await Promise.race([folding?.stop(), sleep(STOP_MS, undefined, { ref: false })])
     },
   }
 }

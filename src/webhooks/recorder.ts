@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { openBatching } from '../core/batching.ts'
 import { type Db, isAnswer, isServerTrouble, type Pool, transaction } from '../db/pool.ts'
 import { type Outcome, recordOutcomes } from './queue.ts'
 import { type EndpointNews, noteEndpoints } from './store.ts'
@@ -17,11 +18,10 @@ export type Recorder = {
 const DISABLE_AFTER_MS = 5 * 24 * 3600 * 1000
 const BATCH_MAX = 100
 
-type Waiting = {
+type Ended = {
   readonly outcome: Outcome
   readonly gone: boolean
   readonly was_failing: boolean
-  done(): void
 }
 
 export function openRecorder(
@@ -36,21 +36,13 @@ export function openRecorder(
   },
 ): Recorder {
   const { log, onLost, onDisabled, tell } = options
-  let waiting: Waiting[] = []
-  let writing: Promise<void> | undefined
-
-  async function write(): Promise<void> {
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, BATCH_MAX)
-      waiting = waiting.slice(BATCH_MAX)
-      await keepOutcomes(batch)
-      for (const { done } of batch) done()
-    }
-    writing = undefined
-  }
+  const batching = openBatching<Ended>({
+    run: (batch) => keepOutcomes(batch).then(() => undefined),
+    batch_max: BATCH_MAX,
+  })
 
   /** One that the database does not take must cost its neighbours nothing: halving finds it in few steps. Never throws. */
-  async function keepOutcomes(batch: readonly Waiting[]): Promise<void> {
+  async function keepOutcomes(batch: readonly Ended[]): Promise<void> {
     try {
       await recordOutcomes(
         db,
@@ -70,7 +62,7 @@ export function openRecorder(
    * What the receiver said cannot be stored. That the attempt was made, and how it ended, can: otherwise the same event
    * would be sent again and again, for as long as it is answered like that.
    */
-  async function keepBare(one: Waiting, reason: unknown): Promise<void> {
+  async function keepBare(one: Ended, reason: unknown): Promise<void> {
     const { event_id, endpoint_id, attempt } = one.outcome
     try {
       await recordOutcomes(db, [bareOf(one.outcome)])
@@ -85,7 +77,7 @@ export function openRecorder(
     await noteNews([one])
   }
 
-  function lose(batch: readonly Waiting[], error: unknown): void {
+  function lose(batch: readonly Ended[], error: unknown): void {
     for (const { outcome } of batch) {
       onLost?.({ kept: false })
       const { event_id, endpoint_id, attempt } = outcome
@@ -98,7 +90,7 @@ export function openRecorder(
     )
   }
 
-  async function noteNews(batch: readonly Waiting[]): Promise<void> {
+  async function noteNews(batch: readonly Ended[]): Promise<void> {
     const news = newsOf(batch)
     if (news.length === 0) return
     try {
@@ -118,14 +110,8 @@ export function openRecorder(
   }
 
   return {
-    record: (outcome, about) =>
-      new Promise((done) => {
-        waiting.push({ outcome, ...about, done })
-        writing ??= Promise.resolve().then(write)
-      }),
-    async stop() {
-      await writing
-    },
+    record: (outcome, about) => batching.add({ outcome, ...about }),
+    stop: batching.stop,
   }
 }
 
@@ -142,7 +128,7 @@ const bareOf = (outcome: Outcome): Outcome => ({
 })
 
 /** Only what changes something: failures, and a success of an endpoint that was failing. */
-function newsOf(batch: readonly Waiting[]): EndpointNews[] {
+function newsOf(batch: readonly Ended[]): EndpointNews[] {
   const news = new Map<string, EndpointNews>()
   for (const { outcome, gone, was_failing } of batch) {
     const { endpoint_id: id, delivered } = outcome

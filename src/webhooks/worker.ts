@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
+import { openLoop } from '../core/loop.ts'
 import type { World } from '../world.ts'
 import { type DeliveryOptions, tryDelivery } from './delivery.ts'
 import { tellDisabled } from './disabled.ts'
-import { openLoop } from './loop.ts'
 import { openPace } from './pace.ts'
 import { type Made, type Owned, openPosts } from './posts.ts'
 import {
@@ -87,7 +87,7 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
       void releaseClaims(world.db, claimed).catch((error: unknown) => log.warn({ err: error }, 'webhooks')),
     onRoom: () => claiming.wake(),
   })
-  const timing = { log, poll_ms: POLL_MS }
+  const timing = { poll_ms: POLL_MS, onError: (error: unknown) => log.warn({ err: error }, 'webhooks') }
   const dispatching = openLoop(dispatch, { ...timing, gather_ms: GATHER_EVENTS_MS })
   const claiming = openLoop(claim, { ...timing, gather_ms: GATHER_DELIVERIES_MS })
   const canceling = openLoop(cancel, { ...timing, gather_ms: GATHER_DELIVERIES_MS })

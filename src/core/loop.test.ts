@@ -1,0 +1,122 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { type LoopOptions, openBell, openLoop } from './loop.ts'
+
+const NEVER = 1_000_000
+
+/** Work that ends when it is told to. */
+function openHand(options: Partial<LoopOptions> = {}) {
+  const errors: unknown[] = []
+  let begun = 0
+  let end: (error?: Error) => void = () => {}
+  const loop = openLoop(
+    () => {
+      begun++
+      return new Promise((resolve, reject) => {
+        end = (error) => (error ? reject(error) : resolve())
+      })
+    },
+    { poll_ms: NEVER, onError: (error) => errors.push(error), ...options },
+  )
+  const finish = async (error?: Error) => {
+    end(error)
+    await turn()
+  }
+  onTestFinished(async () => {
+    const stopped = loop.stop()
+    for (let i = 0; i < 3; i++) await finish()
+    await stopped
+  })
+  return { loop, finish, errors, begun: () => begun }
+}
+
+const reaches = (count: () => number, n: number) =>
+  expect.poll(count, { timeout: 5000, interval: 5 }).toBeGreaterThanOrEqual(n)
+
+test('it works at once, then when it is woken, and never twice at once', async () => {
+  const { loop, finish, begun } = openHand()
+  expect(begun()).toBe(1)
+  loop.wake()
+  loop.wake()
+  await turn()
+  expect(begun()).toBe(1)
+  // Woken while it worked: once more, whoever did it and however often.
+  await finish()
+  await reaches(begun, 2)
+  await finish()
+  await turn()
+  expect(begun()).toBe(2)
+  loop.wake()
+  await reaches(begun, 3)
+})
+
+test('while it is woken all the time it gathers in between; a stop ends that', async () => {
+  const { loop, finish, begun } = openHand({ gather_ms: NEVER })
+  loop.wake()
+  await finish()
+  loop.wake()
+  await turn()
+  expect(begun()).toBe(1)
+  await loop.stop()
+  expect(begun()).toBe(1)
+})
+
+test('it works again after a rest, which may change', async () => {
+  const rests = [1, 1, NEVER]
+  const { finish, begun } = openHand({ poll_ms: () => rests.shift()! })
+  await finish()
+  await reaches(begun, 2)
+  await finish()
+  await reaches(begun, 3)
+  await finish()
+  expect(rests).toEqual([])
+  expect(begun()).toBe(3)
+})
+
+test('what it throws is told, and it goes on', async () => {
+  const { finish, errors, begun } = openHand({ poll_ms: 1 })
+  const error = new Error('no')
+  await finish(error)
+  expect(errors).toEqual([error])
+  await reaches(begun, 2)
+})
+
+test('a stop waits for what is under way, and nothing begins after it', async () => {
+  const { loop, finish, begun } = openHand({ poll_ms: 1 })
+  let stopped = false
+  const stopping = loop.stop().then(() => {
+    stopped = true
+  })
+  await turn()
+  expect(stopped).toBe(false)
+  await finish()
+  await stopping
+  loop.wake()
+  await turn()
+  expect(begun()).toBe(1)
+})
+
+test('it may wait before the first time; a stop ends that too', async () => {
+  const { loop, begun } = openHand({ first_ms: NEVER })
+  await turn()
+  expect(begun()).toBe(0)
+  await loop.stop()
+  expect(begun()).toBe(0)
+  const woken = openHand({ first_ms: NEVER })
+  woken.loop.wake()
+  await reaches(woken.begun, 1)
+})
+
+test('a bell that rang while nobody waited is heard once', async () => {
+  const bell = openBell()
+  bell.ring()
+  expect(bell.hasRung()).toBe(true)
+  await bell.wait(NEVER)
+  expect(bell.hasRung()).toBe(false)
+  const waiting = bell.wait(NEVER)
+  bell.ring()
+  await waiting
+  bell.ring()
+  bell.hush()
+  await bell.wait(1)
+})
