@@ -42,7 +42,7 @@ export type Endpoint = {
   readonly route: `${Method} /v1/${string}`
   readonly summary: string
   readonly description?: string
-  /** Absent: any valid key. */
+  /** Contract §17.6; absent: any valid key. */
   readonly scopes?: NeededScopes
   readonly sandbox_only?: true
   /** Takes `?wait=` (wait.ts), and may answer so much later. */

@@ -21,8 +21,8 @@ export class JsonError extends Error {
 const depthMax = 32
 
 /**
- * JSON without the freedoms that let two readers see two different bodies: one spelling of each key, text that
- * survives storage, bounded depth.
+ * JSON without the freedoms that let two readers see two different bodies (contract §4): one spelling of each key, text
+ * that survives storage, bounded depth.
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decode(bytes)

@@ -7,7 +7,7 @@ const LIMIT_DEFAULT = 20
 
 export type Page<Item> = { data: Item[]; has_more: boolean; next_cursor: string | null }
 
-/** Which list a request reads, and how much of it. */
+/** Which list a request reads, and how much of it (contract §2, §17.1). */
 export type List = {
   readonly limit: number
   readonly after: Date | undefined

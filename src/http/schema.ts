@@ -10,7 +10,7 @@ import { CLEAN_PATTERN, CLEAN_TEXT_PATTERN, isCleanText } from '../core/text.ts'
  */
 export const ownKeywords = ['x-error', 'x-held', 'x-id', 'x-must-be', 'x-read']
 
-/** The pieces that every contract.ts is made of. A misspelt field is refused, so it can never move money. */
+/** The pieces that every contract.ts is made of. A misspelt field is refused (contract §2). */
 export const Fields = <P extends TProperties>(properties: P, options: Record<string, unknown> = {}) =>
   T.Object(properties, { additionalProperties: false, ...options })
 

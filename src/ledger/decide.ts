@@ -96,7 +96,7 @@ export function isOver({ expires_at, final }: Claimed, now: Date): boolean {
   return final && expires_at !== null && expires_at <= now
 }
 
-/** Turns movements into entries and new balances. Refuses what a customer's account cannot bear; changes nothing itself. */
+/** Turns movements into entries and new balances (contract §11). Refuses what an account cannot bear; changes nothing. */
 function book(state: State, command: Command<unknown>, movements: readonly Movement[]) {
   const accounts = new Map<string, HeldAccount>()
   const entries: Entry[] = []

@@ -6,9 +6,9 @@ import type { World } from '../world.ts'
 import { type MoneyLimits, saveMoneyLimits, type Usage, usageRows } from './store.ts'
 
 /**
- * How much money may leave a customer: per order, per day and per night for payouts, per order and per day for transfers of
- * each asset. Judged while the account is held, so that orders at once cannot pass together what one alone could not.
- * Figures are net of fees, and a failed order gives its share back.
+ * How much money may leave a customer (contract §17.10): per order, per day and per night for payouts, per order and per
+ * day for transfers of each asset. Judged while the account is held, so that orders at once cannot pass together what one
+ * alone could not. Figures are net of fees, and a failed order gives its share back.
  */
 export type LimitedOrder = { readonly customer_id: string; readonly units: bigint } & (
   | { readonly kind: 'payout'; readonly asset: 'BRL' }

@@ -51,7 +51,7 @@ export const ADDRESS_PATTERN = [
 /** What a network calls a transaction. */
 export const TX_HASH_PATTERN = '^(0x)?[0-9a-f]{64}$'
 
-/** Whether money sent there can be spent by its holder, as far as the text of an address can tell. */
+/** Whether money sent there can be spent by its holder, as far as the text can tell (interface §4.2, contract §9). */
 export function isPayableAddress(
   network: Network,
   address: string,

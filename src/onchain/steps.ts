@@ -10,7 +10,7 @@ import { lookAgainAfter } from './pace.ts'
 import { intendBroadcast, type Step, stepTransfer } from './settle.ts'
 import { isDoubleTxHash, isFinal, type Transfer, transferById } from './store.ts'
 
-/** What a worker does with a transfer once it has taken it. */
+/** What a worker does with a transfer once it has taken it: signed once, always the same bytes (contract §9). */
 export type TransferSteps = {
   carry(transfer: Transfer): Promise<void>
   compare(followed: FollowUp): Promise<void>

@@ -41,8 +41,8 @@ export const PIX_KEY_PATTERN = [
 ].join('|')
 
 /**
- * The key as the directory spells it. No text has the shape of two types: only an e-mail has an @, only a phone
- * otherwise begins with +, and eleven bare digits are a CPF, never a phone.
+ * The key as the directory spells it (contract §8). No text has the shape of two types: only an e-mail has an @, only a
+ * phone otherwise begins with +, and eleven bare digits are a CPF, never a phone.
  */
 export function parsePixKey(text: string): PixKey | undefined {
   if (text.includes('@')) return parseEmail(text)

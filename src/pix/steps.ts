@@ -50,7 +50,7 @@ export function payoutSteps(world: World, log: Logger, tell: (settled: Settled) 
 
   const later = (payout: Payout, ms: number) => retryAfter(world.db, 'payouts', payout, ms)
 
-  /** What is not known stays as it is, and is asked again later. */
+  /** What is not known stays as it is, and is asked again later (contract §8). */
   async function hear(payout: Payout, outcome: PixOutcome): Promise<Settled | undefined> {
     if (outcome.kind !== 'unknown' && outcome.kind !== 'accepted') return settle(payout, outcome)
     const now = world.clock.now()

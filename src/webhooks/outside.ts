@@ -6,9 +6,9 @@ import { Agent, type buildConnector } from 'undici'
 import { NO_PUBLIC_ADDRESS } from './address.ts'
 
 /**
- * The way out. Every connection is made here, and the address it really goes to is judged three times: as a literal,
- * as whatever the name resolves to at this moment (all of it must be public), and once more on the open socket, before
- * a single byte is written. A connection that is kept open stays with the address that was judged.
+ * The way out (contract §12). Every connection is made here, and the address it really goes to is judged three times: as
+ * a literal, as whatever the name resolves to at this moment (all of it must be public), and once more on the open
+ * socket, before a single byte is written. A connection that is kept open stays with the address that was judged.
  */
 export type Outside = { readonly agent: Agent; stop(): Promise<void> }
 
