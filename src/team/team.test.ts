@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { seedOf } from '../../test/support/code.ts'
 import { asAdmin, createDatabase, seatAt, TEST_KEY } from '../../test/support/database.ts'
 import { createSealer, keyIdOf } from '../core/seal.ts'
 import { openPool, type Pool, transaction } from '../db/pool.ts'
@@ -97,18 +98,6 @@ async function enrolled(): Promise<Person & { seed: Buffer; codes: string[] }> {
   const codes = await confirmFactor(team, one.user, codeAt(seed, await stepNow()))
   await admin(`UPDATE shared.factors SET step = 0 WHERE id = '${one.user.id}'`)
   return { ...one, seed, codes }
-}
-
-function seedOf(secret: string): Buffer {
-  const bits = [...secret].map((letter) =>
-    'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'),
-  )
-  return Buffer.from(
-    bits
-      .join('')
-      .match(/.{8}/g)!
-      .map((byte) => Number.parseInt(byte, 2)),
-  )
 }
 
 /** The database's clock decides; a test that begins late in a step waits for the next one. */
