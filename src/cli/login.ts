@@ -168,8 +168,8 @@ export const loginCommands: CliCommand[] = [
     name: 'factor disable',
     about: 'Take your own second factor away; asks for your password and a code',
     async runWith(input, { shared }) {
-      const { user } = await oneself(input, shared)
-      await disableFactor(await teamOf(input, shared), user)
+      const { user, token } = await oneself(input, shared)
+      await disableFactor(await teamOf(input, shared), user, token)
       return { json: { second_factor: false }, text: 'The second factor is gone, with its recovery codes.\n' }
     },
   },

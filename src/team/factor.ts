@@ -21,8 +21,14 @@ import {
   useStep,
 } from './store.ts'
 
-/** The second factor: six digits that follow from a seed and the time (RFC 6238), and ten codes for who lost the device. */
-export type Team = Shared & { readonly sealer: Sealer }
+/**
+ * What a person shows beside the password: six digits that follow from a seed and the time (RFC 6238), or one of ten
+ * recovery codes; or once, who has neither, an activation code.
+ */
+export type Team = Shared & {
+  /** Seeds are sealed. */
+  readonly sealer: Sealer
+}
 
 const SEED_BYTES = 20
 const STEP_SECONDS = 30
@@ -144,17 +150,22 @@ export function confirmFactor(team: Team, user: User, code: string, token?: stri
         'This is not the code of the new second factor, which does not count yet. See that the clock of your device is right, and try again.',
       )
     await markConfirmed(tx, user.id, step)
-    await deleteSessions(tx, user.id, token === undefined ? undefined : hashToken(token))
+    await endOthers(tx, user, token)
     return newRecoveryCodes(tx, user.id)
   })
 }
 
-export function disableFactor(team: Team, user: User): Promise<void> {
+export function disableFactor(team: Team, user: User, token?: string): Promise<void> {
   return transaction(team.db, async (tx) => {
     await lockUser(tx, user.id)
     if (!(await deleteFactor(tx, user.id))) throw new Error('You have no second factor.')
+    await endOthers(tx, user, token)
   })
 }
+
+/** All sessions of the person but the one that is named. */
+const endOthers = (tx: Db, user: User, token: string | undefined) =>
+  deleteSessions(tx, user.id, token === undefined ? undefined : hashToken(token))
 
 /** Those from before work no longer. */
 export async function newRecoveryCodes(tx: Db, user_id: string): Promise<string[]> {

@@ -207,7 +207,9 @@ describe('a second factor', () => {
   test('is taken away by its person, or by a reset, with its recovery codes', async () => {
     const one = await enrolled()
     const other = await enrolled()
-    await disableFactor(team, one.user)
+    const [before, kept] = [await tokenOf(one, one.codes[0]), await tokenOf(one, one.codes[1])]
+    await disableFactor(team, one.user, kept)
+    expect([await goesOn(before), await goesOn(kept)]).toEqual([false, true])
     await expect(disableFactor(team, one.user)).rejects.toThrow('You have no second factor')
     expect(await outcomeOf(one)).toBe('known')
     const token = await tokenOf(other, other.codes[0])
