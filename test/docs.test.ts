@@ -152,6 +152,7 @@ test('every setting that is named is in .env.example', () => {
   // Read by single commands or by tests, or set by the reader for the examples; assets in the options of a command.
   const others = new Set([
     ...['OPERATOR_PASSWORD', 'TRILHO_KEY', 'WEBHOOK_SECRET', 'CRASH_AT', 'KEY', 'CUSTOMER', 'BODY', 'PAYOUT'],
+    ...['OPERATOR_CODE', 'XDG_CONFIG_HOME'],
     ...['USDT', 'BTC'],
   ])
   const guides = documents.filter((document) => !nameOf(document).startsWith('test/'))

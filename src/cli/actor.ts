@@ -77,7 +77,9 @@ export function refuseProof(refused: Refused): never {
       )
     case 'code_needed':
       throw new Error(
-        'This operator has a second factor: set OPERATOR_CODE to its code, or to a recovery code.',
+        refused.of === 'factor'
+          ? 'This operator has a second factor: set OPERATOR_CODE to its code, or to a recovery code.'
+          : 'This password was given by two people: set OPERATOR_CODE to the activation code, which whoever proposed it has.',
       )
     case 'wrong_code':
       throw new Error(

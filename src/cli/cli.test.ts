@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openApi } from '../../test/support/api.ts'
 import { nobodyOn, type Ran, runCli, startCli, tempDataDir } from '../../test/support/cli.ts'
+import { codeNow } from '../../test/support/code.ts'
 import { asAdmin, createDatabase } from '../../test/support/database.ts'
 import { startNode } from '../../test/support/node.ts'
 import { openReceiver, verifies } from '../../test/support/receiver.ts'
@@ -208,6 +209,71 @@ describe('partners and users', () => {
     expect(row!.all).toContain('$argon2id$')
     for (const { password } of [user, reset]) expect(row!.all).not.toContain(password)
   })
+})
+
+test('contract §17.13: an operator signs in once, with a code if there is a second factor, and out again', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'trilho-home-'))
+  onTestFinished(() => rm(home, { recursive: true, force: true }))
+  const eva = await json(
+    'users',
+    'create',
+    '--email',
+    'Eva@operator.example',
+    '--operator',
+    '--role',
+    'resolver',
+  )
+  expect(eva).toMatchObject({ email: 'eva@operator.example', role: 'operator', operator_role: 'resolver' })
+  const ran: Ran[] = []
+  const at = async (env: Record<string, string>, ...args: string[]) => {
+    const one = await run(args, { DATA_DIR: place.data_dir, XDG_CONFIG_HOME: home, ...env })
+    ran.push(one)
+    return one
+  }
+  const known = { OPERATOR_PASSWORD: eva.password }
+  const login = ['login', '--operator', 'EVA@operator.example']
+  expect((await at({}, 'whoami')).out).toMatch(/^Nobody is signed in here/)
+  isMistake(await at({}, ...login), /Set OPERATOR_PASSWORD to your password, or run this at a terminal/)
+  isMistake(await at({ OPERATOR_PASSWORD: 'wrong' }, ...login), /No operator with this e-mail and password/)
+  expect((await at(known, ...login)).out).toMatch(/^Signed in as eva@operator\.example \(resolver\)\./)
+  expect((await at({}, 'whoami', '--json')).json).toMatchObject({
+    actor: {
+      kind: 'operator',
+      email: eva.email,
+      role: 'resolver',
+      session_id: expect.stringMatching(/^ses_/),
+    },
+    second_factor: false,
+  })
+  isMistake(
+    await at({}, 'whoami', '--as', 'other@operator.example'),
+    /You are signed in as eva@operator\.example, not as other@operator\.example\. Set OPERATOR_PASSWORD/,
+  )
+
+  const begun = (await at(known, 'factor', 'enroll', '--json')).json
+  expect(begun).toMatchObject({ second_factor: false, uri: expect.stringContaining(begun.secret) })
+  const first = { ...known, OPERATOR_CODE: codeNow(begun.secret) }
+  const enrolled = (await at(first, 'factor', 'enroll', '--confirm', '--json')).json
+  expect(enrolled).toMatchObject({ second_factor: true, recovery_codes: expect.any(Array) })
+  isMistake(await at(known, ...login), /set OPERATOR_CODE to its code/)
+  isMistake(await at(first, ...login), /This code is wrong, too old, or was used before/)
+  const [one, two] = enrolled.recovery_codes as string[]
+  const renewed = await at({ ...known, OPERATOR_CODE: one! }, 'factor', 'recovery-codes', '--json')
+  const [three, four] = renewed.json.recovery_codes as string[]
+  isMistake(await at({ ...known, OPERATOR_CODE: two! }, 'factor', 'disable'), /This code is wrong/)
+  expect((await at({}, 'whoami')).out).toContain('With a second factor; 10 recovery codes are left.')
+  expect((await at({ ...known, OPERATOR_CODE: three! }, 'whoami', '--as', eva.email)).code).toBe(0)
+  expect((await at({ ...known, OPERATOR_CODE: four! }, 'factor', 'disable')).code).toBe(0)
+
+  isMistake(await trilho('users', 'reset-factor', eva.email), /has no second factor/)
+  expect(await json('users', 'set-role', eva.email, '--role', 'reader')).toMatchObject({ role: 'reader' })
+  expect((await trilho('users', 'list')).out).toMatch(/eva@operator\.example .* reader +the operator +no\n/)
+  isMistake(await at({}, 'whoami'), /Your session has ended\. Sign in again: trilho login --operator EMAIL/)
+  expect((await at({}, 'logout')).out).toBe('Signed out.\n')
+  expect((await at({}, 'logout')).out).toBe('Nobody is signed in here.\n')
+  // What was typed is not told again, by any of them.
+  const typed = [eva.password, first.OPERATOR_CODE, one!, two!, three!, four!]
+  for (const { err } of ran) for (const secret of typed) expect(err).not.toContain(secret)
 })
 
 describe('keys', () => {

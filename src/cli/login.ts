@@ -1,6 +1,13 @@
 import { transaction } from '../db/pool.ts'
 import type { Shared } from '../partners/partners.ts'
-import { beginFactor, confirmFactor, disableFactor, findFactor, newRecoveryCodes } from '../team/factor.ts'
+import {
+  beginFactor,
+  confirmFactor,
+  disableFactor,
+  findFactor,
+  newRecoveryCodes,
+  type SecondHalf,
+} from '../team/factor.ts'
 import { roleOf } from '../team/people.ts'
 import { endSession } from '../team/sessions.ts'
 import { identify, type Proof, type Refused, signIn } from '../team/sign-in.ts'
@@ -18,10 +25,15 @@ async function passwordOf(email: string): Promise<string> {
   return typed === '' ? nothingTyped() : typed
 }
 
-async function codeOf(question: string): Promise<string> {
+const questions = {
+  factor: 'Code of your second factor, or a recovery code: ',
+  activation: 'Activation code, which whoever proposed your password has: ',
+}
+
+async function codeOf(of: SecondHalf, question = questions[of]): Promise<string> {
   const given = process.env.OPERATOR_CODE
   if (given) return given
-  if (!isTerminal()) refuseProof({ outcome: 'code_needed' })
+  if (!isTerminal()) refuseProof({ outcome: 'code_needed', of })
   const typed = await ask(question)
   return typed === '' ? nothingTyped() : typed
 }
@@ -38,9 +50,7 @@ async function prove<Known extends { readonly outcome: 'known' }>(
   const proof = { email, password: await passwordOf(email), operator_only: true }
   const first = await attempt({ ...proof, code: process.env.OPERATOR_CODE || undefined })
   const known =
-    first.outcome === 'code_needed'
-      ? await attempt({ ...proof, code: await codeOf('Code of your second factor, or a recovery code: ') })
-      : first
+    first.outcome === 'code_needed' ? await attempt({ ...proof, code: await codeOf(first.of) }) : first
   return known.outcome === 'known' ? known : refuseProof(known)
 }
 
@@ -77,7 +87,7 @@ async function enroll(input: Input, shared: Shared): Promise<Output> {
       }
     process.stderr.write(seedShown(seed))
   }
-  const code = await codeOf('The first code that it shows: ')
+  const code = await codeOf('factor', 'The first code that it shows: ')
   return codesShown(await confirmFactor(team, user, code, token))
 }
 
@@ -158,8 +168,8 @@ export const loginCommands: CliCommand[] = [
     name: 'factor disable',
     about: 'Take your own second factor away; asks for your password and a code',
     async runWith(input, { shared }) {
-      const { user } = await oneself(input, shared)
-      await disableFactor(await teamOf(input, shared), user)
+      const { user, token } = await oneself(input, shared)
+      await disableFactor(await teamOf(input, shared), user, token)
       return { json: { second_factor: false }, text: 'The second factor is gone, with its recovery codes.\n' }
     },
   },

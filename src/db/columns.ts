@@ -204,7 +204,17 @@ const columns = {
     'charged_at',
   ],
   treasury_limits: ['asset', 'lowest', 'highest'],
-  users: ['id', 'email', 'name', 'password_hash', 'partner_id', 'role', 'created_at', 'operator_role'],
+  users: [
+    'id',
+    'email',
+    'name',
+    'password_hash',
+    'partner_id',
+    'role',
+    'created_at',
+    'operator_role',
+    'activation_hash',
+  ],
   webhook_endpoints: [
     'id',
     'partner_id',

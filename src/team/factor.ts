@@ -16,12 +16,19 @@ import {
   sealedFor,
   selectFactor,
   type User,
+  useActivation,
   useRecoveryCode,
   useStep,
 } from './store.ts'
 
-/** The second factor: six digits that follow from a seed and the time (RFC 6238), and ten codes for who lost the device. */
-export type Team = Shared & { readonly sealer: Sealer }
+/**
+ * What a person shows beside the password: six digits that follow from a seed and the time (RFC 6238), or one of ten
+ * recovery codes; or once, who has neither, an activation code.
+ */
+export type Team = Shared & {
+  /** Seeds are sealed. */
+  readonly sealer: Sealer
+}
 
 const SEED_BYTES = 20
 const STEP_SECONDS = 30
@@ -60,6 +67,17 @@ const hashCode = (user_id: string, code: string) =>
     .update(`${user_id} ${bare(code)}`)
     .digest()
 
+/**
+ * For the first sign-in of somebody whom two people made, or gave a new password: who proposed it has the code, who approved
+ * it the password. Only the hash is kept.
+ */
+export function newActivation(): { readonly code: string; readonly activation_hash: string } {
+  const code = randomGroups(4, 4)
+  return { code, activation_hash: hashActivation(code).toString('hex') }
+}
+
+const hashActivation = (code: string) => createHash('sha256').update(bare(code)).digest()
+
 const open = ({ sealer }: Team, { id, seed }: Factor) => sealer.open(seed, sealedFor(id))
 
 export async function findFactor(db: Db, user_id: string) {
@@ -68,7 +86,7 @@ export async function findFactor(db: Db, user_id: string) {
 }
 
 /** Whether the code is right, which uses it up: a step counts once, and so does a recovery code. */
-export async function useCode(
+async function useCode(
   tx: Db,
   team: Team,
   factor: Factor & { readonly now: number },
@@ -77,6 +95,31 @@ export async function useCode(
   for (const step of stepsOf(open(team, factor), factor.now, bare(code)))
     if (await useStep(tx, factor.id, step)) return true
   return useRecoveryCode(tx, factor.id, hashCode(factor.id, code))
+}
+
+/** What a person must show beside the password, if anything. */
+export type SecondHalf = 'factor' | 'activation'
+
+/** Undefined: nothing more is needed, or it was shown, and is used up by that. */
+export async function judgeCode(
+  tx: Db,
+  team: Team,
+  user: User,
+  code: string | undefined,
+): Promise<
+  | { readonly outcome: 'code_needed'; readonly of: SecondHalf }
+  | { readonly outcome: 'wrong_code' }
+  | undefined
+> {
+  const factor = await findFactor(tx, user.id)
+  if (!factor && user.activation_hash === null) return undefined
+  if (code === undefined) return { outcome: 'code_needed', of: factor ? 'factor' : 'activation' }
+  const wrong = { outcome: 'wrong_code' } as const
+  if (!factor) return (await useActivation(tx, user.id, hashActivation(code))) ? undefined : wrong
+  if (!(await useCode(tx, team, factor, code))) return wrong
+  // A second factor does what the activation code is for: none is left over.
+  if (user.activation_hash) await useActivation(tx, user.id, user.activation_hash)
+  return undefined
 }
 
 export type Enrolment = { readonly secret: string; readonly uri: string }
@@ -107,17 +150,22 @@ export function confirmFactor(team: Team, user: User, code: string, token?: stri
         'This is not the code of the new second factor, which does not count yet. See that the clock of your device is right, and try again.',
       )
     await markConfirmed(tx, user.id, step)
-    await deleteSessions(tx, user.id, token === undefined ? undefined : hashToken(token))
+    await endOthers(tx, user, token)
     return newRecoveryCodes(tx, user.id)
   })
 }
 
-export function disableFactor(team: Team, user: User): Promise<void> {
+export function disableFactor(team: Team, user: User, token?: string): Promise<void> {
   return transaction(team.db, async (tx) => {
     await lockUser(tx, user.id)
     if (!(await deleteFactor(tx, user.id))) throw new Error('You have no second factor.')
+    await endOthers(tx, user, token)
   })
 }
+
+/** All sessions of the person but the one that is named. */
+const endOthers = (tx: Db, user: User, token: string | undefined) =>
+  deleteSessions(tx, user.id, token === undefined ? undefined : hashToken(token))
 
 /** Those from before work no longer. */
 export async function newRecoveryCodes(tx: Db, user_id: string): Promise<string[]> {

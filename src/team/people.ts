@@ -30,6 +30,7 @@ export type NewUser = {
   /** Null: of the operator. */
   readonly partner_id: string | null
   readonly role: PersonRole
+  readonly activation_hash?: string | undefined
 }
 
 /** The password is made here and told this once; only its hash is kept. */
@@ -46,6 +47,10 @@ export function roleOf({ role, operator_role }: Pick<User, 'role' | 'operator_ro
 const columnsOfRole = (role: PersonRole): Pick<User, 'role' | 'operator_role'> =>
   isOperatorRole(role) ? { role: 'operator', operator_role: role } : { role, operator_role: null }
 
+/** Of `newActivation`. */
+const bytesOf = (activation_hash: string | undefined) =>
+  activation_hash === undefined ? null : Buffer.from(activation_hash, 'hex')
+
 export async function createUser(tx: Db, wanted: NewUser): Promise<WithPassword> {
   const email = wanted.email.toLowerCase()
   if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)) throw new Error(`${wanted.email} is not an e-mail address.`)
@@ -53,7 +58,13 @@ export async function createUser(tx: Db, wanted: NewUser): Promise<WithPassword>
   const password = newPassword()
   const password_hash = await hashPassword(password)
   try {
-    const user = await insertUser(tx, { ...wanted, ...columnsOfRole(wanted.role), email, password_hash })
+    const user = await insertUser(tx, {
+      ...wanted,
+      ...columnsOfRole(wanted.role),
+      email,
+      password_hash,
+      activation_hash: bytesOf(wanted.activation_hash),
+    })
     return { user, password }
   } catch (error) {
     if (isUniqueViolation(error, 'users_email'))
@@ -63,10 +74,10 @@ export async function createUser(tx: Db, wanted: NewUser): Promise<WithPassword>
 }
 
 /** Whoever is signed in as this person is so no longer. */
-export async function resetPassword(tx: Db, email: string): Promise<WithPassword> {
+export async function resetPassword(tx: Db, email: string, activation?: string): Promise<WithPassword> {
   const password = newPassword()
-  const user =
-    (await setPassword(tx, email.toLowerCase(), await hashPassword(password))) ?? throwUnknown(email)
+  const hashes = { password_hash: await hashPassword(password), activation_hash: bytesOf(activation) }
+  const user = (await setPassword(tx, email.toLowerCase(), hashes)) ?? throwUnknown(email)
   await deleteSessions(tx, user.id)
   await deleteFailures(tx, subjectOf(email))
   return { user, password }

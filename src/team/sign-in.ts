@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Db, transaction } from '../db/pool.ts'
-import { findFactor, type Team, useCode } from './factor.ts'
+import { judgeCode, type SecondHalf, type Team } from './factor.ts'
 import { NOBODYS_HASH, passwordFits } from './password.ts'
 import { openSession } from './sessions.ts'
 import { addFailure, blockedFor, deleteFailures, holdUser, selectUser, type User } from './store.ts'
@@ -9,7 +9,7 @@ import { addFailure, blockedFor, deleteFailures, holdUser, selectUser, type User
 export type Proof = {
   readonly email: string
   readonly password: string
-  /** Six digits or a recovery code; needed by who has a second factor. */
+  /** Of the second factor: six digits, or a recovery code. For the first sign-in of who has none it may be an activation code. */
   readonly code?: string | undefined
   /** Nobody but a person of the operator will do. */
   readonly operator_only?: boolean
@@ -18,7 +18,7 @@ export type Proof = {
 /** Why somebody is not let in. An unknown e-mail and a wrong password are the same, in words and in work. */
 export type Refused =
   | { readonly outcome: 'wrong' }
-  | { readonly outcome: 'code_needed' }
+  | { readonly outcome: 'code_needed'; readonly of: SecondHalf }
   | { readonly outcome: 'wrong_code' }
   | { readonly outcome: 'too_many_failures'; readonly wait_seconds: number }
 
@@ -75,9 +75,8 @@ async function judge<Admitted extends Known>(
   if (!(await holdUser(tx, user))) return { outcome: 'wrong' }
   const blocked = await waitOf(tx, subject)
   if (blocked) return blocked
-  const factor = await findFactor(tx, user.id)
-  if (factor && proof.code === undefined) return { outcome: 'code_needed' }
-  if (factor && !(await useCode(tx, team, factor, proof.code!))) return { outcome: 'wrong_code' }
+  const refused = await judgeCode(tx, team, user, proof.code)
+  if (refused) return refused
   await deleteFailures(tx, subject)
   return then(tx, user)
 }

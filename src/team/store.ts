@@ -14,14 +14,25 @@ export type User = {
   readonly role: 'owner' | 'member' | 'operator'
   /** Of an operator. Null also where the version before made one: `roleOf` tells. */
   readonly operator_role: OperatorRole | null
+  /** Of the code that the next sign-in takes, of who has no second factor. */
+  readonly activation_hash: Buffer | null
   readonly created_at: Date
 }
 
 export async function insertUser(db: Db, user: Omit<User, 'created_at'>): Promise<User> {
   const { rows } = await db.query(
-    `INSERT INTO users (id, email, name, password_hash, partner_id, role, operator_role)
-     VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${columnsOf('users')}`,
-    [user.id, user.email, user.name, user.password_hash, user.partner_id, user.role, user.operator_role],
+    `INSERT INTO users (id, email, name, password_hash, partner_id, role, operator_role, activation_hash)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${columnsOf('users')}`,
+    [
+      user.id,
+      user.email,
+      user.name,
+      user.password_hash,
+      user.partner_id,
+      user.role,
+      user.operator_role,
+      user.activation_hash,
+    ],
   )
   return rows[0]
 }
@@ -52,10 +63,14 @@ export async function countOperators(db: Db): Promise<number> {
   return rows[0].count
 }
 
-export async function setPassword(db: Db, email: string, password_hash: string): Promise<User | undefined> {
+export async function setPassword(
+  db: Db,
+  email: string,
+  { password_hash, activation_hash }: Pick<User, 'password_hash' | 'activation_hash'>,
+): Promise<User | undefined> {
   const { rows } = await db.query(
-    `UPDATE users SET password_hash = $2 WHERE email = $1 RETURNING ${columnsOf('users')}`,
-    [email, password_hash],
+    `UPDATE users SET password_hash = $2, activation_hash = $3 WHERE email = $1 RETURNING ${columnsOf('users')}`,
+    [email, password_hash, activation_hash],
   )
   return rows[0]
 }
@@ -80,11 +95,22 @@ export async function changeRole(tx: Db, user: Pick<User, 'id' | 'role' | 'opera
 }
 
 /** Nobody changes the person until the transaction ends. False when the password has become another one. */
-export async function holdUser(tx: Db, user: Pick<User, 'id' | 'password_hash'>): Promise<boolean> {
-  const { rowCount } = await tx.query('SELECT FROM users WHERE id = $1 AND password_hash = $2 FOR SHARE', [
+export async function holdUser(tx: Db, user: User): Promise<boolean> {
+  // Who signs in with an activation code will be written to: two who hold together could not both go on.
+  const how = user.activation_hash === null ? 'SHARE' : 'NO KEY UPDATE'
+  const { rowCount } = await tx.query(`SELECT FROM users WHERE id = $1 AND password_hash = $2 FOR ${how}`, [
     user.id,
     user.password_hash,
   ])
+  return rowCount === 1
+}
+
+/** True for one of those who come with it. */
+export async function useActivation(tx: Db, user_id: string, activation_hash: Buffer): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    'UPDATE users SET activation_hash = NULL WHERE id = $1 AND activation_hash = $2',
+    [user_id, activation_hash],
+  )
   return rowCount === 1
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { seedOf } from '../../test/support/code.ts'
 import { asAdmin, createDatabase, seatAt, TEST_KEY } from '../../test/support/database.ts'
 import { createSealer, keyIdOf } from '../core/seal.ts'
 import { openPool, type Pool, transaction } from '../db/pool.ts'
@@ -13,6 +14,7 @@ import {
   confirmFactor,
   disableFactor,
   findFactor,
+  newActivation,
   newRecoveryCodes,
   stepAt,
   type Team,
@@ -32,24 +34,22 @@ import {
 } from './people.ts'
 import { endSession, findSession } from './sessions.ts'
 import { identify, type Proof, signIn } from './sign-in.ts'
-import {
-  countRecoveryCodes,
-  forgetSignIns,
-  lockUser,
-  selectOperators,
-  selectUsers,
-  type User,
-} from './store.ts'
+import { countRecoveryCodes, forgetSignIns, selectOperators, selectUsers, type User } from './store.ts'
 
-/** Counts the work of a sign-in; the work itself is the real one. */
-const verified = vi.hoisted(() => ({ count: 0 }))
+/** The work of a sign-in is the real one; it is counted, and something may happen right after it. */
+const argon2 = vi.hoisted(() => ({
+  verified: 0,
+  afterVerifying: undefined as (() => Promise<void>) | undefined,
+}))
 vi.mock('@node-rs/argon2', async (original) => {
   const real = await original<typeof import('@node-rs/argon2')>()
   return {
     ...real,
-    verify: (...args: Parameters<typeof real.verify>) => {
-      verified.count++
-      return real.verify(...args)
+    async verify(...args: Parameters<typeof real.verify>) {
+      argon2.verified++
+      const fits = await real.verify(...args)
+      await argon2.afterVerifying?.()
+      return fits
     },
   }
 })
@@ -99,25 +99,23 @@ async function enrolled(): Promise<Person & { seed: Buffer; codes: string[] }> {
   return { ...one, seed, codes }
 }
 
-function seedOf(secret: string): Buffer {
-  const bits = [...secret].map((letter) =>
-    'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'),
-  )
-  return Buffer.from(
-    bits
-      .join('')
-      .match(/.{8}/g)!
-      .map((byte) => Number.parseInt(byte, 2)),
-  )
+/** By the database's clock. */
+async function stepNow(): Promise<number> {
+  const [row] = await admin('SELECT extract(epoch FROM clock_timestamp())::float8 AS now')
+  return stepAt(row!.now as number)
 }
 
-/** The database's clock decides; a test that begins late in a step waits for the next one. */
-async function stepNow(): Promise<number> {
+/** Again, should the next step have begun meanwhile: what was seen then tells nothing. */
+async function inOneStep(work: (step: number) => Promise<void>): Promise<void> {
   for (;;) {
-    const [row] = await admin('SELECT extract(epoch FROM clock_timestamp())::float8 AS now')
-    const now = row!.now as number
-    if (now % 30 < 20) return stepAt(now)
-    await new Promise((resolve) => setTimeout(resolve, 1000))
+    const step = await stepNow()
+    const failure = await work(step).then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    if ((await stepNow()) !== step) continue
+    if (failure) throw failure
+    return
   }
 }
 
@@ -167,18 +165,18 @@ describe('a second factor', () => {
     await expect(confirmFactor(team, one.user, '000000')).rejects.toThrow('Begin with: trilho factor enroll')
   })
 
-  test('takes the step before and the one after, no other, and each once', async () => {
-    const { seed, ...one } = await enrolled()
-    const step = await stepNow()
-    const at = (offset: number) => outcomeOf({ ...one, code: codeAt(seed, step + offset) })
-    expect([await at(-2), await at(2)]).toEqual(['wrong_code', 'wrong_code'])
-    expect([await at(-1), await at(-1)]).toEqual(['known', 'wrong_code'])
-    expect([await at(0), await at(0)]).toEqual(['known', 'wrong_code'])
-    const spaced = codeAt(seed, step + 1).replace(/(...)/, '$1 ')
-    expect(await outcomeOf({ ...one, code: spaced })).toBe('known')
-    // None before it works any more.
-    expect(await at(0)).toBe('wrong_code')
-  })
+  test('takes the step before and the one after, no other, and each once', () =>
+    inOneStep(async (step) => {
+      const { seed, ...one } = await enrolled()
+      const at = (offset: number) => outcomeOf({ ...one, code: codeAt(seed, step + offset) })
+      expect([await at(-2), await at(2)]).toEqual(['wrong_code', 'wrong_code'])
+      expect([await at(-1), await at(-1)]).toEqual(['known', 'wrong_code'])
+      expect([await at(0), await at(0)]).toEqual(['known', 'wrong_code'])
+      const spaced = codeAt(seed, step + 1).replace(/(...)/, '$1 ')
+      expect(await outcomeOf({ ...one, code: spaced })).toBe('known')
+      // None before it works any more.
+      expect(await at(0)).toBe('wrong_code')
+    }))
 
   test('a code that comes twice at the same moment lets one in', async () => {
     const { seed, ...one } = await enrolled()
@@ -209,7 +207,9 @@ describe('a second factor', () => {
   test('is taken away by its person, or by a reset, with its recovery codes', async () => {
     const one = await enrolled()
     const other = await enrolled()
-    await disableFactor(team, one.user)
+    const [before, kept] = [await tokenOf(one, one.codes[0]), await tokenOf(one, one.codes[1])]
+    await disableFactor(team, one.user, kept)
+    expect([await goesOn(before), await goesOn(kept)]).toEqual([false, true])
     await expect(disableFactor(team, one.user)).rejects.toThrow('You have no second factor')
     expect(await outcomeOf(one)).toBe('known')
     const token = await tokenOf(other, other.codes[0])
@@ -262,8 +262,8 @@ describe('signing in', () => {
     const one = await person()
     const owner = await person('owner', 'ptn_1')
     const work = async (proof: Proof) => {
-      verified.count = 0
-      return { answer: await identify(team, { ...proof, operator_only: true }), count: verified.count }
+      argon2.verified = 0
+      return { answer: await identify(team, { ...proof, operator_only: true }), count: argon2.verified }
     }
     const wrong = await work({ email: one.email, password: 'wrong' })
     expect(wrong).toEqual({ answer: { outcome: 'wrong' }, count: 1 })
@@ -282,13 +282,13 @@ describe('signing in', () => {
       const one = who === 'somebody' ? await person() : { email: `nobody${++made}@op.example`, password: 'x' }
       const fail = () => identify(team, { email: one.email.toUpperCase(), password: 'wrong' })
       for (let i = 0; i < 5; i++) expect(await fail()).toEqual({ outcome: 'wrong' })
-      verified.count = 0
+      argon2.verified = 0
       const refused = await identify(team, one)
       expect(refused).toMatchObject({ outcome: 'too_many_failures', wait_seconds: expect.any(Number) })
       const { wait_seconds } = refused as { wait_seconds: number }
       expect(wait_seconds).toBeGreaterThan(600)
       expect(wait_seconds).toBeLessThanOrEqual(900)
-      expect(verified.count).toBe(0)
+      expect(argon2.verified).toBe(0)
       // Refusals do not count: the first failure becomes old, and there is room for one more.
       const subject = createHash('sha256').update(one.email).digest('hex')
       await admin(
@@ -322,6 +322,36 @@ describe('signing in', () => {
     expect(guesses.filter((outcome) => outcome === 'wrong')).toHaveLength(5)
     expect(guesses.filter((outcome) => outcome === 'too_many_failures')).toHaveLength(7)
     expect(await outcomeOf(one)).toBe('too_many_failures')
+  })
+
+  test('who was made, or got a new password, by two people signs in with a half from each of them', async () => {
+    const { code, activation_hash } = newActivation()
+    const wanted = { id: team.newId('user'), name: 'Somebody', partner_id: null, role: 'reader' } as const
+    const email = `person${++made}@op.example`
+    const { password } = await transaction(db, (tx) => createUser(tx, { ...wanted, email, activation_hash }))
+    expect(await identify(team, { email, password })).toEqual({ outcome: 'code_needed', of: 'activation' })
+    expect(await outcomeOf({ email, password: 'wrong', code })).toBe('wrong')
+    expect(await outcomeOf({ email, password, code: newActivation().code })).toBe('wrong_code')
+    const twice = await Promise.all([1, 2].map(() => outcomeOf({ email, password, code })))
+    // Whoever comes second needs it no more.
+    expect(twice).toContain('known')
+    expect(await outcomeOf({ email, password })).toBe('known')
+
+    const next = newActivation()
+    const reset = await transaction(db, (tx) => resetPassword(tx, email, next.activation_hash))
+    expect(await outcomeOf({ email, password: reset.password, code })).toBe('wrong_code')
+    expect(await outcomeOf({ email, password: reset.password, code: next.code.toUpperCase() })).toBe('known')
+  })
+
+  test('who has a second factor needs no activation code after a reset, and none is left over', async () => {
+    const { codes, ...one } = await enrolled()
+    const { code, activation_hash } = newActivation()
+    const { password } = await transaction(db, (tx) => resetPassword(tx, one.email, activation_hash))
+    const proof = { email: one.email, password }
+    expect(await identify(team, proof)).toEqual({ outcome: 'code_needed', of: 'factor' })
+    expect(await outcomeOf({ ...proof, code })).toBe('wrong_code')
+    expect(await outcomeOf({ ...proof, code: codes[0]! })).toBe('known')
+    expect((await findUser(db, one.email)).activation_hash).toBeNull()
   })
 
   test('wrong codes count like wrong passwords; a missing code does not', async () => {
@@ -385,16 +415,12 @@ describe('a session', () => {
 
   test('that is being made while the password is reset does not outlive it', async () => {
     const one = await person()
-    let signing: Promise<{ outcome: string }> | undefined
-    await transaction(db, async (tx) => {
-      await lockUser(tx, one.user.id)
-      verified.count = 0
-      signing = signIn(team, one)
-      // The old password was found right, and the person is held by us.
-      while (verified.count === 0) await new Promise((resolve) => setTimeout(resolve, 5))
-      await resetPassword(tx, one.email)
-    })
-    expect((await signing!).outcome).toBe('wrong')
+    // The old password was found right; then comes the reset.
+    argon2.afterVerifying = async () => {
+      argon2.afterVerifying = undefined
+      await transaction(db, (tx) => resetPassword(tx, one.email))
+    }
+    expect((await signIn(team, one)).outcome).toBe('wrong')
     expect(await admin(`SELECT FROM shared.sessions WHERE user_id = '${one.user.id}'`)).toEqual([])
   })
 

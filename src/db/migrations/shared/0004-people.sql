@@ -6,6 +6,10 @@ ALTER TABLE users ADD COLUMN operator_role text CHECK (operator_role IN ('admin'
 UPDATE users SET operator_role = 'admin' WHERE role = 'operator';
 ALTER TABLE users ADD CHECK (operator_role IS NULL OR role = 'operator');
 
+-- SHA-256 of a code for one sign-in. Where two people made somebody, or gave them a new password, one of them knows the password
+-- and the other this code, so that neither can sign in as that person alone.
+ALTER TABLE users ADD COLUMN activation_hash bytea CHECK (octet_length(activation_hash) = 32);
+
 CREATE TABLE sessions (
   -- Names it where it must be told which one it was; only the token opens it.
   id text PRIMARY KEY,
