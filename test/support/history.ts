@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { hashKeyValue } from '../../src/keys/value.ts'
-import { readConfig } from '../../src/node/config.ts'
-import { startService } from '../../src/node/serve.ts'
 import { perform } from '../../src/operator/actions.ts'
 import { editPartner } from '../../src/partners/partners.ts'
 import { quoteById } from '../../src/quotes/store.ts'
 import { execute } from '../../src/quotes/trades.ts'
 import { foldTrades } from '../../src/treasury/treasury.ts'
+import type { World } from '../../src/world.ts'
 import { crowd, times } from './crowd.ts'
 import { createDatabase } from './database.ts'
-import { openHands, someCpf, testEnv } from './service.ts'
+import { startNode } from './node.ts'
+import { openHands, someCpf } from './service.ts'
 
 /**
  * An honest history of every kind of cause, made by a real server over HTTP and by an operator's hands: deposits, credits,
@@ -32,25 +32,67 @@ const PAIRS = [
 export async function openHistory(env: Record<string, string> = {}) {
   const database = await createDatabase()
   const hands = openHands(database)
-  const server = await startService({
-    config: readConfig(
-      testEnv(database.url, {
-        SANDBOX_BROADCAST_MS: '0',
-        SANDBOX_CONFIRM_MS: '0',
-        PIX_WAIT_MS: '50',
-        ...env,
-      }),
-    ),
-    print: () => {},
-    onFatal: (error) => {
-      throw error
-    },
+  const server = await startNode(database.url, {
+    SANDBOX_BROADCAST_MS: '0',
+    SANDBOX_CONFIRM_MS: '0',
+    PIX_WAIT_MS: '50',
+    ...env,
   })
   let running = true
   const world = hands.worlds.sandbox
+  const calls = callsTo(server.url)
+  const desk = deskIn(world)
 
+  /** A partner with these fees, and customers with money in every asset. */
+  async function addPartner(customers: number, pix_fee: number): Promise<Partner> {
+    const { partner_id, key, key_id } = await hands.partner(server.url)
+    await editPartner(hands.shared, partner_id, { pix_fee })
+    const ids = await crowd(times(customers, someCpf), 8, (document) => calls.addCustomer(key, document))
+    return { partner_id, key, key_id, customers: ids }
+  }
+
+  return {
+    ...hands,
+    ...calls,
+    ...desk,
+    world,
+    url: server.url,
+    addPartner,
+    /** Something of everything. */
+    async fill(partners: readonly Partner[], acts: number): Promise<void> {
+      await crowd(
+        times(acts, (n) => n),
+        24,
+        (n) => calls.act(partners[n % partners.length]!, n),
+      )
+      for (const [i, partner] of partners.entries()) await fillByHand(calls, desk, partner, i)
+    },
+    /** Ends the server; what is open stays open. */
+    async stopServer(): Promise<void> {
+      if (!running) return
+      running = false
+      await server.stop()
+      await foldTrades(world.db)
+    },
+    async stop(): Promise<void> {
+      if (running) await server.stop()
+      running = false
+      await hands.stop()
+    },
+  }
+}
+
+type Partner = {
+  readonly partner_id: string
+  readonly key: string
+  readonly key_id: string
+  readonly customers: readonly string[]
+}
+
+/** What partners do over HTTP. */
+function callsTo(url: string) {
   async function post(key: string, path: string, body: unknown): Promise<any> {
-    const answer = await fetch(server.url + path, {
+    const answer = await fetch(url + path, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
@@ -60,19 +102,12 @@ export async function openHistory(env: Record<string, string> = {}) {
     return json
   }
 
-  /** A partner with these fees, and customers with money in every asset. */
-  async function addPartner(customers: number, pix_fee: number) {
-    const { partner_id, key, key_id } = await hands.partner(server.url)
-    await editPartner(hands.shared, partner_id, { pix_fee })
-    const ids = await crowd(times(customers, someCpf), 8, async (document) => {
-      const { id } = await post(key, '/v1/customers', { name: 'Ana Souza', document })
-      for (const [asset, amount] of Object.entries(RICH))
-        await post(key, '/v1/sandbox/deposits', { customer_id: id, asset, amount })
-      return id as string
-    })
-    return { partner_id, key, key_id, customers: ids }
+  async function addCustomer(key: string, document: string): Promise<string> {
+    const { id } = await post(key, '/v1/customers', { name: 'Ana Souza', document })
+    for (const [asset, amount] of Object.entries(RICH))
+      await post(key, '/v1/sandbox/deposits', { customer_id: id, asset, amount })
+    return id
   }
-  type Partner = Awaited<ReturnType<typeof addPartner>>
 
   const payout = ({ key }: Partner, customer_id: string, to: string, amount: string) =>
     post(key, '/v1/pix/payouts', {
@@ -118,13 +153,16 @@ export async function openHistory(env: Record<string, string> = {}) {
     else await post(partner.key, '/v1/sandbox/deposits', { customer_id, asset: 'BRL', amount: '5000' })
   }
 
+  return { post, addCustomer, payout, transfer, quote, trade, act }
+}
+
+/** What is done beside the API, by an operator and by the treasury. */
+function deskIn(world: World<'sandbox'>) {
   /** A trade that the treasury had no room for. */
-  async function failedTrade(partner: Partner, customer_id: string): Promise<void> {
-    const { id } = await quote(partner, customer_id, 1)
-    const { partner_id, key_id } = partner
-    const key_hash = hashKeyValue(partner.key).toString('hex')
+  async function failTrade({ partner_id, key_id, key }: Partner, quote_id: string): Promise<void> {
+    const key_hash = hashKeyValue(key).toString('hex')
     const actor = { key_id, key_hash, partner_id, terms: {} } as unknown as Parameters<typeof execute>[1]
-    await world.commit(execute(world, actor, (await quoteById(world.db, id))!, () => false))
+    await world.commit(execute(world, actor, (await quoteById(world.db, quote_id))!, () => false))
   }
 
   const credit = ({ partner_id }: Partner, customer_id: string, reference: string) =>
@@ -152,50 +190,25 @@ export async function openHistory(env: Record<string, string> = {}) {
     await perform(world, { name: 'reverse_credit', details })
   }
 
-  return {
-    ...hands,
-    world,
-    url: server.url,
-    post,
-    addPartner,
-    act,
-    payout,
-    transfer,
-    trade,
-    credit,
-    payFees,
-    /** Something of everything. */
-    async fill(partners: readonly Partner[], acts: number): Promise<void> {
-      await crowd(
-        times(acts, (n) => n),
-        24,
-        (n) => act(partners[n % partners.length]!, n),
-      )
-      for (const [i, partner] of partners.entries()) {
-        const customer_id = partner.customers[0]!
-        await failedTrade(partner, customer_id)
-        await credit(partner, customer_id, `credit-${i}-a`)
-        const { id: deposit_id } = await credit(partner, customer_id, `credit-${i}-b`)
-        await correct(partner, customer_id, deposit_id, `correction-${i}`)
-        await trade(partner, customer_id, PAIRS.length)
-        await payFees(partner, customer_id, `fees-${i}-a`)
-        await payFees(partner, null, `fees-${i}-b`)
-        await transfer(partner, customer_id, 'USDT', '1009003')
-        await payout(partner, customer_id, 'slow@sandbox.test', '4321')
-        await payout(partner, partner.customers[1]!, 'slow@sandbox.test', '1234')
-      }
-    },
-    /** Ends the server; what is open stays open. */
-    async stopServer(): Promise<void> {
-      if (!running) return
-      running = false
-      await server.stop()
-      await foldTrades(world.db)
-    },
-    async stop(): Promise<void> {
-      if (running) await server.stop()
-      running = false
-      await hands.stop()
-    },
-  }
+  return { failTrade, credit, payFees, correct }
+}
+
+/** What chance has no number for. */
+async function fillByHand(
+  calls: ReturnType<typeof callsTo>,
+  desk: ReturnType<typeof deskIn>,
+  partner: Partner,
+  i: number,
+): Promise<void> {
+  const [customer_id, other_id] = partner.customers as [string, string]
+  await desk.failTrade(partner, (await calls.quote(partner, customer_id, 1)).id)
+  await desk.credit(partner, customer_id, `credit-${i}-a`)
+  const { id: deposit_id } = await desk.credit(partner, customer_id, `credit-${i}-b`)
+  await desk.correct(partner, customer_id, deposit_id, `correction-${i}`)
+  await calls.trade(partner, customer_id, PAIRS.length)
+  await desk.payFees(partner, customer_id, `fees-${i}-a`)
+  await desk.payFees(partner, null, `fees-${i}-b`)
+  await calls.transfer(partner, customer_id, 'USDT', '1009003')
+  await calls.payout(partner, customer_id, 'slow@sandbox.test', '4321')
+  await calls.payout(partner, other_id, 'slow@sandbox.test', '1234')
 }

@@ -192,26 +192,27 @@ function parse(source: string, flags: string): Part {
     if (char === '[') {
       for (at++; source[at] !== ']'; at++) if (source[at] === '\\') at++
       at++
-      return classOf(source.slice(start, at))
+      return classOf(source.slice(start, at), flags)
     }
     if (char === '\\') {
       const escaped = /^\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|u\{[^}]*\}|[pP]\{[^}]*\}|.)/i.exec(
         source.slice(at),
       )![0]
       at += escaped.length
-      return escaped === '\\b' || escaped === '\\B' ? { texts: [''], loops: [] } : classOf(escaped)
+      return escaped === '\\b' || escaped === '\\B' ? { texts: [''], loops: [] } : classOf(escaped, flags)
     }
     at++
-    return char === '^' || char === '$' ? { texts: [''], loops: [] } : classOf(char)
+    return char === '^' || char === '$' ? { texts: [''], loops: [] } : classOf(char, flags)
   }
+}
 
-  function classOf(text: string): Part {
-    const one = new RegExp(
-      `^${/^[.[\\]/.test(text) ? text : text.replace(/[{}]/, '\\$&')}$`,
-      flags.replace(/[gy]/g, ''),
-    )
-    const printable = Array.from({ length: 95 }, (_, i) => String.fromCharCode(32 + i))
-    const some = [...CANDIDATES, ...printable].filter((candidate) => one.test(candidate))
-    return { texts: [...new Set(some)].slice(0, 4), loops: [] }
-  }
+/** What a sign, an escape or a class in brackets matches. */
+function classOf(text: string, flags: string): Part {
+  const one = new RegExp(
+    `^${/^[.[\\]/.test(text) ? text : text.replace(/[{}]/, '\\$&')}$`,
+    flags.replace(/[gy]/g, ''),
+  )
+  const printable = Array.from({ length: 95 }, (_, i) => String.fromCharCode(32 + i))
+  const some = [...CANDIDATES, ...printable].filter((candidate) => one.test(candidate))
+  return { texts: [...new Set(some)].slice(0, 4), loops: [] }
 }

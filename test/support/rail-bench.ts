@@ -1,117 +1,67 @@
 import { pino } from 'pino'
 import type { PartnerActor } from '../../src/core/actor.ts'
-import { systemClock } from '../../src/core/clock.ts'
 import { type Asset, money } from '../../src/core/money.ts'
 import { addCustomer } from '../../src/customers/customers.ts'
-import { openPool } from '../../src/db/pool.ts'
 import { deposit } from '../../src/deposits/deposits.ts'
-import { createKey } from '../../src/keys/keys.ts'
-import { hashKeyValue } from '../../src/keys/value.ts'
 import { audit } from '../../src/ledger/audit.ts'
-import { openDoor } from '../../src/ledger/commit.ts'
 import { claimOf } from '../../src/ledger/once.ts'
 import { sliceChecks } from '../../src/node/worlds.ts'
 import { type Transfer, transferById } from '../../src/onchain/store.ts'
 import { acceptTransfer } from '../../src/onchain/transfers.ts'
-import { createPartner, openShared } from '../../src/partners/partners.ts'
 import { acceptPayout } from '../../src/pix/payouts.ts'
 import { type Payout, payoutById } from '../../src/pix/store.ts'
-import type { ChainRail } from '../../src/rails/chain/rail.ts'
-import { simulatedChain } from '../../src/rails/chain/simulated.ts'
-import { openJournal } from '../../src/rails/journal.ts'
-import type { PixRail } from '../../src/rails/pix/rail.ts'
-import { simulatedPix } from '../../src/rails/pix/simulated.ts'
-import { simulatedPrices } from '../../src/rails/prices/simulated.ts'
-import { setPrices } from '../../src/sandbox/prices.ts'
-import { createWorld, type World } from '../../src/world.ts'
-import { asAdmin, createDatabase, seatAt } from './database.ts'
+import type { World } from '../../src/world.ts'
+import { openActor, openBareWorld, type WorldParts } from './bare-world.ts'
+import { asAdmin, createDatabase } from './database.ts'
 import { moveIntoThePast } from './past.ts'
 import { someCpf } from './service.ts'
 
+export const silent = pino({ level: 'silent' })
+
+export type BenchOptions = WorldParts
+
 /**
- * Worlds over one database with rails that a test has in its hands: each world is a node without its HTTP. What a rail
- * does, and when it answers, is up to the test.
+ * Bare worlds over one database with rails that a test has in its hands: what a rail does, and when it answers, is up to
+ * the test.
  */
 export type Bench = Awaited<ReturnType<typeof openBench>>
 
-export const silent = pino({ level: 'silent' })
-
-export type BenchOptions = {
-  readonly pix?: PixRail<'sandbox'>
-  readonly chain?: ChainRail<'sandbox'>
-  readonly lease_ms?: number
-  readonly rail_timeout_ms?: number
-  readonly stuck_after_ms?: number
-  readonly pix_wait_ms?: number
-}
-
 export async function openBench(options: BenchOptions = {}) {
   const database = await createDatabase()
-  const clock = systemClock()
   const closing: (() => Promise<void>)[] = []
-  const journal = openJournal(undefined)
-  const simulated = {
-    pix: simulatedPix({ clock, journal }),
-    chain: simulatedChain({ clock, journal, broadcast_ms: 1000, confirm_ms: 3000 }),
-  }
 
   /** One more node, with rails of its own if it is given some. */
   function openNode(more: BenchOptions = {}): World<'sandbox'> {
-    const given = { ...simulated, ...options, ...more }
-    const seat = seatAt(database.url, 'sandbox', 'bench')
-    const db = openPool({ ...seat, max: 8 })
-    const door = openDoor({ seat, lanes: 1, log: silent })
-    closing.push(door.stop, () => db.end())
-    return createWorld({
-      environment: 'sandbox',
-      db,
-      reads: db,
-      keys: db,
-      clock,
-      commit: door.commit,
-      preview: door.preview,
-      pix: given.pix,
-      chain: given.chain,
-      prices: simulatedPrices({ clock }),
-      set_prices: setPrices,
-      quoting: { spread_bps: 0, partner_fee_max_bps: 1000, price_max_age_ms: 30_000 },
-      treasury_limits: false,
-      plain_http_webhooks: true,
-      require_address_checksum: false,
-      pix_wait_ms: given.pix_wait_ms ?? 2000,
-      lease_ms: given.lease_ms ?? 15_000,
-      rail_timeout_ms: given.rail_timeout_ms ?? 5000,
-      stuck_after_ms: given.stuck_after_ms ?? 900_000,
-    })
+    const { world, stop } = openBareWorld({ url: database.url, log: silent, parts: { ...options, ...more } })
+    closing.push(stop)
+    return world
   }
-
   const world = openNode()
-  const sharedDb = openPool({ ...seatAt(database.url, 'shared', 'bench'), max: 1 })
-  closing.push(() => sharedDb.end())
-
-  async function openActor(): Promise<PartnerActor> {
-    const partner = await createPartner(openShared(sharedDb), 'Bench')
-    const { key, value } = await createKey(world, { partner_id: partner.id, name: 'bench' })
-    return {
-      kind: 'api_key',
-      key_id: key.id,
-      key_hash: hashKeyValue(value).toString('hex'),
-      partner_id: partner.id,
-      scopes: [],
-      terms: { pix_fee: 0n, third_party_payouts: true, service_fee_bps: 0, partner_fee_share_pct: 0 },
-    }
-  }
-  const actor = await openActor()
-
-  let keys = 0
-  const bodyOf = () => ''
+  const newActor = () => openActor(database.url, world, { third_party_payouts: true })
+  const actor = await newActor()
 
   return {
     database,
     world,
     actor,
     openNode,
-    openActor,
+    openActor: newActor,
+    ...ordersOf(world, actor),
+    ...sightsOf(database.url, world),
+    async stop() {
+      for (const close of closing) await close()
+      await database.drop()
+    },
+  }
+}
+
+type PayoutParts = { by?: PartnerActor; description?: string | null; node?: World<'sandbox'>; key?: string }
+
+/** What is ordered, for the first partner unless another one is named. */
+function ordersOf(world: World<'sandbox'>, actor: PartnerActor) {
+  let keys = 0
+  const bodyOf = () => ''
+  return {
     async customer(balances: Partial<Record<Asset, bigint>>, of: PartnerActor = actor): Promise<string> {
       const { partner_id } = of
       const { id } = await addCustomer(world, { partner_id, name: 'Ana Souza', document: someCpf() })
@@ -166,6 +116,12 @@ export async function openBench(options: BenchOptions = {}) {
       if (done.kind !== 'made') throw new Error(`the transfer was ${done.kind}`)
       return done.made
     },
+  }
+}
+
+/** What became of it, and a way to put it otherwise. */
+function sightsOf(url: string, world: World<'sandbox'>) {
+  return {
     payoutNow: async (id: string): Promise<Payout> => (await payoutById(world.db, id))!,
     transferNow: async (id: string): Promise<Transfer> => (await transferById(world.db, id))!,
     async balance(customer_id: string, asset: Asset): Promise<{ balance: bigint; in_transit: bigint }> {
@@ -176,19 +132,12 @@ export async function openBench(options: BenchOptions = {}) {
       return rows[0]
     },
     /** Past all rights, in the schema of the sandbox. */
-    admin: (...statements: string[]) => asAdmin(database.url, ['SET search_path = sandbox', ...statements]),
+    admin: (...statements: string[]) => asAdmin(url, ['SET search_path = sandbox', ...statements]),
     /** As if it had been accepted so long ago, with everything that tells of it. */
-    past: (payout: Payout, by = '1 hour') =>
-      moveIntoThePast(database.url, { table: 'payouts', id: payout.id, by }),
+    past: (payout: Payout, by = '1 hour') => moveIntoThePast(url, { table: 'payouts', id: payout.id, by }),
     findings: async () => (await audit(world.db, sliceChecks)).findings,
-    async stop() {
-      for (const close of closing) await close()
-      await database.drop()
-    },
   }
 }
-
-type PayoutParts = { by?: PartnerActor; description?: string | null; node?: World<'sandbox'>; key?: string }
 
 /** A moment that a test waits for, and a door that it holds shut. */
 export function openGate(): { readonly reached: Promise<void>; arrive(): Promise<void>; open(): void } {

@@ -1,0 +1,101 @@
+import type { Logger } from 'pino'
+import type { PartnerActor } from '../../src/core/actor.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { openPool } from '../../src/db/pool.ts'
+import { createKey } from '../../src/keys/keys.ts'
+import { hashKeyValue } from '../../src/keys/value.ts'
+import { openDoor } from '../../src/ledger/commit.ts'
+import { createPartner, openShared } from '../../src/partners/partners.ts'
+import { simulatedChain } from '../../src/rails/chain/simulated.ts'
+import { openJournal } from '../../src/rails/journal.ts'
+import { simulatedPix } from '../../src/rails/pix/simulated.ts'
+import { simulatedPrices } from '../../src/rails/prices/simulated.ts'
+import { setPrices } from '../../src/sandbox/prices.ts'
+import { createWorld, type World } from '../../src/world.ts'
+import { seatAt } from './database.ts'
+
+/** What a test may bring along, or set otherwise. */
+export type WorldParts = Partial<
+  Pick<World<'sandbox'>, 'pix' | 'chain' | 'lease_ms' | 'pix_wait_ms' | 'rail_timeout_ms' | 'stuck_after_ms'>
+>
+
+/**
+ * A sandbox world without a server around it: a node without its HTTP. Its money goes through `door_url`, which may be a
+ * wire that is cut; everything else takes the straight way.
+ */
+export function openBareWorld(options: {
+  readonly url: string
+  readonly log: Logger
+  readonly door_url?: string
+  readonly wait_ms?: number
+  readonly parts?: WorldParts
+}): { readonly world: World<'sandbox'>; stop(): Promise<void> } {
+  const clock = systemClock()
+  const journal = openJournal(undefined)
+  const seat = seatAt(options.url, 'sandbox', 'test world')
+  const db = openPool({ ...seat, max: 8 })
+  const door = openDoor({
+    seat: { ...seat, url: options.door_url ?? options.url },
+    lanes: 1,
+    log: options.log,
+    ...(options.wait_ms === undefined ? {} : { wait_ms: options.wait_ms }),
+  })
+  const world: World<'sandbox'> = createWorld({
+    environment: 'sandbox',
+    db,
+    reads: db,
+    keys: db,
+    clock,
+    commit: door.commit,
+    preview: door.preview,
+    pix: simulatedPix({ clock, journal }),
+    chain: simulatedChain({ clock, journal, broadcast_ms: 1000, confirm_ms: 3000 }),
+    prices: simulatedPrices({ clock }),
+    set_prices: setPrices,
+    quoting: { spread_bps: 0, partner_fee_max_bps: 1000, price_max_age_ms: 30_000 },
+    treasury_limits: false,
+    plain_http_webhooks: true,
+    require_address_checksum: false,
+    pix_wait_ms: 2000,
+    lease_ms: 15_000,
+    rail_timeout_ms: 5000,
+    stuck_after_ms: 900_000,
+    ...options.parts,
+  })
+  return {
+    world,
+    async stop() {
+      await door.stop()
+      await db.end()
+    },
+  }
+}
+
+/** A new partner, and who acts for it with a key of its own. */
+export async function openActor(
+  url: string,
+  world: World<'sandbox'>,
+  terms: Partial<PartnerActor['terms']> = {},
+): Promise<PartnerActor> {
+  const db = openPool({ ...seatAt(url, 'shared', 'test world'), max: 1 })
+  try {
+    const { id: partner_id } = await createPartner(openShared(db), 'Test')
+    const { key, value } = await createKey(world, { partner_id, name: 'test' })
+    return {
+      kind: 'api_key',
+      key_id: key.id,
+      key_hash: hashKeyValue(value).toString('hex'),
+      partner_id,
+      scopes: key.scopes,
+      terms: {
+        pix_fee: 0n,
+        third_party_payouts: false,
+        service_fee_bps: 0,
+        partner_fee_share_pct: 0,
+        ...terms,
+      },
+    }
+  } finally {
+    await db.end()
+  }
+}
