@@ -54,7 +54,6 @@ export function choresOf({ role, worlds, shared, retention, setClock }: Parts): 
 
 function choresIn(world: World, retention: Config['retention']): Placed[] {
   const { every_ms, event_days, delivery_days, quote_days, request_days } = retention
-
   const { environment, clock } = world
   const daysAgo = (days: number) => new Date(clock.now() - days * A_DAY_MS)
   const inWorld = { environment, pool: world.db, every_ms }
