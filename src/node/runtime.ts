@@ -115,6 +115,12 @@ function openDeliveries(world: World, newEvents: Lookout, parts: Parts): Webhook
 /** Webhooks are another node's: what this one would tell its worker, that one finds in the database at its next look. */
 const elsewhere: WebhookWorker = { wake() {}, abandon() {}, stop: async () => {} }
 
+/** Whoever waits for what is new is answered now. */
+export async function letWaitingGo(runtimes: Runtimes): Promise<void> {
+  const lookouts = Object.values<Runtime>(runtimes).flatMap((one) => [one.newEvents, one.newRequests])
+  await Promise.all(lookouts.map((lookout) => lookout.stop()))
+}
+
 /** What must end before the world does, by the names that a stop tells. */
 function workersOf(runtime: Runtime): Record<string, () => Promise<void>> {
   const { world, payouts, treasury, webhooks, transfers, audit } = runtime

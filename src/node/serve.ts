@@ -18,7 +18,7 @@ import { createLog } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { type AssertReady, openReadiness } from './readiness.ts'
 import { answersCalls } from './role.ts'
-import { openRuntimes } from './runtime.ts'
+import { letWaitingGo, openRuntimes } from './runtime.ts'
 import { type OpenWorlds, openWorlds } from './worlds.ts'
 
 /** The composition root: config → database → two worlds → what runs in them → HTTP. */
@@ -49,33 +49,25 @@ export async function startService(options: StartOptions): Promise<Service> {
 async function openNode(options: StartOptions, log: Logger, closing: Closing): Promise<Service> {
   const { config, print, onFatal, signal } = options
   warnOfSurroundings(log)
-  const opened = await openDatabase({ config, log, closing, onFatal, signal })
-  const base = await openBase(opened, { config, log, closing })
-  const { shared, worlds, office, clock, metrics } = base
-  const { sealer } = opened
-  const runtimes = openRuntimes({ opened: base.opened, office, config, sealer, metrics, log, closing })
-  const seat = opened.seats('shared', 'trilho')
+  const store = await openDatabase({ config, log, closing, onFatal, signal })
+  const base = await openBase(store, { config, log, closing })
+  const { shared, opened, worlds, office, clock, metrics } = base
+  const { sealer } = store
+  const runtimes = openRuntimes({ opened, office, config, sealer, metrics, log, closing })
+  const seat = store.seats('shared', 'trilho')
   const front = await openFront({ config, worlds, runtimes, seat, clock, metrics, log, closing, signal })
   let serving = false
   const assertReady = openReadiness({
     db: shared,
     readiness: { ready: () => serving },
-    primary: () => opened.primary.state(),
+    primary: () => store.primary.state(),
   })
   watchFigures(base, assertReady)
   const http = await openHttp({ config, front, worlds, assertReady, metrics, log, closing })
   // Before the server waits for what is under way: whoever waits for events would keep it open.
-  closing.add({
-    'callers who wait': () =>
-      Promise.all(
-        Object.values(runtimes).flatMap(({ newEvents, newRequests }) => [
-          newEvents.stop(),
-          newRequests.stop(),
-        ]),
-      ),
-  })
+  closing.add({ 'callers who wait': () => letWaitingGo(runtimes) })
   const url = await http.listen()
-  await welcome(url, { ...base, ...opened, config, print })
+  await welcome(url, { ...base, ...store, config, print })
   tellWhatIsMissing(config, log)
   serving = true
   closing.add({

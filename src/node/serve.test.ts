@@ -1,0 +1,42 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { createDatabase } from '../../test/support/database.ts'
+import { openHands, someCpf, spawnServer, testEnv } from '../../test/support/service.ts'
+
+test('the log of a node tells what it lacks, what became of each request, and how it stops', async () => {
+  const hands = openHands(await createDatabase())
+  const server = await spawnServer(testEnv(hands.database.url, { LOG_LEVEL: 'info' }))
+  onTestFinished(async () => {
+    await server.kill('SIGKILL')
+    await hands.stop()
+  })
+  const { api } = await hands.partner(server.url)
+  const made = await api.post('/v1/customers', { name: 'Ana', document: someCpf() })
+  const missing = await api.get('/v1/customers/cus_00000000000000000000000000')
+  const waiting = api.get('/v1/events?after=now&wait=30')
+  await sleep(500)
+  await server.kill('SIGTERM')
+  expect((await waiting).status).toBe(200)
+
+  const lines: Record<string, unknown>[] = server
+    .output()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line))
+  const messages = lines.map(({ msg }) => msg)
+  expect(
+    messages.filter((msg) => /^production has no payment rails: .*PRICES_FILE is not set/.test(String(msg))),
+  ).toHaveLength(1)
+  const lineOf = (reply: { headers: Headers }) =>
+    lines.find(({ request_id }) => request_id === reply.headers.get('x-request-id'))
+  expect(lineOf(made)).toMatchObject({ msg: 'request', status: 201, object_id: made.json.id })
+  expect(lineOf(missing)).toMatchObject({
+    status: 404,
+    error_code: 'customer_not_found',
+    object_id: 'cus_00000000000000000000000000',
+  })
+  const [stopping, stopped] = ['stopping: 1 request under way', 'stopped'].map((msg) => messages.indexOf(msg))
+  expect(stopping).toBeGreaterThan(0)
+  expect(stopped).toBe(messages.length - 1)
+  expect(lines[stopping!]).toMatchObject({ requests: 1 })
+})
