@@ -74,7 +74,7 @@ export function createGate({ keyring, limiter, clock, trusted_proxies, in_flight
     let looked_up = looksUp(endpoint, dry_run)
     return {
       ...verdict,
-      windowNow: () => limiter.look(key_id, wants),
+      windowNow: () => limiter.windowOf(key_id, wants),
       async countLookup() {
         if (looked_up) return
         looked_up = true
@@ -95,7 +95,7 @@ export function createGate({ keyring, limiter, clock, trusted_proxies, in_flight
     if (!leave) {
       // Before anything is counted: what is refused for too many consumes nothing.
       const refusal = knock.waits ? tooManyWaits() : tooManyAtOnce(in_flight)
-      return { by, window: limiter.look(key.id, wantsOf(limits, undefined)), refusal }
+      return { by, window: limiter.windowOf(key.id, wantsOf(limits, undefined)), refusal }
     }
     try {
       const { window, refused, windowNow, countLookup } = await count(key.id, limits, knock)
@@ -130,7 +130,7 @@ export function createGate({ keyring, limiter, clock, trusted_proxies, in_flight
   return {
     addressOf: openAddressOf(trusted_proxies),
     isTrusted: (socket) => trusted_proxies.some((cidr) => cidrContains(cidr, socket)),
-    look: (address) => strangers.look(address),
+    windowOf: (address) => strangers.windowOf(address),
     visit(address) {
       const { window, refused } = visitors.take(address)
       return refused ? { window, refusal: tooMany(refused) } : undefined

@@ -11,7 +11,6 @@ import { type ErrorCode, Refusal } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { Crowded } from '../core/turns.ts'
 import { isUnreachable, sqlState } from '../db/pool.ts'
-import { Answered } from './answered.ts'
 import { answerBelowRouter, answerEverything, endGently, say } from './below-router.ts'
 import { acceptJsonOnly, BODY_MAX_BYTES, isUnread, refuseFields } from './body.ts'
 import { type Endpoint, type Handler, methodAndPath } from './endpoint.ts'
@@ -22,6 +21,7 @@ import { findLocation, type Located } from './location.ts'
 import { explainHeader, malformation } from './request-headers.ts'
 import { formats, ownKeywords } from './schema.ts'
 import { guardSockets, PIPELINED_MAX, type SocketLimits, STALL_MS } from './sockets.ts'
+import { StoredReply } from './stored-reply.ts'
 import { refusalOf } from './validation.ts'
 import { waitMsOf } from './wait.ts'
 
@@ -139,7 +139,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     request.answer_by = performance.now() + (options.answer_ms ?? ANSWER_MS)
     reply.headers(securityHeaders)
     reply.header('x-request-id', request.id)
-    reply.headers(rateLimitHeaders(gate.look(request.address)))
+    reply.headers(rateLimitHeaders(gate.windowOf(request.address)))
   }
 
   /** Whatever needs no key is counted by its address, but for a machine that looks after itself. */
@@ -358,11 +358,11 @@ function addRoute(
       })
       const answer = await inTime(request, work.finally(leave))
       reply.type('application/json; charset=utf-8')
-      if (answer instanceof Answered) {
-        const { status, body } = answer.answer
+      if (answer instanceof StoredReply) {
+        const { status, body } = answer.response
         if (answer.replayed) reply.header('idempotent-replayed', 'true')
         if (status === 201 && location) reply.header('location', location(JSON.parse(body)))
-        noteStored(request, answer.answer)
+        noteStored(request, answer.response)
         return reply.code(status).send(body)
       }
       const { status } = endpoint.reply

@@ -1,11 +1,11 @@
-import type { Answer } from '../ledger/command.ts'
+import type { StoredResponse } from '../ledger/command.ts'
 
 /** An answer that goes out as it was stored, and not as the endpoint would make it now. */
-export class Answered {
-  readonly answer: Answer
+export class StoredReply {
+  readonly response: StoredResponse
   readonly replayed: boolean
-  constructor(answer: Answer, replayed: boolean) {
-    this.answer = answer
+  constructor(response: StoredResponse, replayed: boolean) {
+    this.response = response
     this.replayed = replayed
   }
 }

@@ -44,7 +44,7 @@ export function openTreasuryWorker(world: World, log: Logger): TreasuryWorker {
   }, FOLD_MS)
   timer.unref()
 
-  async function look(): Promise<Room> {
+  async function readRoom(): Promise<Room> {
     const at = performance.now()
     const room = await currentRoom(world.db)
     known = { room, at }
@@ -55,7 +55,7 @@ export function openTreasuryWorker(world: World, log: Logger): TreasuryWorker {
     async room() {
       if (!world.treasury_limits) return endless
       if (known && performance.now() - known.at < ROOM_MS) return known.room
-      asking ??= look().finally(() => {
+      asking ??= readRoom().finally(() => {
         asking = undefined
       })
       return asking
