@@ -38,7 +38,7 @@ export function createGate({ keyring, limiter, in_flight, ...rest }: GateOptions
     const leave = await places.enter({ environment, partner_id: key.partner_id, waits: knock.waits })
     // Before anything is counted: what is refused for too many consumes nothing.
     if (leave instanceof Refusal)
-      return { by, window: limiter.look(key.id, wantsOf(limits, undefined)), refusal: leave }
+      return { by, window: limiter.windowOf(key.id, wantsOf(limits, undefined)), refusal: leave }
     return leavingOnRefusal(leave, async () => {
       const { window, refused, ...counted } = await count(limiter, { key_id: key.id, limits, knock })
       if (refused) return { by, window, refusal: tooMany(refused) }
@@ -56,11 +56,11 @@ export function createGate({ keyring, limiter, in_flight, ...rest }: GateOptions
 /** For a node that answers no calls: whatever is asked for is not there, and is counted by its address. */
 export function createClosedGate(options: OriginOptions): Gate {
   const { strangers: _, ...origins } = openOrigins(options)
-  const { look, visit } = origins
+  const { windowOf, visit } = origins
   return {
     ...origins,
     admit: async ({ address }) =>
-      visit(address) ?? { window: look(address), refusal: new Refusal('route_not_found') },
+      visit(address) ?? { window: windowOf(address), refusal: new Refusal('route_not_found') },
   }
 }
 
@@ -101,7 +101,7 @@ async function count(
   return {
     window,
     refused,
-    windowNow: () => limiter.look(key_id, wants),
+    windowNow: () => limiter.windowOf(key_id, wants),
     async countLookup() {
       if (looked_up) return
       looked_up = true

@@ -5,7 +5,7 @@ import { type Addresses, openStrangers, openVisitors } from '../limits/addresses
 import { tooMany } from '../limits/refusal.ts'
 
 /** The part of a gate that needs no key: where a request comes from, and how much may come from there. */
-export type Origins = Pick<Gate, 'addressOf' | 'isTrusted' | 'look' | 'visit'> & {
+export type Origins = Pick<Gate, 'addressOf' | 'isTrusted' | 'windowOf' | 'visit'> & {
   readonly strangers: Addresses
 }
 
@@ -20,7 +20,7 @@ export function openOrigins({ clock, trusted_proxies }: OriginOptions): Origins 
     strangers,
     addressOf: openAddressOf(trusted_proxies),
     isTrusted: (socket) => trusted_proxies.some((cidr) => cidrContains(cidr, socket)),
-    look: (address) => strangers.look(address),
+    windowOf: (address) => strangers.windowOf(address),
     visit(address) {
       const { window, refused } = visitors.take(address)
       return refused ? { window, refusal: tooMany(refused) } : undefined

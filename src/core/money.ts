@@ -32,10 +32,24 @@ export function parseMoney<A extends Asset>(asset: A, text: string): Money<A> {
 }
 
 /** Who keeps the remainder is a business decision, so the caller must say it. */
-export function mulDiv(units: bigint, times: bigint, over: bigint, rounding: 'down' | 'up'): bigint {
+export function mulDiv(units: bigint, times: bigint, over: bigint, rounding: keyof typeof roundings): bigint {
   assert(units >= 0n && times >= 0n && over > 0n)
-  const product = units * times
-  return rounding === 'down' ? product / over : (product + over - 1n) / over
+  return roundings[rounding](units * times, over)
+}
+
+const roundings = {
+  down: (product: bigint, over: bigint) => product / over,
+  up: (product: bigint, over: bigint) => (product + over - 1n) / over,
+  half_up: (product: bigint, over: bigint) => (2n * product + over) / (2n * over),
+} as const
+
+/**
+ * For the books of the house, where what is owed is negative: rounds towards zero, so that a debt is worth as much as a
+ * holding of the same size.
+ */
+export function mulDivTowardsZero(amount: bigint, times: bigint, over: bigint): bigint {
+  assert(over !== 0n)
+  return (amount * times) / over
 }
 
 /** A human reading of an amount, for the terminal and for documentation: 12345 BRL → "123.45 BRL". */

@@ -34,12 +34,12 @@ const derive = (secret_key: Buffer): Key => ({
   bytes: Buffer.from(hkdfSync('sha256', secret_key, '', 'trilho: sealed secrets', 32)),
 })
 
-/** `look`: asked for keys that came later, when none of the known ones fits. */
-export function createSealer(secret_keys: readonly Buffer[], look?: () => readonly Buffer[]): Sealer {
+/** `laterKeys`: asked for keys that came later, when none of the known ones fits. */
+export function createSealer(secret_keys: readonly Buffer[], laterKeys?: () => readonly Buffer[]): Sealer {
   let keys = secret_keys.map(derive)
 
   function lookAgain(): void {
-    const later = (look?.() ?? []).map(derive)
+    const later = (laterKeys?.() ?? []).map(derive)
     keys = [...keys, ...later.filter(({ id }) => keys.every((key) => key.id !== id))]
   }
 
@@ -52,7 +52,7 @@ export function createSealer(secret_keys: readonly Buffer[], look?: () => readon
       return undefined
     }
     const found = first()
-    if (found !== undefined || !look) return found
+    if (found !== undefined || !laterKeys) return found
     lookAgain()
     return first()
   }

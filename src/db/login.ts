@@ -16,16 +16,16 @@ export type Login = {
 }
 
 /**
- * The first key is the one in use. The others are on their way out: what still has their password goes on with it. `look`
+ * The first key is the one in use. The others are on their way out: what still has their password goes on with it. `laterKeys`
  * is asked for keys that came later, when the server takes none of the passwords.
  */
-export function openLogin(user: string, keys: readonly Buffer[], look?: () => readonly Buffer[]): Login {
+export function openLogin(user: string, keys: readonly Buffer[], laterKeys?: () => readonly Buffer[]): Login {
   const passwords = keys.map((key) => derivePassword(key, user))
   let at = 0
   let refusals = 0
 
   function findLater(): boolean {
-    const later = (look?.() ?? []).map((key) => derivePassword(key, user))
+    const later = (laterKeys?.() ?? []).map((key) => derivePassword(key, user))
     const unknown = later.filter((password) => !passwords.includes(password))
     if (unknown.length > 0) at = passwords.length
     passwords.push(...unknown)

@@ -5,8 +5,8 @@ import type { Environment } from '../core/environment.ts'
 import { parseAddress } from './address.ts'
 import type { Login } from './login.ts'
 import { CONNECT_MS, PrimaryClient, type PrimaryConfig, primaryOf } from './primary.ts'
+import { NoPrimary } from './server-state.ts'
 import { UntrustedServer } from './tls.ts'
-import { NoPrimary } from './verdict.ts'
 
 export type Pool = pg.Pool
 export type Client = pg.Client

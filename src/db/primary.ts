@@ -3,7 +3,6 @@ import pg from 'pg'
 import { type Address, type Host, hostName, parseAddress } from './address.ts'
 import type { Login } from './login.ts'
 import { afterAwake, bytesRead, cut, Pulse } from './pulse.ts'
-import { explainTls } from './tls.ts'
 import {
   askServer,
   checkSeat,
@@ -14,7 +13,8 @@ import {
   NoPrimary,
   type Said,
   type Seen,
-} from './verdict.ts'
+} from './server-state.ts'
+import { explainTls } from './tls.ts'
 
 /**
  * The one place that opens connections. A connection is handed out only when the server at its end says that it is the

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { askServer, type Said } from './verdict.ts'
+import { askServer, type Said } from './server-state.ts'
 
 /** How long a server may keep a question waiting that costs it nothing. */
 const BEAT_MS = 500

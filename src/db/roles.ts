@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { openClient, roleOf, type Seat } from './pool.ts'
 import { type Seats, schemaNames } from './seat.ts'
-import { NoPrimary } from './verdict.ts'
+import { NoPrimary } from './server-state.ts'
 
 /**
  * The roles that the service logs in as, one per schema. Each may log in and nothing else: what it may do with tables is

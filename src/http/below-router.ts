@@ -7,7 +7,7 @@ import { rateLimitHeaders, refusalHeaders, securityHeaders } from './headers.ts'
 
 /** Requests that never became requests: broken framing, headers too large, too slow, no place for the connection. */
 export type Below = {
-  readonly gate: Pick<Gate, 'look' | 'visit' | 'addressOf'>
+  readonly gate: Pick<Gate, 'windowOf' | 'visit' | 'addressOf'>
   readonly public_url: () => string
 }
 
@@ -83,7 +83,7 @@ function textOf(refusal: Refusal, socket: Socket, below: Below): string {
   const body = JSON.stringify(refusal.toBody({ public_url: below.public_url(), request_id }))
   const headers = {
     ...securityHeaders,
-    ...rateLimitHeaders(below.gate.look(addressOf(socket, below))),
+    ...rateLimitHeaders(below.gate.windowOf(addressOf(socket, below))),
     ...refusalHeaders(refusal),
     'x-request-id': request_id,
     'content-type': 'application/json; charset=utf-8',

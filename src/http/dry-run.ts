@@ -1,8 +1,8 @@
 import { Type as T, type TProperties } from 'typebox'
 import { type Asset, assets } from '../core/money.ts'
 import type { Tried } from '../ledger/once.ts'
-import { Answered } from './answered.ts'
 import { AssetName, Fields, Units } from './schema.ts'
+import { StoredReply } from './stored-reply.ts'
 
 /** A dry run (contract §3): the same call with `?dry_run=true`, which moves, stores, claims and reserves nothing. */
 export const dryRunQuery = Fields({
@@ -28,20 +28,20 @@ export const DryRun = <P extends TProperties>(more: P) =>
   })
 
 /** What a payout or transfer would come to. */
-export function answerTried<Made extends { readonly fee: bigint }>(
+export function replyToTried<Made extends { readonly fee: bigint }>(
   tried: Tried<Made>,
   about: (made: Made) => { asset: Asset; more?: Readonly<Record<string, unknown>> },
-): Answered {
-  if (tried.kind === 'refused') return new Answered(tried.answer, tried.replayed)
+): StoredReply {
+  if (tried.kind === 'refused') return new StoredReply(tried.response, tried.replayed)
   const { asset, more } = about(tried.made)
-  return answerDryRun({ ...tried, asset, fee: tried.made.fee }, more)
+  return replyToDryRun({ ...tried, asset, fee: tried.made.fee }, more)
 }
 
 /** What was found out. Fields that are undefined are left out. */
-export function answerDryRun(
+export function replyToDryRun(
   found: { asset: Asset; fee: bigint; balance_after: bigint; would_replay: boolean },
   more: Readonly<Record<string, unknown>> = {},
-): Answered {
+): StoredReply {
   const { asset, would_replay } = found
   const body = {
     dry_run: true,
@@ -52,5 +52,5 @@ export function answerDryRun(
     ...more,
     would_replay,
   }
-  return new Answered({ status: 200, body: JSON.stringify(body) }, false)
+  return new StoredReply({ status: 200, body: JSON.stringify(body) }, false)
 }

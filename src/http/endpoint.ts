@@ -2,7 +2,7 @@ import type { Static, TObject, TSchema } from 'typebox'
 import type { PartnerActor, Scope } from '../core/actor.ts'
 import type { ErrorCode, Refusal } from '../core/errors.ts'
 import type { World } from '../world.ts'
-import type { Answered } from './answered.ts'
+import type { StoredReply } from './stored-reply.ts'
 
 /** What an endpoint asks of a key: all of these, or any one of them. A scope reads what it acts on, so reads ask for any. */
 export type NeededScopes = { readonly all: readonly Scope[] } | { readonly any: readonly Scope[] }
@@ -152,7 +152,9 @@ export const handle = <const E extends Endpoint>(
   declared: E,
   run: (
     call: Call<E>,
-  ) => Promise<(E['reply'] extends { schema: infer S extends TSchema } ? Static<S> : undefined) | Answered>,
+  ) => Promise<
+    (E['reply'] extends { schema: infer S extends TSchema } ? Static<S> : undefined) | StoredReply
+  >,
 ): Handler => ({ endpoint: declared, run: run as unknown as Handler['run'] })
 
 export function methodAndPath({ route }: Pick<Endpoint, 'route'>): { method: Method; path: string } {

@@ -27,7 +27,7 @@ export function openEntrance(gate: Gate, answer_ms: number): Entrance {
       request.answer_by = performance.now() + answer_ms
       reply.headers(securityHeaders)
       reply.header('x-request-id', request.id)
-      reply.headers(rateLimitHeaders(gate.look(request.address)))
+      reply.headers(rateLimitHeaders(gate.windowOf(request.address)))
     },
 
     async visit(request, reply) {

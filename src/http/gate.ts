@@ -12,7 +12,7 @@ export type Gate = {
   /** Counts a request that needs no key; says no when its address sent too many of them. */
   visit(address: string): TurnedAway | undefined
   /** The window of an address, for answers that need no key. Counts nothing. */
-  look(address: string): WindowState
+  windowOf(address: string): WindowState
   /** The address a request came from (contract §5: the socket's, unless a trusted proxy says otherwise). */
   addressOf(socket: string, forwarded_for: string | undefined): string
   /** Whether a socket's address is that of a proxy, behind which are many. */

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Environment } from '../core/environment.ts'
 import type { Refusal } from '../core/errors.ts'
-import { Answered } from './answered.ts'
 import { idOf, noteStored } from './answered-request.ts'
 import { refuseFields } from './body.ts'
 import { type Endpoint, type Handler, methodAndPath } from './endpoint.ts'
 import { goneSignal, inTime, NEVER_GONE } from './in-time.ts'
 import { findLocation, type Located } from './location.ts'
+import { StoredReply } from './stored-reply.ts'
 import './request.ts'
 import { waitMsOf } from './wait.ts'
 
@@ -102,11 +102,11 @@ function sendAnswer(
   { endpoint, request, reply, location }: Exchange & { location: Located | undefined },
 ): FastifyReply {
   reply.type('application/json; charset=utf-8')
-  if (answer instanceof Answered) {
-    const { status, body } = answer.answer
+  if (answer instanceof StoredReply) {
+    const { status, body } = answer.response
     if (answer.replayed) reply.header('idempotent-replayed', 'true')
     if (status === 201 && location) reply.header('location', location(JSON.parse(body)))
-    noteStored(request, answer.answer)
+    noteStored(request, answer.response)
     return reply.code(status).send(body)
   }
   const { status } = endpoint.reply

@@ -108,7 +108,7 @@ export function openKeyring(options: { worlds: Worlds; hints: Hints; log: Logger
     return find(shown).finally(leave)
   }
 
-  async function look(shown: Presented, address: string): Promise<Known> {
+  async function readKey(shown: Presented, address: string): Promise<Known> {
     const { name } = shown
     const kept = known.get(name)
     if (kept && performance.now() - kept.asked_at < KNOWN_FOR_MS) return kept
@@ -148,7 +148,7 @@ export function openKeyring(options: { worlds: Worlds; hints: Hints; log: Logger
     },
     async identify(shown, address) {
       const { world, hash, name } = shown
-      const { key, limits, cidrs } = await look(shown, address)
+      const { key, limits, cidrs } = await readKey(shown, address)
       if (!key || !limits) return { refusal: new Refusal('invalid_api_key') }
       const now = world.clock.now()
       if (key.revoked_at || (key.valid_until && key.valid_until.getTime() <= now))

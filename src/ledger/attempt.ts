@@ -1,12 +1,12 @@
 import pg from 'pg'
 import { type Client, isAnswer, isServerTrouble, isUnreachable } from '../db/pool.ts'
 import { type Connection, NotDurable } from './connection.ts'
-import type { Outcome } from './decide.ts'
+import type { CommandResult } from './decide.ts'
 import { ClaimGone } from './lock.ts'
 
 /** What became of one try to run a batch. */
 export type Attempt =
-  | { readonly kind: 'done'; readonly outcomes: readonly Outcome[] }
+  | { readonly kind: 'done'; readonly results: readonly CommandResult[] }
   /** The database answered, and rolled everything back. */
   | { readonly kind: 'failed'; readonly error: unknown }
   /** The server is away or in trouble, and nothing of this attempt can ever commit. */

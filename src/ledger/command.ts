@@ -35,7 +35,7 @@ export type Claim = {
 }
 
 /** What a claim stands for. */
-export type Claimed = {
+export type IdempotencyRecord = {
   readonly fingerprint: string
   /** What the operation made; null when it was refused. */
   readonly resource_id: string | null
@@ -43,10 +43,10 @@ export type Claimed = {
   readonly expires_at: Date | null
   readonly final: boolean
   /** What the first caller was told, to the byte. Null until that is settled. */
-  readonly answer: Answer | null
+  readonly response: StoredResponse | null
 }
 
-export type Answer = { readonly status: number; readonly body: string }
+export type StoredResponse = { readonly status: number; readonly body: string }
 
 export type AccountRef = { readonly customer_id: string; readonly asset: Asset }
 
@@ -63,7 +63,7 @@ export type Held = {
   account(ref: AccountRef): HeldAccount | undefined
   row<Row extends { id: string }>(source: RowSource<Row>, id: string): Row | undefined
   /** What the claim stands for already; undefined when this command is the first to make it, or the first after its end. */
-  claimed(claim: Claim): Claimed | undefined
+  record(claim: Claim): IdempotencyRecord | undefined
 }
 
 export type Decision<Result> = {
@@ -72,7 +72,7 @@ export type Decision<Result> = {
   /** Held rows as the next commands of the same batch must see them, beyond what `writes` change. Not written anywhere. */
   readonly keeps?: readonly Kept[]
   /** What the command's claim stands for from now on. A claim that was never made good is given up again. */
-  readonly claims?: Claimed
+  readonly record?: IdempotencyRecord
   readonly result: Result
 }
 

@@ -330,17 +330,17 @@ describe('the one door for money', () => {
     const node = open()
     const id = await account(100n)
     const claim: Claim = { scope: 's', operation: 'o', key: 'removed', fingerprint: 'f' }
-    const kept = { fingerprint: 'f', expires_at: null, final: true, answer: null }
+    const kept = { fingerprint: 'f', expires_at: null, final: true, response: null }
     const once = (): Command<string> => {
       const made = move({ from: id, units: 1n })
       return {
         ...made,
         locks: { ...made.locks, claim },
         decide(held) {
-          const before = held.claimed(claim)
+          const before = held.record(claim)
           if (before?.resource_id) return { result: before.resource_id }
           const decision = made.decide(held)
-          return { ...decision, claims: { ...kept, resource_id: decision.result } }
+          return { ...decision, record: { ...kept, resource_id: decision.result } }
         },
       }
     }
@@ -368,7 +368,7 @@ describe('the one door for money', () => {
       ...made,
       decide: (held) => ({
         ...made.decide(held),
-        claims: { fingerprint: '', resource_id: 'x', expires_at: null, final: true, answer: null },
+        record: { fingerprint: '', resource_id: 'x', expires_at: null, final: true, response: null },
       }),
     }
     const unheld: Command<string> = {
@@ -516,18 +516,18 @@ describe('the one door for money', () => {
           ...made,
           locks: { ...made.locks, claim },
           decide(held) {
-            const before = held.claimed(claim)
+            const before = held.record(claim)
             if (before?.resource_id) return { result: before.resource_id }
             const decision = made.decide(held)
             const { fingerprint } = claim
             return {
               ...decision,
-              claims: {
+              record: {
                 fingerprint,
                 resource_id: decision.result,
                 expires_at: null,
                 final: true,
-                answer: null,
+                response: null,
               },
             }
           },

@@ -9,7 +9,7 @@ import { type Client, type Seat, sqlState, withWarnings } from '../db/pool.ts'
 import { type Attempt, rolledBack } from './attempt.ts'
 import type { Command } from './command.ts'
 import { type Connection, openConnection } from './connection.ts'
-import { decide, type Outcome } from './decide.ts'
+import { type CommandResult, decide } from './decide.ts'
 import { ClaimGone, lock } from './lock.ts'
 import { attemptPreviews, type Preview } from './preview.ts'
 import { openQueue, type Pending } from './queue.ts'
@@ -84,7 +84,7 @@ export function openDoor(options: DoorOptions): Door {
   }
 }
 
-const submitTo = <Answer>(lane: Lane, command: Command<unknown>): Promise<Answer> =>
+const submitTo = <Result>(lane: Lane, command: Command<unknown>): Promise<Result> =>
   new Promise((resolve, reject) => lane.submit({ command, resolve, reject, since: performance.now() }))
 
 const commandsOf = (batch: readonly Pending[]) => batch.map(({ command }) => command)
@@ -165,7 +165,7 @@ function openRunner(options: DoorOptions, { name, batch_max, attempt, aside }: R
     let waiting = batch
     for (let pause = PAUSE_MS.first; ; pause = Math.min(2 * pause, PAUSE_MS.longest)) {
       const attempted = await attempt(connection, waiting)
-      if (attempted.kind === 'done') return deliver(waiting, attempted.outcomes)
+      if (attempted.kind === 'done') return deliver(waiting, attempted.results)
       if (attempted.kind === 'failed') return divide(waiting, attempted.error)
       if (attempted.kind === 'unknown') {
         options.log.error(
@@ -222,11 +222,11 @@ function refuseAll(batch: readonly Pending[]): void {
   for (const { reject } of batch) reject(new Refusal('service_unavailable'))
 }
 
-function deliver(batch: readonly Pending[], outcomes: readonly Outcome[]): void {
+function deliver(batch: readonly Pending[], results: readonly CommandResult[]): void {
   for (const [i, { resolve, reject }] of batch.entries()) {
-    const outcome = outcomes[i]!
-    if ('result' in outcome) resolve(outcome.result as never)
-    else reject('refusal' in outcome ? outcome.refusal : outcome.bug)
+    const done = results[i]!
+    if ('result' in done) resolve(done.result as never)
+    else reject('refusal' in done ? done.refusal : done.bug)
   }
 }
 
@@ -245,17 +245,17 @@ async function attemptBatch(
     return { kind: 'not_committed', error }
   }
   let statement: Statement
-  let outcomes: readonly Outcome[]
+  let results: readonly CommandResult[]
   try {
     const state = await lock(client, commands)
     crashPoint('after_lock')
     const decided = decide(state, commands)
-    outcomes = decided.outcomes
+    results = decided.results
     // Behind a standby even a batch that only repeats what was made before writes its mark: what it repeats may have
     // been recovered from a crash, and be known to this server alone. Once the mark is there, so is all before it.
     if (movesNothing(decided) && !state.replicated) {
       await client.query('ROLLBACK')
-      return { kind: 'done', outcomes }
+      return { kind: 'done', results }
     }
     statement = statementFor(batch_id, decided)
     crashPoint('before_commit')
@@ -277,7 +277,7 @@ async function attemptBatch(
   } catch (error) {
     options.log.error({ err: error }, 'a listener failed; what it was told of is committed all the same')
   }
-  return { kind: 'done', outcomes }
+  return { kind: 'done', results }
 }
 
 // One statement that always writes a row of its own. A commit waits for its standby only when it wrote something, and a

@@ -3,11 +3,14 @@ import { Refusal } from '../core/errors.ts'
 import { UNITS_MAX } from '../core/money.ts'
 import { accountColumns, type Movement } from './accounts.ts'
 import { assertCovered } from './balances.ts'
-import type { Claimed, Command, Decision, Held, HeldAccount, RowSource, Write } from './command.ts'
+import type { Command, Decision, Held, HeldAccount, IdempotencyRecord, RowSource, Write } from './command.ts'
 import { accountKey, claimKey, type Row, type State } from './state.ts'
 
 /** Between the round trips: the commands of a batch, one after the other, each on what the accepted ones before it left. */
-export type Outcome = { readonly result: unknown } | { readonly refusal: Refusal } | { readonly bug: unknown }
+export type CommandResult =
+  | { readonly result: unknown }
+  | { readonly refusal: Refusal }
+  | { readonly bug: unknown }
 
 export type Entry = {
   cause_id: string
@@ -23,7 +26,7 @@ export type Entry = {
 }
 
 export type Decided = {
-  readonly outcomes: readonly Outcome[]
+  readonly results: readonly CommandResult[]
   readonly state: State
   readonly entries: readonly Entry[]
   readonly writes: readonly Write[]
@@ -40,12 +43,12 @@ export function decide(state: State, commands: readonly Command<unknown>[]): Dec
     account: (ref) => state.accounts.get(accountKey(ref)),
     row: <R extends { id: string }>(source: RowSource<R>, id: string) =>
       state.rows.get(source.name)?.get(id) as R | undefined,
-    claimed: (claim) => {
-      const claimed = state.claims.get(claimKey(claim))?.claimed
-      return claimed && isOver(claimed, state.now) ? undefined : claimed
+    record: (claim) => {
+      const record = state.claims.get(claimKey(claim))?.record
+      return record && isOver(record, state.now) ? undefined : record
     },
   }
-  const outcomes = commands.map((command): Outcome => {
+  const results = commands.map((command): CommandResult => {
     try {
       const decision = command.decide(held)
       const booked = book(state, command, decision.movements ?? [])
@@ -63,7 +66,7 @@ export function decide(state: State, commands: readonly Command<unknown>[]): Dec
       return error instanceof Refusal ? { refusal: error } : { bug: error }
     }
   })
-  return { outcomes, state, entries, writes, changed }
+  return { results, state, entries, writes, changed }
 }
 
 /** Checks that everything the decision changes is held, and only then returns what changes it: never a half. */
@@ -76,23 +79,23 @@ function keeper(state: State, command: Command<unknown>, decision: Decision<unkn
     assert(rows.has(id), `${target.name}: the row is not held`)
     return [{ rows, id, row }]
   })
-  const claim = decision.claims && command.locks.claim && state.claims.get(claimKey(command.locks.claim))
-  assert(claim || !decision.claims, 'a claim must be held to be used')
+  const claim = decision.record && command.locks.claim && state.claims.get(claimKey(command.locks.claim))
+  assert(claim || !decision.record, 'a claim must be held to be used')
   return () => {
     for (const { rows, id, row } of updates) rows.set(id, { ...rows.get(id)!, ...row, id })
     for (const { source, row } of decision.keeps ?? []) {
       const rows = state.rows.get(source.name) ?? new Map<string, Row>()
       state.rows.set(source.name, rows.set(row.id, { ...rows.get(row.id), ...row }))
     }
-    if (claim && decision.claims) {
-      claim.claimed = decision.claims
+    if (claim && decision.record) {
+      claim.record = decision.record
       claim.changed = true
     }
   }
 }
 
 /** A name is free again at exactly its expiry, unless what it made is still on its way. */
-export function isOver({ expires_at, final }: Claimed, now: Date): boolean {
+export function isOver({ expires_at, final }: IdempotencyRecord, now: Date): boolean {
   return final && expires_at !== null && expires_at <= now
 }
 

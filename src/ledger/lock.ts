@@ -1,6 +1,6 @@
 import type { QueryResult } from 'pg'
 import { allOf, type Client, gather } from '../db/pool.ts'
-import type { Claimed, Command, RowRef, RowSource } from './command.ts'
+import type { Command, IdempotencyRecord, RowRef, RowSource } from './command.ts'
 import { durabilityFault, NotDurable } from './connection.ts'
 import { accountKey, claimKey, type Row, type State } from './state.ts'
 
@@ -95,7 +95,7 @@ export async function lock(client: Client, commands: readonly Command<unknown>[]
     ask(CLAIMED, names, (answer) => {
       for (const row of answer.rows) {
         const fresh = won.has(claimKey(row))
-        state.claims.set(claimKey(row), { claim: row, fresh, claimed: fresh ? undefined : claimedOf(row) })
+        state.claims.set(claimKey(row), { claim: row, fresh, record: fresh ? undefined : recordOf(row) })
       }
     })
   }
@@ -123,17 +123,20 @@ export async function lock(client: Client, commands: readonly Command<unknown>[]
   return state
 }
 
-type ClaimRow = Omit<Claimed, 'answer'> & { answer_status: number | null; answer_body: string | null }
+type ClaimRow = Omit<IdempotencyRecord, 'response'> & {
+  answer_status: number | null
+  answer_body: string | null
+}
 
-export function claimedOf({ answer_status, answer_body, ...row }: ClaimRow): Claimed {
-  const answer =
+export function recordOf({ answer_status, answer_body, ...row }: ClaimRow): IdempotencyRecord {
+  const response =
     answer_status === null || answer_body === null ? null : { status: answer_status, body: answer_body }
   return {
     fingerprint: row.fingerprint,
     resource_id: row.resource_id,
     expires_at: row.expires_at,
     final: row.final,
-    answer,
+    response,
   }
 }
 

@@ -4,10 +4,18 @@ import { Refusal, refuse } from '../core/errors.ts'
 import { batched } from '../db/batched.ts'
 import type { Db } from '../db/pool.ts'
 import { balanceOf } from './balances.ts'
-import type { AccountRef, Answer, Claim, Claimed, Command, Decision, Held } from './command.ts'
+import type {
+  AccountRef,
+  Claim,
+  Command,
+  Decision,
+  Held,
+  IdempotencyRecord,
+  StoredResponse,
+} from './command.ts'
 import type { Door } from './commit.ts'
 import { isOver } from './decide.ts'
-import { claimedOf } from './lock.ts'
+import { recordOf } from './lock.ts'
 import { claimKey } from './state.ts'
 
 /**
@@ -43,10 +51,10 @@ const FIND = {
 }
 
 /** What a claim stands for, as it was a moment ago. */
-export const readClaimed = batched<Claim, Claimed>(async (db, claims) => {
+export const readRecord = batched<Claim, IdempotencyRecord>(async (db, claims) => {
   const values = [claims.map((c) => c.scope), claims.map((c) => c.operation), claims.map((c) => c.key)]
   const { rows } = await db.query({ ...FIND, values })
-  const found = new Map(rows.map((row) => [claimKey(row), claimedOf(row)]))
+  const found = new Map(rows.map((row) => [claimKey(row), recordOf(row)]))
   return claims.map((claim) => found.get(claimKey(claim)))
 })
 
@@ -55,28 +63,28 @@ export const readClaimed = batched<Claim, Claimed>(async (db, claims) => {
  * standby, writes a mark of its own: what is told from it was there when the standby had everything before that mark.
  * Whoever repeats to a caller what it read somewhere else asks this first, and tells what this says.
  */
-export const recall = (partner_id: string, claim: Claim): Command<Claimed | undefined> => ({
+export const recall = (partner_id: string, claim: Claim): Command<IdempotencyRecord | undefined> => ({
   partner_id,
   locks: { claim },
-  decide: (held) => ({ result: held.claimed(claim) }),
+  decide: (held) => ({ result: held.record(claim) }),
 })
 
 /** A look before anything is asked of the outside. What counts is judged again under the lock. */
-export async function findClaimed(
+export async function findRecord(
   world: { db: Db; clock: Clock; commit: Door['commit'] },
   partner_id: string,
   claim: Claim,
-): Promise<Claimed | undefined> {
-  const seen = await readClaimed(world.db, claim)
+): Promise<IdempotencyRecord | undefined> {
+  const seen = await readRecord(world.db, claim)
   if (!seen || isOver(seen, new Date(world.clock.now()))) return undefined
   assertSame(seen, claim)
-  const claimed = await world.commit(recall(partner_id, claim))
-  if (claimed) assertSame(claimed, claim)
-  return claimed
+  const record = await world.commit(recall(partner_id, claim))
+  if (record) assertSame(record, claim)
+  return record
 }
 
-function assertSame(claimed: Claimed, claim: Claim): void {
-  if (claimed.fingerprint !== claim.fingerprint) refuse('idempotency_conflict', { param: 'idempotency_key' })
+function assertSame(record: IdempotencyRecord, claim: Claim): void {
+  if (record.fingerprint !== claim.fingerprint) refuse('idempotency_conflict', { param: 'idempotency_key' })
 }
 
 /** An order under a caller's key, and the body that a refusal of it would be told with. */
@@ -87,17 +95,17 @@ export type Requested<Order> = {
 }
 
 /** What a caller is told under its key. */
-export type Told = { readonly answer: Answer; readonly replayed: boolean }
+export type Responded = { readonly response: StoredResponse; readonly replayed: boolean }
 
 export type Once<Made> =
-  | { readonly kind: 'made'; readonly made: Made; readonly answer: Answer | null }
-  | { readonly kind: 'refused'; readonly answer: Answer }
-  | { readonly kind: 'existing'; readonly claimed: Claimed }
+  | { readonly kind: 'made'; readonly made: Made; readonly response: StoredResponse | null }
+  | { readonly kind: 'refused'; readonly response: StoredResponse }
+  | { readonly kind: 'existing'; readonly record: IdempotencyRecord }
 
-type Making<Made> = Omit<Decision<Made>, 'claims'> & {
+type Making<Made> = Omit<Decision<Made>, 'record'> & {
   readonly resource_id: string
   /** Known at once, or settled later. */
-  readonly answer: Answer | null
+  readonly response: StoredResponse | null
 }
 
 /**
@@ -110,32 +118,32 @@ export function once<Made>(
   bodyOf: (refusal: Refusal) => string,
   make: () => Making<Made>,
 ): Decision<Once<Made>> {
-  const claimed = held.claimed(claim)
-  if (claimed) {
-    assertSame(claimed, claim)
-    return { result: { kind: 'existing', claimed } }
+  const record = held.record(claim)
+  if (record) {
+    assertSame(record, claim)
+    return { result: { kind: 'existing', record } }
   }
   const kept = { fingerprint: claim.fingerprint, expires_at: new Date(held.now.getTime() + VALID_MS) }
   try {
-    const { resource_id, answer, result, ...decision } = make()
+    const { resource_id, response, result, ...decision } = make()
     return {
       ...decision,
-      claims: { ...kept, resource_id, final: false, answer },
-      result: { kind: 'made', made: result, answer },
+      record: { ...kept, resource_id, final: false, response },
+      result: { kind: 'made', made: result, response },
     }
   } catch (error) {
     if (!(error instanceof Refusal) || error.status !== 422) throw error
-    const answer = { status: error.status, body: bodyOf(error) }
+    const response = { status: error.status, body: bodyOf(error) }
     return {
-      claims: { ...kept, resource_id: null, final: true, answer },
-      result: { kind: 'refused', answer },
+      record: { ...kept, resource_id: null, final: true, response },
+      result: { kind: 'refused', response },
     }
   }
 }
 
 /** What an operation under a claim would come to now. */
 export type Tried<Made> =
-  | ({ readonly kind: 'refused' } & Told)
+  | ({ readonly kind: 'refused' } & Responded)
   | {
       readonly kind: 'accepted'
       readonly made: Made
@@ -160,14 +168,14 @@ export async function tryOnce<Made>(
   { partner_id, claim, prepare, accountOf, find }: Trial<Made>,
 ): Promise<Tried<Made>> {
   const commit: Door['commit'] = async (command) => (await world.preview(command)).result
-  const wouldReplay = async ({ answer, resource_id }: Claimed): Promise<Tried<Made>> => {
-    if (answer && answer.status >= 400) return { kind: 'refused', answer, replayed: true }
+  const wouldReplay = async ({ response, resource_id }: IdempotencyRecord): Promise<Tried<Made>> => {
+    if (response && response.status >= 400) return { kind: 'refused', response, replayed: true }
     const made = (resource_id && (await find(resource_id))) || refuse('service_unavailable')
     const balance_after = await balanceOf(world.db, accountOf(made))
     return { kind: 'accepted', made, balance_after, would_replay: true }
   }
-  const claimed = await findClaimed({ ...world, commit }, partner_id, claim)
-  if (claimed) return wouldReplay(claimed)
+  const record = await findRecord({ ...world, commit }, partner_id, claim)
+  if (record) return wouldReplay(record)
   const { result, account } = await world.preview(await prepare())
   switch (result.kind) {
     case 'made': {
@@ -177,7 +185,7 @@ export async function tryOnce<Made>(
     case 'refused':
       return { ...result, replayed: false }
     case 'existing':
-      return wouldReplay(result.claimed)
+      return wouldReplay(result.record)
   }
 }
 
@@ -189,7 +197,7 @@ export function underReference(command: Command<{ id: string }>, claim: Claim): 
     ...command,
     locks: { ...command.locks, claim },
     decide(held) {
-      const before = held.claimed(claim)
+      const before = held.record(claim)
       if (before && before.fingerprint !== claim.fingerprint) {
         refuse('idempotency_conflict', {
           message: `The reference ${claim.key} was used for another ${claim.operation}.`,
@@ -199,12 +207,12 @@ export function underReference(command: Command<{ id: string }>, claim: Claim): 
       const { result, ...decision } = command.decide(held)
       return {
         ...decision,
-        claims: {
+        record: {
           fingerprint: claim.fingerprint,
           resource_id: result.id,
           expires_at: null,
           final: true,
-          answer: null,
+          response: null,
         },
         result: { id: result.id, replayed: false },
       }

@@ -2,7 +2,7 @@ import type { Client } from '../db/pool.ts'
 import { type Attempt, rolledBack } from './attempt.ts'
 import type { AccountRef, Command, HeldAccount } from './command.ts'
 import type { Connection } from './connection.ts'
-import { decide, type Outcome } from './decide.ts'
+import { type CommandResult, decide } from './decide.ts'
 import { lock } from './lock.ts'
 import { accountKey, type State } from './state.ts'
 
@@ -30,17 +30,17 @@ export async function attemptPreviews(
   try {
     const state = await lock(client, commands)
     await client.query('ROLLBACK')
-    return { kind: 'done', outcomes: commands.map((command) => preview(copyOf(state), command)) }
+    return { kind: 'done', results: commands.map((command) => preview(copyOf(state), command)) }
   } catch (error) {
     return rolledBack(connection, client, error)
   }
 }
 
-function preview(state: State, command: Command<unknown>): Outcome {
-  const [outcome] = decide(state, [command]).outcomes as [Outcome]
-  if (!('result' in outcome)) return outcome
+function preview(state: State, command: Command<unknown>): CommandResult {
+  const [done] = decide(state, [command]).results as [CommandResult]
+  if (!('result' in done)) return done
   const previewed: Preview<unknown> = {
-    result: outcome.result,
+    result: done.result,
     account: (ref) => state.accounts.get(accountKey(ref)),
   }
   return { result: previewed }

@@ -13,7 +13,7 @@ import { setMoneyLimits } from '../money-limits/money-limits.ts'
 import { quotesRoutes } from '../quotes/routes.ts'
 import { execute } from '../quotes/trades.ts'
 import type { Command } from './command.ts'
-import { findClaimed } from './once.ts'
+import { findRecord } from './once.ts'
 
 const { propose, withdraw } = desk
 
@@ -131,11 +131,11 @@ test('what a crash brought back is not repeated to anybody either, until the sta
 
   const claim = order().locks.claim!
   expect(await outcomeOf(stage.world.commit(order()))).toBe('service_unavailable')
-  expect(await outcomeOf(findClaimed(stage.world, stage.actor.partner_id, claim))).toBe('service_unavailable')
+  expect(await outcomeOf(findRecord(stage.world, stage.actor.partner_id, claim))).toBe('service_unavailable')
   await standby('')
   await until(async () => (await outcomeOf(stage.world.commit(standing))) === 'ok', 30_000)
   expect(await stage.world.commit(order())).toMatchObject({ kind: 'existing' })
-  expect(await findClaimed(stage.world, stage.actor.partner_id, claim)).toMatchObject({ final: false })
+  expect(await findRecord(stage.world, stage.actor.partner_id, claim)).toMatchObject({ final: false })
 })
 
 test('what is written beside the door is not acknowledged either when nobody waited for the standby', async () => {

@@ -1,4 +1,4 @@
-import type { AccountRef, Claim, Claimed, HeldAccount } from './command.ts'
+import type { AccountRef, Claim, HeldAccount, IdempotencyRecord } from './command.ts'
 
 /** What a batch holds between its two round trips: filled by lock.ts, changed in memory by decide.ts, stored by write.ts. */
 export type State = {
@@ -16,7 +16,7 @@ export type HeldClaim = {
   readonly claim: Pick<Claim, 'scope' | 'operation' | 'key'>
   /** Inserted by this very transaction. */
   readonly fresh: boolean
-  claimed: Claimed | undefined
+  record: IdempotencyRecord | undefined
   /** Decided on in this batch. */
   changed?: true
 }

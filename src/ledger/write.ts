@@ -1,5 +1,5 @@
 import { type Client, gather, isAnswer, isServerTrouble, withWarnings } from '../db/pool.ts'
-import { type Claimed, insertInto, targetOf, type Write, type WriteTarget } from './command.ts'
+import { type IdempotencyRecord, insertInto, targetOf, type Write, type WriteTarget } from './command.ts'
 import type { Decided } from './decide.ts'
 import type { HeldClaim } from './state.ts'
 
@@ -129,18 +129,18 @@ function groupsOf(batch_id: string, decided: Decided): Group[] {
 
 const groupOf = <Row>(target: WriteTarget<Row>, rows: readonly NoInfer<Row>[]) => ({ target, rows }) as Group
 
-type KeptClaim = HeldClaim & { readonly claimed: Claimed }
+type KeptClaim = HeldClaim & { readonly record: IdempotencyRecord }
 
 const keptOf = ({ state }: Decided): KeptClaim[] =>
   [...state.claims.values()].filter((held): held is KeptClaim => held.changed === true)
 
-const keptRow = ({ claim: { scope, operation, key }, claimed: { answer, ...kept } }: KeptClaim) => ({
+const keptRow = ({ claim: { scope, operation, key }, record: { response, ...kept } }: KeptClaim) => ({
   ...kept,
   scope,
   operation,
   key,
-  answer_status: answer?.status ?? null,
-  answer_body: answer?.body ?? null,
+  answer_status: response?.status ?? null,
+  answer_body: response?.body ?? null,
 })
 
 export type Statement = { readonly name: string; readonly text: string; readonly values: unknown[] }

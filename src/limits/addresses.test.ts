@@ -20,10 +20,10 @@ const open = (options: { limit: number; remembered?: number }) => {
 
 describe('an address', () => {
   test('is let in as often as its limit says, in every minute', () => {
-    const { letIn, clock, look } = open({ limit: 5 })
+    const { letIn, clock, windowOf } = open({ limit: 5 })
     expect(letIn(8, () => '192.0.2.1')).toBe(5)
     expect(letIn(8, () => '192.0.2.2')).toBe(5)
-    expect(look('192.0.2.1')).toEqual({ limit: 5, remaining: 0, resets_at: (noon + MINUTE) / 1000 })
+    expect(windowOf('192.0.2.1')).toEqual({ limit: 5, remaining: 0, resets_at: (noon + MINUTE) / 1000 })
     clock.go(MINUTE)
     expect(letIn(8, () => '192.0.2.1')).toBe(5)
   })
@@ -36,12 +36,12 @@ describe('an address', () => {
   })
 
   test('of IPv6 is its /64, and ten of those are a /48', () => {
-    const { letIn, take, look } = open({ limit: 5 })
+    const { letIn, take, windowOf } = open({ limit: 5 })
     expect(letIn(100, (i) => `2001:db8:1:1::${i}`)).toBe(5)
     expect(letIn(200, (i) => `2001:db8:1:${(i + 2).toString(16)}::1`)).toBe(45)
     const refused = take('2001:db8:1:ffff::1')
     expect(refused.refused).toEqual({ name: 'address', limit: 50, retry_after_seconds: 60 })
-    expect(look('2001:db8:1:fffe::1').remaining).toBe(0)
+    expect(windowOf('2001:db8:1:fffe::1').remaining).toBe(0)
     expect(letIn(10, () => '2001:db8:2::1')).toBe(5)
     // However it is written, an IPv4 address is one.
     expect(letIn(10, () => '198.51.100.7')).toBe(5)

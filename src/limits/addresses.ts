@@ -14,7 +14,7 @@ export type Addresses = {
   take(address: string): Verdict
   /** Takes a count back: the request turned out to be somebody's after all. */
   giveBack(address: string): void
-  look(address: string): WindowState
+  windowOf(address: string): WindowState
   /** How many addresses are remembered. */
   size(): number
 }
@@ -95,7 +95,7 @@ export function openAddresses(options: {
         if (known?.starts_at === starts_at && known.count > 0) known.count--
       }
     },
-    look: (address) => stateOf(subjectsOf(address), clock.now()),
+    windowOf: (address) => stateOf(subjectsOf(address), clock.now()),
     size: () => counts.size,
   }
 }

@@ -50,7 +50,7 @@ export type Limiter = {
   /** Counts in all windows or in none. Refused, it also takes back where the same request was counted before. */
   take(subject: string, wants: readonly Want[], back?: readonly Counted[]): Promise<Verdict>
   /** What the headers would tell, without counting anything. */
-  look(subject: string, wants: readonly Want[]): WindowState
+  windowOf(subject: string, wants: readonly Want[]): WindowState
   /** How much of each window is used. */
   used(subject: string, wants: readonly Want[]): Promise<number[]>
   stop(): Promise<void>
@@ -335,7 +335,7 @@ export async function openLimiter(options: {
       if (!verdict.refused) for (const { name } of wants) dirty.add(counterKey(subject, name))
       return verdict
     },
-    look: (subject, wants) => windowOf(counters, requestOf(subject, wants)),
+    windowOf: (subject, wants) => windowOf(counters, requestOf(subject, wants)),
     async used(subject, wants) {
       const now = clock.now()
       const known = mode === 'shared' ? byKey(await countersOf(pool, subject)) : counters

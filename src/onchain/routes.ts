@@ -1,10 +1,10 @@
 import type { Static } from 'typebox'
 import { parseMoney } from '../core/money.ts'
 import { selectNewest } from '../db/newest.ts'
-import { Answered } from '../http/answered.ts'
-import { answerTried } from '../http/dry-run.ts'
+import { replyToTried } from '../http/dry-run.ts'
 import { type Handler, handle } from '../http/endpoint.ts'
 import { filterOf, listOf, pageOf } from '../http/page.ts'
+import { StoredReply } from '../http/stored-reply.ts'
 import { claimOf } from '../ledger/once.ts'
 import type { World } from '../world.ts'
 import * as contract from './contract.ts'
@@ -26,9 +26,9 @@ export const transfersRoutes: Handler[] = [
     const order = readOrder(world, body)
     const request = { order, claim: claimOf(actor.key_id, OPERATION, body), bodyOf }
     if (query.dry_run === 'true')
-      return answerTried(await tryTransfer(world, actor, request), ({ asset }) => ({ asset }))
-    const { answer, replayed } = await createTransfer(world, actor, request)
-    return new Answered(answer, replayed)
+      return replyToTried(await tryTransfer(world, actor, request), ({ asset }) => ({ asset }))
+    const { response, replayed } = await createTransfer(world, actor, request)
+    return new StoredReply(response, replayed)
   }),
 
   handle(contract.listTransfers, async (call) => {

@@ -85,7 +85,7 @@ export function stepTransfer(world: World, transfer: Transfer, step: Step, telle
           result: { transfer: before, changed: false },
         }
       }
-      const claimed = ends ? held.claimed(claim) : undefined
+      const record = ends ? held.record(claim) : undefined
       return {
         movements: ends ? [movementOf(after), chargeOf(after)] : [],
         writes: [
@@ -94,7 +94,7 @@ export function stepTransfer(world: World, transfer: Transfer, step: Step, telle
           ...(ends && teller.by === 'operator' ? resolved(after, teller.resolution, held.now) : []),
         ],
         // After its time the name may stand for another transfer.
-        ...(claimed?.resource_id === id ? { claims: { ...claimed, final: true } } : {}),
+        ...(record?.resource_id === id ? { record: { ...record, final: true } } : {}),
         result: { transfer: after, changed: true },
       }
     },

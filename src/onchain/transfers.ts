@@ -10,11 +10,11 @@ import { customerAccount, inTransitAccount } from '../ledger/accounts.ts'
 import { assertCovered } from '../ledger/balances.ts'
 import { type Command, writeTo } from '../ledger/command.ts'
 import {
-  findClaimed,
+  findRecord,
   type Once,
   once,
   type Requested,
-  type Told,
+  type Responded,
   type Tried,
   tryOnce,
 } from '../ledger/once.ts'
@@ -88,12 +88,12 @@ export async function createTransfer(
   world: World,
   actor: PartnerActor,
   request: TransferRequest,
-): Promise<Told> {
-  const claimed = await findClaimed(world, actor.partner_id, request.claim)
-  if (claimed?.answer) return { answer: claimed.answer, replayed: true }
+): Promise<Responded> {
+  const record = await findRecord(world, actor.partner_id, request.claim)
+  if (record?.response) return { response: record.response, replayed: true }
   const done = await world.commit(await prepareTransfer(world, actor, request))
-  const { answer } = done.kind === 'existing' ? done.claimed : done
-  return { answer: answer ?? refuse('service_unavailable'), replayed: done.kind === 'existing' }
+  const { response } = done.kind === 'existing' ? done.record : done
+  return { response: response ?? refuse('service_unavailable'), replayed: done.kind === 'existing' }
 }
 
 /** What a transfer would come to, without doing any of it. */
@@ -163,7 +163,7 @@ export function acceptTransfer(
         const object = renderTransfer(transfer)
         return {
           resource_id: id,
-          answer: { status: 201, body: JSON.stringify(object) },
+          response: { status: 201, body: JSON.stringify(object) },
           keeps,
           movements: [
             {

@@ -12,11 +12,11 @@ import { customerAccount, inTransitAccount } from '../ledger/accounts.ts'
 import { assertCovered } from '../ledger/balances.ts'
 import { type Command, type Held, writeTo } from '../ledger/command.ts'
 import {
-  findClaimed,
+  findRecord,
   type Once,
   once,
   type Requested,
-  type Told,
+  type Responded,
   type Tried,
   tryOnce,
 } from '../ledger/once.ts'
@@ -24,8 +24,8 @@ import { spendHeld } from '../money-limits/money-limits.ts'
 import { usageRows } from '../money-limits/store.ts'
 import type { Holder } from '../rails/pix/rail.ts'
 import type { World } from '../world.ts'
-import { answerUnder, awaitAnswer } from './answers.ts'
 import { renderPayout } from './contract.ts'
+import { awaitResponse, responseUnder } from './responses.ts'
 import { RAIL } from './settle.ts'
 import {
   type Counterparty,
@@ -92,9 +92,9 @@ export async function createPayout(
   actor: PartnerActor,
   request: PayoutRequest,
   { worker, countLookup }: { worker: PayoutWorker; countLookup: () => Promise<void> },
-): Promise<Told> {
-  const claimed = await findClaimed(world, actor.partner_id, request.claim)
-  if (claimed) return { answer: await answerUnder(world, worker, claimed), replayed: true }
+): Promise<Responded> {
+  const record = await findRecord(world, actor.partner_id, request.claim)
+  if (record) return { response: await responseUnder(world, worker, record), replayed: true }
   const { command, payable } = await preparePayout(world, actor, request)
   // A refusal tells whose key it is not: such answers are counted, so that nobody can scan with them.
   if (!payable) await countLookup()
@@ -102,15 +102,15 @@ export async function createPayout(
   const done = await world.commit(command)
   switch (done.kind) {
     case 'refused':
-      return { answer: done.answer, replayed: false }
+      return { response: done.response, replayed: false }
     case 'existing':
-      return { answer: await answerUnder(world, worker, done.claimed), replayed: true }
+      return { response: await responseUnder(world, worker, done.record), replayed: true }
     case 'made': {
       const watch = worker.watch(done.made.id)
       worker.send(done.made, since).catch(() => {}) // The lease brings back whatever went wrong here.
-      const answer = await awaitAnswer(world, done.made, watch)
+      const response = await awaitResponse(world, done.made, watch)
       crashPoint('before_answer')
-      return { answer, replayed: false }
+      return { response, replayed: false }
     }
   }
 }
@@ -190,7 +190,7 @@ function acceptance(
     eventWrite(world, { partner_id, type, object: renderPayout(object), sequence: object.sequence }, held.now)
   return {
     resource_id: id,
-    answer: null,
+    response: null,
     keeps,
     movements: [
       {

@@ -2,7 +2,14 @@ import { type Resolution, resolutionWrites } from '../desk/resolutions.ts'
 import type { Command, Decision } from '../ledger/command.ts'
 import type { World } from '../world.ts'
 import { mayBeSentUntil, sendRows } from './sends.ts'
-import { claimedBy, endPayout, type FinalOutcome, heldPayout, locksOfEnd, type Settled } from './settle.ts'
+import {
+  endPayout,
+  type FinalOutcome,
+  heldPayout,
+  locksOfEnd,
+  recordOfPayout,
+  type Settled,
+} from './settle.ts'
 import { isFinal, type Payout } from './store.ts'
 
 /** What an operator established outside. That it was paid may be said at any time. */
@@ -33,8 +40,8 @@ export function resolvePayout(
     decide(held): Decision<Resolved> {
       const before = heldPayout(held, payout)
       if (isFinal(before)) {
-        const answer = claimedBy(held, before)?.answer ?? null
-        return { result: { payout: before, answer, changed: false } }
+        const response = recordOfPayout(held, before)?.response ?? null
+        return { result: { payout: before, response, changed: false } }
       }
       const until = mayBeSentUntil(world, before, held.row(sendRows, id))
       if (established.outcome === 'failed' && until > held.now) return { result: { sending_until: until } }

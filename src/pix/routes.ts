@@ -3,10 +3,10 @@ import { parseDocument } from '../core/document.ts'
 import { refuse } from '../core/errors.ts'
 import { parseMoney } from '../core/money.ts'
 import { selectNewest } from '../db/newest.ts'
-import { Answered } from '../http/answered.ts'
-import { answerTried } from '../http/dry-run.ts'
+import { replyToTried } from '../http/dry-run.ts'
 import { type Handler, handle } from '../http/endpoint.ts'
 import { filterOf, listOf, pageOf } from '../http/page.ts'
+import { StoredReply } from '../http/stored-reply.ts'
 import { claimOf } from '../ledger/once.ts'
 import * as contract from './contract.ts'
 import { parsePixKey } from './key.ts'
@@ -23,13 +23,13 @@ export const pixRoutes = (worker: PayoutWorker): Handler[] => [
     const request = { order: readOrder(body), claim: claimOf(actor.key_id, OPERATION, body), bodyOf }
     if (query.dry_run === 'true') {
       await countLookup()
-      return answerTried(await tryPayout(world, actor, request), ({ counterparty }) => ({
+      return replyToTried(await tryPayout(world, actor, request), ({ counterparty }) => ({
         asset: 'BRL',
         more: { counterparty: renderCounterparty(counterparty) },
       }))
     }
-    const { answer, replayed } = await createPayout(world, actor, request, { worker, countLookup })
-    return new Answered(answer, replayed)
+    const { response, replayed } = await createPayout(world, actor, request, { worker, countLookup })
+    return new StoredReply(response, replayed)
   }),
 
   handle(contract.listPayouts, async (call) => {

@@ -2,13 +2,13 @@ import { contradictionWrite } from '../desk/contradictions.ts'
 import { eventWrite } from '../events/events.ts'
 import { customerAccount, externalAccount, inTransitAccount, serviceFeesAccount } from '../ledger/accounts.ts'
 import {
-  type Answer,
   type Claim,
-  type Claimed,
   type Command,
   type Decision,
   type Held,
+  type IdempotencyRecord,
   type Locks,
+  type StoredResponse,
   type Write,
   writeTo,
 } from '../ledger/command.ts'
@@ -33,7 +33,11 @@ export type Teller = { readonly by: 'rail'; readonly attempt: number } | { reado
 export const RAIL = 'pix'
 export const OPERATION = 'pix.payout'
 
-export type Settled = { readonly payout: Payout; readonly answer: Answer | null; readonly changed: boolean }
+export type Settled = {
+  readonly payout: Payout
+  readonly response: StoredResponse | null
+  readonly changed: boolean
+}
 
 /** The claim under which a payout was made; its fingerprint plays no part once the payout exists. */
 export const claimOfPayout = ({
@@ -47,12 +51,12 @@ export const claimOfPayout = ({
 })
 
 /** What the claim stands for, if that is this payout: after its time the name may have been used for another one. */
-export function claimedBy(held: Held, payout: Payout): Claimed | undefined {
-  const claimed = held.claimed(claimOfPayout(payout))
-  return claimed?.resource_id === payout.id ? claimed : undefined
+export function recordOfPayout(held: Held, payout: Payout): IdempotencyRecord | undefined {
+  const record = held.record(claimOfPayout(payout))
+  return record?.resource_id === payout.id ? record : undefined
 }
 
-export const answerWith = (payout: Payout): Answer => ({
+export const responseWith = (payout: Payout): StoredResponse => ({
   status: 201,
   body: JSON.stringify(renderPayout(payout)),
 })
@@ -81,7 +85,11 @@ export function settlePayout(
     locks: locksOfEnd(payout),
     decide(held): Decision<Settled> {
       const before = heldPayout(held, payout)
-      const unchanged = { payout: before, answer: claimedBy(held, before)?.answer ?? null, changed: false }
+      const unchanged = {
+        payout: before,
+        response: recordOfPayout(held, before)?.response ?? null,
+        changed: false,
+      }
       if (isFinal(before)) {
         const contradicts = teller.by === 'rail' && !agrees(before, outcome)
         return {
@@ -111,10 +119,10 @@ export function endPayout(
     sequence: before.sequence + 1,
     completed_at: held.now,
   }
-  const claimed = claimedBy(held, before)
+  const record = recordOfPayout(held, before)
   // The first caller is told the end if it came while the call was waiting; otherwise whoever asks next decides.
   const waiting = held.now.getTime() < before.created_at.getTime() + world.pix_wait_ms
-  const answer = claimed?.answer ?? (waiting ? answerWith(after) : null)
+  const response = record?.response ?? (waiting ? responseWith(after) : null)
   const event = {
     partner_id: after.partner_id,
     type: `pix.payout.${after.status as 'completed' | 'failed'}`,
@@ -124,8 +132,8 @@ export function endPayout(
   return {
     movements: [movementOf(after)],
     writes: [writeTo(settlePayouts, after), eventWrite(world, event, held.now), ...more],
-    ...(claimed ? { claims: { ...claimed, final: true, answer } } : {}),
-    result: { payout: after, answer, changed: true },
+    ...(record ? { record: { ...record, final: true, response } } : {}),
+    result: { payout: after, response, changed: true },
   }
 }
 

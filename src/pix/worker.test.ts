@@ -5,10 +5,10 @@ import { until } from '../../test/support/wait.ts'
 import { retryAfter, takeDue } from '../db/due.ts'
 import { takeFollowUps } from '../desk/resolutions.ts'
 import { openExceptions } from '../exceptions/store.ts'
-import { claimOf, readClaimed } from '../ledger/once.ts'
+import { claimOf, readRecord } from '../ledger/once.ts'
 import { perform } from '../operator/actions.ts'
 import type { PixRail, PixStatus } from '../rails/pix/rail.ts'
-import { awaitAnswer, fixAnswer } from './answers.ts'
+import { awaitResponse, fixResponse } from './responses.ts'
 import { intendSend } from './sends.ts'
 import { settlePayout } from './settle.ts'
 import { payoutSteps } from './steps.ts'
@@ -411,12 +411,12 @@ test('at the end of its 24 hours an old payout leaves the claim of a new one alo
   await bench.past(old, '24 hours')
   const fresh = await bench.payout(customer, { key })
   const claim = claimOf(bench.actor.key_id, 'pix.payout', { idempotency_key: key })
-  const fixed = await world.commit(fixAnswer(world, old))
-  expect(JSON.parse('answer' in fixed ? fixed.answer.body : '{}').id).toBe(old.id)
+  const fixed = await world.commit(fixResponse(world, old))
+  expect(JSON.parse('response' in fixed ? fixed.response.body : '{}').id).toBe(old.id)
   await world.commit(settlePayout(world, old, SETTLED, { by: 'rail', attempt: 1 }))
-  expect(await readClaimed(world.db, claim)).toMatchObject({
+  expect(await readRecord(world.db, claim)).toMatchObject({
     resource_id: fresh.id,
-    answer: null,
+    response: null,
     final: false,
   })
 })
@@ -433,9 +433,9 @@ test('a clock that runs ahead makes a waiting call ask once more, not without en
     },
   }
   const began = performance.now()
-  const answer = await awaitAnswer(counting, payout, { settled: new Promise(() => {}), stop() {} })
+  const response = await awaitResponse(counting, payout, { settled: new Promise(() => {}), stop() {} })
   world.clock.adjust(0)
-  expect(JSON.parse(answer.body)).toMatchObject({ id: payout.id, status: 'processing' })
+  expect(JSON.parse(response.body)).toMatchObject({ id: payout.id, status: 'processing' })
   expect(performance.now() - began).toBeGreaterThan(1000)
   expect(commits).toBeLessThan(10)
 })

@@ -62,7 +62,7 @@ export const fromUnits = (to: bigint, { num, den }: Rate): bigint => mulDiv(to, 
 /** Interface §2.5: what one whole `to` costs in smallest units of `from`, rounded half up. For display. */
 export function displayPrice(to: Asset, { num, den }: Rate): bigint {
   const one = 10n ** BigInt(assets[to].decimals)
-  return (2n * one * den + num) / (2n * num)
+  return mulDiv(one, den, num, 'half_up')
 }
 
 /** Basis points as agreed; the operator's share of the partner's fee moves from the one to the other. */

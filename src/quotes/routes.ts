@@ -1,10 +1,10 @@
 import type { Static } from 'typebox'
 import { parseMoney } from '../core/money.ts'
 import { selectNewest } from '../db/newest.ts'
-import { Answered } from '../http/answered.ts'
-import { answerDryRun } from '../http/dry-run.ts'
+import { replyToDryRun } from '../http/dry-run.ts'
 import { type Handler, handle } from '../http/endpoint.ts'
 import { filterOf, listOf, pageOf } from '../http/page.ts'
+import { StoredReply } from '../http/stored-reply.ts'
 import type { TreasuryWorker } from '../treasury/worker.ts'
 import * as contract from './contract.ts'
 import { currentPrices } from './prices.ts'
@@ -25,10 +25,10 @@ export const quotesRoutes = (treasury: TreasuryWorker): Handler[] => [
       const tried = await tryExecute(world, actor, params.quote_id, treasury)
       const { from_asset: asset, partner_fee, service_fee } = tried.trade
       const would_fail = renderFailure(tried.trade) ?? undefined
-      return answerDryRun({ ...tried, asset, fee: partner_fee + service_fee }, { would_fail })
+      return replyToDryRun({ ...tried, asset, fee: partner_fee + service_fee }, { would_fail })
     }
     const { trade, replayed } = await executeQuote(world, actor, params.quote_id, treasury)
-    return new Answered({ status: 201, body: JSON.stringify(renderTrade(trade)) }, replayed)
+    return new StoredReply({ status: 201, body: JSON.stringify(renderTrade(trade)) }, replayed)
   }),
 
   handle(contract.listQuotes, async (call) => {

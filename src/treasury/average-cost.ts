@@ -1,3 +1,5 @@
+import { mulDiv, mulDivTowardsZero } from '../core/money.ts'
+
 /**
  * What a position was bought for, by average cost. A short position has a negative amount and a negative cost: what was
  * received for it. `realised` is what closing parts of it has gained.
@@ -14,8 +16,9 @@ export function move({ amount, cost, realised }: Holding, change: bigint, worth:
   const sign = change < 0n ? -1n : 1n
   if (amount * sign >= 0n) return { amount: amount + change, cost: cost + sign * worth, realised }
   const closed = abs(change) < abs(amount) ? abs(change) : abs(amount)
-  const closedCost = (cost * closed) / abs(amount)
-  const closedWorth = (worth * closed) / abs(change)
+  // What a division leaves over stays with the part that is not closed.
+  const closedCost = mulDivTowardsZero(cost, closed, abs(amount))
+  const closedWorth = mulDiv(worth, closed, abs(change), 'down')
   return {
     amount: amount + change,
     // What is left over opens a position the other way round.

@@ -47,7 +47,7 @@ export function openTreasuryWorker(
       })
     : undefined
 
-  async function look(): Promise<Room> {
+  async function readRoom(): Promise<Room> {
     const at = performance.now()
     const room = await currentRoom(world.db)
     known = { room, at }
@@ -58,7 +58,7 @@ export function openTreasuryWorker(
     async room() {
       if (!world.treasury_limits) return endless
       if (known && performance.now() - known.at < ROOM_MS) return known.room
-      asking ??= look().finally(() => {
+      asking ??= readRoom().finally(() => {
         asking = undefined
       })
       return asking

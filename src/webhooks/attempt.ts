@@ -5,7 +5,7 @@ import { Forbidden } from './outside.ts'
  * One POST and whatever comes back: status, headers and the beginning of the body, or the reason why there is none. Takes
  * no longer than `timeout_ms` in all, whether the receiver hangs, drips or never ends. Redirects are answers like others.
  */
-export type Answer = {
+export type ReceiverResponse = {
   readonly status: number | null
   readonly headers: Readonly<Record<string, string>> | null
   readonly body: string | null
@@ -33,7 +33,7 @@ const keptHeaders = [
 ] as const
 const HEADER_KEPT_CHARACTERS = 256
 
-export const isDelivered = ({ status, error }: Answer): boolean =>
+export const isDelivered = ({ status, error }: ReceiverResponse): boolean =>
   error === null && status !== null && status >= 200 && status < 300
 
 export async function attempt(
@@ -46,7 +46,7 @@ export async function attempt(
     /** Ends it before its time. */
     cutter: AbortController
   },
-): Promise<Answer> {
+): Promise<ReceiverResponse> {
   const { timeout_ms, cutter } = request
   let late = false
   const timer = setTimeout(() => {
@@ -54,7 +54,7 @@ export async function attempt(
     cutter.abort()
   }, timeout_ms)
   const answer = { status: null, headers: null, body: null } as {
-    -readonly [Key in 'status' | 'headers' | 'body']: Answer[Key]
+    -readonly [Key in 'status' | 'headers' | 'body']: ReceiverResponse[Key]
   }
   try {
     const url = new URL(request.url)

@@ -5,6 +5,7 @@ import { type Newest, type NewestFilter, selectNewest } from '../db/newest.ts'
 import type { World } from '../world.ts'
 import { findEndpoint } from './endpoints.ts'
 import { type Delivery, deliveryList, selectDeliveries } from './queue.ts'
+import type { WebhookEndpoint } from './store.ts'
 
 /** How many characters of an answer are shown. */
 const SHOWN_IN_LIST = 1024
@@ -15,10 +16,9 @@ type Listed = { readonly id: string; readonly created_at: Date }
 /** What was sent to an endpoint. `found` has one more than is shown when there are more. */
 export async function listDeliveries(
   world: World,
-  endpoint: Where,
+  { id: endpoint_id }: WebhookEndpoint,
   filter: NewestFilter,
 ): Promise<{ found: Newest<Listed>; deliveries: Delivery[] }> {
-  const { id: endpoint_id } = await findEndpoint(world, endpoint)
   const found = await selectNewest(world.db, deliveryList(endpoint_id), filter)
   const event_ids = found.rows.slice(0, filter.limit - 1).map(({ id }) => id)
   const deliveries = await selectDeliveries(world.db, { endpoint_id, event_ids, shown: SHOWN_IN_LIST })

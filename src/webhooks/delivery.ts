@@ -2,9 +2,9 @@ import { crashPoint } from '../core/crash-point.ts'
 import type { Sealer } from '../core/seal.ts'
 import { eventText } from '../events/contract.ts'
 import type { World } from '../world.ts'
-import { type Answer, attempt, isDelivered } from './attempt.ts'
+import { attempt, isDelivered, type ReceiverResponse } from './attempt.ts'
 import type { Outside } from './outside.ts'
-import type { Claimed, Outcome } from './queue.ts'
+import type { AttemptResult, TakenDelivery } from './queue.ts'
 import { retryDelay } from './schedule.ts'
 import { signatureHeaders } from './signature.ts'
 import { sealedFor } from './store.ts'
@@ -18,30 +18,30 @@ export type DeliveryOptions = {
   readonly retry_ms: readonly number[]
 }
 
-/** One attempt to deliver what was claimed: signed, posted while no transaction is open, and judged. */
+/** One attempt to deliver what was taken: signed, posted while no transaction is open, and judged. */
 export async function tryDelivery(
   world: World,
-  claimed: Claimed,
+  taken: TakenDelivery,
   options: DeliveryOptions & { readonly cutter: AbortController },
-): Promise<Outcome> {
+): Promise<AttemptResult> {
   const { outside, timeout_ms, cutter } = options
-  const { url } = claimed
-  const body = eventText(claimed, world.environment)
+  const { url } = taken
+  const body = eventText(taken, world.environment)
   const started_at = new Date(world.clock.now())
-  const secrets = secretsOf(world, claimed, { sealer: options.sealer, now: started_at })
+  const secrets = secretsOf(world, taken, { sealer: options.sealer, now: started_at })
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'Trilho-Webhooks/1',
-    ...signatureHeaders({ id: claimed.id, body, at: started_at, secrets }),
+    ...signatureHeaders({ id: taken.id, body, at: started_at, secrets }),
   }
   const begun = performance.now()
   const answer = await attempt(outside.agent, { url, headers, body, timeout_ms, cutter })
   if (isDelivered(answer)) crashPoint('after_delivery')
   return {
-    event_id: claimed.id,
-    endpoint_id: claimed.endpoint_id,
-    partner_id: claimed.partner_id,
-    attempt: claimed.attempts,
+    event_id: taken.id,
+    endpoint_id: taken.endpoint_id,
+    partner_id: taken.partner_id,
+    attempt: taken.attempts,
     url,
     headers: JSON.stringify(headers),
     status: answer.status,
@@ -50,15 +50,15 @@ export async function tryDelivery(
     error: answer.error,
     started_at,
     duration_ms: Math.round(performance.now() - begun),
-    ...verdictOf(claimed, answer, { retry_ms: options.retry_ms, now: world.clock.now() }),
+    ...resultOf(taken, answer, { retry_ms: options.retry_ms, now: world.clock.now() }),
   }
 }
 
-function verdictOf(
-  { tries }: Claimed,
-  answer: Answer,
+function resultOf(
+  { tries }: TakenDelivery,
+  answer: ReceiverResponse,
   { retry_ms, now }: { retry_ms: readonly number[]; now: number },
-): Pick<Outcome, 'delivered' | 'retry_ms'> {
+): Pick<AttemptResult, 'delivered' | 'retry_ms'> {
   if (isDelivered(answer)) return { delivered: true, retry_ms: null }
   const retry_after = answer.headers?.['retry-after']
   return { delivered: false, retry_ms: retryDelay({ tries, retry_ms, retry_after, now }) ?? null }
@@ -66,7 +66,7 @@ function verdictOf(
 
 function secretsOf(
   world: World,
-  { endpoint_id, secret, previous_secret, previous_secret_until }: Claimed,
+  { endpoint_id, secret, previous_secret, previous_secret_until }: TakenDelivery,
   { sealer, now }: { sealer: Sealer; now: Date },
 ): Buffer[] {
   const open = (sealed: Buffer) => sealer.open(sealed, sealedFor(world.environment, endpoint_id))

@@ -1,37 +1,37 @@
 import type { Logger } from 'pino'
 import { isSlow, type Lanes, lanesAfter, newLanes } from './lanes.ts'
 import type { Pace } from './pace.ts'
-import type { Claimed } from './queue.ts'
+import type { TakenDelivery } from './queue.ts'
 import { giveRooms } from './rooms.ts'
 
 /**
- * What this process has of each endpoint: how many attempts are under way, what was claimed and waits for a lane, and how
- * the endpoint has been doing. An endpoint is *hungry* while it may have more to give than was claimed.
+ * What this process has of each endpoint: how many attempts are under way, what was taken and waits for a lane, and how
+ * the endpoint has been doing. An endpoint is *hungry* while it may have more to give than was taken.
  */
 export type Posts = {
   /** These may have something to give. */
   expect(endpoints: Iterable<Owned>): void
-  /** As much as may be claimed now; whoever asks is about to claim it. */
+  /** As much as may be taken now; whoever asks is about to take it. */
   rooms(): Map<string, number>
-  /** What came of claiming that much. */
-  take(rooms: ReadonlyMap<string, number>, claimed: readonly Claimed[]): void
+  /** What came of taking that much. */
+  take(rooms: ReadonlyMap<string, number>, taken: readonly TakenDelivery[]): void
   /** Nothing more goes there: what waits for a lane is let go. */
   drop(endpoint_id: string): void
   forgetIdle(): void
-  /** Lets what is under way end, and returns what was claimed and never tried. */
-  stop(): Promise<Claimed[]>
+  /** Lets what is under way end, and returns what was taken and never tried. */
+  stop(): Promise<TakenDelivery[]>
 }
 
 export type Owned = { readonly endpoint_id: string; readonly partner_id: string }
 
 export type Made = { readonly took_ms: number; readonly delivered: boolean }
 
-type Waiting = Claimed & { readonly claimed_at: number }
+type WaitingDelivery = TakenDelivery & { readonly taken_at: number }
 type Post = {
   readonly partner_id: string
   lanes: Lanes
   under_way: number
-  queue: Waiting[]
+  queue: WaitingDelivery[]
   ended_at: number
 }
 
@@ -42,12 +42,12 @@ export function openPosts(options: {
   readonly log: Logger
   readonly timeout_ms: number
   readonly pace: Pace
-  /** How long something claimed may wait for a lane. */
+  /** How long something taken may wait for a lane. */
   readonly wait_ms: number
   /** Never rejects but for a bug; undefined: nothing was learned. */
-  deliver(claimed: Claimed): Promise<Made | undefined>
+  deliver(taken: TakenDelivery): Promise<Made | undefined>
   /** Somebody else may have these. */
-  release(claimed: readonly Claimed[]): void
+  release(taken: readonly TakenDelivery[]): void
   /** There is room again. */
   onRoom(): void
 }): Posts {
@@ -83,9 +83,9 @@ export function openPosts(options: {
     if (!stopped) giveBack(id, post)
   }
 
-  function begin(id: string, post: Post, claimed: Claimed): void {
+  function begin(id: string, post: Post, taken: TakenDelivery): void {
     post.under_way++
-    const job = deliver(claimed)
+    const job = deliver(taken)
       .then((made) => {
         if (made) post.lanes = lanesAfter(post.lanes, made, timeout_ms)
       })
@@ -104,7 +104,7 @@ export function openPosts(options: {
   /** What waits behind an endpoint in trouble would lose its lease here: whoever has time may take it. */
   function giveBack(id: string, post: Post): void {
     const overdue = performance.now() - wait_ms
-    const kept = post.queue.filter(({ claimed_at }) => claimed_at > overdue && !isSlow(post.lanes))
+    const kept = post.queue.filter(({ taken_at }) => taken_at > overdue && !isSlow(post.lanes))
     if (kept.length === post.queue.length) return
     release(post.queue.filter((one) => !kept.includes(one)))
     post.queue = kept
@@ -123,20 +123,20 @@ export function openPosts(options: {
       )
       const rooms = giveRooms([...posts.values()].map(seenOf), asking, pace.left)
       for (const id of rooms.keys()) {
-        // Made now: while the claim is on its way the partner must be known.
+        // Made now: while the question is on its way the partner must be known.
         postOf(id, hungry.get(id)!)
         hungry.delete(id)
       }
       return rooms
     },
-    take(rooms, claimed) {
-      const claimed_at = performance.now()
+    take(rooms, taken) {
+      const taken_at = performance.now()
       for (const [id, room] of rooms) {
         const post = posts.get(id)!
-        const got = claimed.filter(({ endpoint_id }) => endpoint_id === id)
+        const got = taken.filter(({ endpoint_id }) => endpoint_id === id)
         if (got.length === room) hungry.set(id, post.partner_id)
         pace.spend(post.partner_id, got.length)
-        post.queue.push(...got.map((one) => ({ ...one, claimed_at })))
+        post.queue.push(...got.map((one) => ({ ...one, taken_at })))
         pump(id, post)
       }
     },

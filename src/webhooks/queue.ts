@@ -142,7 +142,7 @@ export async function cancelPending(db: Db, endpoints: readonly string[], most: 
 }
 
 /** A delivery that this process has for itself until the lease ends. */
-export type Claimed = StoredEvent &
+export type TakenDelivery = StoredEvent &
   Pick<WebhookEndpoint, 'url' | 'secret' | 'previous_secret' | 'previous_secret_until' | 'failing_since'> & {
     readonly endpoint_id: string
     /** All attempts, with this one, and those of this round. */
@@ -152,43 +152,43 @@ export type Claimed = StoredEvent &
   }
 
 /** For each endpoint the deliveries that have been due the longest, as many as there is room for. */
-export async function claimDue(
+export async function takeDeliveries(
   db: Db,
   rooms: ReadonlyMap<string, number>,
   lease_ms: number,
-): Promise<Claimed[]> {
+): Promise<TakenDelivery[]> {
   const { rows } = await db.query({
-    name: 'claim due deliveries',
+    name: 'take due deliveries',
     text: `WITH due AS (
         SELECT d.event_id, d.endpoint_id FROM unnest($1::text[], $2::integer[]) AS wanted (endpoint_id, room)
         JOIN webhook_endpoints w ON w.id = wanted.endpoint_id AND w.status = 'enabled'
         CROSS JOIN LATERAL (SELECT event_id, endpoint_id FROM webhook_deliveries
           WHERE endpoint_id = w.id AND status = 'pending' AND next_attempt_at <= now()
           ORDER BY next_attempt_at LIMIT wanted.room FOR UPDATE SKIP LOCKED) AS d),
-      claimed AS (
+      taken AS (
         UPDATE webhook_deliveries d SET attempts = attempts + 1, tries = tries + 1,
           next_attempt_at = now() + make_interval(secs => $3::float8 / 1000)
         FROM due WHERE (d.event_id, d.endpoint_id) = (due.event_id, due.endpoint_id)
         RETURNING d.event_id, d.endpoint_id, d.attempts, d.tries, d.created_at)
       SELECT ${eventFields('e')}, c.endpoint_id, c.attempts, c.tries, c.created_at AS delivery_created_at,
         w.url, w.secret, w.previous_secret, w.previous_secret_until, w.failing_since
-      FROM claimed c JOIN webhook_endpoints w ON w.id = c.endpoint_id JOIN events e ON e.id = c.event_id`,
+      FROM taken c JOIN webhook_endpoints w ON w.id = c.endpoint_id JOIN events e ON e.id = c.event_id`,
     values: [[...rooms.keys()], [...rooms.values()], lease_ms],
   })
   return rows
 }
 
-/** Gives back what was claimed and not tried: it is due at once, and no try was used up. */
-export async function releaseClaims(db: Db, claims: readonly Claimed[]): Promise<void> {
+/** Gives back what was taken and not tried: it is due at once, and no try was used up. */
+export async function releaseTaken(db: Db, taken: readonly TakenDelivery[]): Promise<void> {
   await db.query(
     `UPDATE webhook_deliveries d SET next_attempt_at = now(), tries = tries - 1
      FROM unnest($1::text[], $2::text[], $3::integer[]) AS c (event_id, endpoint_id, attempts)
      WHERE (d.event_id, d.endpoint_id, d.attempts) = (c.event_id, c.endpoint_id, c.attempts) AND d.status = 'pending'`,
-    [claims.map(({ id }) => id), claims.map((c) => c.endpoint_id), claims.map(({ attempts }) => attempts)],
+    [taken.map(({ id }) => id), taken.map((c) => c.endpoint_id), taken.map(({ attempts }) => attempts)],
   )
 }
 
-export type Outcome = {
+export type AttemptResult = {
   readonly event_id: string
   readonly endpoint_id: string
   readonly partner_id: string
@@ -221,7 +221,7 @@ const outcomeColumns = {
   duration_ms: 'integer',
   delivered: 'boolean',
   retry_ms: 'float8',
-} as const satisfies Record<keyof Outcome, string>
+} as const satisfies Record<keyof AttemptResult, string>
 
 const noted = Object.keys(outcomeColumns).filter(
   (name) => !['partner_id', 'delivered', 'retry_ms'].includes(name),
@@ -239,8 +239,8 @@ const ATTEMPTS_WITH_BODY = 3
  * What came of some attempts. Whoever lost its lease meanwhile may still say that it was delivered, and nothing else: the
  * rest is up to whoever has it now. So may whoever was at it when its endpoint was disabled.
  */
-export async function recordOutcomes(db: Db, outcomes: readonly Outcome[]): Promise<void> {
-  const names = Object.keys(outcomeColumns) as (keyof Outcome)[]
+export async function recordResults(db: Db, outcomes: readonly AttemptResult[]): Promise<void> {
+  const names = Object.keys(outcomeColumns) as (keyof AttemptResult)[]
   const arrays = Object.values(outcomeColumns).map((type, i) => `$${i + 1}::${type}[]`)
   const kept = noted.map((name) => (name.startsWith('answer_') ? whileKept(name) : `done.${name}`))
   await db.query({
@@ -283,7 +283,7 @@ export type Delivery = StoredEvent & {
 }
 
 export type Attempted = Omit<
-  Outcome,
+  AttemptResult,
   | 'event_id'
   | 'endpoint_id'
   | 'partner_id'

@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { asAdmin, createDatabase, seatAt, type TestDatabase } from '../../test/support/database.ts'
 import { openPool, type Pool } from '../db/pool.ts'
-import type { Outcome } from './queue.ts'
+import type { AttemptResult } from './queue.ts'
 import { openRecorder } from './recorder.ts'
 
 let database: TestDatabase
@@ -19,7 +19,7 @@ afterAll(async () => {
 const COUNT = 100
 
 /** Deliveries that were just tried, and what came of each. */
-async function tried(name: string): Promise<Outcome[]> {
+async function tried(name: string): Promise<AttemptResult[]> {
   await asAdmin(database.url, [
     `INSERT INTO sandbox.webhook_deliveries (event_id, endpoint_id, attempts, tries, next_attempt_at, created_at)
      SELECT '${name} ' || n, 'whe_1', 1, 1, now() + interval '1 hour', now() FROM generate_series(0, ${COUNT - 1}) n`,
@@ -42,7 +42,7 @@ async function tried(name: string): Promise<Outcome[]> {
   }))
 }
 
-async function record(pool: Pool, outcomes: readonly Outcome[]) {
+async function record(pool: Pool, outcomes: readonly AttemptResult[]) {
   const losses: { kept: boolean }[] = []
   const lines: any[] = []
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) })

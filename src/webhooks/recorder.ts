@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { openBatching } from '../core/batching.ts'
 import { type Db, isAnswer, isServerTrouble, type Pool, transaction } from '../db/pool.ts'
-import { type Outcome, recordOutcomes } from './queue.ts'
+import { type AttemptResult, recordResults } from './queue.ts'
 import { type EndpointNews, noteEndpoints } from './store.ts'
 
 /**
@@ -10,7 +10,7 @@ import { type EndpointNews, noteEndpoints } from './store.ts'
  */
 export type Recorder = {
   /** Resolves when it is written, or when it could not be: then the lease ends, and the event is sent once more. */
-  record(outcome: Outcome, about: { gone: boolean; was_failing: boolean }): Promise<void>
+  record(outcome: AttemptResult, about: { gone: boolean; was_failing: boolean }): Promise<void>
   stop(): Promise<void>
 }
 
@@ -19,7 +19,7 @@ const DISABLE_AFTER_MS = 5 * 24 * 3600 * 1000
 const BATCH_MAX = 100
 
 type Ended = {
-  readonly outcome: Outcome
+  readonly outcome: AttemptResult
   readonly gone: boolean
   readonly was_failing: boolean
 }
@@ -44,7 +44,7 @@ export function openRecorder(
   /** One that the database does not take must cost its neighbours nothing: halving finds it in few steps. Never throws. */
   async function keepOutcomes(batch: readonly Ended[]): Promise<void> {
     try {
-      await recordOutcomes(
+      await recordResults(
         db,
         batch.map(({ outcome }) => outcome),
       )
@@ -65,7 +65,7 @@ export function openRecorder(
   async function keepBare(one: Ended, reason: unknown): Promise<void> {
     const { event_id, endpoint_id, attempt } = one.outcome
     try {
-      await recordOutcomes(db, [bareOf(one.outcome)])
+      await recordResults(db, [bareOf(one.outcome)])
     } catch (error) {
       return lose([one], error)
     }
@@ -119,7 +119,7 @@ export function openRecorder(
 const isAboutRows = (error: unknown): boolean => isAnswer(error) && !isServerTrouble(error)
 
 /** Without what came from outside. */
-const bareOf = (outcome: Outcome): Outcome => ({
+const bareOf = (outcome: AttemptResult): AttemptResult => ({
   ...outcome,
   headers: '{}',
   answer_headers: null,

@@ -1,7 +1,7 @@
 import { isSlow, type Lanes } from './lanes.ts'
 
 /**
- * Who may claim how many deliveries now. A place is taken from the claim to the end of the attempt, and there are only so
+ * Who may take how many deliveries now. A place is taken from then to the end of the attempt, and there are only so
  * many on a node; so the rules are about who holds them:
  *
  * - Partners take turns: the next place goes to the one that holds the fewest, and to the endpoint of it that waited longest.
@@ -13,7 +13,7 @@ import { isSlow, type Lanes } from './lanes.ts'
 export type Post = {
   readonly partner_id: string
   readonly lanes: Lanes
-  /** Claimed and not yet ended, whether under way or waiting for a lane. */
+  /** Taken and not yet ended, whether under way or waiting for a lane. */
   readonly held: number
 }
 

@@ -67,10 +67,11 @@ export const webhooksRoutes = (webhooks: Webhooks): Handler[] => [
 
   handle(contract.listDeliveries, async (call) => {
     const { world, actor, params, query } = call
+    const endpoint = await findEndpoint(world, whereOf(actor, params))
     const list = listOf(contract.listDeliveries, call)
     const { partner_id } = actor
     const filter = { partner_id, filters: { status: query.status }, ...filterOf(list, 'evt') }
-    const { found, deliveries } = await listDeliveries(world, whereOf(actor, params), filter)
+    const { found, deliveries } = await listDeliveries(world, endpoint, filter)
     return {
       ...pageOf(list, found, () => undefined),
       data: deliveries.map((delivery) => renderDelivery(delivery, world.environment, actor)),

@@ -6,23 +6,23 @@ import { tellDisabled } from './disabled.ts'
 import { openPace } from './pace.ts'
 import { type Made, type Owned, openPosts } from './posts.ts'
 import {
-  type Claimed,
   cancelPending,
-  claimDue,
   dispatchFresh,
   endpointsWithPending,
-  releaseClaims,
+  releaseTaken,
+  type TakenDelivery,
+  takeDeliveries,
 } from './queue.ts'
 import { openRecorder } from './recorder.ts'
 import { ownersOf } from './store.ts'
 
 /**
- * Brings events to their receivers, at least once. Claimed with a lease, posted outside of any transaction, recorded in
+ * Brings events to their receivers, at least once. Taken with a lease, posted outside of any transaction, recorded in
  * a new one; whoever dies in between leaves a lease that ends, and another one posts again. Any number of processes may
  * do this at once.
  *
  * A receiver that is dead, slow or endless is in nobody's way but its own: how many attempts an endpoint may have under
- * way is in lanes.ts, who gets room on this node in rooms.ts and pace.ts, what is claimed and under way in posts.ts.
+ * way is in lanes.ts, who gets room on this node in rooms.ts and pace.ts, what is taken and under way in posts.ts.
  */
 export type WebhookWorker = {
   /** There is something new: fresh events, or deliveries of these endpoints of a partner. */
@@ -83,13 +83,13 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
     pace: openPace(options.per_second),
     wait_ms: world.lease_ms / 2,
     deliver,
-    release: (claimed) =>
-      void releaseClaims(world.db, claimed).catch((error: unknown) => log.warn({ err: error }, 'webhooks')),
-    onRoom: () => claiming.wake(),
+    release: (taken) =>
+      void releaseTaken(world.db, taken).catch((error: unknown) => log.warn({ err: error }, 'webhooks')),
+    onRoom: () => taking.wake(),
   })
   const timing = { poll_ms: POLL_MS, onError: (error: unknown) => log.warn({ err: error }, 'webhooks') }
   const dispatching = openLoop(dispatch, { ...timing, gather_ms: GATHER_EVENTS_MS })
-  const claiming = openLoop(claim, { ...timing, gather_ms: GATHER_DELIVERIES_MS })
+  const taking = openLoop(take, { ...timing, gather_ms: GATHER_DELIVERIES_MS })
   const canceling = openLoop(cancel, { ...timing, gather_ms: GATHER_DELIVERIES_MS })
 
   async function dispatch(): Promise<void> {
@@ -103,7 +103,7 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
 
   function feed(endpoints: readonly Owned[]): void {
     posts.expect(endpoints)
-    claiming.wake()
+    taking.wake()
   }
 
   async function withOwners(endpoints: readonly string[]): Promise<Owned[]> {
@@ -117,7 +117,7 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
     })
   }
 
-  async function claim(): Promise<void> {
+  async function take(): Promise<void> {
     // Also when others keep waking us: what was to be tried again is told by nobody.
     if (performance.now() - looked_at > POLL_MS / 2) {
       looked_at = performance.now()
@@ -127,7 +127,7 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
       for (const { endpoint_id } of waiting.filter(({ enabled }) => !enabled)) abandon(endpoint_id)
     }
     for (let rooms = posts.rooms(); rooms.size > 0 && !stopped; rooms = posts.rooms())
-      posts.take(rooms, await claimDue(world.db, rooms, lease_ms))
+      posts.take(rooms, await takeDeliveries(world.db, rooms, lease_ms))
   }
 
   function abandon(endpoint_id: string): void {
@@ -144,26 +144,26 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
       ended = await cancelPending(world.db, endpoints, CANCEL_BATCH)
   }
 
-  async function deliver(claimed: Claimed): Promise<Made | undefined> {
+  async function deliver(taken: TakenDelivery): Promise<Made | undefined> {
     const cutter = new AbortController()
     cutters.add(cutter)
-    const outcome = await tryDelivery(world, claimed, { ...options, cutter }).finally(() =>
+    const outcome = await tryDelivery(world, taken, { ...options, cutter }).finally(() =>
       cutters.delete(cutter),
     )
     // Cut off by our own stop: nobody's fault, and nothing is known.
     if (cut && outcome.error !== null) {
-      await releaseClaims(world.db, [claimed])
+      await releaseTaken(world.db, [taken])
       return undefined
     }
     const { delivered, duration_ms: took_ms } = outcome
-    const lag_ms = outcome.started_at.getTime() - claimed.created_at.getTime()
+    const lag_ms = outcome.started_at.getTime() - taken.created_at.getTime()
     onAttempt?.({
       outcome: delivered ? 'delivered' : outcome.retry_ms === null ? 'exhausted' : 'failed',
-      lag_seconds: claimed.attempts === 1 ? lag_ms / 1000 : null,
+      lag_seconds: taken.attempts === 1 ? lag_ms / 1000 : null,
     })
     await recorder.record(outcome, {
       gone: outcome.status === 410,
-      was_failing: claimed.failing_since !== null,
+      was_failing: taken.failing_since !== null,
     })
     return { took_ms, delivered }
   }
@@ -177,14 +177,14 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
     abandon,
     async stop() {
       stopped = true
-      await Promise.all([dispatching, claiming, canceling].map((loop) => loop.stop()))
+      await Promise.all([dispatching, taking, canceling].map((loop) => loop.stop()))
       const timer = setTimeout(() => {
         cut = true
         for (const cutter of cutters) cutter.abort()
       }, STOP_MS)
       const untried = await posts.stop()
       clearTimeout(timer)
-      if (untried.length > 0) await releaseClaims(world.db, untried)
+      if (untried.length > 0) await releaseTaken(world.db, untried)
       await recorder.stop()
     },
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { findClaimed } from '../../src/ledger/once.ts'
+import { findRecord } from '../../src/ledger/once.ts'
 import { openTransferWorker } from '../../src/onchain/worker.ts'
 import { perform } from '../../src/operator/actions.ts'
 import type { ChainRail } from '../../src/rails/chain/rail.ts'
@@ -59,7 +59,7 @@ test('what only the lost primary had is repeated to nobody', { timeout: 120_000 
   expect(await first).toBe('service_unavailable')
   expect(await cluster.sql('SELECT id FROM sandbox.transfers')).toHaveLength(1)
 
-  const again = findClaimed(stage.world, stage.actor.partner_id, order().locks.claim!).catch(() => undefined)
+  const again = findRecord(stage.world, stage.actor.partner_id, order().locks.claim!).catch(() => undefined)
   await sleep(500)
   await lose()
   expect(await again).toBeUndefined()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { checkSeat, faultOf, type Said, type Seen } from './verdict.ts'
+import { checkSeat, faultOf, type Said, type Seen } from './server-state.ts'
 
 const well: Said = {
   in_recovery: false,

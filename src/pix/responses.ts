@@ -1,74 +1,75 @@
 import { refuse } from '../core/errors.ts'
-import type { Answer, Claimed, Command, Decision } from '../ledger/command.ts'
-import { readClaimed, recall } from '../ledger/once.ts'
+import type { Command, Decision, IdempotencyRecord, StoredResponse } from '../ledger/command.ts'
+import { readRecord, recall } from '../ledger/once.ts'
 import type { World } from '../world.ts'
-import { answerWith, claimedBy, claimOfPayout, type Settled } from './settle.ts'
+import { claimOfPayout, recordOfPayout, responseWith, type Settled } from './settle.ts'
 import { type Payout, payoutById, payoutRows } from './store.ts'
 import type { PayoutWorker } from './worker.ts'
 
 /** Tells when a payout is settled by this process, until it is told to stop. */
 export type Watch = { readonly settled: Promise<Settled>; stop(): void }
 
-export type Fixed = { readonly answer: Answer } | { readonly left_ms: number }
+export type Fixed = { readonly response: StoredResponse } | { readonly left_ms: number }
 
 /** Fixes what every equal request is told, once the wait is over: the state of that moment. Before, it says how long to go. */
-export function fixAnswer(world: World, payout: Payout): Command<Fixed> {
+export function fixResponse(world: World, payout: Payout): Command<Fixed> {
   return {
     partner_id: payout.partner_id,
     locks: { claim: claimOfPayout(payout), rows: [{ source: payoutRows, id: payout.id }] },
     decide(held): Decision<Fixed> {
       const row = held.row(payoutRows, payout.id) ?? refuse('service_unavailable')
-      const claimed = claimedBy(held, row)
-      if (claimed?.answer) return { result: { answer: claimed.answer } }
+      const record = recordOfPayout(held, row)
+      if (record?.response) return { result: { response: record.response } }
       const left_ms = row.created_at.getTime() + world.pix_wait_ms - held.now.getTime()
       if (left_ms > 0) return { result: { left_ms } }
-      const answer = answerWith(row)
+      const response = responseWith(row)
       // The name may stand for another payout by now, whose answer is not ours to give.
-      return { ...(claimed ? { claims: { ...claimed, answer } } : {}), result: { answer } }
+      return { ...(record ? { record: { ...record, response } } : {}), result: { response } }
     },
   }
 }
 
 /** What the claim's first caller was, or will be, told. */
-export async function answerUnder(
+export async function responseUnder(
   world: World,
   { watch }: Pick<PayoutWorker, 'watch'>,
-  { answer, resource_id }: Claimed,
-): Promise<Answer> {
-  if (answer) return answer
+  { response, resource_id }: IdempotencyRecord,
+): Promise<StoredResponse> {
+  if (response) return response
   const payout = (resource_id && (await payoutById(world.db, resource_id))) || refuse('service_unavailable')
-  return awaitAnswer(world, payout, watch(payout.id))
+  return awaitResponse(world, payout, watch(payout.id))
 }
 
-const LOOK_MS = 100
+const POLL_MS = 100
 
 /**
  * Waits for the end of a payout, as long as its create call may wait, and answers with what every equal request gets.
  * An end that another node brings about is found by looking. How long is left is the database's to say: this machine's
  * clock is only the first guess, and a wrong one costs one question.
  */
-export async function awaitAnswer(world: World, payout: Payout, watch: Watch): Promise<Answer> {
+export async function awaitResponse(world: World, payout: Payout, watch: Watch): Promise<StoredResponse> {
   const guess = payout.created_at.getTime() + world.pix_wait_ms - world.clock.now()
   let ends = performance.now() + Math.min(guess, world.pix_wait_ms)
   let settled: Promise<Settled | undefined> | undefined = watch.settled
   try {
     for (;;) {
       const left = ends - performance.now()
-      const look = sleep(Math.max(1, Math.min(left, LOOK_MS)))
-      const ended: Settled | undefined = await (settled ? Promise.race([settled, look]) : look)
-      if (ended?.answer) return ended.answer
+      const poll = sleep(Math.max(1, Math.min(left, POLL_MS)))
+      const ended: Settled | undefined = await (settled ? Promise.race([settled, poll]) : poll)
+      if (ended?.response) return ended.response
       // It ended without an answer to give: only the end of the wait can make one.
       if (ended) settled = undefined
       if (ends <= performance.now()) {
-        const fixed = await world.commit(fixAnswer(world, payout))
-        if ('answer' in fixed) return fixed.answer
+        const fixed = await world.commit(fixResponse(world, payout))
+        if ('response' in fixed) return fixed.response
         ends = performance.now() + fixed.left_ms
       } else {
-        const told = (claimed: Claimed | undefined) => claimed?.answer && claimed.resource_id === payout.id
+        const told = (record: IdempotencyRecord | undefined) =>
+          record?.response && record.resource_id === payout.id
         const claim = claimOfPayout(payout)
-        if (!told(await readClaimed(world.db, claim))) continue
-        const claimed = await world.commit(recall(payout.partner_id, claim))
-        if (claimed?.answer && told(claimed)) return claimed.answer
+        if (!told(await readRecord(world.db, claim))) continue
+        const record = await world.commit(recall(payout.partner_id, claim))
+        if (record?.response && told(record)) return record.response
       }
     }
   } finally {
