@@ -199,7 +199,7 @@ describe('keys', () => {
       trilho('keys', 'list'),
       json('keys', 'set-limits', made.id, '--per-minute', '321'),
     ])
-    const { key: _, ...without } = made
+    const { key: _, log: __, ...without } = made
     const found = listed.data.find(({ id }: { id: string }) => id === made.id)
     expect(found).toMatchObject({
       ...without,
