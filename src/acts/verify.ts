@@ -29,11 +29,11 @@ export async function verifyLines(
   { place, key, anchors = [] }: { place: Place; key: Buffer | undefined; anchors?: readonly Anchor[] },
 ): Promise<Proof> {
   const head = await readHead(tx)
-  const broken: Broken[] = []
+  const broken: (Broken & { seq: bigint })[] = []
   const strange: Line[] = []
   const proposals = new Map<string, string>()
   const wanted = new Map(anchors.map((anchor) => [anchor.seq, anchor.hash]))
-  const say = (seq: bigint, wrong: string) => broken.push({ object_id: lineName(place, seq), wrong })
+  const say = (seq: bigint, wrong: string) => broken.push({ seq, object_id: lineName(place, seq), wrong })
   let last = { seq: 0n, hash: '' }
   let lines = 0n
   for (;;) {
@@ -59,7 +59,8 @@ export async function verifyLines(
     say(head.seq, `added: lines after it that the head does not know, up to ${last.seq}`)
   else if (head.hash !== last.hash) say(head.seq, 'changed: the head has another hash')
   for (const [seq, hash] of wanted) say(seq, `removed: it was noted as ${hash}`)
-  return { lines, broken, proposals }
+  broken.sort((a, b) => Number(a.seq - b.seq))
+  return { lines, broken: broken.map(({ object_id, wrong }) => ({ object_id, wrong })), proposals }
 
   function sayRemoved(from: bigint, to: bigint): void {
     say(from, from === to ? 'removed' : `removed, with all up to ${to}`)

@@ -41,7 +41,17 @@ function run(args: readonly string[], env: Record<string, string>): Promise<Ran>
   used.push(args.join(' '))
   return runCli(args, env)
 }
-const trilho = (...args: string[]) => run(args, { DATA_DIR: place.data_dir })
+/** Once there are operators, whoever types here is one of them. */
+type Person = { readonly email: string; readonly password: string }
+let ana: Person | undefined
+let bea: Person
+const asPerson = (person: Person | undefined, args: readonly string[], env: Record<string, string> = {}) =>
+  run(person ? [...args, '--as', person.email] : args, {
+    DATA_DIR: place.data_dir,
+    ...(person ? { OPERATOR_PASSWORD: person.password } : {}),
+    ...env,
+  })
+const trilho = (...args: string[]) => asPerson(args[0] === 'help' ? undefined : ana, args)
 const json = async (...args: string[]) => {
   const ran = await trilho(...args, '--json')
   expect(ran.err).toBe('')
@@ -319,7 +329,7 @@ describe('keys', () => {
       trilho('keys', 'list'),
       json('keys', 'set-limits', made.id, '--per-minute', '321'),
     ])
-    const { key: _, ...without } = made
+    const { key: _, log: __, ...without } = made
     const found = listed.data.find(({ id }: { id: string }) => id === made.id)
     expect(found).toMatchObject({
       ...without,
@@ -398,12 +408,15 @@ describe('customers', () => {
   })
 
   test('contract §16: in production a credit is proposed by one operator and approved by another', async () => {
-    const [ana, bea, live] = await Promise.all([
-      json('users', 'create', '--email', 'ana@operator.example', '--operator'),
-      json('users', 'create', '--email', 'bea@operator.example', '--operator'),
-      json('keys', 'create', '--environment', 'production', '--partner', demo.partner_id),
-    ])
-    expect(ana).toMatchObject({ role: 'operator', partner_id: null })
+    const first = await json('users', 'create', '--email', 'ana@operator.example', '--operator')
+    expect(first).toMatchObject({ role: 'operator', partner_id: null })
+    isMistake(
+      await trilho('users', 'create', '--email', 'bea@operator.example', '--operator'),
+      /takes an operator who is signed in: trilho login/,
+    )
+    ana = first as Person
+    bea = await json('users', 'create', '--email', 'bea@operator.example', '--operator')
+    const live = await json('keys', 'create', '--environment', 'production', '--partner', demo.partner_id)
     const customer = await newCustomer(live.key)
     const as = (user: { email: string; password: string } | undefined, ...args: string[]) =>
       run([...args, ...(user ? ['--operator', user.email] : []), '--json'], {
@@ -419,7 +432,7 @@ describe('customers', () => {
       as({ email: ana.email, password: bea.password }, ...credit),
       as(ana, ...credit),
     ])
-    isMistake(nobody, /It must be known who acts\. Sign in: trilho login/)
+    isMistake(nobody, /takes an operator who is signed in/)
     isMistake(impostor, /No operator with this e-mail and password/)
     expect(proposed).toMatchObject({ code: 0, json: { status: 'proposed' } })
     const { proposal_id } = proposed.json
@@ -447,11 +460,8 @@ describe('customers', () => {
   })
 
   test('in production a correction is seen whole before it is approved, and can be rejected or withdrawn', async () => {
-    const [carla, dora, live] = await Promise.all([
-      json('users', 'create', '--email', 'carla@operator.example', '--operator'),
-      json('users', 'create', '--email', 'dora@operator.example', '--operator'),
-      json('keys', 'create', '--environment', 'production', '--partner', demo.partner_id),
-    ])
+    const [carla, dora] = [ana!, bea]
+    const live = await json('keys', 'create', '--environment', 'production', '--partner', demo.partner_id)
     const customer = await newCustomer(live.key)
     const as = (user: { email: string; password: string }, ...args: string[]) =>
       run([...args, '--operator', user.email], {
@@ -476,14 +486,14 @@ describe('customers', () => {
       /amount +900\.00 BRL/,
       /reason +Wire 8841/,
       /reference +correct-1/,
-      /proposed +by carla@operator\.example at \d{4}-/,
+      /proposed +by ana@operator\.example at \d{4}-/,
       /state +open/,
       /expires +\d{4}-/,
     ])
       expect(seen.out).toMatch(part)
     const approved = await as(dora, 'proposals', 'approve', credit)
     expect(approved.out).toMatch(
-      /^About to do this in production:\n[\s\S]*900\.00 BRL[\s\S]*Done: dep_\w+\n$/,
+      /^About to do this in production:\n[\s\S]*900\.00 BRL[\s\S]*Done: dep_\w+\nLine \d+ of the log of production: [0-9a-f]{64}\n$/,
     )
     const deposit = /Done: (dep_\w+)/.exec(approved.out)![1]!
 
@@ -517,8 +527,8 @@ describe('customers', () => {
       as(carla, 'proposals', 'withdraw', reversal),
       as(dora, 'proposals', 'approve', reversal, '--yes', '--json'),
     ])
-    isMistake(too_late, /was approved by dora@operator\.example/)
-    isMistake(late, /was rejected by dora@operator\.example \(Not this customer\)/)
+    isMistake(too_late, /was approved by bea@operator\.example/)
+    isMistake(late, /was rejected by bea@operator\.example \(Not this customer\)/)
     expect(done.json.id).toMatch(/^adj_/)
     expect(await balance('live', customer)).toBe(0)
     isMistake(
@@ -545,7 +555,9 @@ describe('customers', () => {
     for (const ran of await Promise.all(wrong.map((amount) => debit(amount, 'odd'))))
       isMistake(ran, /An amount is a string holding a whole number/)
     isMistake(await debit('9'.repeat(18), 'odd'), /has 5\.00 BRL available/)
-    expect((await debit('200', 'sandbox-1')).out).toMatch(/^adj_\w+ debited\.\n$/)
+    expect((await debit('200', 'sandbox-1')).out).toMatch(
+      /^adj_\w+ debited\.\nLine \d+ of the log of sandbox: /,
+    )
     const reverse = (...more: string[]) =>
       trilho('customers', 'reverse-credit', made.json.id, '--reason', 'x', '--reference', ...more)
     isMistake(await reverse('sandbox-2'), /has 3\.00 BRL available, which does not cover 5\.00 BRL/)
@@ -576,6 +588,7 @@ describe('customers', () => {
         transfer_day_usdt: '5',
         transfer_day_btc: '7',
       },
+      log: { environment: 'sandbox', seq: expect.any(String), hash: expect.any(String) },
     })
     const partner = (...more: string[]) =>
       json('partners', 'set-money-limits', demo.partner_id, '--environment', 'sandbox', ...more)
@@ -676,7 +689,7 @@ test('what may be wrong with money is listed, shown and closed with a reason', a
     `INSERT INTO ${schema}.exceptions (id, kind, rail, object_id, details, opened_at)
      VALUES ('${id}', 'contradiction', 'pix', 'po_${id}', '{"booked":"failed","told":"settled"}', clock_timestamp())`
   await asAdmin(database_url, [seen('live', 'exc_live'), seen('sandbox', 'exc_sandbox')])
-  const operator = await json('users', 'create', '--email', 'desk@operator.example', '--operator')
+  const operator = ana!
   const ids = async (...more: string[]) =>
     (await json('exceptions', 'list', ...more)).data.map(({ id }: { id: string }) => id)
   const close = ['exceptions', 'close', 'exc_live', '--reason', 'Paid once; the rail was asked']
@@ -684,12 +697,12 @@ test('what may be wrong with money is listed, shown and closed with a reason', a
     ids(),
     ids('--environment', 'sandbox'),
     trilho('exceptions', 'show', 'exc_live'),
-    trilho(...close),
+    asPerson(undefined, close),
     trilho('exceptions', 'show', 'exc_none'),
   ])
   expect([both, one]).toEqual([['exc_live', 'exc_sandbox'], ['exc_sandbox']])
   expect(shown.out).toMatch(/details +\{"booked":"failed","told":"settled"\}/)
-  isMistake(nobody, /It must be known who acts\. Sign in: trilho login/)
+  isMistake(nobody, /takes an operator who is signed in/)
   isMistake(absent, /No exception exc_none/)
   const closed = await run([...close, '--operator', operator.email, '--json'], {
     DATA_DIR: place.data_dir,
@@ -705,10 +718,10 @@ test('what may be wrong with money is listed, shown and closed with a reason', a
       DATA_DIR: place.data_dir,
       OPERATOR_PASSWORD: operator.password,
     }),
-    json('exceptions', 'close', 'exc_sandbox', '--reason', 'A test'),
+    asPerson(undefined, ['exceptions', 'close', 'exc_sandbox', '--reason', 'A test', '--json']),
   ])
-  isMistake(again, /was closed by desk@operator\.example before/)
-  expect(sandbox.closed_by).toBe('command line')
+  isMistake(again, /was closed by ana@operator\.example before/)
+  expect(sandbox.json.closed_by).toBe('command line')
   expect([await ids(), await ids('--all')]).toEqual([[], ['exc_live', 'exc_sandbox']])
 })
 
@@ -725,7 +738,7 @@ test('the treasury is shown and limited, and a partner is paid the fees it earne
   expect((await json('treasury', 'show')).data[1]).toMatchObject({ position: '0', price: null })
 
   const limits = ['--lowest=-500', '--highest', '900']
-  expect(await json('treasury', 'set-limits', 'BTC', ...limits)).toEqual({
+  expect(await json('treasury', 'set-limits', 'BTC', ...limits)).toMatchObject({
     asset: 'BTC',
     lowest: '-500',
     highest: '900',
@@ -750,7 +763,7 @@ test('the treasury is shown and limited, and a partner is paid the fees it earne
   expect((await pay(...toCustomer)).out).toMatch(/had been paid before/)
   isMistake(await pay('--amount', '41', '--reference', 'fees-2'), /have come to 0\.40 BRL, not to 0\.41 BRL/)
   isMistake(await pay('--amount', '1', '--customer', 'cus_x', '--reference', 'fees-3'), /No customer cus_x/)
-  expect((await pay('--amount', '40', '--reference', 'wire-77')).out).toMatch(/^fp_\w+ paid\.\n$/)
+  expect((await pay('--amount', '40', '--reference', 'wire-77')).out).toMatch(/^fp_\w+ paid\.\nLine /)
   expect((await json('audit')).ok).toBe(true)
 })
 
@@ -796,6 +809,36 @@ test('audit proves the ledger, and finds a single unit that is not where it belo
     )
     if (elsewhere) expect(elsewhere).toMatchObject({ code: 0, out: expect.stringMatching(/all checks hold/) })
   }
+})
+
+test('the log of acts is listed and proved, and what was changed by hand is named', async () => {
+  const [listed, whole] = await Promise.all([
+    json('log', 'list', '--environment', 'production', '--limit', '3'),
+    trilho('log', 'verify'),
+  ])
+  const [newest] = listed.data
+  expect(newest).toMatchObject({ environment: 'production', actor_kind: 'operator' })
+  expect(whole).toMatchObject({ code: 0, out: expect.stringMatching(/production: \d+ lines, unbroken/) })
+  const anchor = `${newest.seq}:${newest.hash}`
+  const change = (to: string) => `UPDATE live.acts SET action = '${to}' WHERE seq = ${newest.seq}`
+  await asAdmin(database_url, [change('x')])
+  const [changed, audited] = await Promise.all([
+    trilho('log', 'verify', '--anchor', anchor, '--json'),
+    trilho('audit', '--environment', 'production'),
+  ])
+  await asAdmin(database_url, [change(newest.action)])
+  expect(changed).toMatchObject({ code: 1, json: { ok: false } })
+  expect(changed.json.logs[0].broken).toEqual([
+    { object_id: `line ${newest.seq} of production`, wrong: expect.stringMatching(/^changed/) },
+  ])
+  expect(audited).toMatchObject({ code: 1, out: expect.stringMatching(/unbroken log: 1 found/) })
+  const [there, gone] = await Promise.all([
+    trilho('log', 'verify', '--anchor', anchor, '--anchor', `production:${anchor}`),
+    trilho('log', 'verify', '--anchor', `shared:999:${newest.hash}`),
+  ])
+  expect([there.code, gone.code]).toEqual([0, 1])
+  isMistake(await trilho('log', 'adopt', 'prp_none', '--reason', 'x'), /No proposal prp_none/)
+  expect(gone.out).toMatch(/line 999 of shared: removed: it was noted/)
 })
 
 describe('config check', () => {
@@ -920,7 +963,7 @@ describe('the key that secrets are sealed under', () => {
       'after_sealed_again',
       'before_key_promoted',
     ]) {
-      const cut = await run(['secrets', 'rotate'], { DATA_DIR: place.data_dir, CRASH_AT: point })
+      const cut = await asPerson(ana, ['secrets', 'rotate'], { CRASH_AT: point })
       expect(cut.signal, point).toBe('SIGKILL')
       // The key that is on disk is never taken away before another one does in its place.
       expect(keyFile()).toBe(old)
@@ -930,7 +973,7 @@ describe('the key that secrets are sealed under', () => {
     }
     const told = await trilho('secrets', 'rotate')
     expect(told.out).toMatch(
-      /Nothing is left under another key than [0-9a-f]{16}\.\nThe new key is in .*secret\.key/,
+      /Nothing is left under another key than [0-9a-f]{16}\.\nThe new key is in .*secret\.key.*\nLine \d+ of the log of shared/,
     )
     expect(keyFile()).not.toBe(old)
     expect(statSync(`${place.data_dir}/secret.key`).mode & 0o777).toBe(0o600)
@@ -940,13 +983,14 @@ describe('the key that secrets are sealed under', () => {
     expect(after.in_force).not.toBe(before.in_force)
     expect(after.sealed).toEqual([
       { environment: 'sandbox', object: 'webhook secret', key_id: after.in_force, opens: true, count: 5 },
+      { environment: 'shared', object: 'key of the log', key_id: after.in_force, opens: true, count: 1 },
     ])
     expect((await api.post('/v1/webhook_endpoints', endpoint)).status).toBe(201)
     expect(await json('audit')).toMatchObject({ ok: true })
   })
 
   test('is never lost, however many rotate at once, and whoever of them is killed', async () => {
-    const rotate = (CRASH_AT = '') => run(['secrets', 'rotate'], { DATA_DIR: place.data_dir, CRASH_AT })
+    const rotate = (CRASH_AT = '') => asPerson(ana, ['secrets', 'rotate'], { CRASH_AT })
     const slow = rotate('before_key_promoted:pause')
     await until(() => existsSync(`${place.data_dir}/secret.key.next`), 20_000)
     const swift = rotate()
@@ -971,19 +1015,22 @@ describe('the key that secrets are sealed under', () => {
       await run(['serve'], { DATABASE_URL: database_url, SECRET_KEY, PORT: '0', LOG_LEVEL: 'silent' }),
       /SECRET_KEY is not the key[\s\S]*6 webhook secrets in sandbox/,
     )
-    const moved = await run(['secrets', 'rotate', '--json'], {
+    const rotate = ['secrets', 'rotate', '--json', '--as', ana!.email]
+    const moved = await run(rotate, {
+      OPERATOR_PASSWORD: ana!.password,
       DATABASE_URL: database_url,
       SECRET_KEY,
       SECRET_KEY_PREVIOUS: keyFile().trim(),
     })
-    expect(moved.json).toMatchObject({ ok: true, sealed_again: 6, sealed: 6 })
+    expect(moved.json).toMatchObject({ ok: true, sealed_again: 7, sealed: 7 })
     // And back, so that the server's own key is the one in force again.
-    const back = await run(['secrets', 'rotate', '--json'], {
+    const back = await run(rotate, {
+      OPERATOR_PASSWORD: ana!.password,
       DATABASE_URL: database_url,
       SECRET_KEY: keyFile().trim(),
       SECRET_KEY_PREVIOUS: `${'ef'.repeat(32)}, ${SECRET_KEY}`,
     })
-    expect(back.json).toMatchObject({ ok: true, sealed_again: 6 })
+    expect(back.json).toMatchObject({ ok: true, sealed_again: 7 })
   })
 })
 

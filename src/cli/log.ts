@@ -2,8 +2,21 @@ import { type Line, places } from '../acts/line.ts'
 import { newestLines } from '../acts/store.ts'
 import type { Anchor } from '../acts/verify.ts'
 import type { Place } from '../db/sealing.ts'
+import { act } from '../operator/act.ts'
 import { verify } from '../operator/verify.ts'
-import { type CliCommand, type Input, integerOption, option, options, table, usage } from './command.ts'
+import { actorOf } from './actor.ts'
+import {
+  argument,
+  type CliCommand,
+  type Input,
+  integerOption,
+  option,
+  options,
+  table,
+  usage,
+} from './command.ts'
+import { plainText } from './operator.ts'
+import { told } from './told.ts'
 
 /** The log of what operators did: to read, and to prove. */
 const environment = {
@@ -61,6 +74,18 @@ export const logCommands: CliCommand[] = [
         proposal: line.proposal_id,
       }))
       return { json: { data }, text: table(rows) }
+    },
+  },
+  {
+    name: 'log adopt',
+    takes: 'PROPOSAL',
+    about: 'Vouch for a proposal that the version before made or decided without a line in the log',
+    options: { reason: { type: 'string', value: 'TEXT', about: 'How you know', required: true } },
+    async runWith(input, { office, shared }) {
+      const proposal_id = argument(input, 0, 'PROPOSAL')
+      const details = { proposal_id, reason: plainText(input, 'reason', 200) }
+      const acted = await act(office, await actorOf(input, shared), { name: 'adopt', details })
+      return told(acted, () => ({ json: { proposal_id }, text: `${proposal_id} is in the log as it is.\n` }))
     },
   },
   {

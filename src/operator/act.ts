@@ -1,4 +1,4 @@
-import { type LogActor, type Noted, type Pen, places } from '../acts/line.ts'
+import { type Noted, type Pen, places } from '../acts/line.ts'
 import { headRef, note, noteHeld } from '../acts/log.ts'
 import type { OperatorActor, ShellActor } from '../core/actor.ts'
 import type { Environment } from '../core/environment.ts'
@@ -28,6 +28,7 @@ import {
   peopleChanges,
 } from './people.ts'
 import {
+  adopt,
   approve,
   assertApprovable,
   endIn,
@@ -51,8 +52,7 @@ export async function act<Name extends ActName>(
   actor: OperatorActor | ShellActor,
   action: Act<Name>,
 ): Promise<Acted<Result<Name>>> {
-  const asked = action as AnyAct
-  return (await handle(office, actor, asked)) as Acted<Result<Name>>
+  return (await handle(office, actor, action as AnyAct)) as Acted<Result<Name>>
 }
 
 export type Acted<Result> =
@@ -66,7 +66,7 @@ type InWorld<Name, Details> = {
 }
 type InShared<Name, Details> = { readonly name: Name; readonly details: Details }
 
-export type DecisionName = 'approve' | 'reject' | 'withdraw'
+export type DecisionName = 'approve' | 'reject' | 'withdraw' | 'adopt'
 type OfProposal = { readonly proposal_id: string; readonly reason?: string | null }
 /** What became of a proposal, and of the person that it was about. */
 export type DecidedOn = { readonly proposal: Proposal; readonly person?: Person }
@@ -111,8 +111,7 @@ function handle(office: Office, actor: OperatorActor | ShellActor, action: AnyAc
   if (isIn(worldChanges, action)) return change(office, actor, action)
   if (isIn(sharedChanges, action)) return change(office, actor, { ...action, environment: 'shared' })
   if (isIn(peopleChanges, action)) return treat(office, actor, action)
-  if (action.name === 'approve' || action.name === 'reject' || action.name === 'withdraw')
-    return decide(office, actor, action)
+  if (isDecision(action)) return decide(office, actor, action)
   if (action.name === 'rotate_secrets') return rotate(office, actor, action.details.rotate)
   return move(office, actor, action as MoneyAction & { environment: Environment })
 }
@@ -123,19 +122,21 @@ const isIn = <Names extends string>(
 ): action is { readonly name: Names; readonly details: never; readonly environment: Environment } =>
   action.name in changes
 
-const logActorOf = (actor: OperatorActor | ShellActor): LogActor => actor
+const isDecision = (action: AnyAct): action is Act<DecisionName> =>
+  ['approve', 'reject', 'withdraw', 'adopt'].includes(action.name)
 
 /** Whether this one may, here and now. */
 async function judged(
   office: Office,
   actor: OperatorActor | ShellActor,
   rule: Rule,
-  where: Place,
-  about_operator = false,
+  place: Place,
 ): Promise<'perform' | 'propose'> {
   const operators = await countOperators(office.shared)
-  return judge(rule, { actor, operators, sandbox: where === 'sandbox', about_operator })
+  return judge(rule, { actor, operators, sandbox: place === 'sandbox', about_operator: false })
 }
+
+const whereOf = ({ shared, worlds }: Office, place: Place) => (place === 'shared' ? shared : worlds[place])
 
 /** Money: in production proposed, in the sandbox done, and noted in the transaction that moves it. */
 async function move(
@@ -145,7 +146,7 @@ async function move(
 ): Promise<Acted<Done>> {
   const world: World = office.worlds[action.environment]
   const verdict = await judged(office, actor, rules[action.name], action.environment)
-  const pen = await office.log.pen(action.environment, logActorOf(actor))
+  const pen = await office.log.pen(action.environment, actor)
   const order = { name: action.name, details: action.details } as MoneyAction
   if (verdict === 'propose') {
     const { proposal, line } = await propose(world, order, pen as OperatorPen)
@@ -205,17 +206,22 @@ async function change(
 ): Promise<Acted<unknown>> {
   const { name, details, environment } = action
   await judged(office, actor, rules[name], environment)
-  const pen = await office.log.pen(environment, logActorOf(actor))
-  const where = environment === 'shared' ? office.shared : office.worlds[environment]
+  const pen = await office.log.pen(environment, actor)
+  const where = whereOf(office, environment)
   const how = { ...worldChanges, ...sharedChanges }[name] as unknown as AnyChange
   return transaction(where.db, async (tx) => {
     await takeTurn(tx)
-    const { result, ...entry } = await perceive({ ...where, db: poolOf(tx) }, how, details, actor)
+    const { result, ...entry } = await performAndLook({ ...where, db: poolOf(tx) }, how, details, actor)
     return { done: result, line: await note(tx, pen, { action: name, ...entry }) }
   })
 }
 
-async function perceive(where: unknown, how: AnyChange, details: unknown, actor: OperatorActor | ShellActor) {
+async function performAndLook(
+  where: unknown,
+  how: AnyChange,
+  details: unknown,
+  actor: OperatorActor | ShellActor,
+) {
   const before = await how.look(where, details)
   const result = await how.perform(where, details, actor.kind === 'operator' ? actor.email : 'command line')
   const after = how.made ? await how.made(result, where) : await how.look(where, details)
@@ -229,7 +235,7 @@ async function treat(
   asked: { readonly name: PeopleChangeName; readonly details: unknown },
 ): Promise<Acted<Person>> {
   const { shared } = office
-  const pen = await office.log.pen('shared', logActorOf(actor))
+  const pen = await office.log.pen('shared', actor)
   const id = shared.newId('user')
   return transaction(shared.db, async (tx) => {
     await takeTurn(tx)
@@ -244,7 +250,7 @@ async function treat(
       return { proposed: proposal, line: line! }
     }
     const how = peopleChanges[action.name] as unknown as AnyChange
-    const { result, ...entry } = await perceive(here, how, details, actor)
+    const { result, ...entry } = await performAndLook(here, how, details, actor)
     return { done: result as Person, line: await note(tx, pen, { action: action.name, ...entry }) }
   })
 }
@@ -257,11 +263,12 @@ async function decide(
 ): Promise<Acted<DecidedOn>> {
   const { proposal_id: id, reason = null } = details
   const place = await placeOfProposal(office, id)
-  const where = place === 'shared' ? office.shared : office.worlds[place]
+  const where = whereOf(office, place)
   await assertMayDecide(office, actor, name, place)
-  const pen = (await office.log.pen(place, logActorOf(actor))) as OperatorPen
+  const pen = (await office.log.pen(place, actor)) as OperatorPen
   if (name === 'reject') return doneOf(await reject(where, id, pen, reason ?? ''))
   if (name === 'withdraw') return doneOf(await withdraw(where, id, pen, reason))
+  if (name === 'adopt') return doneOf(await adopt(where, id, pen, reason ?? ''))
   if (place === 'shared') return approvePerson(office, id, pen)
   return doneOf(await approve(office.worlds[place], id, pen))
 }
@@ -315,8 +322,8 @@ async function approvePerson(office: Office, id: string, pen: OperatorPen): Prom
     const { action, details } = proposal
     const how = peopleChanges[action as PeopleChangeName] as unknown as AnyChange
     const actor: OperatorActor = { ...pen.actor, role: 'admin' }
-    const { result, ...entry } = await perceive({ ...shared, db: poolOf(tx) }, how, details, actor)
-    const { object_id, before, after } = entry
+    const here = { ...shared, db: poolOf(tx) }
+    const { result, object_id, before, after } = await performAndLook(here, how, details, actor)
     const ending = { end: 'done', by: pen.actor.email, reason: null, resource_id: object_id } as const
     const ended = await endIn(tx, id, ending, { step: 'approve', pen }, { before, after: { person: after } })
     return { done: { proposal: ended!.proposal, person: result as Person }, line: ended!.line }
@@ -330,7 +337,7 @@ async function rotate(
   work: Rotation<unknown>,
 ): Promise<Acted<unknown>> {
   await judged(office, actor, rules.rotate_secrets, 'shared')
-  const pen = await office.log.pen('shared', logActorOf(actor))
+  const pen = await office.log.pen('shared', actor)
   let line: Noted | undefined
   const done = await work(async (tx, { before, after }) => {
     const entry = { before: { key_id: before }, after: { key_id: after } }

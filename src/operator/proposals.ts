@@ -14,6 +14,7 @@ import {
   approveProposals,
   type Ending,
   insertProposal,
+  lockProposal,
   markEnded,
   overdueProposals,
   type Proposable,
@@ -199,6 +200,15 @@ export async function withdraw(
   if (proposal.proposed_by !== by)
     throw new Error('Only who made a proposal can withdraw it; another operator rejects it.')
   return endBefore(where, id, { end: 'withdrawn', by, reason, resource_id: null }, { step: 'withdraw', pen })
+}
+
+/** What was made or decided without a line, by the version before: somebody vouches for its row as it is. */
+export function adopt(where: Where, id: string, pen: OperatorPen, reason: string): Promise<Decided> {
+  return transaction(where.db, async (tx) => {
+    const proposal = await lockProposal(tx, id)
+    if (!proposal) throw new Error(`No proposal ${id} in ${pen.place}. See: trilho proposals list`)
+    return { proposal, line: await note(tx, pen, entryOf('adopt', proposal, { after: { reason } })) }
+  })
 }
 
 /** Proposals whose time is over. Returns how many there were. */

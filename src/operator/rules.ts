@@ -39,6 +39,7 @@ export const rules = {
   approve: deciding_on('to approve a proposal'),
   reject: deciding_on('to reject a proposal'),
   withdraw: deciding_on('to withdraw a proposal'),
+  adopt: { ...deciding_on('to adopt a proposal'), roles: admin },
 
   create_key: inWorld('to create a key'),
   rotate_key: inWorld('to rotate a key'),

@@ -8,6 +8,8 @@ export type Wire = {
   cut(when: When, times: number): void
   /** Cuts one after the other, each at its own place: the next one counts once the one before it has happened. */
   cutInRow(cuts: readonly Cut[]): void
+  /** Cuts the next COMMIT of a transaction beside the door. */
+  cutBeside(when: When): void
   cuts(): number
   /** Of the cuts that were planned, those that have not happened. */
   left(): number
@@ -20,7 +22,8 @@ export type When = 'before' | 'after'
 export type Place = 'commit' | 'question' | 'look'
 export type Cut = { readonly at: Place; readonly when: When }
 
-const MARKS: Readonly<Record<Place, Buffer>> = {
+const MARKS: Readonly<Record<Place | 'beside', Buffer>> = {
+  beside: Buffer.from('COMMIT\0'),
   commit: Buffer.from('commit\0'),
   question: Buffer.from('INSERT INTO commits (id, asked_by)'),
   look: Buffer.from('SELECT asked_by FROM commits'),
@@ -29,7 +32,7 @@ const MARKS: Readonly<Record<Place, Buffer>> = {
 export async function openProxy(database_url: string): Promise<Wire> {
   const target = new URL(database_url)
   const sockets = new Set<Socket>()
-  let pending: Cut[] = []
+  let pending: { at: Place | 'beside'; when: When }[] = []
   let done = 0
   const server: Server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname)
@@ -73,6 +76,9 @@ export async function openProxy(database_url: string): Promise<Wire> {
     },
     cutInRow(cuts) {
       pending = [...pending, ...cuts]
+    },
+    cutBeside(when) {
+      pending = [...pending, { at: 'beside', when }]
     },
     cuts: () => done,
     left: () => pending.length,

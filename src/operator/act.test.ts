@@ -1,0 +1,444 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { crowd, times } from '../../test/support/crowd.ts'
+import { asAdmin, createDatabase } from '../../test/support/database.ts'
+import { operator } from '../../test/support/operators.ts'
+import { openProxy } from '../../test/support/proxy.ts'
+import { openHands, someCpf } from '../../test/support/service.ts'
+import type { Line } from '../acts/line.ts'
+import { newestLines } from '../acts/store.ts'
+import type { Environment } from '../core/environment.ts'
+import { addCustomer } from '../customers/customers.ts'
+import { recordException } from '../exceptions/store.ts'
+import { passwordFits } from '../team/password.ts'
+import { selectUser } from '../team/store.ts'
+import { type Act, act } from './act.ts'
+import { type ActName, rules } from './rules.ts'
+import { verify } from './verify.ts'
+
+type Hands = ReturnType<typeof openHands>
+const shell = { kind: 'shell' } as const
+const [ana, bea, eva] = [
+  operator('ana@operator.example'),
+  operator('bea@operator.example'),
+  operator('eva@operator.example'),
+]
+
+/** Beside a partner: what each act needs to be done once. */
+async function openOffice(hands: Hands) {
+  const { office, shared, worlds } = hands
+  const asShell = <Name extends ActName>(action: Act<Name>) => act(office, shell, action)
+  const made = await asShell({ name: 'create_partner', details: { name: 'Acme' } })
+  const partner_id = 'done' in made ? made.done.id : ''
+  const customerIn = (environment: Environment) =>
+    addCustomer(worlds[environment], { partner_id, name: 'Rita Lima', document: someCpf() })
+  let references = 0
+  return {
+    url: hands.database.url,
+    office,
+    shared,
+    worlds,
+    partner_id,
+    customerIn,
+    asShell,
+    booking: (customer_id: string, amount = '700') =>
+      ({
+        partner_id,
+        customer_id,
+        asset: 'BRL',
+        amount,
+        reason: 'wire 8841',
+        reference: `r-${partner_id}-${references++}`,
+      }) as const,
+    async makeOperators(...people: { email: string }[]) {
+      for (const { email } of people)
+        await hands.shared.db.query(
+          `INSERT INTO users (id, email, name, password_hash, role) VALUES ($1, $2, $2, 'x', 'operator')`,
+          [`usr_${email}`, email],
+        )
+    },
+  }
+}
+
+async function freshOffice() {
+  const hands = openHands(await createDatabase())
+  onTestFinished(hands.stop)
+  return openOffice(hands)
+}
+
+const doneOf = <T>(acted: { done: T } | object): T => {
+  if (!('done' in acted)) throw new Error('it was proposed')
+  return acted.done as T
+}
+const proposedOf = (acted: { proposed: { id: string } } | object): string => {
+  if (!('proposed' in acted)) throw new Error('it was done')
+  return (acted.proposed as { id: string }).id
+}
+
+describe('from a shell, while there is no operator', () => {
+  let hands: Hands
+  let at: Awaited<ReturnType<typeof openOffice>>
+  beforeAll(async () => {
+    hands = openHands(await createDatabase())
+    at = await openOffice(hands)
+  })
+  afterAll(() => hands.stop())
+
+  const newest = async (place: Environment | 'shared'): Promise<Line> =>
+    (await newestLines(at.office.log.pools[place], 1))[0]!
+
+  test.each(['production', 'sandbox'] as const)(
+    'every act in %s is one line, with before and after and without secrets',
+    async (environment) => {
+      const { partner_id, office, asShell } = at
+      const customer = await at.customerIn(environment)
+      const { id: customer_id } = customer
+      await recordException(at.worlds[environment].db, at.worlds[environment].clock, {
+        kind: 'stuck',
+        rail: 'pix',
+        object_id: customer_id,
+        partner_id: null,
+        details: {},
+      })
+      const { rows } = await at.worlds[environment].db.query('SELECT id FROM exceptions')
+      const key = doneOf<{ key: { id: string }; value: string }>(
+        await asShell({ name: 'create_key', environment, details: { partner_id, name: 'K' } }),
+      )
+      const key_id = key.key.id
+      expect(await newest(environment)).toMatchObject({
+        action: 'create_key',
+        object_id: key_id,
+        before: null,
+      })
+      const acts: [() => Promise<unknown>, Record<string, unknown>][] = [
+        [
+          () => asShell({ name: 'rotate_key', environment, details: { key_id, grace_seconds: 0 } }),
+          { action: 'rotate_key', object_id: key_id },
+        ],
+        [
+          () => asShell({ name: 'set_key_limits', environment, details: { key_id, limits: { per_day: 5 } } }),
+          { before: expect.stringMatching(/"per_day":null/), after: expect.stringMatching(/"per_day":5/) },
+        ],
+        [
+          () => asShell({ name: 'revoke_key', environment, details: { key_id } }),
+          {
+            before: expect.stringMatching(/"revoked_at":null/),
+            after: expect.stringMatching(/"revoked_at":"2/),
+          },
+        ],
+        [
+          () => asShell({ name: 'block_customer', environment, details: { customer_id } }),
+          {
+            object_id: customer_id,
+            before: '{"status":"active","third_party_payouts":false}',
+            after: '{"status":"blocked","third_party_payouts":false}',
+          },
+        ],
+        [
+          () => asShell({ name: 'unblock_customer', environment, details: { customer_id } }),
+          { before: expect.stringMatching(/blocked/), after: expect.stringMatching(/active/) },
+        ],
+        [
+          () => asShell({ name: 'allow_third_party', environment, details: { customer_id, allowed: true } }),
+          { after: '{"status":"active","third_party_payouts":true}' },
+        ],
+        [
+          () =>
+            asShell({
+              name: 'set_money_limits',
+              environment,
+              details: { subject_id: customer_id, change: { payout_day: 9n } },
+            }),
+          { before: null, after: expect.stringMatching(/"payout_day":"9"/) },
+        ],
+        [
+          () => asShell({ name: 'set_treasury_limits', environment, details: { asset: 'BTC', lowest: -5n } }),
+          { object_id: 'BTC', after: '{"asset":"BTC","highest":null,"lowest":"-5"}' },
+        ],
+        [
+          () =>
+            asShell({
+              name: 'close_exception',
+              environment,
+              details: { exception_id: rows[0].id, reason: 'looked' },
+            }),
+          { object_id: rows[0].id, after: expect.stringMatching(/"closed_by":"command line"/) },
+        ],
+      ]
+      for (const [perform, said] of acts) {
+        const before = await newest(environment)
+        await perform()
+        const line = await newest(environment)
+        expect(line).toMatchObject({ actor_kind: 'shell', actor_email: null, ...said })
+        expect(line).toMatchObject({ seq: before.seq + 1n, previous_hash: before.hash })
+      }
+      const lines = JSON.stringify(await newestLines(office.log.pools[environment], 100), (_, v) => String(v))
+      for (const secret of [key.value, customer.document]) expect(lines).not.toContain(secret)
+      expect((await verify(office, environment)).broken).toEqual([])
+    },
+  )
+
+  test('so is what is done to partners and people; a password is in no line', async () => {
+    const { asShell, partner_id, office } = at
+    await asShell({ name: 'change_partner', details: { partner_id, change: { pix_fee: 7 } } })
+    expect(await newest('shared')).toMatchObject({
+      action: 'change_partner',
+      before: expect.stringMatching(/"pix_fee":0/),
+      after: expect.stringMatching(/"pix_fee":7/),
+    })
+    const details = { email: 'o@acme.example', name: 'O', partner_id, role: 'owner' } as const
+    const made = doneOf<{ user: { id: string }; password: string }>(
+      await asShell({ name: 'create_user', details }),
+    )
+    const reset = doneOf<{ password: string }>(
+      await asShell({ name: 'reset_password', details: { email: 'o@acme.example' } }),
+    )
+    expect(await newest('shared')).toMatchObject({ action: 'reset_password', object_id: made.user.id })
+    const lines = JSON.stringify(await newestLines(office.log.pools.shared, 100), (_, v) => String(v))
+    for (const secret of [made.password, reset.password, 'argon2']) expect(lines).not.toContain(secret)
+    expect((await verify(office, 'shared')).broken).toEqual([])
+  })
+
+  test('money in production is refused, with how to make operators; in the sandbox it moves, once, with its line', async () => {
+    const { asShell, office } = at
+    const live = await at.customerIn('production')
+    const credit = asShell({ name: 'credit', environment: 'production', details: at.booking(live.id) })
+    await expect(credit).rejects.toThrow(/trilho users create --email EMAIL --operator/)
+    const { id } = await at.customerIn('sandbox')
+    const details = at.booking(id)
+    const first = await asShell({ name: 'credit', environment: 'sandbox', details })
+    const again = await asShell({ name: 'credit', environment: 'sandbox', details })
+    expect(first.line).toMatchObject({ place: 'sandbox', seq: (await newest('sandbox')).seq })
+    expect(again.line).toBeUndefined()
+    expect(await newest('sandbox')).toMatchObject({ action: 'credit', object_id: id })
+    expect((await verify(office, 'sandbox')).broken).toEqual([])
+  })
+
+  test('what fails leaves no line', async () => {
+    const before = [await newest('production'), await newest('shared')]
+    const nobody = { customer_id: 'cus_none' }
+    await expect(
+      at.asShell({ name: 'block_customer', environment: 'production', details: nobody }),
+    ).rejects.toThrow(/No customer cus_none/)
+    await expect(
+      at.asShell({ name: 'reset_password', details: { email: 'nobody@x.example' } }),
+    ).rejects.toThrow(/No user with the e-mail/)
+    expect([await newest('production'), await newest('shared')]).toEqual(before)
+  })
+
+  test('the first operator is made from the shell, and the log says so', async () => {
+    const details = { email: 'First@Operator.example', name: 'F', partner_id: null, role: 'admin' } as const
+    await at.asShell({ name: 'create_user', details })
+    expect(await newest('shared')).toMatchObject({ action: 'create_user', actor_kind: 'shell' })
+    await expect(
+      at.asShell({ name: 'create_user', details: { ...details, email: 'x@y.zz' } }),
+    ).rejects.toThrow(/takes an operator who is signed in/)
+    await expect(at.asShell({ name: 'create_partner', details: { name: 'Later' } })).rejects.toThrow(
+      /takes an operator who is signed in/,
+    )
+  })
+
+  test('every act of the rules was tried here, or takes operators', () => {
+    const tried = new Set<string>(
+      ['approve', 'reject', 'withdraw', 'adopt', 'set_role', 'reset_factor', 'rotate_secrets'].concat(
+        ['debit', 'reverse_credit', 'resolve_payout', 'resolve_transfer', 'pay_fees', 'credit'],
+        ['create_key', 'rotate_key', 'set_key_limits', 'revoke_key', 'block_customer', 'unblock_customer'],
+        ['allow_third_party', 'set_money_limits', 'set_treasury_limits', 'close_exception'],
+        ['create_partner', 'change_partner', 'create_user', 'reset_password'],
+      ),
+    )
+    expect(Object.keys(rules).filter((name) => !tried.has(name))).toEqual([])
+  })
+})
+
+describe('two operators', () => {
+  test('decide on money: the approval, its line and the money are one transaction', async () => {
+    const at = await freshOffice()
+    await at.makeOperators(ana, bea)
+    const { id } = await at.customerIn('production')
+    const credit = await act(at.office, ana, {
+      name: 'credit',
+      environment: 'production',
+      details: at.booking(id),
+    })
+    const proposal_id = proposedOf(credit)
+    const approve = (who: typeof ana | typeof shell) =>
+      act(at.office, who, { name: 'approve', details: { proposal_id } })
+    await expect(approve(shell)).rejects.toThrow(/takes an operator who is signed in/)
+    await expect(approve(ana)).rejects.toThrow(/another operator than the one who made it/)
+    await expect(approve({ ...bea, role: 'reader' as never })).rejects.toThrow(/Your role is reader/)
+    const approved = await approve(bea)
+    const { proposal } = doneOf<{ proposal: { resource_id: string } }>(approved)
+    const [complete, line] = await newestLines(at.office.log.pools.production, 2)
+    expect(line).toMatchObject({
+      action: 'approve',
+      actor_email: bea.email,
+      proposal_id,
+      seq: approved.line!.seq,
+    })
+    expect(complete).toMatchObject({ action: 'complete', object_id: proposal.resource_id })
+    const [same] = await asAdmin(at.url, [
+      `SELECT l.xmin = d.xmin AS line, d.xmin = e.xmin AS entries FROM live.acts l, live.deposits d, live.entries e
+       WHERE l.action = 'approve' LIMIT 1`,
+    ])
+    expect(same).toEqual({ line: true, entries: true })
+    expect((await verify(at.office, 'production')).broken).toEqual([])
+  })
+
+  test('decide on operators: making one is proposed, and whoever approves sees the password, once', async () => {
+    const at = await freshOffice()
+    await at.makeOperators(ana, bea)
+    const details = { email: 'new@operator.example', name: 'New', partner_id: null, role: 'admin' } as const
+    const propose = async () => proposedOf(await act(at.office, ana, { name: 'create_user', details }))
+    const decide = (who: typeof ana, name: 'approve' | 'reject' | 'withdraw', proposal_id: string) =>
+      act(at.office, who, { name, details: { proposal_id, reason: 'because' } })
+    const [rejected, withdrawn, wanted] = [await propose(), await propose(), await propose()]
+    await decide(bea, 'reject', rejected)
+    await decide(ana, 'withdraw', withdrawn)
+    for (const id of [rejected, withdrawn])
+      await expect(decide(eva, 'approve', id)).rejects.toThrow(/was (rejected|withdrawn) by/)
+    await expect(decide(ana, 'approve', wanted)).rejects.toThrow(/another operator/)
+    expect(await selectUser(at.shared.db, details.email)).toBeUndefined()
+    const { person } = doneOf<{ person: { password: string } }>(await decide(bea, 'approve', wanted))
+    const user = (await selectUser(at.shared.db, details.email))!
+    expect(await passwordFits(user.password_hash, person.password)).toBe(true)
+    const again = doneOf<object>(await decide(bea, 'approve', wanted))
+    expect(again).not.toHaveProperty('person')
+    const text = await at.shared.db.query('SELECT string_agg(p::text, $1) AS all FROM proposals p', [' '])
+    const lines = JSON.stringify(await newestLines(at.shared.db, 100), (_, v) => String(v))
+    for (const said of [text.rows[0].all, lines]) {
+      expect(said).not.toContain(person.password)
+      expect(said).not.toContain('argon2')
+    }
+    expect((await verify(at.office, 'shared')).broken).toEqual([])
+    // A partner's people take one.
+    const owner = { email: 'o@acme.example', name: 'O', partner_id: at.partner_id, role: 'owner' } as const
+    doneOf(await act(at.office, bea, { name: 'create_user', details: owner }))
+    proposedOf(await act(at.office, bea, { name: 'reset_password', details: { email: ana.email } }))
+  })
+
+  test('a proposal about an operator whose time is over ends by itself, and nobody approves it', async () => {
+    const at = await freshOffice()
+    await at.makeOperators(ana, bea)
+    const proposal_id = proposedOf(
+      await act(at.office, ana, { name: 'reset_password', details: { email: bea.email } }),
+    )
+    await asAdmin(at.url, [
+      'SET session_replication_role = replica',
+      `UPDATE shared.proposals SET expires_at = clock_timestamp() - interval '1 second' WHERE id = '${proposal_id}'`,
+    ])
+    await expect(act(at.office, bea, { name: 'approve', details: { proposal_id } })).rejects.toThrow(
+      /has expired/,
+    )
+    expect((await newestLines(at.shared.db, 1))[0]).toMatchObject({ action: 'expire', actor_kind: 'service' })
+  })
+
+  test('two at once cannot both be alone: of many operators made at once, those after the second are proposed', async () => {
+    const at = await freshOffice()
+    await at.makeOperators(ana)
+    const make = (i: number) => {
+      const details = { email: `n${i}@operator.example`, name: 'N', partner_id: null, role: 'admin' } as const
+      return act(at.office, ana, { name: 'create_user', details })
+    }
+    const made = await Promise.all(times(4, (i) => i).map(make))
+    expect(made.filter((one) => 'done' in one)).toHaveLength(1)
+  })
+})
+
+test('acts at once, through the door and beside it, over two nodes: one unbroken chain', async () => {
+  const database = await createDatabase()
+  const [one, other] = [openHands(database), openHands(database)]
+  onTestFinished(async () => {
+    await other.stop()
+    await one.stop()
+  })
+  const at = await openOffice(one)
+  await at.makeOperators(ana, bea)
+  const customers = await Promise.all(times(4, () => at.customerIn('production')))
+  const nodes = [at.office, other.office]
+  await crowd(
+    times(48, (i) => i),
+    12,
+    async (i) => {
+      const office = nodes[i % 2]!
+      const { id } = customers[i % customers.length]!
+      if (i % 3 === 0) {
+        const name = i % 2 === 0 ? 'block_customer' : 'unblock_customer'
+        // The door and an act want the same accounts and the same head.
+        await act(office, ana, { name, environment: 'production', details: { customer_id: id } })
+        return
+      }
+      const details = at.booking(id, '1')
+      const proposal_id = proposedOf(
+        await act(office, ana, { name: 'credit', environment: 'production', details }),
+      )
+      const approved = act(nodes[(i + 1) % 2]!, bea, { name: 'approve', details: { proposal_id } })
+      await approved.catch((error: Error) => expect(error.message).toMatch(/blocked/))
+    },
+  )
+  const proof = await verify(at.office, 'production')
+  expect(proof.broken).toEqual([])
+  const [head] = await newestLines(at.office.log.pools.production, 1)
+  expect(proof.lines).toBe(head!.seq)
+  const { rows } = await at.worlds.production.db.query(
+    `SELECT (SELECT count(*) FROM acts WHERE action = 'approve') AS lines, (SELECT count(*) FROM deposits) AS money`,
+  )
+  expect(rows[0].lines).toBe(rows[0].money)
+  expect(rows[0].money).toBeGreaterThan(0n)
+})
+
+describe('a connection that is cut at COMMIT leaves neither an act without its line nor a line without its act', () => {
+  test.each(['before', 'after'] as const)(
+    '%s it took effect, beside the door and through it',
+    async (when) => {
+      const database = await createDatabase()
+      const proxy = await openProxy(database.url)
+      const straight = openHands(database)
+      const cut = openHands({ ...database, url: proxy.url })
+      onTestFinished(async () => {
+        await cut.stop().catch(() => {})
+        await straight.stop()
+      })
+      const at = await openOffice(straight)
+      await at.makeOperators(ana, bea)
+      const { id: customer_id } = await at.customerIn('production')
+      await cut.office.log.begin()
+      const lineCount = async (action: string) => {
+        const { rows } = await at.worlds.production.db.query('SELECT count(*) FROM acts WHERE action = $1', [
+          action,
+        ])
+        return Number(rows[0].count)
+      }
+      proxy.cutBeside(when)
+      const blocking = act(cut.office, ana, {
+        name: 'block_customer',
+        environment: 'production',
+        details: { customer_id },
+      })
+      await expect(blocking).rejects.toThrow()
+      const { rows } = await at.worlds.production.db.query('SELECT status FROM customers WHERE id = $1', [
+        customer_id,
+      ])
+      const happened = when === 'after'
+      expect([rows[0].status === 'blocked', await lineCount('block_customer')]).toEqual([
+        happened,
+        Number(happened),
+      ])
+      if (happened)
+        await act(at.office, ana, {
+          name: 'unblock_customer',
+          environment: 'production',
+          details: { customer_id },
+        })
+      const details = at.booking(customer_id)
+      const proposal_id = proposedOf(
+        await act(at.office, ana, { name: 'credit', environment: 'production', details }),
+      )
+      // The door finds out what became of it, and goes on.
+      proxy.cutInRow([{ at: 'commit', when }])
+      await act(cut.office, bea, { name: 'approve', details: { proposal_id } })
+      expect(proxy.left()).toBe(0)
+      expect(await lineCount('approve')).toBe(1)
+      expect((await verify(at.office, 'production')).broken).toEqual([])
+    },
+  )
+})

@@ -1,0 +1,328 @@
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { asAdmin, createDatabase } from '../../test/support/database.ts'
+import { openDesk, operator } from '../../test/support/operators.ts'
+import { openHands, someCpf } from '../../test/support/service.ts'
+import { until } from '../../test/support/wait.ts'
+import { lineAfter, places } from '../acts/line.ts'
+import { openAuditWorker } from '../audit/worker.ts'
+import { addCustomer } from '../customers/customers.ts'
+import type { Place } from '../db/sealing.ts'
+import { openExceptions } from '../exceptions/store.ts'
+import { audit } from '../ledger/audit.ts'
+import { act } from './act.ts'
+import { logChecks, verify } from './verify.ts'
+
+/** Somebody with a shell on the database, past all rights: whatever is done to a log or to proposals is named. */
+const schemas = { production: 'live', sandbox: 'sandbox', shared: 'shared' } as const
+const [ana, bea] = [operator('ana@operator.example'), operator('bea@operator.example')]
+let hands: ReturnType<typeof openHands>
+const anchors = {} as Record<Place, { seq: bigint; hash: string }>
+
+const sql = (...statements: string[]) =>
+  asAdmin(hands.database.url, ['SET session_replication_role = replica', ...statements])
+const broken = async (place: Place, noted: readonly { seq: bigint; hash: string }[] = []) =>
+  (await verify(hands.office, place, noted)).broken
+
+beforeAll(async () => {
+  hands = openHands(await createDatabase())
+  const { office, worlds } = hands
+  const shell = { kind: 'shell' } as const
+  const partner = await act(office, shell, { name: 'create_partner', details: { name: 'Acme' } })
+  const partner_id = 'done' in partner ? partner.done.id : ''
+  for (const { email } of [ana, bea])
+    await hands.shared.db.query(
+      `INSERT INTO users (id, email, name, password_hash, role) VALUES ($1, $1, $1, 'x', 'operator')`,
+      [email],
+    )
+  const desk = openDesk(() => office)
+  for (const environment of ['production', 'sandbox'] as const) {
+    const { id: customer_id } = await addCustomer(worlds[environment], {
+      partner_id,
+      name: 'Rita',
+      document: someCpf(),
+    })
+    for (const reference of ['a', 'b', 'c']) {
+      const details = { partner_id, customer_id, asset: 'BRL', amount: '5', reason: 'x', reference } as const
+      const { id } = await desk.propose(worlds[environment], { name: 'credit', details }, ana.email)
+      if (reference === 'a') await desk.approve(worlds[environment], id, bea.email)
+    }
+    await act(office, ana, { name: 'block_customer', environment, details: { customer_id } })
+  }
+  for (const name of ['reset_password', 'reset_password', 'reset_password'] as const)
+    await act(office, ana, { name, details: { email: bea.email } })
+  await act(office, ana, { name: 'change_partner', details: { partner_id, change: { pix_fee: 1 } } })
+  for (const place of places) {
+    const [head] = await sql(`SELECT seq, hash FROM ${schemas[place]}.acts_head`)
+    anchors[place] = { seq: BigInt(head!.seq as string), hash: head!.hash as string }
+    await sql(
+      `CREATE TABLE public.acts_${place} AS SELECT * FROM ${schemas[place]}.acts`,
+      `CREATE TABLE public.proposals_${place} AS SELECT * FROM ${schemas[place]}.proposals`,
+    )
+  }
+})
+afterAll(() => hands.stop())
+
+async function restore(place: Place): Promise<void> {
+  const schema = schemas[place]
+  const { seq, hash } = anchors[place]
+  await sql(
+    `DELETE FROM ${schema}.acts; INSERT INTO ${schema}.acts SELECT * FROM public.acts_${place}`,
+    `DELETE FROM ${schema}.proposals; INSERT INTO ${schema}.proposals SELECT * FROM public.proposals_${place}`,
+    `UPDATE ${schema}.acts_head SET seq = ${seq}, hash = '${hash}'`,
+  )
+}
+
+type Tamper = readonly [name: string, statements: (schema: string, last: bigint) => string[], named: RegExp]
+
+const copy = (schema: string, seq: bigint | number, as: string) =>
+  `INSERT INTO ${schema}.acts SELECT ${as}, at, actor_kind, actor_id, actor_email, session_id, action, object_id, before, after,
+     proposal_id, previous_hash, hash FROM ${schema}.acts WHERE seq = ${seq}`
+const anyProposal = (schema: string) => `(SELECT id FROM ${schema}.proposals ORDER BY id DESC LIMIT 1)`
+
+const tampers: readonly Tamper[] = [
+  [
+    'who did it is changed',
+    (s) => [`UPDATE ${s}.acts SET actor_email = 'eva@x.example' WHERE seq = 2`],
+    /line 2 of \w+: changed/,
+  ],
+  [
+    'when is changed',
+    (s) => [`UPDATE ${s}.acts SET at = at + interval '1 ms' WHERE seq = 3`],
+    /line 3 of \w+: changed/,
+  ],
+  [
+    'what it was before is changed',
+    (s) => [`UPDATE ${s}.acts SET before = '{}' WHERE seq = 3`],
+    /line 3 of \w+: changed/,
+  ],
+  [
+    'what it is after is changed',
+    (s) => [`UPDATE ${s}.acts SET after = after || ' ' WHERE seq = 2`],
+    /line 2 of \w+: changed/,
+  ],
+  [
+    'the first line is changed',
+    (s) => [`UPDATE ${s}.acts SET after = '{"found":{}}', action = 'begun' WHERE seq = 1`],
+    /line 1 of \w+: changed/,
+  ],
+  [
+    'a hash is changed',
+    (s) => [`UPDATE ${s}.acts SET hash = md5('x') || md5('y') WHERE seq = 2`],
+    /line 2 of \w+: changed[\s\S]*line 3 of \w+: out of order/,
+  ],
+  ['one is removed', (s) => [`DELETE FROM ${s}.acts WHERE seq = 2`], /line 2 of \w+: removed/],
+  [
+    'several are removed',
+    (s) => [`DELETE FROM ${s}.acts WHERE seq IN (2, 3)`],
+    /line 2 of \w+: removed, with all up to 3/,
+  ],
+  ['the first is removed', (s) => [`DELETE FROM ${s}.acts WHERE seq = 1`], /line 1 of \w+: removed/],
+  [
+    'the last is removed',
+    (s, last) => [`DELETE FROM ${s}.acts WHERE seq = ${last}`],
+    /line \d+ of \w+: removed/,
+  ],
+  [
+    'one is removed and the others move up',
+    (s) => [`DELETE FROM ${s}.acts WHERE seq = 2`, `UPDATE ${s}.acts SET seq = seq - 1 WHERE seq = 3`],
+    /line 2 of \w+: changed[\s\S]*line 3 of \w+: removed/,
+  ],
+  [
+    'two change places',
+    (s) => [
+      `UPDATE ${s}.acts SET seq = 1000 WHERE seq = 2`,
+      `UPDATE ${s}.acts SET seq = 2 WHERE seq = 3`,
+      `UPDATE ${s}.acts SET seq = 3 WHERE seq = 1000`,
+    ],
+    /line 2 of \w+: out of order: it was line 3[\s\S]*line 3 of \w+: out of order: it was line 2/,
+  ],
+  ['one is added at the end', (s, last) => [copy(s, last, `${last + 1n}`)], /line \d+ of \w+: added/],
+  [
+    'one is added at the end, and the head with it',
+    (s, last) => [copy(s, last, `${last + 1n}`), `UPDATE ${s}.acts_head SET seq = ${last + 1n}`],
+    /line \d+ of \w+: changed, or added/,
+  ],
+  ['the head is set back', (s) => [`UPDATE ${s}.acts_head SET seq = seq - 1`], /line \d+ of \w+: added/],
+  [
+    'the head says another hash',
+    (s) => [`UPDATE ${s}.acts_head SET hash = 'x'`],
+    /the head has another hash/,
+  ],
+  [
+    'a proposal is changed',
+    (s) => [`UPDATE ${s}.proposals SET details = '{"amount":"9"}' WHERE id = ${anyProposal(s)}`],
+    /prp_\w+: a proposal of \w+ that differs from its line/,
+  ],
+  [
+    'its author is changed',
+    (s) => [`UPDATE ${s}.proposals SET proposed_by = 'eva@x.example' WHERE id = ${anyProposal(s)}`],
+    /prp_\w+: a proposal of \w+ that differs/,
+  ],
+  [
+    'it is approved by hand',
+    (s) => [
+      `UPDATE ${s}.proposals SET approved_by = 'eva@x.example', approved_at = now(), ended = 'done', ended_by = 'eva@x.example', ended_at = now(),
+         resource_id = 'x' WHERE id = ${anyProposal(s)}`,
+    ],
+    /prp_\w+: a proposal of \w+ that differs/,
+  ],
+  [
+    'a proposal is removed',
+    (s) => [`DELETE FROM ${s}.proposals WHERE id = ${anyProposal(s)}`],
+    /prp_\w+: a proposal of \w+ was removed/,
+  ],
+  [
+    'a proposal is added',
+    (s) => [
+      `INSERT INTO ${s}.proposals (id, action, details, proposed_by) SELECT 'prp_added', action, details, proposed_by FROM ${s}.proposals LIMIT 1`,
+    ],
+    /prp_added: a proposal of \w+ without a line/,
+  ],
+  [
+    'a proposal is added with a line of its own',
+    (s, last) => [
+      `INSERT INTO ${s}.proposals (id, action, details, proposed_by) SELECT 'prp_added', action, details, proposed_by FROM ${s}.proposals LIMIT 1`,
+      copy(s, last, `${last + 1n}`),
+      `UPDATE ${s}.acts SET proposal_id = 'prp_added', after = '{"proposal":"x"}' WHERE seq = ${last + 1n}`,
+    ],
+    /added[\s\S]*prp_added: a proposal of \w+ without a line/,
+  ],
+]
+
+describe.each(places)('in %s', (place) => {
+  test('what nobody touched is unbroken, and what was noted is there', async () => {
+    expect(await broken(place, [anchors[place]])).toEqual([])
+  })
+
+  test.each(tampers)('%s: it is named', async (_, statements, named) => {
+    await sql(...statements(schemas[place], anchors[place].seq))
+    const found = await broken(place)
+    await restore(place)
+    expect(found.map(({ object_id, wrong }) => `${object_id}: ${wrong}`).join('\n')).toMatch(named)
+    expect(await broken(place)).toEqual([])
+  })
+
+  test('a tail that is cut off with its head is shown by what was noted of it, and by nothing else', async () => {
+    const { seq } = anchors[place]
+    // Whoever can write anything can make a shorter log that is whole: of proposals it must not have told.
+    const about = `SELECT coalesce(max(seq), 0) AS seq FROM ${schemas[place]}.acts WHERE proposal_id IS NOT NULL`
+    const [row] = await sql(about)
+    const kept = BigInt(row!.seq as string)
+    expect(kept).toBeLessThan(seq)
+    await sql(
+      `DELETE FROM ${schemas[place]}.acts WHERE seq > ${kept}`,
+      `UPDATE ${schemas[place]}.acts_head SET (seq, hash) = (SELECT seq, hash FROM ${schemas[place]}.acts WHERE seq = ${kept})`,
+    )
+    const [unseen, seen] = [await broken(place), await broken(place, [anchors[place]])]
+    await restore(place)
+    expect(unseen).toEqual([])
+    expect(seen).toEqual([
+      { object_id: `line ${seq} of ${place}`, wrong: expect.stringMatching(/^removed: it was noted/) },
+    ])
+  })
+
+  test('a chain that is made anew without the key is no chain', async () => {
+    const { rows } = await hands.office.log.pools[place].query('SELECT seq, hash FROM acts_head')
+    const pen = { place, key: Buffer.alloc(32, 1), actor: { kind: 'shell' } as const }
+    const entry = { action: 'create_key', object_id: 'key_x', before: null, after: null }
+    const forged = lineAfter(rows[0], pen, entry, new Date())
+    await hands.office.log.pools[place].query(
+      `INSERT INTO acts (seq, at, actor_kind, action, object_id, previous_hash, hash) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+      [forged.seq, forged.at, 'shell', forged.action, forged.object_id, forged.previous_hash, forged.hash],
+    )
+    await hands.office.log.pools[place].query('UPDATE acts_head SET seq = $1, hash = $2', [
+      forged.seq,
+      forged.hash,
+    ])
+    const found = await broken(place)
+    await restore(place)
+    expect(found).toEqual([
+      { object_id: `line ${forged.seq} of ${place}`, wrong: expect.stringMatching(/^changed, or added/) },
+    ])
+  })
+})
+
+test('the audit says what the proof says, and production’s also what is shared', async () => {
+  const findings = async (environment: 'production' | 'sandbox') =>
+    (await audit(hands.worlds[environment].db, logChecks(hands.office, environment))).findings.filter(
+      ({ check }) => check.endsWith('unbroken log'),
+    )
+  expect([await findings('production'), await findings('sandbox')]).toEqual([[], []])
+  await sql(`UPDATE shared.acts SET action = 'x' WHERE seq = 2`, `DELETE FROM live.acts WHERE seq = 2`)
+  const [production, sandbox] = [await findings('production'), await findings('sandbox')]
+  await restore('shared')
+  await restore('production')
+  expect(production.flatMap(({ examples }) => examples.map(({ object_id }) => object_id))).toEqual([
+    'line 2 of production',
+    'line 2 of shared',
+  ])
+  expect(sandbox).toEqual([])
+})
+
+test('the audit that runs by itself says it too: a broken log is an exception', async () => {
+  await sql(`UPDATE sandbox.acts SET action = 'x' WHERE seq = 2`)
+  const world = hands.worlds.sandbox
+  const worker = openAuditWorker(world, {
+    checks: [],
+    at_end: logChecks(hands.office, 'sandbox'),
+    log: pino({ level: 'silent' }),
+    every_ms: 50,
+    share_pct: 100,
+  })
+  const seen = async () =>
+    (await openExceptions(world.db, 100)).find(({ object_id }) => object_id === 'line 2 of sandbox')
+  await until(async () => (await seen()) !== undefined, 30_000)
+  await worker.stop()
+  await restore('sandbox')
+  expect(await seen()).toMatchObject({ kind: 'audit', details: { wrong: expect.stringMatching(/^changed/) } })
+})
+
+test('no role of the service can change or remove a line', async () => {
+  for (const place of places)
+    for (const statement of ['UPDATE acts SET hash = hash', 'DELETE FROM acts', 'DELETE FROM acts_head'])
+      await expect(hands.office.log.pools[place].query(statement)).rejects.toMatchObject({ code: '42501' })
+})
+
+test('a log that begins over proposals of the version before vouches for them from then on', async () => {
+  const own = openHands(await createDatabase())
+  const insert = `INSERT INTO proposals (id, action, details, proposed_by) VALUES ('prp_old', 'credit', '{"reference":"old"}', 'ana')`
+  await own.worlds.production.db.query(insert)
+  await own.office.log.begin()
+  const place = 'production'
+  const before = await verify(own.office, place)
+  await asAdmin(own.database.url, [
+    'SET session_replication_role = replica',
+    `UPDATE live.proposals SET proposed_by = 'eva'`,
+  ])
+  const after = await verify(own.office, place)
+  await own.stop()
+  expect(before).toEqual({ place, lines: 1n, broken: [] })
+  expect(after.broken).toMatchObject(
+    [{ object_id: 'prp_old', wrong: /differs/ }].map(({ object_id }) => ({ object_id })),
+  )
+})
+
+test('what the version before proposed beside this one is named until an admin vouches for it', async () => {
+  await hands.worlds.production.db.query(
+    `INSERT INTO proposals (id, action, details, proposed_by) VALUES ('prp_beside', 'credit', '{"customer_id":"cus_x"}', 'ana')`,
+  )
+  const named = await broken('production')
+  const details = { proposal_id: 'prp_beside', reason: 'asked Ana' }
+  const adopt = (who: Parameters<typeof act>[1]) => act(hands.office, who, { name: 'adopt', details })
+  await expect(adopt({ kind: 'shell' })).rejects.toThrow(/takes an operator who is signed in/)
+  await expect(adopt(operator('r@x.example', 'resolver'))).rejects.toThrow(/Your role is resolver/)
+  await adopt(bea)
+  const after = await broken('production')
+  await restore('production')
+  expect(named).toMatchObject([{ object_id: 'prp_beside' }])
+  expect(after).toEqual([])
+})
+
+test('that a node of the version before let a proposal expire is no difference', async () => {
+  const [row] = await sql(`SELECT id FROM live.proposals WHERE ended IS NULL LIMIT 1`)
+  await sql(`UPDATE live.proposals SET ended = 'expired', ended_at = expires_at WHERE id = '${row!.id}'`)
+  const found = await broken('production')
+  await restore('production')
+  expect(found).toEqual([])
+})
