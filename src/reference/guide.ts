@@ -3,7 +3,7 @@ import { errors } from '../core/errors.ts'
 import { type Asset, assetNames, assets, formatMoney, money } from '../core/money.ts'
 import { commonErrors } from '../http/endpoint.ts'
 import { tiers } from '../limits/tiers.ts'
-import { type Html, html, jsonSample, sample, table } from './html.ts'
+import { type Html, html, jsonSample, prose, sample, table } from './html.ts'
 import type { OpenApi } from './openapi.ts'
 import { errorExample } from './responses.ts'
 
@@ -175,31 +175,36 @@ function retries(base: string): GuideSection {
 
 const pixKeys: readonly (readonly [string, string])[] = [
   ['a CPF or CNPJ', 'Its holder has that document; any other than the customer’s own is refused'],
-  ['ac03@sandbox.test (or ac06, ac07, am02, be01, ds04, rr04, ab03)', 'Accepted, then failed with that code'],
-  ['slow@sandbox.test', 'Processing; completes after 15 seconds'],
-  ['timeout@sandbox.test', 'The network is silent; found completed after 10 seconds'],
-  ['lost@sandbox.test', 'The first try never arrives; sent again under the same id, completes'],
-  ['garbage@sandbox.test', 'The network makes no sense; found completed a moment later'],
-  ['notfound@sandbox.test', 'pix_key_not_found'],
-  ['other-owner@sandbox.test', 'counterparty_not_allowed'],
+  [
+    '`ac03@sandbox.test`, or `ac06` `ac07` `am02` `be01` `ds04` `rr04` `ab03`',
+    'Accepted, then `failed` with that code',
+  ],
+  ['`slow@sandbox.test`', '`processing`; completes after 15 seconds'],
+  ['`timeout@sandbox.test`', 'The network is silent; found completed after 10 seconds'],
+  ['`lost@sandbox.test`', 'The first try never arrives; sent again under the same id, completes'],
+  ['`garbage@sandbox.test`', 'The network makes no sense; found completed a moment later'],
+  ['`notfound@sandbox.test`', '`pix_key_not_found`'],
+  ['`other-owner@sandbox.test`', '`counterparty_not_allowed`'],
   ['any other valid key', 'Completes at once'],
 ]
 
 const lastDigits: readonly (readonly [string, string])[] = [
-  ['9001', 'Refused before it is broadcast: failed'],
-  ['9002', 'Broadcast, then reverted: failed'],
-  ['9003', 'Stays processing until told otherwise'],
-  ['9004', 'Dropped with its block, mined again: confirmed'],
-  ['anything else', 'Confirmed after a few seconds'],
+  ['`9001`', 'Refused before it is broadcast: `failed`'],
+  ['`9002`', 'Broadcast, then reverted: `failed`'],
+  ['`9003`', 'Stays `processing` until told otherwise'],
+  ['`9004`', 'Dropped with its block, mined again: `confirmed`'],
+  ['anything else', '`confirmed` after a few seconds'],
 ]
+
+const proseRows = (rows: readonly (readonly string[])[]) => rows.map((row) => row.map(prose))
 
 function sandbox(base: string): GuideSection {
   return {
     id: 'sandbox-values',
     title: 'Sandbox',
     text: html`<p>The sandbox has the same rules and limits as production, test money, and simulated networks. What they do is decided by what you send, never by chance. Webhooks really leave.</p>
-${table(['Pix key of a payout', 'What happens'], pixKeys)}
-${table(['Amount of a transfer ends in', 'What happens'], lastDigits)}
+${table(['Pix key of a payout', 'What happens'], proseRows(pixKeys))}
+${table(['Amount of a transfer ends in', 'What happens'], proseRows(lastDigits))}
 <p>Prices stand still until you move them: 5.40 BRL for a USDT, 100000 USDT for a BTC. The calls under <code>/v1/sandbox</code> put money in, end payouts and transfers, expire quotes, set prices and send sample events.</p>`,
     code: sample(
       'Test money',
@@ -212,13 +217,14 @@ const verification = `import { createHmac, timingSafeEqual } from 'node:crypto'
 
 // body: the bytes as they came, before they are parsed
 function isOurs(secret, headers, body) {
-  const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
-  const { 'webhook-id': id, 'webhook-timestamp': time } = headers
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+  const id = headers['webhook-id']
+  const time = headers['webhook-timestamp']
   const mac = createHmac('sha256', key)
     .update(\`\${id}.\${time}.\${body}\`).digest('base64')
   const expected = Buffer.from(\`v1,\${mac}\`)
-  const fresh = Math.abs(Date.now() / 1000 - Number(time)) < 300
-  return fresh && headers['webhook-signature'].split(' ')
+  const age = Date.now() / 1000 - Number(time)
+  return Math.abs(age) < 300 && headers['webhook-signature'].split(' ')
     .map((one) => Buffer.from(one))
     .some((one) => one.length === expected.length
       && timingSafeEqual(one, expected))
