@@ -29,7 +29,7 @@ const unavailable = { status: 503, type: 'api_error' } as const
 const notFound = (noun: string) => ({
   ...missing,
   message: `No such ${noun} in this environment. Check the id, and whether a live or a sandbox key made it.`,
-  page: `The id in the request names no ${noun} that this key can see. An object of another partner, or of the other environment, answers exactly like one that does not exist.`,
+  page: `The id in the request names no ${noun} that this key can see. An object of another partner, or of the other environment, gets the same response as one that does not exist.`,
 })
 
 /** Every code the API can answer. The error pages, openapi.json and the SDK's types are read from here. */
@@ -43,27 +43,27 @@ export const errors = {
     ...authentication,
     message:
       'This is not a valid API key. A key looks like svc_live_sk_… or svc_test_sk_… and is sent as Authorization: Bearer <key>.',
-    page: 'The key does not exist, is malformed, or the header uses another scheme than Bearer. The short forms sk_live_ and sk_test_ are not accepted. Copy the key again, or create a new one: a key is shown only once.',
+    page: 'The key does not exist, is malformed, or the header uses another scheme than Bearer. The short forms sk_live_ and sk_test_ are not accepted. Copy the key again, or ask the operator of the service for a new one: a key is shown only once.',
   },
   revoked_api_key: {
     ...authentication,
     message: 'This API key was revoked. Use another key, or create a new one.',
-    page: 'The key existed and was revoked, or its value was replaced by a rotation whose grace period has ended.',
+    page: 'The key existed and was revoked, or its value was replaced by a rotation whose grace period has ended. Use the new value, or ask the operator of the service for another key.',
   },
   expired_api_key: {
     ...authentication,
     message: 'This API key has expired. Create a new one.',
-    page: 'The key was created with an expiry, and that time has passed.',
+    page: 'The key was created with an expiry, and that time has passed. Ask the operator of the service for a new one.',
   },
   ip_not_allowed: {
     ...authentication,
     message: 'This API key may not be used from your address. Add the address to the key’s allowlist.',
-    page: 'The key has an IP allowlist and the request came from an address outside of it. The address is that of the connection; X-Forwarded-For counts only when the operator has named the proxy as trusted.',
+    page: 'The key has an IP allowlist and the request came from an address outside of it. The address is that of the connection; X-Forwarded-For counts only when the operator has named the proxy as trusted. The operator also keeps the allowlist: tell them the address.',
   },
   insufficient_scope: {
     ...permission,
     message: 'This API key lacks the scope that this call needs.',
-    page: 'Keys carry scopes: read, customers, payouts, transfers, quotes, webhooks. A scope reads what it acts on, read reads everything, and what sends data out needs webhooks and read. The message names what is missing. Create a key with that scope.',
+    page: 'Keys carry scopes: read, customers, payouts, transfers, quotes, webhooks. A scope reads what it acts on, read reads everything, and what sends data out needs webhooks and read. The message names what is missing. Use a key with that scope, or ask the operator of the service for one.',
   },
   sandbox_only: {
     ...permission,
@@ -151,7 +151,7 @@ export const errors = {
   too_many_webhook_endpoints: {
     ...conflict,
     message: 'There are 20 webhook endpoints already. Delete one, or let one listen to more kinds of events.',
-    page: 'A partner may have 20 webhook endpoints in each environment. One endpoint can hear of every kind of event.',
+    page: 'A partner may have 20 webhook endpoints in each environment. One endpoint can listen to every event type.',
   },
   customer_exists: {
     ...conflict,
@@ -254,7 +254,7 @@ export const errors = {
     ...unavailable,
     message:
       'The service cannot take this request right now. Retry after the seconds in Retry-After, with the same idempotency key.',
-    page: 'Overload, a restart, or the database is out of reach. When it came after a call that moves money, the outcome may be unknown: a retry with the same idempotency key gives the original answer and never pays twice.',
+    page: 'Overload, a restart, or the database is out of reach. When it came after a call that moves money, the outcome may be unknown: a retry with the same idempotency key gives the original response and never pays twice.',
   },
 } as const satisfies Record<string, Entry>
 

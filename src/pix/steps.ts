@@ -11,7 +11,7 @@ import { intendSend } from './sends.ts'
 import { type FinalOutcome, RAIL, type Settled, settlePayout } from './settle.ts'
 import { isDoubleEndToEndId, isFinal, type Payout, payoutById } from './store.ts'
 
-/** What a worker does with a payout once it has taken it. */
+/** What a worker does with a payout once it has taken it: unknown is never failed (contract §8). */
 export type PayoutSteps = {
   /** Whoever took it has it until `ends`, by its own steady clock. */
   send(payout: Payout, ends: number): Promise<Settled | undefined>
@@ -50,7 +50,7 @@ export function payoutSteps(world: World, log: Logger, tell: (settled: Settled) 
 
   const later = (payout: Payout, ms: number) => retryAfter(world.db, 'payouts', payout, ms)
 
-  /** What is not known stays as it is, and is asked again later (contract §8). */
+  /** What is not known stays as it is, and is asked again later. */
   async function hear(payout: Payout, outcome: PixOutcome): Promise<Settled | undefined> {
     if (outcome.kind !== 'unknown' && outcome.kind !== 'accepted') return settle(payout, outcome)
     const now = world.clock.now()

@@ -74,8 +74,8 @@ h4 {
   letter-spacing: 0.07em;
   text-transform: uppercase;
 }
-p, ul, dl { margin: 0 0 1rem; }
-ul { padding-left: 1.25rem; }
+p, ul, ol, dl { margin: 0 0 1rem; }
+ul, ol { padding-left: 1.25rem; }
 li { margin-bottom: 0.4rem; }
 
 a { color: var(--accent); text-underline-offset: 0.2em; text-decoration-thickness: 1px; }

@@ -3,7 +3,7 @@ import { errors } from '../core/errors.ts'
 import { type Asset, assetNames, assets, formatMoney, money } from '../core/money.ts'
 import { commonErrors } from '../http/endpoint.ts'
 import { tiers } from '../limits/tiers.ts'
-import { type Html, html, jsonSample, sample, table } from './html.ts'
+import { type Html, html, jsonSample, prose, sample, table } from './html.ts'
 import type { OpenApi } from './openapi.ts'
 import { errorExample } from './responses.ts'
 
@@ -23,7 +23,10 @@ export function guide(openapi: OpenApi): GuideSection[] {
     amounts,
     lists(base),
     errorsSection(base),
+    retries(base),
     limits(openapi),
+    sandbox(base),
+    receiving,
     versions,
   ]
 }
@@ -69,8 +72,8 @@ ${table(
     [html`<code>svc_live_sk_…</code>`, 'Production', 'Real'],
   ],
 )}
-<p>A key is shown once, when it is made. Keep it on your server: never in an app, a web page, a repository or a log. A key can be bound to addresses, can expire, and can be rotated with an overlap, so that nothing stops.</p>
-<p>Each key carries scopes. Every call below names what it needs.</p>
+<p>The operator of this service makes your keys; each is shown once. Keep it on your server: never in an app, a web page, a repository or a log. A key can be bound to addresses, can expire, and can be rotated with an overlap, so that nothing stops.</p>
+<p>Each key carries scopes, by default all of them. A scope reads what it acts on, and every call below names what it needs. Calls of the sandbox need the scope of what they touch.</p>
 ${table(
   ['Scope', 'Allows'],
   scopes.map((scope) => [html`<code>${scope}</code>`, scopeMeanings[scope]]),
@@ -87,8 +90,8 @@ const requests: GuideSection = {
 <li>Send bodies as <code>Content-Type: application/json</code>, at most 64 KiB.</li>
 <li>A field that is not in the reference is refused, in the body and in the query, so a misspelt one never changes what a call does.</li>
 <li>Times are ISO 8601 in UTC with milliseconds: <code>2026-11-15T12:00:00.000Z</code>.</li>
-<li>Every answer has an <code>X-Request-Id</code>. Log it: it leads support straight to the request.</li>
-<li>What belongs to another partner, or to the other environment, answers exactly like what does not exist: 404.</li>
+<li>Every response has an <code>X-Request-Id</code>. Log it: it leads support straight to the request.</li>
+<li>What belongs to another partner, or to the other environment, gets the same response as what does not exist: 404.</li>
 </ul>`,
 }
 
@@ -101,7 +104,7 @@ const unitNames: Readonly<Record<Asset, string>> = {
 const amounts: GuideSection = {
   id: 'amounts',
   title: 'Amounts',
-  text: html`<p>An amount is a string that holds a whole number of the smallest unit of its asset. No floating point, no separators, no sign: digits only, without a leading zero, at most 18 of them. Answers repeat the scale in <code>decimals</code>.</p>
+  text: html`<p>An amount is a string that holds a whole number of the smallest unit of its asset. No floating point, no separators, no sign: digits only, without a leading zero, at most 18 of them. Responses repeat the scale in <code>decimals</code>.</p>
 ${table(
   ['Asset', 'Decimals', 'Smallest unit', '"1050" reads'],
   assetNames.map((asset) => [
@@ -117,9 +120,9 @@ function lists(base: string): GuideSection {
   return {
     id: 'lists',
     title: 'Lists',
-    text: html`<p>Lists answer newest first, 20 items at a time; <code>limit</code> asks for 1 to 100. When <code>has_more</code> is true, send <code>next_cursor</code> back as <code>cursor</code>, with the same filters, and go on from there. Items that arrive meanwhile do not shift the pages.</p>
+    text: html`<p>Lists are newest first, 20 items at a time; <code>limit</code> asks for 1 to 100. When <code>has_more</code> is true, send <code>next_cursor</code> back as <code>cursor</code>, with the same filters, and go on from there. Items that arrive meanwhile do not shift the pages.</p>
 <p>Go on until <code>has_more</code> is false, not until a page is short: where several filters leave few items of many, a page may have fewer than <code>limit</code>, sometimes none, and the next one goes on behind the last item that was looked at.</p>
-<p>Every list takes <code>created_after</code> (inclusive) and <code>created_before</code> (exclusive). Filters together must all fit.</p>
+<p>Every list takes <code>created_after</code> (inclusive) and <code>created_before</code> (exclusive). Filters together must all match.</p>
 <p>Treat a cursor as opaque text. It belongs to its list: with another path, other filters or another key it is <code>invalid_request</code>.</p>`,
     code: html`${sample('The next page', `curl '${base}/v1/customers?limit=50&cursor=eyJhdCI6…' \\\n  -H "Authorization: Bearer $TRILHO_KEY"`)}
 ${jsonSample('The shape of a list', { data: [], has_more: true, next_cursor: 'eyJhdCI6…' })}`,
@@ -145,9 +148,100 @@ ${table(
     statuses(type).join(', '),
   ]),
 )}
-<p id="common-errors">Any call may answer ${anywhere}, so these are not repeated below. After 429 and 503 wait for the seconds in <code>Retry-After</code>. If a call that moves money got no answer, repeat it with the same idempotency key: it never pays twice.</p>`,
+<p id="common-errors">Any call may return ${anywhere}, so these are not repeated below. After 429 and 503 wait for the seconds in <code>Retry-After</code>. If a call that moves money got no response, <a href="#retries">repeat it</a> with the same idempotency key: it never pays twice.</p>`,
     code: jsonSample('An error', errorExample('invalid_amount', base)),
   }
+}
+
+function retries(base: string): GuideSection {
+  return {
+    id: 'retries',
+    title: 'Retries',
+    text: html`<p>Payouts and transfers carry an <code>idempotency_key</code> of yours, in the body. After a time-out, a broken connection or a 5xx send the <em>same body with the same key</em>: you get the first response, to the byte, with <code>Idempotent-Replayed: true</code>, and the money moves once.</p>
+<ul>
+<li>A key is 1 to 255 printable ASCII characters, and counts for 24 hours, for one API key and one kind of call. Take the id of what you pay for, such as an invoice.</li>
+<li>The same key with another body is 409 <code>idempotency_conflict</code>, and moves nothing.</li>
+<li>A refusal by a rule (422) uses the key up: a new attempt needs a new key. Every other refusal leaves it free.</li>
+<li>A retry repeats what the first call was told, also when it was <code>processing</code>. For the current state read the object, or wait for its event.</li>
+<li>A quote needs no key: executed again, it returns the same trade.</li>
+<li><code>?dry_run=true</code> on payouts, transfers and execute runs every check and moves nothing.</li>
+</ul>`,
+    code: sample(
+      'Safe to send again',
+      `curl -X POST ${base}/v1/pix/payouts \\\n  -H "Authorization: Bearer $TRILHO_KEY" \\\n  -H "Content-Type: application/json" \\\n  -d '{\n    "customer_id": "cus_…",\n    "amount": "1050",\n    "counterparty": {"type": "pix_key", "pix_key": "529.982.247-25"},\n    "idempotency_key": "invoice-1042"\n  }'`,
+    ),
+  }
+}
+
+const pixKeys: readonly (readonly [string, string])[] = [
+  ['a CPF or CNPJ', 'Its holder has that document; any other than the customer’s own is refused'],
+  [
+    '`ac03@sandbox.test`, or `ac06` `ac07` `am02` `be01` `ds04` `rr04` `ab03`',
+    'Accepted, then `failed` with that code',
+  ],
+  ['`slow@sandbox.test`', '`processing`; completes after 15 seconds'],
+  ['`timeout@sandbox.test`', 'The network is silent; found completed after 10 seconds'],
+  ['`lost@sandbox.test`', 'The first try never arrives; sent again under the same id, completes'],
+  ['`garbage@sandbox.test`', 'The network makes no sense; found completed a moment later'],
+  ['`notfound@sandbox.test`', '`pix_key_not_found`'],
+  ['`other-owner@sandbox.test`', '`counterparty_not_allowed`'],
+  ['any other valid key', 'Completes at once'],
+]
+
+const lastDigits: readonly (readonly [string, string])[] = [
+  ['`9001`', 'Refused before it is broadcast: `failed`'],
+  ['`9002`', 'Broadcast, then reverted: `failed`'],
+  ['`9003`', 'Stays `processing` until told otherwise'],
+  ['`9004`', 'Dropped with its block, mined again: `confirmed`'],
+  ['anything else', '`confirmed` after a few seconds'],
+]
+
+const proseRows = (rows: readonly (readonly string[])[]) => rows.map((row) => row.map(prose))
+
+function sandbox(base: string): GuideSection {
+  return {
+    id: 'sandbox-values',
+    title: 'Sandbox',
+    text: html`<p>The sandbox has the same rules and limits as production, test money, and simulated networks. What they do is decided by what you send, never by chance. Webhooks really leave.</p>
+${table(['Pix key of a payout', 'What happens'], proseRows(pixKeys))}
+${table(['Amount of a transfer ends in', 'What happens'], proseRows(lastDigits))}
+<p>Prices stand still until you move them: 5.40 BRL for a USDT, 100000 USDT for a BTC. The calls under <code>/v1/sandbox</code> put money in, end payouts and transfers, expire quotes, set prices and send sample events.</p>`,
+    code: sample(
+      'Test money',
+      `curl -X POST ${base}/v1/sandbox/deposits \\\n  -H "Authorization: Bearer $TRILHO_KEY" \\\n  -H "Content-Type: application/json" \\\n  -d '{"customer_id": "cus_…", "asset": "BRL", "amount": "10000"}'`,
+    ),
+  }
+}
+
+const verification = `import { createHmac, timingSafeEqual } from 'node:crypto'
+
+// body: the bytes as they came, before they are parsed
+function isOurs(secret, headers, body) {
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+  const id = headers['webhook-id']
+  const time = headers['webhook-timestamp']
+  const mac = createHmac('sha256', key)
+    .update(\`\${id}.\${time}.\${body}\`).digest('base64')
+  const expected = Buffer.from(\`v1,\${mac}\`)
+  const age = Date.now() / 1000 - Number(time)
+  return Math.abs(age) < 300 && headers['webhook-signature'].split(' ')
+    .map((one) => Buffer.from(one))
+    .some((one) => one.length === expected.length
+      && timingSafeEqual(one, expected))
+}`
+
+const receiving: GuideSection = {
+  id: 'receiving-webhooks',
+  title: 'Receiving webhooks',
+  text: html`<p>Every event is sent to your endpoints as it happens, and stays in <a href="#events_list">the log of events</a>, which can be read from any point. Deliveries are signed as <em>Standard Webhooks 1.0</em> says, so there is a package for most languages.</p>
+<ol>
+<li><strong>Verify</strong> the bytes as they came, before you parse them. Refuse what is older than five minutes: every attempt is signed anew.</li>
+<li><strong>Respond</strong> with 2xx within 10 seconds, and do the work after that. Anything else is tried again, over about three days.</li>
+<li><strong>Expect it twice</strong>, and out of order. Remember <code>webhook-id</code>; <code>sequence</code> rises per object, so drop what is lower than what you have seen.</li>
+<li><strong>Catch up</strong> from the log when you were down: <code>GET /v1/events?after=…</code> with the cursor of the last page misses nothing.</li>
+</ol>
+<p>A program on your own machine has no public address: <code>npx trilho listen --forward-to http://localhost:3000/webhooks</code> brings it the events of your key, signed in the same way.</p>`,
+  code: sample('Verify a signature, with nothing but Node', verification),
 }
 
 function limits(openapi: OpenApi): GuideSection {
@@ -167,7 +261,7 @@ function limits(openapi: OpenApi): GuideSection {
   return {
     id: 'limits',
     title: 'Limits',
-    text: html`<p>Each key has a limit per minute and one per UTC day, by the tier of the partner. Past it the answer is 429 with <code>Retry-After</code>; a refused request uses nothing up. <code>GET /v1/usage</code> shows every window.</p>
+    text: html`<p>Each key has a limit per minute and one per UTC day, by the tier of the partner. Past it the response is 429 with <code>Retry-After</code>; a refused request uses nothing up. <code>GET /v1/usage</code> shows every window.</p>
 ${table(
   ['Tier', 'Per minute', 'Per day'],
   [
@@ -178,7 +272,7 @@ ${table(
 )}
 ${own.length > 0 && html`<p>Some calls have a limit of their own besides.</p>${table(['Call', 'Limit'], own)}`}`,
     code: sample(
-      'On every answer',
+      'On every response',
       'X-Request-Id: req_01kc3v4x9zq8rj5m2t7w6y0ahb\nX-RateLimit-Limit: 100\nX-RateLimit-Remaining: 99\nX-RateLimit-Reset: 1794744060',
     ),
   }
@@ -187,7 +281,7 @@ ${own.length > 0 && html`<p>Some calls have a limit of their own besides.</p>${t
 const versions: GuideSection = {
   id: 'versions',
   title: 'Versions',
-  text: html`<p>Version 1 only grows: new fields, calls, event kinds and error codes may appear at any time, so ignore what you do not know. Anything that would break a caller becomes <code>/v2</code>, and both run side by side for at least twelve months.</p>`,
+  text: html`<p>Version 1 only grows: new fields, calls, event types and error codes may appear at any time, so ignore what you do not know. Anything that would break a caller becomes <code>/v2</code>, and both run side by side for at least twelve months.</p>`,
 }
 
 function figure(number: number): string {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { Type as T } from 'typebox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -7,6 +8,7 @@ import { commonErrors, type Endpoint, endpoint, errorsOf, methodAndPath } from '
 import { pageSecurityPolicy } from '../http/headers.ts'
 import { Fields } from '../http/schema.ts'
 import { eventSamples } from '../sandbox/samples.ts'
+import { newSecret, showSecret, signatureHeaders } from '../webhooks/signature.ts'
 import { buildOpenApi } from './openapi.ts'
 import { registerPages, renderErrorIndex, renderErrorPage, renderReference } from './pages.ts'
 
@@ -86,6 +88,29 @@ test.each(errorCodes)('the page of %s says what it means', (code) => {
   expect(text).toContain(errors[code].page.replaceAll('`', ''))
   expect(text).toContain(`https://api.example.com/docs/errors/${code}`)
   expect(renderErrorIndex()).toContain(`href="/docs/errors/${code}"`)
+})
+
+test('the check of a signature that the guide shows takes ours, and nothing else', async () => {
+  const [code] = /import \{ createHmac[\s\S]*?\n\}/.exec(textOf(reference))!
+  const { isOurs } = await import(`data:text/javascript,${encodeURIComponent(`${code}\nexport { isOurs }`)}`)
+  const secret = newSecret()
+  const body = '{"id":"evt_1"}'
+  const headers = signatureHeaders({ id: 'evt_1', body, at: new Date(), secrets: [newSecret(), secret] })
+  const old = signatureHeaders({ id: 'evt_1', body, at: new Date(Date.now() - 400_000), secrets: [secret] })
+  expect(isOurs(showSecret(secret), headers, body)).toBe(true)
+  expect(isOurs(showSecret(newSecret()), headers, body)).toBe(false)
+  expect(isOurs(showSecret(secret), headers, `${body} `)).toBe(false)
+  expect(isOurs(showSecret(secret), old, body)).toBe(false)
+})
+
+test('partners read of the magic values of the sandbox where they read of the calls', () => {
+  const guide = readFileSync(new URL('../../docs/guides/sandbox.md', import.meta.url), 'utf8')
+  const names = [...guide.matchAll(/`([a-z0-9-]+@sandbox\.test|9\d{3}|[a-z]{2}\d{2})`/g)].map(
+    ([, name]) => name!,
+  )
+  expect(names.length).toBeGreaterThan(15)
+  const text = textOf(reference)
+  expect(names.filter((name) => !text.includes(name))).toEqual([])
 })
 
 test('text is escaped, wherever it comes from', () => {

@@ -65,7 +65,7 @@ export function renderReference(openapi: OpenApi): string {
 ${sections.map(guideSection)}
 ${openapi.tags.map((tag) => group(tag, entries, openapi))}
 <section class="group" id="objects" aria-labelledby="objects-title">
-<header class="prose"><h2 id="objects-title">Objects</h2><p>The shapes that several answers share.</p></header>
+<header class="prose"><h2 id="objects-title">Objects</h2><p>The shapes that several responses share.</p></header>
 ${names.map((name) => object(name, openapi))}
 </section>`,
   })
@@ -137,12 +137,12 @@ function webhooksIn({ webhooks }: OpenApi, { name }: Tag): Webhook['post'][] {
     .filter(({ tags }) => tags[0] === name)
 }
 
-/** The headers of a delivery and what your server should answer, which are the same for every type. */
+/** The headers of a delivery and how your server should respond, which are the same for every type. */
 function webhookRules([first]: readonly Webhook['post'][], { components }: OpenApi): Html | false {
   if (!first) return false
   const nameIn = ({ $ref }: Ref) => $ref.split('/').at(-1)!
   return html`<h4>Headers</h4>${parameterList(first.parameters.map((ref) => components.parameters[nameIn(ref)] as Parameter))}
-<h4>Your answer</h4>
+<h4>Your response</h4>
 <ul class="answers">${Object.entries(first.responses).map(
     ([status, ref]) =>
       html`<li><span class="status">${status === 'default' ? '…' : status}</span> <span>${prose(components.responses[nameIn(ref)]!.description)}</span></li>
@@ -194,7 +194,7 @@ function answers(entry: Entry): Html {
   const [status, success] = successOf(entry)
   const schema = success.content?.['application/json'].schema
   const own = entry['x-errors'].filter((code) => !commonErrors.includes(code))
-  return html`<h4>Answers</h4>
+  return html`<h4>Responses</h4>
 <ul class="answers">
 <li><span class="status good">${status}</span> <span>${schema ? answerType(schema) : 'No content'}</span></li>
 ${own.map(
@@ -202,7 +202,7 @@ ${own.map(
     code,
   ) => html`<li><span class="status">${errors[code].status}</span> <a href="/docs/errors/${code}"><code>${code}</code></a></li>
 `,
-)}<li><span class="status">…</span> <a href="#common-errors">what any call may answer</a></li>
+)}<li><span class="status">…</span> <a href="#common-errors">what any call may return</a></li>
 </ul>`
 }
 
@@ -216,7 +216,7 @@ function answerType(schema: Parameters<typeof typeOf>[0]): Html {
 function answerSample(entry: Entry): Html {
   const [status, success] = successOf(entry)
   const content = success.content?.['application/json']
-  return content ? jsonSample(`Answer · ${status}`, content.example) : html``
+  return content ? jsonSample(`Response · ${status}`, content.example) : html``
 }
 
 function successOf({ responses }: Operation): [status: string, response: Response] {
@@ -290,9 +290,9 @@ const typeTitles: Readonly<Record<ErrorType, readonly [title: string, about: str
 
 const advice: Readonly<Record<ErrorType, string>> = {
   authentication_error:
-    'Check which key your program really sends, and in which environment you made it. Wrong keys are counted per address, so stop retrying and fix the key first.',
+    'Check which key your program really sends, and of which environment it is. Wrong keys are counted per address, so stop retrying and fix the key first. The operator of the service makes new keys, and sets their scopes and addresses.',
   permission_error:
-    'Repeating the call does not help. Use a key that is allowed to make it, or have the block lifted, then call again.',
+    'Repeating the call does not help. Use a key that is allowed to make it, or ask the operator of the service for the scope or for the block to be lifted.',
   invalid_request_error:
     'Read `message` and, where it is there, `param`, and correct the request. Nothing was changed, and an idempotency key that came with it can be used again.',
   not_found_error:
@@ -331,7 +331,7 @@ export function renderErrorPage(code: ErrorCode, openapi: OpenApi): string {
 <p>${prose(advice[type])}</p>
 ${details && html`<h2>Details</h2>${schemaList(details, 'answer')}`}
 <h2>Example</h2>
-${jsonSample(`Answer · ${status}`, errorExample(code, openapi.servers[0].url))}
+${jsonSample(`Response · ${status}`, errorExample(code, openapi.servers[0].url))}
 ${whereItHappens(code, openapi)}
 <p class="back"><a href="/docs/errors">All error codes</a></p>
 </article>`,
@@ -340,7 +340,7 @@ ${whereItHappens(code, openapi)}
 
 function whereItHappens(code: ErrorCode, openapi: OpenApi): Html | false {
   if (commonErrors.includes(code))
-    return html`<h2>Where it happens</h2><p>Any call under <code>/v1</code> may answer it.</p>`
+    return html`<h2>Where it happens</h2><p>Any call under <code>/v1</code> may return it.</p>`
   const entries = entriesOf(openapi).filter((entry) => entry['x-errors'].includes(code))
   return (
     entries.length > 0 &&
@@ -365,7 +365,7 @@ export function renderErrorIndex(): string {
     main: html`<article class="error">
 <p class="crumbs"><a href="/docs">Reference</a> / Errors</p>
 <h1>Errors</h1>
-<p class="lede">Every code the API can answer, by its type. Decide by <code>code</code>: the type is for the cases you do not treat one by one.</p>
+<p class="lede">Every code the API can return, by its type. Decide by <code>code</code>: the type is for the cases you do not treat one by one.</p>
 ${types.map(errorGroup)}
 </article>`,
   })
