@@ -1,4 +1,4 @@
-import { exceptionWrite } from '../exceptions/store.ts'
+import { exceptionWrite, recordException } from '../exceptions/store.ts'
 import type { Write } from '../ledger/command.ts'
 import type { World } from '../world.ts'
 
@@ -26,4 +26,24 @@ export function contradictionWrite(
     },
     now,
   )
+}
+
+/** The same where nothing is booked at all, so that there is no transaction to be a part of. */
+export function recordContradiction(
+  world: Pick<World, 'db' | 'clock'>,
+  seen: {
+    readonly rail: string
+    readonly object: { readonly id: string; readonly partner_id: string; readonly status: string }
+    readonly said: Readonly<Record<string, unknown>>
+    readonly problem?: string
+  },
+): Promise<void> {
+  const { rail, object, said, problem } = seen
+  return recordException(world.db, world.clock, {
+    kind: 'contradiction',
+    rail,
+    object_id: object.id,
+    partner_id: object.partner_id,
+    details: { booked: object.status, rail_says: said, ...(problem === undefined ? {} : { problem }) },
+  })
 }

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
 import { crashPoint } from '../core/crash-point.ts'
 import { retryAfter } from '../db/due.ts'
+import { recordContradiction } from '../desk/contradictions.ts'
 import { endFollowUp, type FollowUp } from '../desk/resolutions.ts'
-import { recordException } from '../exceptions/store.ts'
 import type { PixOutcome, PixStatus } from '../rails/pix/rail.ts'
 import type { World } from '../world.ts'
 import { orderOf } from './order.ts'
@@ -23,91 +23,95 @@ export type PayoutSteps = {
 const HELD_MS = 5000
 
 export function payoutSteps(world: World, log: Logger, tell: (settled: Settled) => void): PayoutSteps {
-  async function settle(payout: Payout, outcome: FinalOutcome): Promise<Settled> {
-    crashPoint('before_settle')
-    const settled = await world
-      .commit(settlePayout(world, payout, outcome, { by: 'rail', attempt: payout.attempts }))
-      .catch((error: unknown) => refuseDouble(payout, outcome, error))
-    if (isFinal(settled.payout)) tell(settled)
-    return settled
+  const at: Hands = { world, log, tell }
+  return {
+    send: (payout, ends) => send(at, payout, ends),
+    lookAfter: (payout) => lookAfter(at, payout),
+    compare: (followed) => compare(at, followed),
   }
+}
 
-  /** Paid, it says, under an id that another payout has: nothing is booked, and somebody must look. */
-  async function refuseDouble(payout: Payout, outcome: FinalOutcome, error: unknown): Promise<never> {
-    if (isDoubleEndToEndId(error)) {
-      const { id: object_id, partner_id, status: booked } = payout
-      const details = { booked, rail_says: outcome, problem: 'another payout has this end_to_end_id' }
-      await recordException(world.db, world.clock, {
-        kind: 'contradiction',
-        rail: RAIL,
-        object_id,
-        partner_id,
-        details,
-      })
-    }
-    throw error
+/** What every step needs. */
+type Hands = {
+  readonly world: World
+  readonly log: Logger
+  /** Told of every payout that has come to its end. */
+  readonly tell: (settled: Settled) => void
+}
+
+async function settle({ world, tell }: Hands, payout: Payout, outcome: FinalOutcome): Promise<Settled> {
+  crashPoint('before_settle')
+  const settled = await world
+    .commit(settlePayout(world, payout, outcome, { by: 'rail', attempt: payout.attempts }))
+    .catch((error: unknown) => refuseDouble(world, payout, outcome, error))
+  if (isFinal(settled.payout)) tell(settled)
+  return settled
+}
+
+/** Paid, it says, under an id that another payout has: nothing is booked, and somebody must look. */
+async function refuseDouble(
+  world: World,
+  object: Payout,
+  said: FinalOutcome,
+  error: unknown,
+): Promise<never> {
+  const problem = 'another payout has this end_to_end_id'
+  if (isDoubleEndToEndId(error)) await recordContradiction(world, { rail: RAIL, object, said, problem })
+  throw error
+}
+
+const later = (world: World, payout: Payout, ms: number) => retryAfter(world.db, 'payouts', payout, ms)
+
+/** What is not known stays as it is, and is asked again later. */
+async function hear(at: Hands, payout: Payout, outcome: PixOutcome): Promise<Settled | undefined> {
+  if (outcome.kind !== 'unknown' && outcome.kind !== 'accepted') return settle(at, payout, outcome)
+  const now = at.world.clock.now()
+  const ask_in = outcome.ask_at && outcome.ask_at.getTime() - now
+  await later(at.world, payout, askAgainAfter(now - payout.created_at.getTime(), ask_in))
+  return undefined
+}
+
+/** Never beyond the lease: whoever comes after must be able to count on that nobody sends any more. */
+async function send(at: Hands, payout: Payout, ends: number): Promise<Settled | undefined> {
+  const { world, log } = at
+  crashPoint('before_send')
+  if (performance.now() + world.rail_timeout_ms > ends) return undefined
+  // A machine that was suspended finds its steady clock where it left it; the other one has gone on.
+  if (world.clock.now() + world.rail_timeout_ms > payout.next_attempt_at.getTime()) return undefined
+  const outcome = await world.pix.send(orderOf(payout)).catch(unknown(log))
+  crashPoint('after_send')
+  return hear(at, payout, outcome)
+}
+
+/** Ask first. Sending first could pay a second time. */
+async function lookAfter(at: Hands, payout: Payout): Promise<void> {
+  const { world, log } = at
+  const status: PixStatus = await world.pix.status(orderOf(payout)).catch(unknown(log))
+  if (status.kind !== 'absent') return void (await hear(at, payout, status))
+  const since = performance.now()
+  const intent = await world.commit(intendSend(world, payout))
+  switch (intent.kind) {
+    case 'send':
+      return void (await send(at, payout, since + intent.left_ms))
+    case 'wait':
+      return later(world, payout, intent.ms)
+    case 'held':
+      return later(world, payout, HELD_MS)
   }
+}
 
-  const later = (payout: Payout, ms: number) => retryAfter(world.db, 'payouts', payout, ms)
-
-  /** What is not known stays as it is, and is asked again later. */
-  async function hear(payout: Payout, outcome: PixOutcome): Promise<Settled | undefined> {
-    if (outcome.kind !== 'unknown' && outcome.kind !== 'accepted') return settle(payout, outcome)
-    const now = world.clock.now()
-    const ask_in = outcome.ask_at && outcome.ask_at.getTime() - now
-    await later(payout, askAgainAfter(now - payout.created_at.getTime(), ask_in))
-    return undefined
-  }
-
-  /** Never beyond the lease: whoever comes after must be able to count on that nobody sends any more. */
-  async function send(payout: Payout, ends: number): Promise<Settled | undefined> {
-    crashPoint('before_send')
-    if (performance.now() + world.rail_timeout_ms > ends) return undefined
-    // A machine that was suspended finds its steady clock where it left it; the other one has gone on.
-    if (world.clock.now() + world.rail_timeout_ms > payout.next_attempt_at.getTime()) return undefined
-    const outcome = await world.pix.send(orderOf(payout)).catch(unknown(log))
-    crashPoint('after_send')
-    return hear(payout, outcome)
-  }
-
-  /** Ask first. Sending first could pay a second time. */
-  async function lookAfter(payout: Payout): Promise<void> {
-    const status: PixStatus = await world.pix.status(orderOf(payout)).catch(unknown(log))
-    if (status.kind !== 'absent') return void (await hear(payout, status))
-    const since = performance.now()
-    const intent = await world.commit(intendSend(world, payout))
-    switch (intent.kind) {
-      case 'send':
-        return void (await send(payout, since + intent.left_ms))
-      case 'wait':
-        return later(payout, intent.ms)
-      case 'held':
-        return later(payout, HELD_MS)
-    }
-  }
-
-  /** Decided by an operator: whether the rail tells the same. */
-  async function compare({ resource_id }: FollowUp): Promise<void> {
-    const payout = await payoutById(world.db, resource_id)
-    if (!payout) return
-    const status: PixStatus = await world.pix.status(orderOf(payout)).catch(unknown(log))
-    if (status.kind === 'absent' && payout.status === 'completed') await noteNeverGot(payout)
-    if (status.kind === 'unknown' || status.kind === 'accepted' || status.kind === 'absent') return
-    await settle(payout, status)
-    await endFollowUp(world.db, resource_id)
-  }
-
-  /** Completed on somebody's word, and the rail is sure that it never got it. */
-  const noteNeverGot = ({ id: object_id, partner_id, status: booked }: Payout) =>
-    recordException(world.db, world.clock, {
-      kind: 'contradiction',
-      rail: RAIL,
-      object_id,
-      partner_id,
-      details: { booked, rail_says: { kind: 'absent' } },
-    })
-
-  return { send, lookAfter, compare }
+/** Decided by an operator: whether the rail tells the same. */
+async function compare(at: Hands, { resource_id }: FollowUp): Promise<void> {
+  const { world, log } = at
+  const payout = await payoutById(world.db, resource_id)
+  if (!payout) return
+  const status: PixStatus = await world.pix.status(orderOf(payout)).catch(unknown(log))
+  // Completed on somebody's word, and the rail is sure that it never got it.
+  if (status.kind === 'absent' && payout.status === 'completed')
+    await recordContradiction(world, { rail: RAIL, object: payout, said: { kind: 'absent' } })
+  if (status.kind === 'unknown' || status.kind === 'accepted' || status.kind === 'absent') return
+  await settle(at, payout, status)
+  await endFollowUp(world.db, resource_id)
 }
 
 const unknown =
