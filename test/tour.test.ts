@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeCpf } from '../src/core/document.ts'
-import { compiledCli } from './support/cli.ts'
+import { compiledCli } from './support/compiled.ts'
 import { startTestService, type TestService, testEnv } from './support/service.ts'
 
 /** The commands of the README's tour and of the quickstart, as a reader pastes them, against a service that has a demo. */

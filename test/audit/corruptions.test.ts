@@ -12,7 +12,7 @@ import { size } from '../support/size.ts'
  * row that tells of money, rows that are gone, rows that are there twice, values that changed places, movements that
  * never were. The audit must name every single one; what it cannot see is listed, with the reason.
  */
-const RUNS = size(3000, 60)
+const RUNS = size(3000, 20)
 
 /** The rows that are corrupted. What is not of money, or may rightly be gone, is left alone. */
 const tables: Record<string, { key: string; where?: string }> = {

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { chmod, cp, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { afterAll } from 'vitest'
+import { type Printed, runInHost } from './cli-hosts.ts'
+import { compiledCli } from './compiled.ts'
 import { until } from './wait.ts'
 
 export type Ran = {
@@ -22,42 +22,12 @@ export type Started = {
   out(): string
 }
 
-const root = fileURLToPath(new URL('../../', import.meta.url))
-let compiled: Promise<string> | undefined
-const folders: string[] = []
-afterAll(async () => {
-  for (const folder of folders) await rm(folder, { recursive: true, force: true })
-})
+const envOf = (env: Record<string, string>) => ({ PATH: process.env.PATH, HOME: process.env.HOME, ...env })
 
-/** The command line as it is installed: compiled. Started from its sources, each run would take three times as long. */
-export function compiledCli(): Promise<string> {
-  compiled ??= compile()
-  return compiled
-}
-
-async function compile(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'trilho-cli-'))
-  folders.push(folder)
-  const dist = join(folder, 'dist')
-  const options = ['--noCheck', '--incremental', 'false', '--tsBuildInfoFile', 'null', '--outDir', dist]
-  execFileSync(
-    process.execPath,
-    ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', ...options],
-    {
-      cwd: root,
-    },
-  )
-  for (const folder of ['db/migrations', 'db/functions'])
-    await cp(join(root, 'src', folder), join(dist, folder), { recursive: true })
-  await cp(join(root, 'package.json'), join(folder, 'package.json'))
-  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
-  return join(dist, 'cli/trilho.js')
-}
-
-/** Starts `trilho …` with nothing in its environment but what is given. */
+/** Starts `trilho …` in a process of its own, with nothing in its environment but what is given. */
 export async function startCli(args: readonly string[], env: Record<string, string>): Promise<Started> {
   const child = spawn(process.execPath, [await compiledCli(), ...args], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    env: envOf(env),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let out = ''
@@ -69,23 +39,28 @@ export async function startCli(args: readonly string[], env: Record<string, stri
     err += chunk
   })
   const ended = new Promise<Ran>((resolve) =>
-    child.once('close', (code, signal) =>
-      resolve({
-        code,
-        signal,
-        out,
-        err,
-        json: args.includes('--json') && out !== '' ? JSON.parse(out) : undefined,
-      }),
-    ),
+    child.once('close', (code, signal) => resolve(ranOf(args, { code, signal, out, err }))),
   )
   return { process: child, ended, out: () => out }
 }
 
-/** Runs `trilho …` to its end. */
+/** Runs `trilho …` to its end, where it can be in a process that others ran in before. */
 export async function runCli(args: readonly string[], env: Record<string, string>): Promise<Ran> {
-  return (await startCli(args, env)).ended
+  if (needsProcess(args, env)) return (await startCli(args, env)).ended
+  return ranOf(args, { ...(await runInHost(await compiledCli(), args, envOf(env))), signal: null })
 }
+
+/** A server, and what a process reads of its environment when it starts. */
+const needsProcess = ([command]: readonly string[], env: Record<string, string>): boolean =>
+  command === 'serve' || Object.keys(env).some((name) => name === 'CRASH_AT' || name.startsWith('NODE_'))
+
+const ranOf = (
+  args: readonly string[],
+  printed: Pick<Ran, 'code' | 'signal'> & Omit<Printed, 'code'>,
+): Ran => ({
+  ...printed,
+  json: args.includes('--json') && printed.out !== '' ? JSON.parse(printed.out) : undefined,
+})
 
 /** A folder for an embedded database, and its end. Others may enter it, as PostgreSQL may run as another user. */
 export async function tempDataDir(): Promise<{ data_dir: string; remove(): Promise<void> }> {

@@ -4,6 +4,7 @@ import { inject } from 'vitest'
 import { migrate } from '../../src/db/migrate.ts'
 import type { SchemaName, Seat } from '../../src/db/pool.ts'
 import { openSeats, type Seats } from '../../src/db/seat.ts'
+import { TEMPLATE } from './template.ts'
 
 export type TestDatabase = { readonly url: string; drop(): Promise<void> }
 
@@ -22,10 +23,11 @@ export const prepareDatabase = (url: string): Promise<string[]> => migrate(url, 
 export async function createDatabase(options: { migrated?: boolean } = {}): Promise<TestDatabase> {
   const admin_url = inject('postgres_url')
   const name = `t_${randomBytes(6).toString('hex')}`
-  await asAdmin(admin_url, [`CREATE DATABASE ${name}`])
+  const migrated = options.migrated ?? true
+  await asAdmin(admin_url, [`CREATE DATABASE ${name}${migrated ? ` TEMPLATE ${TEMPLATE}` : ''}`])
   const url = new URL(admin_url)
   url.pathname = `/${name}`
-  if (options.migrated !== false) await prepareDatabase(url.href)
+  if (migrated) await prepareDatabase(url.href)
   return {
     url: url.href,
     async drop() {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { startEmbedded } from '../../src/db/embedded/start.ts'
+import { makeTemplate } from './template.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -10,10 +11,11 @@ declare module 'vitest' {
   }
 }
 
-/** One real PostgreSQL for the whole run; every test file makes a database of its own in it. */
+/** One real PostgreSQL for the whole run; every test file makes a database of its own in it, from a template. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const data_dir = await mkdtemp(join(tmpdir(), 'trilho-test-'))
   const postgres = await startEmbedded({ data_dir, settings: { max_connections: '300' } })
+  await makeTemplate(postgres.url)
   project.provide('postgres_url', postgres.url)
   return async () => {
     await postgres.stop()

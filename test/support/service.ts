@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { systemClock } from '../../src/core/clock.ts'
 import { makeCpf } from '../../src/core/document.ts'
@@ -17,6 +16,7 @@ import { type Office, openOffice } from '../../src/operator/office.ts'
 import { createPartner, editPartner, openShared, type Shared } from '../../src/partners/partners.ts'
 import type { Worlds } from '../../src/world.ts'
 import { type Api, openApi } from './api.ts'
+import { compiledCli } from './compiled.ts'
 import { createDatabase, seatsAt, TEST_KEY, type TestDatabase } from './database.ts'
 import { METRICS_TOKEN } from './metrics.ts'
 
@@ -122,18 +122,19 @@ export function openHands(database: TestDatabase, keys?: readonly Buffer[]) {
   }
 }
 
-/** A server in a process of its own, which can be killed; of another version, if its folder is given. */
+/** A server in a process of its own, which can be killed; from the sources of another version, if their folder is given. */
 export async function spawnServer(
   env: Record<string, string>,
-  root = fileURLToPath(new URL('../../', import.meta.url)),
+  sources?: string,
 ): Promise<{
   url: string
   process: ChildProcess
   output(): string
   kill(signal: NodeJS.Signals): Promise<void>
 }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', join(root, 'src/cli/trilho.ts'), 'serve'], {
-    cwd: root,
+  const program = sources ? ['--import', 'tsx', join(sources, 'src/cli/trilho.ts')] : [await compiledCli()]
+  const child = spawn(process.execPath, [...program, 'serve'], {
+    cwd: sources,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
