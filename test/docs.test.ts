@@ -115,7 +115,8 @@ test('every npm script that is named exists', () => {
 
 describe('every trilho command that is named', () => {
   const listed = [...help.matchAll(/^ {2}([a-z-]+(?: [a-z-]+)?)(?= [A-Z]| {2})/gm)].map(([, name]) => name!)
-  const known = new Set([...listed, 'help'])
+  const groups = listed.flatMap((name) => (name.includes(' ') ? [name.split(' ')[0]!] : []))
+  const known = new Set([...listed, ...groups, 'help'])
   const typed =
     /(?:\bnpx trilho|\bbin\/trilho\.js|(?<![\w./:@"-])trilho) ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?([^|)]*)/g
   const named = documents.flatMap((document) =>
@@ -139,7 +140,7 @@ describe('every trilho command that is named', () => {
     const options = new Map(declared.map(({ name, options = {} }) => [name, Object.keys(options)]))
     expect([...options.keys()].sort()).toEqual([...listed].sort())
     const takes = (name: string, option: string) =>
-      ['--json', '--help', ...(options.get(name) ?? []).map((own) => `--${own}`)].includes(option)
+      ['--json', '--help', '--as', ...(options.get(name) ?? []).map((own) => `--${own}`)].includes(option)
     expect(named.filter((one) => one.options.some((option) => !takes(one.name, option)))).toEqual([])
   })
 })
@@ -152,7 +153,7 @@ test('every setting that is named is in .env.example', () => {
   // Read by single commands or by tests, or set by the reader for the examples; assets in the options of a command.
   const others = new Set([
     ...['OPERATOR_PASSWORD', 'TRILHO_KEY', 'CRASH_AT', 'KEY', 'CUSTOMER', 'BODY'],
-    ...['OPERATOR_CODE', 'XDG_CONFIG_HOME'],
+    ...['OPERATOR_CODE', 'XDG_CONFIG_HOME', 'NO_COLOR'],
     ...['USDT', 'BTC'],
     ...['PAYOUT', 'WEBHOOK_SECRET'],
   ])

@@ -16,13 +16,13 @@ export const eventCommands: CliCommand[] = [
     options: {
       ...remoteOptions,
       'forward-to': { type: 'string', value: 'URL', about: 'Where to POST them', required: true },
-      events: { type: 'string', value: 'LIST', about: 'Kinds, separated by commas; all when absent' },
+      events: { type: 'string', value: 'LIST', about: 'Event types, separated by commas; all by default' },
       after: {
         type: 'string',
         value: 'EVENT|start',
-        about: 'Begin behind this event; with the next one when absent',
+        about: 'Begin behind this event; by default with the next one',
       },
-      secret: { type: 'string', value: 'whsec_…', about: 'Sign with this secret; a new one when absent' },
+      secret: { type: 'string', value: 'whsec_…', about: 'Sign with this secret; by default a new one' },
       once: { type: 'boolean', about: 'Stop when everything that is there was forwarded' },
     },
     async run(input) {
@@ -78,7 +78,9 @@ export const eventCommands: CliCommand[] = [
 function kindsOf(input: Input): string[] {
   const kinds = (option(input, 'events') ?? '').split(',').filter((kind) => kind !== '')
   const unknown = kinds.find((kind) => !eventTypes.includes(kind as never))
-  return unknown === undefined ? kinds : usage(`--events has ${unknown}. Kinds are ${eventTypes.join(', ')}.`)
+  return unknown === undefined
+    ? kinds
+    : usage(`--events has ${unknown}. Event types are ${eventTypes.join(', ')}.`)
 }
 
 const newest = async (remote: Remote): Promise<string> =>

@@ -4,7 +4,7 @@ import { type CliOption, type Input, option, usage } from './command.ts'
 
 /** Commands for partners speak to the API like every other program of theirs: over HTTP, with an API key. */
 export const remoteOptions: Readonly<Record<string, CliOption>> = {
-  url: { type: 'string', value: 'URL', about: 'Where the service is; this machine’s when absent' },
+  url: { type: 'string', value: 'URL', about: 'Where the service is; by default on this machine' },
 }
 
 const UNREACHABLE_MS = 1000

@@ -47,17 +47,18 @@ export const errors = {
   },
   revoked_api_key: {
     ...authentication,
-    message: 'This API key was revoked. Use another key, or create a new one.',
+    message: 'This API key was revoked. Use another key, or ask the operator of the service for a new one.',
     page: 'The key existed and was revoked, or its value was replaced by a rotation whose grace period has ended. Use the new value, or ask the operator of the service for another key.',
   },
   expired_api_key: {
     ...authentication,
-    message: 'This API key has expired. Create a new one.',
+    message: 'This API key has expired. Use another key, or ask the operator of the service for a new one.',
     page: 'The key was created with an expiry, and that time has passed. Ask the operator of the service for a new one.',
   },
   ip_not_allowed: {
     ...authentication,
-    message: 'This API key may not be used from your address. Add the address to the key’s allowlist.',
+    message:
+      'This API key may not be used from your address. Ask the operator of the service to add it to the key’s allowlist.',
     page: 'The key has an IP allowlist and the request came from an address outside of it. The address is that of the connection; X-Forwarded-For counts only when the operator has named the proxy as trusted. The operator also keeps the allowlist: tell them the address.',
   },
   insufficient_scope: {
@@ -150,7 +151,7 @@ export const errors = {
   },
   too_many_webhook_endpoints: {
     ...conflict,
-    message: 'There are 20 webhook endpoints already. Delete one, or let one listen to more kinds of events.',
+    message: 'There are 20 webhook endpoints already. Delete one, or let one listen to more event types.',
     page: 'A partner may have 20 webhook endpoints in each environment. One endpoint can listen to every event type.',
   },
   customer_exists: {

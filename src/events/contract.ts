@@ -90,7 +90,7 @@ export const listEvents = endpoint({
       }),
     ),
     ...waitQuery,
-    type: T.Optional(T.Enum([...eventTypes, TEST_TYPE], { description: 'Events of this kind' })),
+    type: T.Optional(T.Enum([...eventTypes, TEST_TYPE], { description: 'Events of this type' })),
     object_id: T.Optional(
       T.String({
         pattern: '^[a-z]{1,8}_[0-9a-z]{1,64}$',

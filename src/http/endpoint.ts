@@ -24,7 +24,7 @@ type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 export const repeats = {
   safe: 'It only reads: repeat it as you like.',
   idempotency_key:
-    'Repeat it with the same idempotency key: it happens once, and the first answer comes again.',
+    'Repeat it with the same idempotency key: it happens once, and the first response comes again.',
   idempotent: 'Repeat it as you like: nothing happens twice.',
   harmless: 'Repeat it as you like: each call makes another one, which costs nothing.',
   once: 'It cannot happen twice: a repetition is refused, and so tells that the first one went through.',

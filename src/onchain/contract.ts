@@ -214,7 +214,7 @@ export const getFees = endpoint({
   route: 'GET /v1/onchain/fees',
   summary: 'What a transfer costs right now, per network',
   description:
-    'The fee that the create call answers with is final for that transfer. A network that is not available is left out.',
+    'The fee that the create call returns is final for that transfer. A network that is not available is left out.',
   scopes: { any: ['read', 'transfers'] },
   reply: {
     status: 200,

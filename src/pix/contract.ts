@@ -218,7 +218,7 @@ export const createPayout = endpoint({
   route: 'POST /v1/pix/payouts',
   summary: 'Send a Pix payment',
   description:
-    'Debits the customer’s BRL balance and pays a Pix key or a bank account that has the customer’s own document. The call waits a moment for the network, so it usually answers `completed`; otherwise `processing`, and an event tells the rest. With the same `idempotency_key` it is safe to repeat for 24 hours: every equal request gets the same answer, and the money moves once. `?dry_run=true` runs every check and moves nothing.',
+    'Debits the customer’s BRL balance and pays a Pix key or a bank account that has the customer’s own document. The call waits a moment for the network, so it usually returns `completed`; otherwise `processing`, and an event tells the rest. With the same `idempotency_key` it is safe to repeat for 24 hours: every equal request gets the same response, and the money moves once. `?dry_run=true` runs every check and moves nothing.',
   scopes: { all: ['payouts'] },
   query: dryRunQuery,
   body: Fields({

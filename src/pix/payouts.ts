@@ -182,7 +182,7 @@ function acceptance(
   const gross = order.amount.units + actor.terms.pix_fee
   if (gross > UNITS_MAX) refuse('amount_too_large', { param: 'amount' })
   const keeps = spendHeld(held, limited(order))
-  assertCovered(held.account(accountOf(order))!, gross) // §4.1 rule 1
+  assertCovered(held.account(accountOf(order))!, gross) // interface §4.1, rule 1
   const payout = newPayout(world, actor, held.now, { id, order, counterparty })
   // Whoever accepts it also sends it, at once: the row says so before anything is sent.
   const processing: Payout = { ...payout, status: 'processing', sequence: 2 }

@@ -257,7 +257,7 @@ export const executeQuote = endpoint({
   route: 'POST /v1/quotes/{quote_id}/execute',
   summary: 'Execute a quote',
   description:
-    'Debits `from_amount` and credits `to_amount`, at once and exactly as quoted. The quote is its own idempotency key: executed again, also after its 30 seconds, it answers with the same trade. Not enough balance leaves the quote as it is, so it can be tried again in time. `?dry_run=true` runs every check and moves nothing.',
+    'Debits `from_amount` and credits `to_amount`, at once and exactly as quoted. The quote is its own idempotency key: executed again, also after its 30 seconds, it returns the same trade. Not enough balance leaves the quote as it is, so it can be tried again in time. `?dry_run=true` runs every check and moves nothing.',
   scopes: { all: ['quotes'] },
   params: quoteParams,
   query: dryRunQuery,

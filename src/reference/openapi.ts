@@ -96,7 +96,7 @@ const tags: Readonly<Record<string, readonly [title: string, description: string
     'What is sent to your webhook endpoints. Types may be added: ignore those that you do not know.',
   ],
   events: ['Events', 'Everything that happened, to be read again from any point.'],
-  requests: ['Requests', 'What was asked for with your keys, and how it was answered.'],
+  requests: ['Requests', 'What was asked for with your keys, and the status of each response.'],
   account: ['Account', 'Your own tier, fees and earnings.'],
   usage: ['Usage', 'What is left of the limits of a key.'],
   sandbox: ['Sandbox', 'Test money and simulated networks. These calls refuse a live key.'],

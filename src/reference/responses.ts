@@ -67,7 +67,7 @@ export const headers = {
     schema: { type: 'integer', minimum: 1, examples: [12] },
   },
   'Idempotent-Replayed': {
-    description: 'There when this is the answer to an earlier request, given again.',
+    description: 'There when this is the response to an earlier request, given again.',
     schema: { type: 'string', enum: ['true'] },
   },
   Location: {

@@ -24,8 +24,8 @@ export const RequestObject = T.Object(
     route: T.Optional(
       T.String({ description: 'As the reference writes it; absent when there is none such' }),
     ),
-    status: T.Integer({ description: 'The HTTP status of the answer' }),
-    error_code: T.Optional(T.String({ description: 'error.code of the answer, if it was refused' })),
+    status: T.Integer({ description: 'The HTTP status of the response' }),
+    error_code: T.Optional(T.String({ description: 'error.code of the response, if it was refused' })),
     duration_ms: T.Integer(),
     address: T.String({ description: 'Where it came from' }),
     object_id: T.Optional(T.String({ description: 'What it made, or asked for by id' })),
@@ -52,7 +52,7 @@ export const listRequests = endpoint({
   route: 'GET /v1/requests',
   summary: 'Read the log of requests',
   description:
-    'What was asked for with your keys, and how it was answered, without bodies. A request is in the log about a second after its answer. Without `after`: newest first, as every list. With `after`: oldest first, in the order in which they were logged, from right behind that point; `after` is the id of a request, the `next_cursor` of a page read with `after`, `start`, or `now`. `wait` as for events.\n\nOf a flood only a share is kept, and when the service is busy a request may be missing here.',
+    'What was asked for with your keys, and the status of each response, without bodies. A request is in the log about a second after its response. Without `after`: newest first, as every list. With `after`: oldest first, in the order in which they were logged, from right behind that point; `after` is the id of a request, the `next_cursor` of a page read with `after`, `start`, or `now`. `wait` as for events.\n\nOf a flood only a share is kept, and when the service is busy a request may be missing here.',
   scopes: { all: ['read'] },
   waits: true,
   query: Fields({

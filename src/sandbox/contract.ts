@@ -76,7 +76,7 @@ export const setPrice = endpoint({
   route: 'POST /v1/sandbox/prices',
   summary: 'Move a sandbox price',
   description:
-    'For all customers of your sandbox, until you set it again. BTC/BRL is the product of the two. With `age_seconds` the price is that old from the start: more than a few seconds make quotes answer `price_unavailable`.',
+    'For all customers of your sandbox, until you set it again. BTC/BRL is the product of the two. With `age_seconds` the price is that old from the start: more than a few seconds make quotes fail with `price_unavailable`.',
   scopes: { all: ['quotes'] },
   sandbox_only: true,
   body: Fields({
@@ -111,7 +111,7 @@ export const createSampleEvent = endpoint({
   route: 'POST /v1/sandbox/events/{kind}',
   summary: 'Make a sample event',
   description:
-    'An event of any kind, with a made-up object that cannot be read elsewhere. It goes into the log and to your endpoints like every other. `override` sets fields of the object; what comes of it must be an object that could be sent.',
+    'An event of any type, with a made-up object that cannot be read elsewhere. It goes into the log and to your endpoints like every other. `override` sets fields of the object; what comes of it must be an object that could be sent.',
   scopes: { all: ['webhooks'] },
   sandbox_only: true,
   params: T.Object({ kind: T.Enum(eventTypes, { examples: ['pix.payout.completed'] }) }),

@@ -21,7 +21,7 @@ const Url = T.String({
 const Kinds = T.Array(T.Enum([...eventTypes, '*']), {
   minItems: 1,
   maxItems: 50,
-  description: 'Kinds of events; * is every kind, also those to come',
+  description: 'Event types; * is every type, also those to come',
   examples: [['pix.payout.completed', 'pix.payout.failed']],
 })
 
@@ -35,7 +35,7 @@ const endpointFields = {
   status: T.Enum(['enabled', 'disabled']),
   disabled_reason: T.Optional(
     T.Enum(['by_request', 'gone', 'failing'], {
-      description: 'gone: it answered 410; failing: nothing but failures for five days',
+      description: 'gone: it returned 410; failing: nothing but failures for five days',
       examples: ['failing'],
     }),
   ),
@@ -100,7 +100,7 @@ export const createWebhookEndpoint = endpoint({
   route: 'POST /v1/webhook_endpoints',
   summary: 'Create a webhook endpoint',
   description:
-    'From now on every event of these kinds is sent there, signed as Standard Webhooks 1.0. The answer holds the `secret` to verify it with, this once.',
+    'From now on every event of these types is sent there, signed as Standard Webhooks 1.0. The response holds the `secret` to verify it with, this once.',
   scopes: { all: ['webhooks', 'read'] },
   body: Fields({ url: Url, events: Kinds, description: T.Optional(Description) }),
   reply: { status: 201, schema: WithSecret, location: '/v1/webhook_endpoints/{id}' },
@@ -215,13 +215,13 @@ const AttemptObject = T.Object({
       body: T.Optional(
         T.String({
           description:
-            'Its beginning: of a success 1 KiB, of a failure 4 KiB; in lists 1,024 characters. Kept of the last three attempts, and up to 32 MiB of answers a day; otherwise empty',
+            'Its beginning: of a success 1 KiB, of a failure 4 KiB; in lists 1,024 characters. Kept of the last three attempts, and up to 32 MiB of responses a day; otherwise empty',
         }),
       ),
       body_cut: T.Optional(T.Literal(true, { description: 'There is more of it in the single delivery' })),
     }),
   ),
-  error: T.Optional(T.String({ description: 'Why there was no answer, or not to its end' })),
+  error: T.Optional(T.String({ description: 'Why there was no response, or not to its end' })),
 })
 
 const exampleBody = JSON.stringify(exampleEvent)
@@ -312,12 +312,12 @@ const renderAttempt = (made: Attempted, shows_body: boolean) => ({
 })
 
 const KEYS_WITHOUT_READ =
-  'A key without the scope `read` sees no bodies, and no headers of answers, but those of test events.'
+  'A key without the scope `read` sees no bodies, and no headers of responses, but those of test events.'
 
 export const listDeliveries = endpoint({
   name: 'webhook_endpoints.deliveries',
   route: 'GET /v1/webhook_endpoints/{endpoint_id}/deliveries',
-  summary: 'What was sent to a webhook endpoint, and what it answered, newest first',
+  summary: 'What was sent to a webhook endpoint, and what came back, newest first',
   description: KEYS_WITHOUT_READ,
   scopes: { any: ['read', 'webhooks'] },
   params,
@@ -333,7 +333,7 @@ export const listDeliveries = endpoint({
 export const getDelivery = endpoint({
   name: 'webhook_endpoints.delivery',
   route: 'GET /v1/webhook_endpoints/{endpoint_id}/deliveries/{event_id}',
-  summary: 'One delivery, with all that is kept of the answers',
+  summary: 'One delivery, with all that is kept of the responses',
   description: KEYS_WITHOUT_READ,
   scopes: { any: ['read', 'webhooks'] },
   params: T.Object({ endpoint_id: Id('webhook_endpoint'), event_id: Id('event') }),
@@ -346,7 +346,7 @@ export const testWebhookEndpoint = endpoint({
   route: 'POST /v1/webhook_endpoints/{endpoint_id}/test',
   summary: 'Send a test event to a webhook endpoint',
   description:
-    'An event of the kind `webhook_endpoint.test`, to this endpoint alone. The delivery is answered as it begins; read it again to see how it went.',
+    'An event of the type `webhook_endpoint.test`, to this endpoint alone. The delivery is returned as it begins; read it again to see how it went.',
   scopes: { all: ['webhooks'] },
   params,
   reply: { status: 201, schema: DeliveryObject, location: '/v1/events/{event_id}' },
@@ -366,7 +366,7 @@ export const redeliverRangeOfEvents = endpoint({
   route: 'POST /v1/webhook_endpoints/{endpoint_id}/redeliver',
   summary: 'Send everything of a time range again',
   description:
-    'Every event from `from` (inclusive) to `to` (exclusive) of the kinds that the endpoint listens to, whether or not it was delivered before. `webhook-id` stays the same, so a receiver that has it drops it.',
+    'Every event from `from` (inclusive) to `to` (exclusive) of the types that the endpoint listens to, whether or not it was delivered before. `webhook-id` stays the same, so a receiver that has it drops it.',
   scopes: { all: ['webhooks', 'read'] },
   params,
   body: Fields({
@@ -384,7 +384,7 @@ export const redeliverOneEvent = endpoint({
   route: 'POST /v1/events/{event_id}/redeliver',
   summary: 'Send an event again',
   description:
-    'To every enabled endpoint that listens to its kind, whether or not it was delivered before; with `endpoint_id` to that endpoint alone, whatever it listens to. A test event goes to its own endpoint only.',
+    'To every enabled endpoint that listens to its type, whether or not it was delivered before; with `endpoint_id` to that endpoint alone, whatever it listens to. A test event goes to its own endpoint only.',
   scopes: { all: ['webhooks', 'read'] },
   params: T.Object({ event_id: Id('event') }),
   body: Fields({ endpoint_id: T.Optional(Id('webhook_endpoint')) }),

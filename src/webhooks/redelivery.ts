@@ -18,7 +18,7 @@ const RANGE_PARTS_MAX = 5
 /** Nobody knows when a receiver will have worked off what waits for it. */
 const ASK_AGAIN_SECONDS = 60
 
-/** To every enabled endpoint that listens to its kind, or to the one that is named. */
+/** To every enabled endpoint that listens to its type, or to the one that is named. */
 export async function redeliverEvent(
   world: World,
   { worker }: Webhooks,
