@@ -81,6 +81,10 @@ export function refuseProof(refused: Refused): never {
           ? 'This operator has a second factor: set OPERATOR_CODE to its code, or to a recovery code.'
           : 'This password was given by two people: set OPERATOR_CODE to the activation code, which whoever proposed it has.',
       )
+    case 'activation_needed':
+      throw new Error(
+        'This password was given by two people. Sign in with it once, with the activation code that whoever proposed it has: trilho login --operator EMAIL',
+      )
     case 'wrong_code':
       throw new Error(
         'This code is wrong, too old, or was used before: each works once. Wait for the next one, or use a recovery code.',

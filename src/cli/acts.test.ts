@@ -31,6 +31,8 @@ type Kind =
   | 'people'
   /** Money of production. */
   | 'money'
+  /** Of a person's own sign-in, who shows it to be them. */
+  | 'own'
   /** Decides on a proposal. */
   | 'decision'
 
@@ -81,6 +83,18 @@ const table: Readonly<Record<string, Row>> = {
   'partners money-limits': { kind: 'reads' },
   'partners fees': { kind: 'reads' },
   'partners pay-fees': { kind: 'money', typed: onPartner()(booking) },
+  login: { kind: 'own' },
+  logout: { kind: 'own' },
+  whoami: { kind: 'reads' },
+  'factor enroll': { kind: 'own' },
+  'factor disable': { kind: 'own' },
+  'factor recovery-codes': { kind: 'own' },
+  'users list': { kind: 'reads' },
+  'users set-role': {
+    kind: 'people',
+    typed: () => ({ positionals: ['first@operator.example'], options: { role: 'resolver' } }),
+  },
+  'users reset-factor': { kind: 'people', typed: () => ({ positionals: ['first@operator.example'] }) },
   'users create': { kind: 'people', typed: () => ({ options: ofPerson }) },
   'users reset-password': { kind: 'people', typed: () => ({ positionals: ['first@operator.example'] }) },
   'keys create': {

@@ -91,6 +91,9 @@ async function enroll(input: Input, shared: Shared): Promise<Output> {
   return codesShown(await confirmFactor(team, user, code, token))
 }
 
+const newPasswordShown = (password: string) =>
+  `Your own password from now on, shown this once: ${password}\nThe one you typed works no longer, for somebody else has seen it.\n\n`
+
 export const loginCommands: CliCommand[] = [
   {
     name: 'login',
@@ -110,7 +113,7 @@ export const loginCommands: CliCommand[] = [
       const before = await readSession(place)
       const team = await teamOf(input, shared)
       const email = requiredOption(input, 'operator').toLowerCase()
-      const { user, token } = await prove(email, (proof) => signIn(team, proof))
+      const { user, token, new_password } = await prove(email, (proof) => signIn(team, proof))
       await keepSession(place, token).catch(async (error: unknown) => {
         await endSession(shared.db, token)
         throw error
@@ -118,8 +121,8 @@ export const loginCommands: CliCommand[] = [
       if (before !== undefined) await endSession(shared.db, before)
       const role = roleOf(user)
       return {
-        json: { email: user.email, role },
-        text: `Signed in as ${user.email} (${role}). It ends after 30 minutes without a command, at the latest in 12 hours, and with: trilho logout\n`,
+        json: { email: user.email, role, ...(new_password ? { new_password } : {}) },
+        text: `${new_password ? newPasswordShown(new_password) : ''}Signed in as ${user.email} (${role}). It ends after 30 minutes without a command, at the latest in 12 hours, and with: trilho logout\n`,
       }
     },
   },

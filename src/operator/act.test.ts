@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { crowd, times } from '../../test/support/crowd.ts'
 import { asAdmin, createDatabase } from '../../test/support/database.ts'
@@ -288,7 +289,12 @@ describe('two operators', () => {
     const at = await freshOffice()
     await at.makeOperators(ana, bea)
     const details = { email: 'new@operator.example', name: 'New', partner_id: null, role: 'admin' } as const
-    const propose = async () => proposedOf(await act(at.office, ana, { name: 'create_user', details }))
+    const codes: string[] = []
+    const propose = async () => {
+      const acted = await act(at.office, ana, { name: 'create_user', details })
+      if ('proposed' in acted) codes.push(acted.activation_code!)
+      return proposedOf(acted)
+    }
     const decide = (who: typeof ana, name: 'approve' | 'reject' | 'withdraw', proposal_id: string) =>
       act(at.office, who, { name, details: { proposal_id, reason: 'because' } })
     const [rejected, withdrawn, wanted] = [await propose(), await propose(), await propose()]
@@ -299,6 +305,11 @@ describe('two operators', () => {
     await expect(decide(ana, 'approve', wanted)).rejects.toThrow(/another operator/)
     expect(await selectUser(at.shared.db, details.email)).toBeUndefined()
     const { person } = doneOf<{ person: { password: string } }>(await decide(bea, 'approve', wanted))
+    // The other half is with whoever proposed it: its hash alone is kept.
+    const user_before = (await selectUser(at.shared.db, details.email))!
+    expect(user_before.activation_hash).toEqual(
+      createHash('sha256').update(codes[2]!.replaceAll('-', '')).digest(),
+    )
     const user = (await selectUser(at.shared.db, details.email))!
     expect(await passwordFits(user.password_hash, person.password)).toBe(true)
     const again = doneOf<object>(await decide(bea, 'approve', wanted))
@@ -306,6 +317,7 @@ describe('two operators', () => {
     const text = await at.shared.db.query('SELECT string_agg(p::text, $1) AS all FROM proposals p', [' '])
     const lines = JSON.stringify(await newestLines(at.shared.db, 100), (_, v) => String(v))
     for (const said of [text.rows[0].all, lines]) {
+      expect(said).not.toContain(codes[2])
       expect(said).not.toContain(person.password)
       expect(said).not.toContain('argon2')
     }

@@ -5,6 +5,7 @@ import type { Environment } from '../core/environment.ts'
 import { type Db, poolOf, transaction } from '../db/pool.ts'
 import type { Place } from '../db/sealing.ts'
 import type { Command } from '../ledger/command.ts'
+import { newActivation } from '../team/factor.ts'
 import type { World } from '../world.ts'
 import { type DetailsOf, type Done, type MoneyAction, type MoneyActionName, perform } from './actions.ts'
 import {
@@ -57,7 +58,12 @@ export async function act<Name extends ActName>(
 
 export type Acted<Result> =
   | { readonly done: Result; readonly line: Noted | undefined }
-  | { readonly proposed: Proposal; readonly line: Noted }
+  | {
+      readonly proposed: Proposal
+      readonly line: Noted
+      /** Half of what an operator's next sign-in takes. Whoever approves sees the other half, the password. */
+      readonly activation_code?: string
+    }
 
 type InWorld<Name, Details> = {
   readonly name: Name
@@ -246,13 +252,21 @@ async function treat(
     const operators = await countOperators(here)
     const verdict = judge(rules[action.name], { actor, operators, sandbox: false, about_operator })
     if (verdict === 'propose') {
-      const { proposal, line } = await proposeIn(tx, shared, action, pen as OperatorPen)
-      return { proposed: proposal, line: line! }
+      const { action: proposed, code } = withActivation(action)
+      const { proposal, line } = await proposeIn(tx, shared, proposed, pen as OperatorPen)
+      return { proposed: proposal, line: line!, ...(code === undefined ? {} : { activation_code: code }) }
     }
     const how = peopleChanges[action.name] as unknown as AnyChange
     const { result, ...entry } = await performAndLook(here, how, details, actor)
     return { done: result as Person, line: await note(tx, pen, { action: action.name, ...entry }) }
   })
+}
+
+/** Where a password comes of it: so that whoever approves, and sees it, cannot sign in as a second person with it alone. */
+function withActivation(action: PeopleAction): { action: PeopleAction; code?: string } {
+  if (action.name !== 'create_user' && action.name !== 'reset_password') return { action }
+  const { code, activation_hash } = newActivation()
+  return { action: { ...action, details: { ...action.details, activation_hash } } as PeopleAction, code }
 }
 
 /** What another operator proposed, wherever that is. */

@@ -32,10 +32,10 @@ export const peopleChanges = {
     made: ({ user }) => describeUser(user),
     perform: ({ db }, wanted) => createUser(db, wanted),
   }),
-  reset_password: change<OfPerson, WithPassword>({
+  reset_password: change<OfPerson & { readonly activation_hash?: string }, WithPassword>({
     object: (_, { user }) => user.id,
     look: lookAtPerson,
-    perform: ({ db }, { email }) => resetPassword(db, email),
+    perform: ({ db }, { email, activation_hash }) => resetPassword(db, email, activation_hash),
   }),
   set_role: change<OfPerson & { readonly role: PersonRole }, { readonly user: User }>({
     object: (_, { user }) => user.id,

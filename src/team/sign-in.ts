@@ -1,9 +1,18 @@
 import { createHash } from 'node:crypto'
 import { type Db, transaction } from '../db/pool.ts'
 import { judgeCode, type SecondHalf, type Team } from './factor.ts'
-import { NOBODYS_HASH, passwordFits } from './password.ts'
+import { hashPassword, NOBODYS_HASH, newPassword, passwordFits } from './password.ts'
 import { openSession } from './sessions.ts'
-import { addFailure, blockedFor, deleteFailures, holdUser, selectUser, type User } from './store.ts'
+import {
+  addFailure,
+  blockedFor,
+  deleteFailures,
+  deleteSessions,
+  holdUser,
+  selectUser,
+  setPassword,
+  type User,
+} from './store.ts'
 
 /** How a person shows who they are. */
 export type Proof = {
@@ -20,6 +29,8 @@ export type Refused =
   | { readonly outcome: 'wrong' }
   | { readonly outcome: 'code_needed'; readonly of: SecondHalf }
   | { readonly outcome: 'wrong_code' }
+  /** The password was made by two people, and the person has not signed in with it yet. */
+  | { readonly outcome: 'activation_needed' }
   | { readonly outcome: 'too_many_failures'; readonly wait_seconds: number }
 
 export type Known = { readonly outcome: 'known'; readonly user: User }
@@ -29,14 +40,35 @@ export const subjectOf = (email: string): Buffer => createHash('sha256').update(
 
 /** For one act, without a session. */
 export const identify = (team: Team, proof: Proof): Promise<Known | Refused> =>
-  admit(team, proof, async (_, user) => ({ outcome: 'known', user }))
+  admit(team, proof, async (tx, user) => {
+    if (user.activation_hash !== null) return { outcome: 'activation_needed' }
+    return (await judgeCode(tx, team, user, proof.code)) ?? { outcome: 'known', user }
+  })
 
-export const signIn = (team: Team, proof: Proof): Promise<(Known & { readonly token: string }) | Refused> =>
-  admit(team, proof, async (tx, user) => ({
-    outcome: 'known',
-    user,
-    token: await openSession(tx, team, user),
-  }))
+export type SignedIn = Known & {
+  readonly token: string
+  /** Told this once: it takes the place of the one that whoever approved it has seen. */
+  readonly new_password?: string
+}
+
+export const signIn = (team: Team, proof: Proof): Promise<SignedIn | Refused> =>
+  admit(team, proof, async (tx, user) => {
+    const refused = await judgeCode(tx, team, user, proof.code)
+    if (refused) return refused
+    const own = user.activation_hash === null ? { user } : await replacePassword(tx, user)
+    return { outcome: 'known', ...own, token: await openSession(tx, team, own.user) }
+  })
+
+async function replacePassword(tx: Db, { id, email }: User): Promise<{ user: User; new_password: string }> {
+  const new_password = newPassword()
+  const password_hash = await hashPassword(new_password)
+  const user = await setPassword(tx, email, { password_hash, activation_hash: null })
+  await deleteSessions(tx, id)
+  return { user: user!, new_password }
+}
+
+/** What is judged beside the password, and what comes of it. */
+type Then<Admitted> = (tx: Db, user: User) => Promise<Admitted | Refused>
 
 /**
  * Of many who try at once, what each learns is decided one after the other: a failure counts before it is told, and who
@@ -45,7 +77,7 @@ export const signIn = (team: Team, proof: Proof): Promise<(Known & { readonly to
 async function admit<Admitted extends Known>(
   team: Team,
   proof: Proof,
-  then: (tx: Db, user: User) => Promise<Admitted>,
+  then: Then<Admitted>,
 ): Promise<Admitted | Refused> {
   const subject = subjectOf(proof.email)
   const blocked = await waitOf(team.db, subject)
@@ -54,7 +86,7 @@ async function admit<Admitted extends Known>(
   const fits = await passwordFits(user?.password_hash ?? NOBODYS_HASH, proof.password)
   const answer =
     user && fits && (user.role === 'operator' || !proof.operator_only)
-      ? await transaction(team.db, (tx) => judge(tx, team, { proof, user, subject, then }))
+      ? await transaction(team.db, (tx) => judge(tx, { user, subject, then }))
       : ({ outcome: 'wrong' } as const)
   const failed = answer.outcome === 'wrong' || answer.outcome === 'wrong_code'
   if (!failed || (await addFailure(team.db, subject))) return answer
@@ -64,21 +96,14 @@ async function admit<Admitted extends Known>(
 /** The password fits. The person is held, so that a reset comes either before all of this or after it. */
 async function judge<Admitted extends Known>(
   tx: Db,
-  team: Team,
-  {
-    proof,
-    user,
-    subject,
-    then,
-  }: { proof: Proof; user: User; subject: Buffer; then: (tx: Db, user: User) => Promise<Admitted> },
+  { user, subject, then }: { user: User; subject: Buffer; then: Then<Admitted> },
 ): Promise<Admitted | Refused> {
   if (!(await holdUser(tx, user))) return { outcome: 'wrong' }
   const blocked = await waitOf(tx, subject)
   if (blocked) return blocked
-  const refused = await judgeCode(tx, team, user, proof.code)
-  if (refused) return refused
-  await deleteFailures(tx, subject)
-  return then(tx, user)
+  const answer = await then(tx, user)
+  if (answer.outcome === 'known') await deleteFailures(tx, subject)
+  return answer
 }
 
 async function waitOf(db: Db, subject: Buffer): Promise<Refused | undefined> {
