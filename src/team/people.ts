@@ -1,4 +1,4 @@
-import { isUniqueViolation } from '../db/pool.ts'
+import { isUniqueViolation } from '../db/failure.ts'
 import type { Shared } from '../partners/partners.ts'
 import { hashPassword, newPassword, passwordFits } from './password.ts'
 import { countOperators, insertUser, selectUser, setPassword, type User } from './store.ts'
