@@ -8,8 +8,9 @@ import { findEvent } from '../events/log.ts'
 import type { World } from '../world.ts'
 import type { Reach } from './address.ts'
 import { renderEndpoint } from './contract.ts'
+import { type Delivery, selectDeliveries } from './deliveries.ts'
 import { tellDisabled } from './disabled.ts'
-import { addDeliveries, cancelPending, type Delivery, selectDeliveries } from './queue.ts'
+import { addDeliveries, cancelPending } from './queue.ts'
 import { newSecret, showSecret } from './signature.ts'
 import {
   changeEndpoint,

@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { asAdmin, createDatabase, seatAt, type TestDatabase } from '../../test/support/database.ts'
 import { openPool, type Pool } from '../db/pool.ts'
-import type { Outcome } from './queue.ts'
+import type { Outcome } from './outcomes.ts'
 import { openRecorder } from './recorder.ts'
 
 let database: TestDatabase

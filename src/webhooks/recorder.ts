@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { openBatching } from '../core/batching.ts'
 import { isAnswer, isServerTrouble } from '../db/failure.ts'
 import { type Db, type Pool, transaction } from '../db/pool.ts'
-import { type Outcome, recordOutcomes } from './queue.ts'
+import { type Outcome, recordOutcomes } from './outcomes.ts'
 import { type EndpointNews, noteEndpoints } from './store.ts'
 
 /**

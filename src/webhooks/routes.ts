@@ -10,6 +10,7 @@ import { filterOf, listOf, pageOf, parseTime } from '../http/page.ts'
 import { worldOf } from '../keys/keys.ts'
 import type { World } from '../world.ts'
 import * as contract from './contract.ts'
+import { deliveryList, selectDeliveries } from './deliveries.ts'
 import {
   addSample,
   createEndpoint,
@@ -21,7 +22,6 @@ import {
   type Webhooks,
 } from './endpoints.ts'
 import { overrideFields } from './override.ts'
-import { deliveryList, selectDeliveries } from './queue.ts'
 import { redeliverEvent, redeliverRangeOf } from './redelivery.ts'
 import { endpointList, type WebhookEndpoint } from './store.ts'
 
