@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { sqlState } from '../src/db/failure.ts'
 import { migrate } from '../src/db/migrate.ts'
-import { databaseName, openClient, openPool, roleOf, sqlState } from '../src/db/pool.ts'
+import { databaseName, openClient, openPool, roleOf } from '../src/db/pool.ts'
 import { primaryOf } from '../src/db/primary.ts'
 import { openSeats, schemaNames } from '../src/db/seat.ts'
 import {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sqlState } from '../src/db/failure.ts'
 import {
   sharedFunctions,
   sharedGrants,
@@ -7,7 +8,7 @@ import {
   worldGrantsOnShared,
 } from '../src/db/grants.ts'
 import { migrate } from '../src/db/migrate.ts'
-import { type Client, databaseName, openClient, roleOf, type SchemaName, sqlState } from '../src/db/pool.ts'
+import { type Client, databaseName, openClient, roleOf, type SchemaName } from '../src/db/pool.ts'
 import { asAdmin, createDatabase, seatAt, type TestDatabase } from './support/database.ts'
 
 /** What the database itself refuses, whatever the code above it does. */

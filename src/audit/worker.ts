@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { openLoop } from '../core/loop.ts'
-import { type Db, isCanceled, type Pool, transaction } from '../db/pool.ts'
+import { isCanceled } from '../db/failure.ts'
+import { type Db, type Pool, transaction } from '../db/pool.ts'
 import { recordException } from '../exceptions/store.ts'
 import {
   auditPiece,

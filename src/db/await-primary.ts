@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { type Client, isPassing } from './pool.ts'
+import { isPassing } from './failure.ts'
+import type { Client } from './pool.ts'
 import { cut } from './pulse.ts'
 
 const SAY_AGAIN_MS = 5000

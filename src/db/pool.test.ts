@@ -2,15 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { asAdmin, createDatabase, seatAt } from '../../test/support/database.ts'
-import {
-  isAnswer,
-  isPlainRead,
-  isServerTrouble,
-  isUnreachable,
-  openClient,
-  openPool,
-  transaction,
-} from './pool.ts'
+import { isAnswer, isServerTrouble, isUnreachable } from './failure.ts'
+import { isPlainRead } from './plain-read.ts'
+import { openClient, openPool, transaction } from './pool.ts'
 
 test('a connection that is cut between two statements of a transaction: the work is done once more, and nobody else is hurt', async () => {
   const database = await createDatabase()

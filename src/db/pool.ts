@@ -1,12 +1,13 @@
-import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Environment } from '../core/environment.ts'
 import { parseAddress } from './address.ts'
+import { isPassing, isUnexecuted, Unconfirmed } from './failure.ts'
 import type { Login } from './login.ts'
-import { CONNECT_MS, PrimaryClient, type PrimaryConfig, primaryOf } from './primary.ts'
-import { NoPrimary } from './server-state.ts'
-import { UntrustedServer } from './tls.ts'
+import { isPlainRead } from './plain-read.ts'
+import { primaryOf } from './primary.ts'
+import { PrimaryClient, type PrimaryConfig } from './primary-client.ts'
+import { CONNECT_MS } from './probe.ts'
 
 export type Pool = pg.Pool
 export type Client = pg.Client
@@ -208,11 +209,6 @@ class WaitingPool extends pg.Pool {
   }
 }
 
-/** The server answered, and warned: it did not wait for its standby. What was written may be kept, or lost with it. */
-export class Unconfirmed extends Error {
-  override name = 'Unconfirmed'
-}
-
 /** Class 01 is a warning in any language; a shutdown in the middle of a commit is told as one too. */
 const WARNING = /^(01|57P)/
 
@@ -260,55 +256,6 @@ async function patiently<T>(
       await sleep(PAUSE_MS)
     }
   }
-}
-
-const WRITES = /\b(insert|update|delete|merge|share|call|truncate|into)\b/i
-/** A second statement, and comments, which may stand between a name and its parenthesis. */
-const UNCLEAR = /;\s*\S|--|\/\*/
-/** Whatever stands before a parenthesis, but for `AS name (`: that names columns, or a type. */
-const BEFORE_PARENTHESIS = /(?<![\p{L}\p{N}_$."])(?<!\bas\s+)([\p{L}\p{N}_$."]+)\s*\(/giu
-const HARMLESS = new Set(
-  (
-    'abs array_agg clock_timestamp coalesce count current_database current_setting date_trunc extract greatest ' +
-    'hashtextextended json_agg json_build_object json_to_record json_typeof lag least length lower make_interval max ' +
-    'min now row_number split_part sum to_json unnest upper ' +
-    // Words of the language itself.
-    'all and any as by case distinct else except exists filter from having in intersect join lateral materialized not ' +
-    'on or over select some then union using values when where'
-  ).split(' '),
-)
-
-/**
- * Reads rows and does nothing else. A function may write, so only those that are known not to may be called. A read that
- * is not recognised is merely not repeated.
- */
-export function isPlainRead(text: string): boolean {
-  if (!/^\s*(select|with)\b/i.test(text) || WRITES.test(text) || UNCLEAR.test(text)) return false
-  return [...text.matchAll(BEFORE_PARENTHESIS)].every(([, name]) => HARMLESS.has(name!.toLowerCase()))
-}
-
-/**
- * Holds back what is sent on a pipelining connection until the returned function is called: one write of one buffer. A
- * corked stream would hand the system many small ones, which costs more than copying them.
- */
-export function gather(client: Client): () => void {
-  const { stream } = (client as Client & { connection: { stream: Socket } }).connection
-  const parts: Uint8Array[] = []
-  stream.write = (part: Uint8Array | string) => {
-    parts.push(typeof part === 'string' ? Buffer.from(part) : part)
-    return true
-  }
-  return () => {
-    Reflect.deleteProperty(stream, 'write')
-    stream.write(Buffer.concat(parts))
-  }
-}
-
-/** Waits for every answer, also after one has failed, and throws the first failure: the later ones only follow from it. */
-export async function allOf(answers: readonly Promise<unknown>[]): Promise<void> {
-  const settled = await Promise.allSettled(answers)
-  const failed = settled.find((answer) => answer.status === 'rejected')
-  if (failed) throw failed.reason
 }
 
 /**
@@ -365,76 +312,4 @@ export function checkedPool(pool: Pool, check: CheckedPool['check']): Pool {
     return transaction(checked, (tx) => tx.query(...(asked as [string])))
   }
   return checked
-}
-
-/**
- * SQLSTATEs after which the server closes the connection. Severities would tell the same, but they come in the language of
- * the server: 57P is a shutdown, 08 a broken connection, 25P03 and 25P04 a session that took too long.
- */
-const ENDS_CONNECTION = /^(08|57P|25P03|25P04|28|3D000|53300)/
-
-/** The server refused a statement and goes on; anything else is a connection that broke or is about to. */
-export function isAnswer(error: unknown): error is pg.DatabaseError {
-  return error instanceof pg.DatabaseError && !ENDS_CONNECTION.test(error.code ?? '')
-}
-
-const QUERY_CANCELED = '57014'
-const READ_ONLY = '25006'
-
-/**
- * The server as a whole cannot do its work: disk full, shutting down, a standby that takes no writes. Nothing is wrong
- * with the statement, and the next one on the same connection would fare no better.
- */
-export function isServerTrouble(error: unknown): boolean {
-  const state = sqlState(error)
-  return (
-    state !== undefined && state !== QUERY_CANCELED && (/^(08|53|57|58)/.test(state) || state === READ_ONLY)
-  )
-}
-
-/** A statement that took longer than it may, or that somebody ended. */
-export const isCanceled = (error: unknown): boolean => sqlState(error) === QUERY_CANCELED
-
-/** No connection to be had, or one that broke: the database may be restarting. Worth a retry by the caller. */
-export function isUnreachable(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return !isAnswer(error) || isServerTrouble(error)
-  if (error instanceof NoPrimary || error instanceof Unconfirmed || error instanceof UntrustedServer)
-    return true
-  const { code = '', message = '', syscall } = error as NodeJS.ErrnoException
-  const unconnected = NO_CONNECTION_CODES.has(code) || (syscall === 'connect' && NO_WAY_CODES.has(code))
-  return unconnected || NO_CONNECTION.test(message)
-}
-
-/** A socket's file that is not there, and an address that is not: they mean a server only when one connects. */
-const NO_WAY_CODES = new Set(['ENOENT', 'EADDRNOTAVAIL'])
-
-const NO_CONNECTION_CODES = new Set(
-  'ECONNREFUSED ECONNRESET ECONNABORTED EPIPE ETIMEDOUT ENOTFOUND EAI_AGAIN EAI_FAIL EHOSTUNREACH EHOSTDOWN ENETUNREACH ENETDOWN ERR_STREAM_DESTROYED ERR_STREAM_WRITE_AFTER_END'.split(
-    ' ',
-  ),
-)
-/** The driver tells of its own connections in words only. */
-const NO_CONNECTION =
-  /^(Connection terminated|There was an error establishing an SSL connection|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|timeout expired|Query read timeout)/
-
-/** Another server, or the same one a little later, would answer. */
-export function isPassing(error: unknown): boolean {
-  if (error instanceof UntrustedServer) return false
-  return error instanceof pg.DatabaseError ? isServerTrouble(error) : isUnreachable(error)
-}
-
-const STALE_PLAN = '0A000'
-
-/** The server looked at the statement and did nothing of it: it may write nothing, or its plan has become stale. */
-function isUnexecuted(error: unknown): boolean {
-  const state = sqlState(error)
-  return state === READ_ONLY || state === STALE_PLAN
-}
-
-export function sqlState(error: unknown): string | undefined {
-  return error instanceof pg.DatabaseError ? error.code : undefined
-}
-
-export function isUniqueViolation(error: unknown, constraint: string): boolean {
-  return error instanceof pg.DatabaseError && error.code === '23505' && error.constraint === constraint
 }

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import { type Address, type Host, hostName, parseAddress } from './address.ts'
 import type { Login } from './login.ts'
-import { afterAwake, bytesRead, cut, Pulse } from './pulse.ts'
+import { type Found, lookAround } from './look-around.ts'
+import { CONNECT_MS, type Probed, probe, Silent } from './probe.ts'
+import { bytesRead, cut, Pulse } from './pulse.ts'
 import {
   askServer,
   checkSeat,
-  explainRefusal,
   faultOf,
   isFinal,
   isThere,
@@ -14,7 +15,6 @@ import {
   type Said,
   type Seen,
 } from './server-state.ts'
-import { explainTls } from './tls.ts'
 
 /**
  * The one place that opens connections. A connection is handed out only when the server at its end says that it is the
@@ -23,17 +23,10 @@ import { explainTls } from './tls.ts'
  * at once that there will be none.
  */
 
-/** One look at a host among others, from the first packet to its answer. */
+/** One look at a host among others; where there is nobody else to ask it may take as long as any connection. */
 const PROBE_MS = 1500
-/** The same where there is nobody else to ask: a server may take its time to let a connection in, and be well. */
-export const CONNECT_MS = 3000
-const STAGGER_MS = 150
-/** How long the others may take to report a newer timeline than the first that answered. */
-const GRACE_MS = 250
 const SEEK_MS = 2000
 const SEEK_PAUSE_MS = 100
-const WATCH_MS = 1000
-const WATCH_DEAD_MS = 2000
 /** Who is done within this time needs no heartbeat. */
 const FIRST_BEAT_MS = 1000
 /** How often the other hosts are looked at while all is well: one of them may have been promoted. */
@@ -49,6 +42,8 @@ export type PrimaryState = {
   /** Why there is none to work with. */
   readonly trouble: string | undefined
 }
+
+export type SeatFacts = { readonly user: string; readonly schema: string }
 
 const primaries = new Map<string, Primary>()
 
@@ -315,8 +310,10 @@ export class Primary {
     const until = performance.now() + SEEK_MS
     let look_ms = this.address.hosts.length === 1 ? CONNECT_MS : PROBE_MS
     for (;;) {
-      const found = await this.#lookAround(look_ms)
+      const hosts = [...this.address.hosts].sort((a, b) => this.#rank(a) - this.#rank(b))
+      const found = await lookAround(hosts, this.#seen, (host) => this.#probe(host, look_ms))
       if ('client' in found) {
+        this.#judge(found.said, found.host, found.client)
         this.#beat(found)
         // Whoever was looking comes in a moment. If nobody does, the heartbeat is not needed.
         setTimeout(() => this.#open.size === 0 && this.#rest(), FIRST_BEAT_MS).unref()
@@ -330,228 +327,13 @@ export class Primary {
     }
   }
 
-  /**
-   * Asks every host, the likeliest first, and takes the newest primary among those that answer soon. Without a memory of
-   * the timeline a former primary looks like any other: then all are asked at once, and all are waited for.
-   */
-  async #lookAround(ms: number): Promise<Found | Nobody> {
-    const hosts = [...this.address.hosts].sort((a, b) => this.#rank(a) - this.#rank(b))
-    const remembers = this.#seen.timeline !== undefined
-    const found: Found[] = []
-    const failures: unknown[] = []
-    const reasons: string[] = []
-    const looks = hosts.map(async (host, i) => {
-      if (i > 0 && remembers) await sleep(i * STAGGER_MS)
-      try {
-        const { client, said } = await this.#probe(host, ms)
-        const fault = faultOf(said, this.#seen)
-        if (fault === undefined) return void found.push({ host, client, said })
-        reasons.push(`${hostName(host)} ${fault}`)
-        cut(client)
-      } catch (error) {
-        reasons.push(`${hostName(host)}: ${(error as Error).message}`)
-        failures.push(error)
-      }
-    })
-    if (remembers) await this.#enough(looks, found)
-    else await Promise.all(looks)
-    const [best, ...rest] = [...found].sort((a, b) => (b.said.timeline ?? 0) - (a.said.timeline ?? 0))
-    // Those that come in later are not needed any more.
-    void Promise.all(looks).then(() => {
-      for (const one of found) if (one !== best && !rest.includes(one)) cut(one.client)
-    })
-    for (const one of rest) cut(one.client)
-    if (best) {
-      this.#judge(best.said, best.host, best.client)
-      return best
-    }
-    const final = failures.find(isFinal)
-    if (final) throw final
-    const silent = failures.filter((failure) => failure instanceof Silent)
-    return { reasons, all_silent: silent.length === hosts.length }
-  }
-
-  /** Until a primary is found, and the others had a moment to tell of a newer one. */
-  async #enough(looks: readonly Promise<void>[], found: readonly Found[]): Promise<void> {
-    const all = Promise.all(looks)
-    const first = new Promise<void>((resolve) => {
-      for (const look of looks) void look.then(() => found.length > 0 && resolve())
-    })
-    await Promise.race([all, first])
-    // One that is newer than all that was seen needs no comparing.
-    const newer = found.some(({ said }) => (said.timeline ?? 0) > (this.#seen.timeline ?? 0))
-    if (found.length > 0 && looks.length > 1 && !newer) await Promise.race([all, sleep(GRACE_MS)])
-  }
-
   /** The last good one comes first, and one that has just been lost last. */
   #rank(host: Host): number {
     if (host === this.#lost) return 2
     return host === this.#host ? 0 : 1
   }
 
-  async #probe(host: Host, ms: number): Promise<{ client: pg.Client; said: Said }> {
-    const login = this.#login
-    const password = login?.password()
-    const client = new pg.Client({
-      ...driverConfig(this.address, host, login, password),
-      application_name: 'trilho heartbeat',
-      keepAlive: true,
-    })
-    client.on('error', () => {})
-    const onTime = afterAwake(ms, () => cut(client, new Silent('does not answer')))
-    try {
-      await client.connect()
-      return { client, said: await askServer(client) }
-    } catch (error) {
-      cut(client)
-      throw explain(error, host, login, password)
-    } finally {
-      onTime()
-    }
-  }
-}
-
-/** What became of a connection that could not be opened, for whoever has to decide what to do. */
-function explain(
-  error: unknown,
-  host: Host,
-  login: Login | undefined,
-  password: string | undefined,
-): unknown {
-  const refused = error instanceof pg.DatabaseError && error.code === WRONG_PASSWORD
-  // The password that follows from another key may be the right one: the next connection tries it.
-  if (refused && login?.refused(password!))
-    return new NoPrimary(`${login.user} has the password of another SECRET_KEY`, { cause: error })
-  return explainTls(explainRefusal(error), hostName(host))
-}
-
-/** What the driver is told: where to, as whom, and how it is encrypted. */
-const driverConfig = (address: Address, host: Host, login: Login | undefined, password = '') => ({
-  connectionString: address.urlOf(host, login && { user: login.user, password }),
-  ssl: address.tls,
-})
-
-/** No answer within the time of a look. */
-class Silent extends Error {}
-
-type Found = { readonly host: Host; readonly client: pg.Client; readonly said: Said }
-type Nobody = { readonly reasons: readonly string[]; readonly all_silent: boolean }
-
-type SeatFacts = { readonly user: string; readonly schema: string }
-
-export type PrimaryConfig = pg.ClientConfig & {
-  readonly primary: Primary
-  /** As whom; as the user of the address itself when left out. */
-  readonly login?: Login
-  /** The schema that it must find itself in. */
-  readonly schema?: string
-  /** Asked for a sign of life while it idles: it may be lost alone, and nobody would know before its next use. */
-  readonly watched?: boolean
-}
-
-/** What the driver keeps to itself and is needed here. */
-type Inside = {
-  _activeQuery: { name?: string } | null
-  _queryQueue: readonly unknown[]
-  _sentQueryQueue: readonly unknown[]
-  connection: {
-    parsedStatements: Record<string, string>
-    on(event: 'errorMessage', listener: (error: pg.DatabaseError) => void): void
-    close(what: { type: 'S'; name: string }): void
-  }
-}
-
-const STALE_PLAN = '0A000'
-const NO_SUCH_STATEMENT = '26000'
-const READ_ONLY = '25006'
-const WRONG_PASSWORD = '28P01'
-
-/** A connection to the primary, and to nothing else. */
-export class PrimaryClient extends pg.Client {
-  readonly #primary: Primary
-  readonly #login: Login | undefined
-  readonly #password: string | undefined
-  readonly #schema: string | undefined
-  readonly #watched: boolean
-
-  constructor(config: PrimaryConfig) {
-    const { primary, login, schema } = config
-    const password = login?.password()
-    super({ ...config, ...driverConfig(primary.address, primary.address.hosts[0]!, login, password) })
-    this.#watched = config.watched === true
-    this.#primary = primary
-    this.#login = login
-    this.#password = password
-    this.#schema = schema
-    // Whoever waits for an answer is told; without a listener a broken connection would end the process.
-    this.on('error', () => {})
-    const { connection } = this as unknown as Inside
-    connection.on('errorMessage', (error) => this.#note(error))
-  }
-
-  override connect(): Promise<pg.Client>
-  override connect(callback: (error: Error | null, client?: pg.Client) => void): void
-  override connect(callback?: (error: Error | null, client?: pg.Client) => void): unknown {
-    const opening = this.#connect()
-    if (!callback) return opening
-    opening.then(
-      () => callback(null, this),
-      (error: Error) => callback(error),
-    )
-  }
-
-  async #connect(): Promise<pg.Client> {
-    const primary = this.#primary
-    const place = await primary.place(this.#login)
-    if (primary.address.hosts.length > 1) Object.assign(this, place)
-    primary.enter(this)
-    const onTime = afterAwake(CONNECT_MS, () => cut(this, new Error('timeout expired')))
-    try {
-      await super.connect()
-      this.#login?.accepted()
-      await primary.approve(this, this.#seat())
-      if (this.#watched) this.#watch()
-      return this
-    } catch (error) {
-      primary.leave(this)
-      primary.failed(error)
-      cut(this)
-      throw explain(error, place, this.#login, this.#password)
-    } finally {
-      onTime()
-    }
-  }
-
-  #seat(): SeatFacts | undefined {
-    return this.#login && this.#schema ? { user: this.#login.user, schema: this.#schema } : undefined
-  }
-
-  #watch(): void {
-    const timer = setInterval(() => {
-      if (!this.#idles()) return
-      const answered = afterAwake(WATCH_DEAD_MS, () =>
-        cut(this, new Error('Connection terminated: no sign of life')),
-      )
-      this.query('SELECT 1').then(answered, answered)
-    }, WATCH_MS)
-    timer.unref()
-    this.once('end', () => clearInterval(timer))
-  }
-
-  #idles(): boolean {
-    const { _activeQuery, _queryQueue, _sentQueryQueue } = this as unknown as Inside
-    const waiting = _queryQueue.length + _sentQueryQueue.length
-    return !_activeQuery && waiting === 0 && this.getTransactionStatus() === 'I'
-  }
-
-  /** After a migration a kept plan may have another result than it had; prepared anew it is right again. */
-  #note({ code }: pg.DatabaseError): void {
-    if (code === READ_ONLY) this.#primary.hurry()
-    if (code !== STALE_PLAN && code !== NO_SUCH_STATEMENT) return
-    const { _activeQuery, connection } = this as unknown as Inside
-    const name = _activeQuery?.name
-    if (!name || !connection.parsedStatements[name]) return
-    delete connection.parsedStatements[name]
-    connection.close({ type: 'S', name })
+  #probe(host: Host, ms: number): Promise<Probed> {
+    return probe(this.address, host, { login: this.#login, ms })
   }
 }

@@ -1,7 +1,7 @@
 import type { FastifyError } from 'fastify'
 import { type ErrorCode, Refusal } from '../core/errors.ts'
 import { Crowded } from '../core/turns.ts'
-import { isUnreachable, sqlState } from '../db/pool.ts'
+import { isUnreachable, sqlState } from '../db/failure.ts'
 import { refusalOf } from './validation.ts'
 
 const ofFastify: Readonly<Record<string, ErrorCode>> = {

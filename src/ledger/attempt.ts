@@ -1,5 +1,6 @@
 import pg from 'pg'
-import { type Client, isAnswer, isServerTrouble, isUnreachable } from '../db/pool.ts'
+import { isAnswer, isServerTrouble, isUnreachable } from '../db/failure.ts'
+import type { Client } from '../db/pool.ts'
 import { type Connection, NotDurable } from './connection.ts'
 import type { CommandResult } from './decide.ts'
 import { ClaimGone } from './lock.ts'

@@ -1,6 +1,7 @@
 import type { QueryConfig } from 'pg'
 import { reportError } from '../core/error-report.ts'
-import { type Db, isPassing, type Pool, sqlState, transaction } from '../db/pool.ts'
+import { isPassing, sqlState } from '../db/failure.ts'
+import { type Db, type Pool, transaction } from '../db/pool.ts'
 
 /**
  * Proves the books. Each check asks for what must not exist; a single row is a failure. The ledger proves its sums; slices

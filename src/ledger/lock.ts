@@ -1,5 +1,6 @@
 import type { QueryResult } from 'pg'
-import { allOf, type Client, gather } from '../db/pool.ts'
+import { allOf, gather } from '../db/pipeline.ts'
+import type { Client } from '../db/pool.ts'
 import type { Command, IdempotencyRecord, RowRef, RowSource } from './command.ts'
 import { durabilityFault, NotDurable } from './connection.ts'
 import { accountKey, claimKey, type Row, type State } from './state.ts'

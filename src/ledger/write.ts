@@ -1,4 +1,6 @@
-import { type Client, gather, isAnswer, isServerTrouble, withWarnings } from '../db/pool.ts'
+import { isAnswer, isServerTrouble } from '../db/failure.ts'
+import { gather } from '../db/pipeline.ts'
+import { type Client, withWarnings } from '../db/pool.ts'
 import { type IdempotencyRecord, insertInto, targetOf, type Write, type WriteTarget } from './command.ts'
 import type { Decided } from './decide.ts'
 import type { HeldClaim } from './state.ts'

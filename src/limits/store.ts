@@ -52,8 +52,26 @@ const counterOf = (row: {
   ends_at: row.ends_at.getTime(),
 })
 
-/** Held by a lone node for itself, and by nodes that share together. */
-export const ALONE_LOCK = 7_415_302
+/** Held by a lone node for itself, and by nodes that share together. Until it is given back, or its connection ends. */
+const ALONE_LOCK = 7_415_302
+
+export async function tryLockAlone(db: Db): Promise<boolean> {
+  const { rows } = await db.query('SELECT pg_try_advisory_lock($1) AS won', [ALONE_LOCK])
+  return rows[0].won
+}
+
+/** Waits for a lone node to share. */
+export async function lockTogether(db: Db): Promise<void> {
+  await db.query('SELECT pg_advisory_lock_shared($1)', [ALONE_LOCK])
+}
+
+export async function unlockAlone(db: Db): Promise<void> {
+  await db.query('SELECT pg_advisory_unlock($1)', [ALONE_LOCK])
+}
+
+export async function unlockTogether(db: Db): Promise<void> {
+  await db.query('SELECT pg_advisory_unlock_shared($1)', [ALONE_LOCK])
+}
 
 /**
  * Takes the counters for itself until `writeCounters` commits; undefined when a lone node counts elsewhere. The lock is
@@ -70,29 +88,6 @@ export async function lockCounters(db: Db, places: readonly Place[]): Promise<Co
   if (shared.rows[0].won) return locked.rows.map(counterOf)
   await db.query('ROLLBACK')
   return undefined
-}
-
-/** The server's end of a connection: its number, on which server, and a moment at which it was open. */
-export type Backend = { readonly pid: number; readonly server_started: string; readonly met_at: string }
-
-export async function findBackend(db: Db): Promise<Backend> {
-  const { rows } = await db.query(
-    `SELECT pg_backend_pid() AS pid, pg_postmaster_start_time()::text AS server_started,
-            clock_timestamp()::text AS met_at`,
-  )
-  return rows[0]
-}
-
-/**
- * Ends it, and with it the locks that it holds. It may be gone already, and its number somebody else's: of one that was
- * opened later, or of one at the server that has taken over.
- */
-export async function endBackend(db: Db, { pid, server_started, met_at }: Backend): Promise<void> {
-  await db.query(
-    `SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity
-     WHERE pid = $1 AND backend_start <= $3::timestamptz AND pg_postmaster_start_time() = $2::timestamptz`,
-    [pid, server_started, met_at],
-  )
 }
 
 export async function writeCounters(db: Db, counters: readonly Counter[]): Promise<void> {

@@ -47,6 +47,9 @@ export function counterKey(subject: string, name: string): string {
   return `${subject} ${name}`
 }
 
+export const byKey = (counters: readonly Counter[]): Map<string, Counter> =>
+  new Map(counters.map((counter) => [counterKey(counter.subject, counter.name), counter]))
+
 /** The counter of the window that is open now, if anything was counted in it yet. */
 function current(
   counters: ReadonlyMap<string, Counter>,

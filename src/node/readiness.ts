@@ -1,5 +1,6 @@
 import { Refusal } from '../core/errors.ts'
-import { type Pool, sqlState } from '../db/pool.ts'
+import { sqlState } from '../db/failure.ts'
+import type { Pool } from '../db/pool.ts'
 import type { PrimaryState } from '../db/primary.ts'
 
 const READY_MS = 1000

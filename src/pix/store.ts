@@ -1,6 +1,7 @@
 import { columnsOf } from '../db/columns.ts'
+import { isUniqueViolation } from '../db/failure.ts'
 import { type ListSource, ofCustomer } from '../db/newest.ts'
-import { type Db, isUniqueViolation } from '../db/pool.ts'
+import type { Db } from '../db/pool.ts'
 import { endTime, isoTime, toldCheck } from '../events/store.ts'
 import type { Check, Template } from '../ledger/audit.ts'
 import { onceChecks } from '../ledger/claims-audit.ts'

@@ -1,5 +1,6 @@
 import { type OperatorActor, type OperatorRole, operatorRoles } from '../core/actor.ts'
-import { type Db, isUniqueViolation } from '../db/pool.ts'
+import { isUniqueViolation } from '../db/failure.ts'
+import type { Db } from '../db/pool.ts'
 import type { Shared } from '../partners/partners.ts'
 import { hashPassword, newPassword } from './password.ts'
 import { subjectOf } from './sign-in.ts'

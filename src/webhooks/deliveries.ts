@@ -3,8 +3,8 @@ import { isId } from '../core/ids.ts'
 import type { Where } from '../core/owned.ts'
 import { type Newest, type NewestFilter, selectNewest } from '../db/newest.ts'
 import type { World } from '../world.ts'
+import { type Delivery, deliveryList, selectDeliveries } from './delivery-store.ts'
 import { findEndpoint } from './endpoints.ts'
-import { type Delivery, deliveryList, selectDeliveries } from './queue.ts'
 import type { WebhookEndpoint } from './store.ts'
 
 /** How many characters of an answer are shown. */

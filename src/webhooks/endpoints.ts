@@ -8,8 +8,9 @@ import { recordEvent, TEST_TYPE } from '../events/events.ts'
 import type { World } from '../world.ts'
 import type { Reach } from './address.ts'
 import { renderEndpoint } from './contract.ts'
+import { type Delivery, selectDeliveries } from './delivery-store.ts'
 import { tellDisabled } from './disabled.ts'
-import { addDeliveries, cancelPending, type Delivery, selectDeliveries } from './queue.ts'
+import { addDeliveries, cancelPending } from './queue.ts'
 import { newSecret, showSecret } from './signature.ts'
 import {
   changeEndpoint,

@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { asAdmin, createDatabase, seatAt, type TestDatabase } from '../../test/support/database.ts'
 import { openPool, type Pool } from '../db/pool.ts'
-import type { AttemptResult } from './queue.ts'
+import type { AttemptResult } from './attempt-results.ts'
 import { openRecorder } from './recorder.ts'
 
 let database: TestDatabase

@@ -1,7 +1,8 @@
 import type { Logger } from 'pino'
 import { openBatching } from '../core/batching.ts'
-import { type Db, isAnswer, isServerTrouble, type Pool, transaction } from '../db/pool.ts'
-import { type AttemptResult, recordResults } from './queue.ts'
+import { isAnswer, isServerTrouble } from '../db/failure.ts'
+import { type Db, type Pool, transaction } from '../db/pool.ts'
+import { type AttemptResult, recordResults } from './attempt-results.ts'
 import { type EndpointNews, noteEndpoints } from './store.ts'
 
 /**

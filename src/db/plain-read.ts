@@ -1,0 +1,24 @@
+const WRITES = /\b(insert|update|delete|merge|share|call|truncate|into)\b/i
+/** A second statement, and comments, which may stand between a name and its parenthesis. */
+const UNCLEAR = /;\s*\S|--|\/\*/
+/** Whatever stands before a parenthesis, but for `AS name (`: that names columns, or a type. */
+const BEFORE_PARENTHESIS = /(?<![\p{L}\p{N}_$."])(?<!\bas\s+)([\p{L}\p{N}_$."]+)\s*\(/giu
+const HARMLESS = new Set(
+  (
+    'abs array_agg clock_timestamp coalesce count current_database current_setting date_trunc extract greatest ' +
+    'hashtextextended json_agg json_build_object json_to_record json_typeof lag least length lower make_interval max ' +
+    'min now row_number split_part sum to_json unnest upper ' +
+    // Words of the language itself.
+    'all and any as by case distinct else except exists filter from having in intersect join lateral materialized not ' +
+    'on or over select some then union using values when where'
+  ).split(' '),
+)
+
+/**
+ * Reads rows and does nothing else. A function may write, so only those that are known not to may be called. A read that
+ * is not recognised is merely not repeated.
+ */
+export function isPlainRead(text: string): boolean {
+  if (!/^\s*(select|with)\b/i.test(text) || WRITES.test(text) || UNCLEAR.test(text)) return false
+  return [...text.matchAll(BEFORE_PARENTHESIS)].every(([, name]) => HARMLESS.has(name!.toLowerCase()))
+}

@@ -1,0 +1,124 @@
+import pg from 'pg'
+import type { Login } from './login.ts'
+import type { Primary, SeatFacts } from './primary.ts'
+import { CONNECT_MS, driverConfig, explain } from './probe.ts'
+import { afterAwake, cut } from './pulse.ts'
+
+const WATCH_MS = 1000
+const WATCH_DEAD_MS = 2000
+
+export type PrimaryConfig = pg.ClientConfig & {
+  readonly primary: Primary
+  /** As whom; as the user of the address itself when left out. */
+  readonly login?: Login
+  /** The schema that it must find itself in. */
+  readonly schema?: string
+  /** Asked for a sign of life while it idles: it may be lost alone, and nobody would know before its next use. */
+  readonly watched?: boolean
+}
+
+/** What the driver keeps to itself and is needed here. */
+type Inside = {
+  _activeQuery: { name?: string } | null
+  _queryQueue: readonly unknown[]
+  _sentQueryQueue: readonly unknown[]
+  connection: {
+    parsedStatements: Record<string, string>
+    on(event: 'errorMessage', listener: (error: pg.DatabaseError) => void): void
+    close(what: { type: 'S'; name: string }): void
+  }
+}
+
+const STALE_PLAN = '0A000'
+const NO_SUCH_STATEMENT = '26000'
+const READ_ONLY = '25006'
+
+/** A connection to the primary, and to nothing else. */
+export class PrimaryClient extends pg.Client {
+  readonly #primary: Primary
+  readonly #login: Login | undefined
+  readonly #password: string | undefined
+  readonly #schema: string | undefined
+  readonly #watched: boolean
+
+  constructor(config: PrimaryConfig) {
+    const { primary, login, schema } = config
+    const password = login?.password()
+    super({ ...config, ...driverConfig(primary.address, primary.address.hosts[0]!, login, password) })
+    this.#watched = config.watched === true
+    this.#primary = primary
+    this.#login = login
+    this.#password = password
+    this.#schema = schema
+    // Whoever waits for an answer is told; without a listener a broken connection would end the process.
+    this.on('error', () => {})
+    const { connection } = this as unknown as Inside
+    connection.on('errorMessage', (error) => this.#note(error))
+  }
+
+  override connect(): Promise<pg.Client>
+  override connect(callback: (error: Error | null, client?: pg.Client) => void): void
+  override connect(callback?: (error: Error | null, client?: pg.Client) => void): unknown {
+    const opening = this.#connect()
+    if (!callback) return opening
+    opening.then(
+      () => callback(null, this),
+      (error: Error) => callback(error),
+    )
+  }
+
+  async #connect(): Promise<pg.Client> {
+    const primary = this.#primary
+    const place = await primary.place(this.#login)
+    if (primary.address.hosts.length > 1) Object.assign(this, place)
+    primary.enter(this)
+    const onTime = afterAwake(CONNECT_MS, () => cut(this, new Error('timeout expired')))
+    try {
+      await super.connect()
+      this.#login?.accepted()
+      await primary.approve(this, this.#seat())
+      if (this.#watched) this.#watch()
+      return this
+    } catch (error) {
+      primary.leave(this)
+      primary.failed(error)
+      cut(this)
+      throw explain(error, place, this.#login, this.#password)
+    } finally {
+      onTime()
+    }
+  }
+
+  #seat(): SeatFacts | undefined {
+    return this.#login && this.#schema ? { user: this.#login.user, schema: this.#schema } : undefined
+  }
+
+  #watch(): void {
+    const timer = setInterval(() => {
+      if (!this.#idles()) return
+      const answered = afterAwake(WATCH_DEAD_MS, () =>
+        cut(this, new Error('Connection terminated: no sign of life')),
+      )
+      this.query('SELECT 1').then(answered, answered)
+    }, WATCH_MS)
+    timer.unref()
+    this.once('end', () => clearInterval(timer))
+  }
+
+  #idles(): boolean {
+    const { _activeQuery, _queryQueue, _sentQueryQueue } = this as unknown as Inside
+    const waiting = _queryQueue.length + _sentQueryQueue.length
+    return !_activeQuery && waiting === 0 && this.getTransactionStatus() === 'I'
+  }
+
+  /** After a migration a kept plan may have another result than it had; prepared anew it is right again. */
+  #note({ code }: pg.DatabaseError): void {
+    if (code === READ_ONLY) this.#primary.hurry()
+    if (code !== STALE_PLAN && code !== NO_SUCH_STATEMENT) return
+    const { _activeQuery, connection } = this as unknown as Inside
+    const name = _activeQuery?.name
+    if (!name || !connection.parsedStatements[name]) return
+    delete connection.parsedStatements[name]
+    connection.close({ type: 'S', name })
+  }
+}

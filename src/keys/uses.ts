@@ -1,0 +1,44 @@
+import type { Logger } from 'pino'
+import { openLoop } from '../core/loop.ts'
+import type { World, Worlds } from '../world.ts'
+import { noteUses } from './store.ts'
+
+/** When, and from where, each key was last used: kept in memory for some seconds, then written down together. */
+export type KeyUses = {
+  note(world: World, use: { readonly key_id: string; readonly address: string }): void
+  stop(): Promise<void>
+}
+
+const WRITE_MS = 5000
+
+type Use = {
+  readonly world: World
+  readonly api_key_id: string
+  readonly at: Date
+  readonly address: string
+}
+
+export function openKeyUses({ worlds, log }: { worlds: Worlds; log: Logger }): KeyUses {
+  const uses = new Map<string, Use>()
+  const notNoted = (error: unknown) => log.warn({ err: error }, 'last uses of keys not noted')
+
+  async function write(): Promise<void> {
+    const noted = [...uses.values()]
+    uses.clear()
+    for (const world of Object.values(worlds)) {
+      const own = noted.filter((use) => use.world === world)
+      if (own.length > 0) await noteUses(world.db, own).catch(notNoted)
+    }
+  }
+
+  const writing = openLoop(write, { poll_ms: WRITE_MS, first_ms: WRITE_MS, onError: notNoted })
+  return {
+    note(world, { key_id, address }) {
+      uses.set(key_id, { world, api_key_id: key_id, at: new Date(world.clock.now()), address })
+    },
+    async stop() {
+      await writing.stop()
+      await write()
+    },
+  }
+}

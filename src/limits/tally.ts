@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openBatching } from '../core/batching.ts'
+import type { Pool } from '../db/pool.ts'
+import { openCounters, saveCounters } from './store.ts'
+import { type Counter, counterKey, decide, type Request, type Verdict } from './windows.ts'
+
+/** The counters in this node's memory: what a lone node counts, and what the database said last. */
+export type Tally = {
+  readonly counters: Map<string, Counter>
+  /** Counts in memory alone. The database learns of it by a save. */
+  count(request: Request): Verdict
+  hasUnsaved(): boolean
+  save(): Promise<void>
+  /** For a connection that has just been lost: whoever counts next should find what was counted here. */
+  saveSoon(within_ms: number): Promise<void>
+  /** Takes over what was counted elsewhere. */
+  load(): Promise<void>
+  forgetClosed(now: number): void
+  /** Saves are not tried again. */
+  stop(): void
+}
+
+const RETRY_MS = 20
+
+export function openTally(pool: Pool): Tally {
+  const counters = new Map<string, Counter>()
+  /** Keys of the counters that the database does not know yet. */
+  const unsaved = new Set<string>()
+  // One after the other: whoever waits for a save knows that no earlier one is still on its way.
+  const saving = openBatching<undefined>({ run: saveNow })
+  let stopped = false
+
+  async function saveNow(): Promise<undefined> {
+    const keys = [...unsaved]
+    const known = keys.map((key) => counters.get(key)).filter((counter) => counter !== undefined)
+    unsaved.clear()
+    if (known.length === 0) return
+    await saveCounters(pool, known).catch((error: unknown) => {
+      for (const key of keys) unsaved.add(key)
+      throw error
+    })
+  }
+
+  const save = () => saving.add(undefined)
+
+  return {
+    counters,
+    count(request) {
+      const verdict = decide(counters, request)
+      if (!verdict.refused)
+        for (const { name } of request.wants) unsaved.add(counterKey(request.subject, name))
+      return verdict
+    },
+    hasUnsaved: () => unsaved.size > 0,
+    save,
+    async saveSoon(within_ms) {
+      const until = performance.now() + within_ms
+      for (;;) {
+        try {
+          return await save()
+        } catch (error) {
+          if (stopped || performance.now() > until) throw error
+          await sleep(RETRY_MS)
+        }
+      }
+    },
+    async load() {
+      for (const counter of await openCounters(pool)) {
+        const key = counterKey(counter.subject, counter.name)
+        if (isAhead(counter, counters.get(key))) counters.set(key, counter)
+      }
+    },
+    forgetClosed(now) {
+      for (const [key, { ends_at }] of counters) if (ends_at <= now) counters.delete(key)
+    },
+    stop() {
+      stopped = true
+    },
+  }
+}
+
+/** Of a later window, or of the same one with more counted in it. */
+function isAhead(counter: Counter, known: Counter | undefined): boolean {
+  if (!known || known.starts_at < counter.starts_at) return true
+  return known.starts_at === counter.starts_at && known.count < counter.count
+}

@@ -1,0 +1,84 @@
+import type { Db } from '../db/pool.ts'
+
+/** What came of one attempt. */
+export type AttemptResult = {
+  readonly event_id: string
+  readonly endpoint_id: string
+  readonly partner_id: string
+  readonly attempt: number
+  readonly url: string
+  readonly headers: string
+  readonly status: number | null
+  readonly answer_headers: string | null
+  readonly answer_body: string | null
+  readonly error: string | null
+  readonly started_at: Date
+  readonly duration_ms: number
+  readonly delivered: boolean
+  /** When to try again; null when it was delivered, or the schedule is used up. */
+  readonly retry_ms: number | null
+}
+
+const outcomeColumns = {
+  event_id: 'text',
+  endpoint_id: 'text',
+  partner_id: 'text',
+  attempt: 'integer',
+  url: 'text',
+  headers: 'json',
+  status: 'smallint',
+  answer_headers: 'json',
+  answer_body: 'text',
+  error: 'text',
+  started_at: 'timestamptz',
+  duration_ms: 'integer',
+  delivered: 'boolean',
+  retry_ms: 'float8',
+} as const satisfies Record<keyof AttemptResult, string>
+
+const noted = Object.keys(outcomeColumns).filter(
+  (name) => !['partner_id', 'delivered', 'retry_ms'].includes(name),
+)
+
+/** What receivers answer is kept up to here, per partner and UTC day; of the rest only status, error and times. */
+export const ANSWER_BYTES_PER_DAY = 32 * 1024 * 1024
+const whileKept = (column: string) =>
+  `CASE WHEN told.bytes <= ${ANSWER_BYTES_PER_DAY} THEN done.${column} END`
+
+/** An attempt after this one leaves something to be trimmed. */
+const ATTEMPTS_WITH_BODY = 3
+
+/**
+ * What came of some attempts. Whoever lost its lease meanwhile may still say that it was delivered, and nothing else: the
+ * rest is up to whoever has it now. So may whoever was at it when its endpoint was disabled.
+ */
+export async function recordResults(db: Db, outcomes: readonly AttemptResult[]): Promise<void> {
+  const names = Object.keys(outcomeColumns) as (keyof AttemptResult)[]
+  const arrays = Object.values(outcomeColumns).map((type, i) => `$${i + 1}::${type}[]`)
+  const kept = noted.map((name) => (name.startsWith('answer_') ? whileKept(name) : `done.${name}`))
+  await db.query({
+    name: 'record webhook attempts',
+    text: `WITH done AS MATERIALIZED (SELECT * FROM unnest(${arrays.join(', ')}) AS o (${names.join(', ')})),
+      told AS (INSERT INTO webhook_answer_bytes (partner_id, day, bytes)
+        SELECT partner_id, (now() AT TIME ZONE 'UTC')::date,
+          sum(coalesce(octet_length(answer_body), 0) + coalesce(octet_length(answer_headers::text), 0))
+        FROM done WHERE answer_headers IS NOT NULL GROUP BY partner_id ORDER BY partner_id
+        ON CONFLICT (partner_id, day) DO UPDATE SET bytes = webhook_answer_bytes.bytes + excluded.bytes RETURNING partner_id, bytes),
+      noted AS (INSERT INTO webhook_attempts (${noted.join(', ')})
+        SELECT ${kept.join(', ')} FROM done LEFT JOIN told USING (partner_id) ON CONFLICT DO NOTHING)
+      UPDATE webhook_deliveries d SET
+        status = CASE WHEN done.delivered THEN 'delivered' WHEN done.retry_ms IS NULL THEN 'exhausted' ELSE 'pending' END,
+        ended_at = CASE WHEN done.delivered OR done.retry_ms IS NULL THEN clock_timestamp() END,
+        next_attempt_at = coalesce(clock_timestamp() + make_interval(secs => done.retry_ms / 1000), d.next_attempt_at)
+      FROM done WHERE (d.event_id, d.endpoint_id) = (done.event_id, done.endpoint_id)
+        AND (done.delivered AND d.status IN ('pending', 'canceled') OR d.status = 'pending' AND d.attempts = done.attempt)`,
+    values: names.map((name) => outcomes.map((outcome) => outcome[name])),
+  })
+  const longer = outcomes.filter(({ attempt }) => attempt > ATTEMPTS_WITH_BODY)
+  if (longer.length === 0) return
+  await db.query({
+    name: 'trim webhook attempts',
+    text: 'SELECT trim_attempts($1, $2)',
+    values: [longer.map(({ event_id }) => event_id), longer.map(({ endpoint_id }) => endpoint_id)],
+  })
+}
