@@ -6,6 +6,7 @@ import { commonErrors } from '../../src/http/endpoint.ts'
 import { type Operation, operations } from '../support/fuzz/document.ts'
 import { curlOf, type Exchange, exchange } from '../support/fuzz/exchange.ts'
 import { judge, parse } from '../support/fuzz/judge.ts'
+import { provocations } from '../support/fuzz/provoke.ts'
 import { allowed, type Plan, plans } from '../support/fuzz/requests.ts'
 import { openStock, type Stock } from '../support/fuzz/stock.ts'
 import { noteFact } from '../support/proof.ts'
@@ -38,10 +39,13 @@ afterAll(async () => {
 /** What was answered, by operation: statuses and codes. */
 const seen = new Map<string, Map<string, number>>()
 
-function note({ plan, status, text }: Exchange): void {
-  const name = plan.operation['x-name']
+const answerOf = ({ status, text }: Exchange): string =>
+  status < 300 ? String(status) : (parse(text)?.error?.code ?? String(status))
+
+function note(got: Exchange): void {
+  const name = got.plan.operation['x-name']
   const answers = seen.get(name) ?? new Map<string, number>()
-  const answer = status < 300 ? String(status) : (parse(text)?.error?.code ?? String(status))
+  const answer = answerOf(got)
   seen.set(name, answers.set(answer, (answers.get(answer) ?? 0) + 1))
 }
 
@@ -122,11 +126,22 @@ test('every operation was reached, and answered with success', async () => {
   expect(missed.map(({ 'x-name': name }) => `${name}: ${[...(seen.get(name) ?? [])].join(' ')}`)).toEqual([])
 }, 120_000)
 
+test('the codes that chance seldom brings about are answered to the requests that are made for them', async () => {
+  await stock.refresh()
+  const wrong: string[] = []
+  for (const { code, plan } of await provocations(stock)) {
+    const got = (await send(plan))!
+    note(got)
+    const faults = [...(answerOf(got) === code ? [] : [`not ${code}`]), ...judge(got)]
+    if (faults.length > 0)
+      wrong.push(`${faults.join('; ')}\n  ${curlOf(got.sent, service.url)}\n  → ${got.status} ${got.text}`)
+  }
+  expect(wrong.join('\n')).toBe('')
+})
+
 /** What no single request brings about, and where it is shown instead. */
 const shownElsewhere: Readonly<Record<string, string>> = {
   'pix.payouts.create: amount_too_large': 'takes a fee, and this partner pays none',
-  'pix.payouts.create: pix_key_not_found': 'src/pix/pix.test.ts',
-  'requests.list: request_not_found': 'src/requests/requests.test.ts',
   'quotes.execute: amount_too_large': 'src/quotes/quotes.test.ts',
   'quotes.execute: customer_blocked': 'src/quotes/quotes.test.ts',
 }

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { rmSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { cp, mkdtemp, symlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { inject } from 'vitest'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 let compiled: Promise<string> | undefined
@@ -15,8 +15,7 @@ export function compiledCli(): Promise<string> {
 }
 
 async function compile(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'trilho-cli-'))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const folder = await mkdtemp(join(inject('run_dir'), 'cli-'))
   const dist = join(folder, 'dist')
   const options = ['--noCheck', '--incremental', 'false', '--tsBuildInfoFile', 'null', '--outDir', dist]
   execFileSync(

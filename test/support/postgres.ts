@@ -8,6 +8,8 @@ import { makeTemplate } from './template.ts'
 declare module 'vitest' {
   interface ProvidedContext {
     postgres_url: string
+    /** A folder for what lasts as long as the run. */
+    run_dir: string
   }
 }
 
@@ -17,8 +19,10 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const postgres = await startEmbedded({ data_dir, settings: { max_connections: '300' } })
   await makeTemplate(postgres.url)
   project.provide('postgres_url', postgres.url)
+  const run_dir = await mkdtemp(join(tmpdir(), 'trilho-run-'))
+  project.provide('run_dir', run_dir)
   return async () => {
     await postgres.stop()
-    await rm(data_dir, { recursive: true, force: true })
+    for (const folder of [data_dir, run_dir]) await rm(folder, { recursive: true, force: true })
   }
 }
