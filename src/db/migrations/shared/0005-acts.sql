@@ -57,16 +57,3 @@ CREATE TABLE proposals (
     ELSE approved_by IS NULL AND resource_id IS NULL AND ended_by IS NULL AND ended_reason IS NULL AND ended_at IS NULL END)
 );
 CREATE INDEX proposals_open ON proposals (expires_at) WHERE ended IS NULL;
-
-CREATE FUNCTION proposal_ends_once() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  IF OLD.ended IS NOT NULL OR (OLD.id, OLD.action, OLD.details::text, OLD.proposed_by, OLD.proposed_at, OLD.expires_at)
-     IS DISTINCT FROM (NEW.id, NEW.action, NEW.details::text, NEW.proposed_by, NEW.proposed_at, NEW.expires_at) THEN
-    RAISE EXCEPTION 'proposal % cannot be changed', OLD.id;
-  END IF;
-  IF NEW.ended = 'done' AND OLD.expires_at <= clock_timestamp() THEN
-    RAISE EXCEPTION 'proposal % has expired', OLD.id;
-  END IF;
-  RETURN NEW;
-END $$;
-CREATE TRIGGER proposals_end_once BEFORE UPDATE ON proposals FOR EACH ROW EXECUTE FUNCTION proposal_ends_once();
