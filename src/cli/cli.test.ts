@@ -114,7 +114,10 @@ describe('how a command is typed', () => {
 
   test.concurrent('with --json errors are JSON too, for programs', async () => {
     const errorOf = async (line: string, env = {}) => {
-      const { code, out, err } = await run([...line.split(' '), '--json'], env)
+      const { code, out, err } = await run([...line.split(' '), '--json'], {
+        DATA_DIR: place.data_dir,
+        ...env,
+      })
       expect([code, out]).toEqual([1, ''])
       return JSON.parse(err).error
     }
@@ -224,19 +227,17 @@ describe('partners and users', () => {
 test('contract §17.13: an operator signs in once, with a code if there is a second factor, and out again', async () => {
   const home = await mkdtemp(join(tmpdir(), 'trilho-home-'))
   onTestFinished(() => rm(home, { recursive: true, force: true }))
-  const eva = await json(
-    'users',
-    'create',
-    '--email',
-    'Eva@operator.example',
-    '--operator',
-    '--role',
-    'resolver',
-  )
+  const { url } = await createDatabase()
+  const there = { DATABASE_URL: url, SECRET_KEY: '00'.repeat(32) }
+  const create = ['users', 'create', '--operator', '--json', '--email']
+  const ada = (await run([...create, 'ada@operator.example'], there)).json
+  const asAda = (...args: string[]) =>
+    run([...args, '--as', ada.email], { ...there, OPERATOR_PASSWORD: ada.password })
+  const eva = (await asAda(...create, 'Eva@operator.example', '--role', 'resolver')).json
   expect(eva).toMatchObject({ email: 'eva@operator.example', role: 'operator', operator_role: 'resolver' })
   const ran: Ran[] = []
   const at = async (env: Record<string, string>, ...args: string[]) => {
-    const one = await run(args, { DATA_DIR: place.data_dir, XDG_CONFIG_HOME: home, ...env })
+    const one = await run(args, { ...there, XDG_CONFIG_HOME: home, ...env })
     ran.push(one)
     return one
   }
@@ -293,10 +294,12 @@ test('contract §17.13: an operator signs in once, with a code if there is a sec
   expect(alone.code).toBe(0)
   expect((await at({ ...known, OPERATOR_CODE: four! }, 'factor', 'disable')).code).toBe(0)
 
-  expect(await json('users', 'set-role', eva.email, '--role', 'reader')).toMatchObject({ role: 'reader' })
+  const lowering = (await asAda('users', 'set-role', eva.email, '--role', 'reader', '--json')).json
+  expect(lowering).toMatchObject({ status: 'proposed' })
+  expect((await at({}, 'proposals', 'approve', lowering.proposal_id, '--yes')).code).toBe(0)
   const [no_factor, list, ended] = await Promise.all([
-    trilho('users', 'reset-factor', eva.email),
-    trilho('users', 'list'),
+    asAda('users', 'reset-factor', eva.email),
+    asAda('users', 'list'),
     at({}, 'whoami'),
   ])
   isMistake(no_factor, /has no second factor/)
