@@ -18,8 +18,8 @@ const HARMLESS: Readonly<Record<string, string>> = {
   'cli/remote.ts /\\/+$/': 'an argument on the operator’s command line',
   'core/price.ts /0+$/': 'digits that we have made ourselves',
   'db/embedded/server.ts /still in use|lock file .* already exists/': 'what our own PostgreSQL prints',
-  'db/pool.ts /;\\s*\\S|--|\\/\\*/': 'statements of our own',
-  'db/pool.ts /(?<![\\p{L}\\p{N}_$."])(?<!\\bas\\s+)([\\p{L}\\p{N}_$."]+)\\s*\\(/giu':
+  'db/plain-read.ts /;\\s*\\S|--|\\/\\*/': 'statements of our own',
+  'db/plain-read.ts /(?<![\\p{L}\\p{N}_$."])(?<!\\bas\\s+)([\\p{L}\\p{N}_$."]+)\\s*\\(/giu':
     'statements of our own',
 }
 

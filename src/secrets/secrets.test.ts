@@ -96,8 +96,8 @@ describe('a wrong SECRET_KEY', () => {
       unopened.map(({ environment, object, count, key_id }) => [environment, object, count, key_id]),
     ).toEqual([
       ['production', 'webhook secret', 1, keyIdOf(first)],
-      ['sandbox', 'webhook secret', 5, keyIdOf(first)],
       ['production', 'previous webhook secret', 1, keyIdOf(first)],
+      ['sandbox', 'webhook secret', 5, keyIdOf(first)],
       ['shared', 'key of the log', 1, keyIdOf(first)],
     ])
     expect(message).toContain(`5 webhook secrets in sandbox under the key ${keyIdOf(first)}`)

@@ -147,7 +147,9 @@ export async function spawnServer(
     }
     child.stdout.on('data', read)
     child.stderr.on('data', read)
-    child.once('exit', (code) => reject(new Error(`the server ended with ${code}:\n${text}`)))
+    child.once('exit', (code, signal) =>
+      reject(new Error(`the server ended with ${signal ?? code}:\n${text}`)),
+    )
   })
   return {
     url,
