@@ -1,6 +1,7 @@
 import { Type as T } from 'typebox'
 import { assets } from '../core/money.ts'
 import { DryRun, dryRunQuery } from '../http/dry-run.ts'
+import { endedAt, renderFailure } from '../http/ending.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import {
   Amount,
@@ -94,26 +95,11 @@ export const renderTransfer = (transfer: Transfer) => ({
   destination_address: transfer.destination_address,
   // Signed, but nobody outside has seen it yet.
   tx_hash: transfer.status === 'pending' ? null : transfer.tx_hash,
-  failure:
-    transfer.failure_code === null
-      ? null
-      : {
-          code: transfer.failure_code as FailureCode,
-          message: failureMessages[transfer.failure_code as FailureCode],
-          ...(transfer.rail_code === null ? {} : { rail_code: transfer.rail_code }),
-        },
+  failure: renderFailure(transfer, failureMessages),
   idempotency_key: transfer.idempotency_key,
   created_at: transfer.created_at.toISOString(),
-  ...endOf(transfer),
+  ...endedAt(transfer),
 })
-
-/** Both ends are kept in one column. */
-function endOf({ status, completed_at }: Transfer): { completed_at?: string; failed_at?: string } {
-  if (completed_at === null) return {}
-  return status === 'failed'
-    ? { failed_at: completed_at.toISOString() }
-    : { completed_at: completed_at.toISOString() }
-}
 
 /** Interface §4.2. */
 export const createTransfer = endpoint({

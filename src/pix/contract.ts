@@ -2,6 +2,7 @@ import { Type as T } from 'typebox'
 import { DOCUMENT_PATTERN, MASKED_PATTERN, maskDocument } from '../core/document.ts'
 import { assets } from '../core/money.ts'
 import { DryRun, dryRunQuery } from '../http/dry-run.ts'
+import { endedAt, renderFailure } from '../http/ending.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import {
   Amount,
@@ -17,7 +18,7 @@ import {
   timeQuery,
   Units,
 } from '../http/schema.ts'
-import { type FailureCode, failureCodes, failureMessages } from './failures.ts'
+import { failureCodes, failureMessages } from './failures.ts'
 import { PIX_KEY_MAX, PIX_KEY_PATTERN } from './key.ts'
 import type { Counterparty, Payout } from './store.ts'
 
@@ -191,26 +192,11 @@ export const renderPayout = (payout: Payout) => ({
   counterparty: renderCounterparty(payout.counterparty),
   ...(payout.description === null ? {} : { description: payout.description }),
   end_to_end_id: payout.end_to_end_id,
-  failure:
-    payout.failure_code === null
-      ? null
-      : {
-          code: payout.failure_code as FailureCode,
-          message: failureMessages[payout.failure_code as FailureCode],
-          ...(payout.rail_code === null ? {} : { rail_code: payout.rail_code }),
-        },
+  failure: renderFailure(payout, failureMessages),
   idempotency_key: payout.idempotency_key,
   created_at: payout.created_at.toISOString(),
-  ...endOf(payout),
+  ...endedAt(payout),
 })
-
-/** Both ends are kept in one column. */
-function endOf({ status, completed_at }: Payout): { completed_at?: string; failed_at?: string } {
-  if (completed_at === null) return {}
-  return status === 'failed'
-    ? { failed_at: completed_at.toISOString() }
-    : { completed_at: completed_at.toISOString() }
-}
 
 /** Interface §4.1. */
 export const createPayout = endpoint({
