@@ -68,6 +68,15 @@ export async function newestLines(db: Db, limit: number): Promise<Line[]> {
   return rows
 }
 
+/** What the log says of one proposal, in order, and its first line, which says what was there before it. */
+export async function linesAbout(db: Db, proposal_id: string): Promise<Line[]> {
+  const { rows } = await db.query(
+    `SELECT ${COLUMNS} FROM acts WHERE proposal_id = $1 OR seq = 1 ORDER BY seq`,
+    [proposal_id],
+  )
+  return rows
+}
+
 export type SealedKey = { readonly secret: Buffer }
 
 export async function readKey(db: Db): Promise<SealedKey | undefined> {

@@ -50,11 +50,11 @@ async function openOffice(hands: Hands) {
         reason: 'wire 8841',
         reference: `r-${partner_id}-${references++}`,
       }) as const,
-    async makeOperators(...people: { email: string }[]) {
-      for (const { email } of people)
+    async makeOperators(...people: { user_id: string; email: string; role: string }[]) {
+      for (const { user_id, email, role } of people)
         await hands.shared.db.query(
-          `INSERT INTO users (id, email, name, password_hash, role) VALUES ($1, $2, $2, 'x', 'operator')`,
-          [`usr_${email}`, email],
+          `INSERT INTO users (id, email, name, password_hash, role, operator_role) VALUES ($1, $2, $2, 'x', 'operator', $3)`,
+          [user_id, email, role],
         )
     },
   }
@@ -262,11 +262,17 @@ describe('two operators', () => {
       details: at.booking(id),
     })
     const proposal_id = proposedOf(credit)
-    const approve = (who: typeof ana | typeof shell) =>
+    const approve = (who: Parameters<typeof act>[1]) =>
       act(at.office, who, { name: 'approve', details: { proposal_id } })
     await expect(approve(shell)).rejects.toThrow(/takes an operator who is signed in/)
     await expect(approve(ana)).rejects.toThrow(/another operator than the one who made it/)
-    await expect(approve({ ...bea, role: 'reader' as never })).rejects.toThrow(/Your role is reader/)
+    // As of now, and not as of when bea signed in.
+    const roleOfBea = (role: string) =>
+      asAdmin(at.url, [`UPDATE shared.users SET operator_role = '${role}' WHERE email = '${bea.email}'`])
+    await roleOfBea('reader')
+    await expect(approve(bea)).rejects.toThrow(/Your role is reader/)
+    await roleOfBea('admin')
+    await expect(approve({ ...bea, session_id: 'ses_ended' })).rejects.toThrow(/not signed in .* any more/)
     const approved = await approve(bea)
     const { proposal } = doneOf<{ proposal: { resource_id: string } }>(approved)
     const [complete, line] = await newestLines(at.office.log.pools.production, 2)
@@ -285,9 +291,56 @@ describe('two operators', () => {
     expect((await verify(at.office, 'production')).broken).toEqual([])
   })
 
-  test('decide on operators: making one is proposed, and whoever approves sees the password, once', async () => {
+  test('approve nothing that was put into the table, or changed there, past the service', async () => {
     const at = await freshOffice()
     await at.makeOperators(ana, bea)
+    await at.office.log.begin()
+    const { id } = await at.customerIn('production')
+    const booking = at.booking(id)
+    const approve = (proposal_id: string) =>
+      act(at.office, ana, { name: 'approve', details: { proposal_id } })
+    await asAdmin(at.url, [
+      `INSERT INTO live.proposals (id, action, details, proposed_by)
+       VALUES ('prp_forged', 'credit', '${JSON.stringify(booking)}', '${bea.email}')`,
+      `INSERT INTO shared.proposals (id, action, details, proposed_by)
+       VALUES ('prp_ghost', 'set_role', '{"email":"${ana.email}","role":"admin"}', '${bea.email}')`,
+    ])
+    for (const forged of ['prp_forged', 'prp_ghost'])
+      await expect(approve(forged)).rejects.toThrow(/made or changed past the service/)
+    const mine = { name: 'credit', environment: 'production', details: booking } as const
+    const changed = proposedOf(await act(at.office, bea, mine))
+    await asAdmin(at.url, [
+      'SET session_replication_role = replica',
+      `UPDATE live.proposals SET details = jsonb_set(details::jsonb, '{amount}', '"900000"')::json WHERE id = '${changed}'`,
+    ])
+    await expect(approve(changed)).rejects.toThrow(/made or changed past the service/)
+    const adopting = act(at.office, ana, {
+      name: 'adopt',
+      details: { proposal_id: changed, reason: 'trust me' },
+    })
+    await expect(adopting).rejects.toThrow(/is not adopted/)
+    const { rows } = await at.office.worlds.production.db.query('SELECT count(*) FROM deposits')
+    expect(rows).toEqual([{ count: 0n }])
+  })
+
+  test('approve nothing of somebody who may not propose it any more', async () => {
+    const at = await freshOffice()
+    await at.makeOperators(ana, bea, eva)
+    const { id } = await at.customerIn('production')
+    const order = { name: 'credit', environment: 'production', details: at.booking(id) } as const
+    const money = proposedOf(await act(at.office, ana, order))
+    const reset = { name: 'reset_password', details: { email: eva.email } } as const
+    const people = proposedOf(await act(at.office, ana, reset))
+    await asAdmin(at.url, [`UPDATE shared.users SET operator_role = 'reader' WHERE email = '${ana.email}'`])
+    for (const proposal_id of [money, people])
+      await expect(act(at.office, bea, { name: 'approve', details: { proposal_id } })).rejects.toThrow(
+        /ana@operator\.example, who proposed it, is not an operator any more/,
+      )
+  })
+
+  test('decide on operators: making one is proposed, and whoever approves sees the password, once', async () => {
+    const at = await freshOffice()
+    await at.makeOperators(ana, bea, eva)
     const details = { email: 'new@operator.example', name: 'New', partner_id: null, role: 'admin' } as const
     const codes: string[] = []
     const propose = async () => {

@@ -2,7 +2,7 @@ import { type Noted, type Pen, places } from '../acts/line.ts'
 import { headRef, note, noteHeld } from '../acts/log.ts'
 import type { OperatorActor, ShellActor } from '../core/actor.ts'
 import type { Environment } from '../core/environment.ts'
-import { type Db, poolOf, transaction } from '../db/pool.ts'
+import { type Db, type Pool, poolOf, transaction } from '../db/pool.ts'
 import type { Place } from '../db/sealing.ts'
 import type { Command } from '../ledger/command.ts'
 import { newActivation } from '../team/factor.ts'
@@ -19,6 +19,7 @@ import {
 } from './changes.ts'
 import type { Office } from './office.ts'
 import {
+  assertMayStill,
   countOperators,
   isAboutOperator,
   type PeopleAction,
@@ -27,11 +28,13 @@ import {
   type PeopleResult,
   type Person,
   peopleChanges,
+  standingOf,
 } from './people.ts'
 import {
   adopt,
   approve,
   assertApprovable,
+  assertVouchedFor,
   endIn,
   findProposal,
   type OperatorPen,
@@ -137,9 +140,11 @@ async function judged(
   actor: OperatorActor | ShellActor,
   rule: Rule,
   place: Place,
+  db: Pool = office.shared.db,
 ): Promise<'perform' | 'propose'> {
-  const operators = await countOperators(office.shared)
-  return judge(rule, { actor, operators, sandbox: place === 'sandbox', about_operator: false })
+  const now = await standingOf(db, actor)
+  const operators = await countOperators({ db })
+  return judge(rule, { actor: now, operators, sandbox: place === 'sandbox', about_operator: false })
 }
 
 const whereOf = ({ shared, worlds }: Office, place: Place) => (place === 'shared' ? shared : worlds[place])
@@ -197,7 +202,7 @@ function underNote<R>(
 /** Acts of one schema come one after the other, so that a line's before is what the line before it left. */
 async function takeTurn(tx: Db): Promise<void> {
   await tx.query(
-    `SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '15s'; SET LOCAL idle_in_transaction_session_timeout = '15s'`,
+    `SET LOCAL lock_timeout = '5s'; SET LOCAL statement_timeout = '6s'; SET LOCAL idle_in_transaction_session_timeout = '6s'`,
   )
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('acts ' || current_schema(), 0))`)
 }
@@ -211,12 +216,13 @@ async function change(
   action: { readonly name: WorldChangeName | SharedChangeName; details: unknown; environment: Place },
 ): Promise<Acted<unknown>> {
   const { name, details, environment } = action
-  await judged(office, actor, rules[name], environment)
   const pen = await office.log.pen(environment, actor)
   const where = whereOf(office, environment)
   const how = { ...worldChanges, ...sharedChanges }[name] as unknown as AnyChange
   return transaction(where.db, async (tx) => {
     await takeTurn(tx)
+    // Only now: whoever waited for the turn may be nobody any more.
+    await judged(office, actor, rules[name], environment, environment === 'shared' ? poolOf(tx) : undefined)
     const { result, ...entry } = await performAndLook({ ...where, db: poolOf(tx) }, how, details, actor)
     return { done: result, line: await note(tx, pen, { action: name, ...entry }) }
   })
@@ -250,7 +256,8 @@ async function treat(
     const action = { name: asked.name, details } as PeopleAction
     const about_operator = await isAboutOperator(here, action)
     const operators = await countOperators(here)
-    const verdict = judge(rules[action.name], { actor, operators, sandbox: false, about_operator })
+    const now = await standingOf(tx, actor)
+    const verdict = judge(rules[action.name], { actor: now, operators, sandbox: false, about_operator })
     if (verdict === 'propose') {
       const { action: proposed, code } = withActivation(action)
       const { proposal, line } = await proposeIn(tx, shared, proposed, pen as OperatorPen)
@@ -284,6 +291,7 @@ async function decide(
   if (name === 'withdraw') return doneOf(await withdraw(where, id, pen, reason))
   if (name === 'adopt') return doneOf(await adopt(where, id, pen, reason ?? ''))
   if (place === 'shared') return approvePerson(office, id, pen)
+  await assertProposerMay(office, place, id)
   return doneOf(await approve(office.worlds[place], id, pen))
 }
 
@@ -291,6 +299,12 @@ const doneOf = ({ proposal, line }: { proposal: Proposal; line: Noted | undefine
   done: { proposal },
   line,
 })
+
+async function assertProposerMay(office: Office, place: Place, id: string): Promise<void> {
+  const proposal = await proposalById(office.log.pools[place], id)
+  if (!proposal || proposal.ended !== null) return
+  await assertMayStill(office.shared.db, proposal.proposed_by, rules[proposal.action])
+}
 
 export async function placeOfProposal(office: Office, id: string): Promise<Place> {
   for (const place of places) if (await proposalById(office.log.pools[place], id)) return place
@@ -333,10 +347,13 @@ async function approvePerson(office: Office, id: string, pen: OperatorPen): Prom
     const proposal = (await lockProposal(tx, id))!
     if (proposal.ended === 'done') return { done: { proposal }, line: undefined }
     assertApprovable(proposal, pen.actor.email)
+    await assertVouchedFor(tx, pen, proposal)
     const { action, details } = proposal
+    await assertMayStill(tx, proposal.proposed_by, rules[action as PeopleChangeName])
     const how = peopleChanges[action as PeopleChangeName] as unknown as AnyChange
     const actor: OperatorActor = { ...pen.actor, role: 'admin' }
     const here = { ...shared, db: poolOf(tx) }
+    await judged(office, actor, await ruleOn(office, 'approve', 'shared'), 'shared', here.db)
     const { result, object_id, before, after } = await performAndLook(here, how, details, actor)
     const ending = { end: 'done', by: pen.actor.email, reason: null, resource_id: object_id } as const
     const ended = await endIn(tx, id, ending, { step: 'approve', pen }, { before, after: { person: after } })

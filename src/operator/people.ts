@@ -1,3 +1,5 @@
+import type { OperatorActor, ShellActor } from '../core/actor.ts'
+import type { Db } from '../db/pool.ts'
 import type { Shared } from '../partners/partners.ts'
 import {
   createUser,
@@ -5,6 +7,7 @@ import {
   findUser,
   isOperatorRole,
   type NewUser,
+  operatorActor,
   type PersonRole,
   resetFactor,
   resetPassword,
@@ -12,9 +15,9 @@ import {
   setRole,
   type WithPassword,
 } from '../team/people.ts'
-import { selectOperators, type User } from '../team/store.ts'
+import { hasSession, selectOperators, type User } from '../team/store.ts'
 import type { Change } from './changes.ts'
-import type { Operators } from './rules.ts'
+import type { Operators, Rule } from './rules.ts'
 
 /** What an operator does to people. A password is in the result alone: whoever performs it sees it, and nobody again. */
 type OfPerson = { readonly email: string }
@@ -66,6 +69,33 @@ export type Person = { readonly user: User; readonly password?: string }
 export async function isAboutOperator({ db }: Pick<Shared, 'db'>, action: PeopleAction): Promise<boolean> {
   if (action.name === 'create_user') return isOperatorRole(action.details.role)
   return (await findUser(db, action.details.email)).role === 'operator'
+}
+
+/**
+ * The operator as of now. Between the sign-in and the act somebody may have waited at a question, or for a lock: whose
+ * session or role has ended meanwhile does not act any more.
+ */
+export async function standingOf(
+  db: Db,
+  actor: OperatorActor | ShellActor,
+): Promise<OperatorActor | ShellActor> {
+  if (actor.kind === 'shell') return actor
+  const user = (await selectOperators(db)).find(({ id }) => id === actor.user_id)
+  const signed_in = actor.session_id === undefined || (await hasSession(db, actor.session_id))
+  if (!user || !signed_in)
+    throw new Error(
+      'You are not signed in as an operator any more; nothing was done. Sign in again: trilho login --operator EMAIL',
+    )
+  return { ...actor, ...operatorActor(user) }
+}
+
+/** Who proposed something must still be one who may when another one approves it. */
+export async function assertMayStill(db: Db, email: string, { roles, what }: Rule): Promise<void> {
+  const user = (await selectOperators(db)).find((one) => one.email === email)
+  if (user && (roles as readonly string[]).includes(roleOf(user))) return
+  throw new Error(
+    `${email}, who proposed it, is not an operator any more who may decide ${what}. Propose it again.`,
+  )
 }
 
 export async function countOperators({ db }: Pick<Shared, 'db'>): Promise<Operators & { admins: number }> {

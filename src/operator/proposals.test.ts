@@ -11,7 +11,7 @@ import { balanceOf } from '../ledger/balances.ts'
 import type { World } from '../world.ts'
 import { describeProposal } from './description.ts'
 
-const { approve, expireProposals, findProposal, listProposals, propose, reject, withdraw } = openDesk(
+const { adopt, approve, expireProposals, findProposal, listProposals, propose, reject, withdraw } = openDesk(
   () => service.office,
 )
 
@@ -148,6 +148,7 @@ test('a crash after the money moved and before it was noted is completed by appr
   await expect(reject(world, id, eva, 'no')).rejects.toThrow(/was approved by bea/)
   await expect(withdraw(world, id, ana, null)).rejects.toThrow(/was approved by bea/)
   await letTimePass(id)
+  await adopt(world, id, eva)
   expect(await expireProposals(world)).toBe(0)
   expect(await approve(world, id, eva)).toMatchObject({ ended: 'done', approved_by: bea })
   expect(await brl(customer_id)).toBe(700n)
@@ -176,6 +177,9 @@ test('the version before, beside this one, can complete what is open and cannot 
   expect(sqlState(await note(rejected).catch((error: unknown) => error))).toBe('P0001')
   await mark(open)
   await expect(reject(world, open, eva, 'no')).rejects.toThrow(/was approved by bea/)
+  // It writes no lines: somebody must vouch for what it did.
+  await expect(approve(world, open, eva)).rejects.toThrow(/made or changed past the service/)
+  await adopt(world, open, eva)
   expect(await approve(world, open, eva)).toMatchObject({ ended: 'done', approved_by: bea })
   const noted = await proposeCredit(customer_id)
   await mark(noted)

@@ -1,5 +1,6 @@
-import { digestOf, type Entry, type LogActor, type Noted, type Pen } from '../acts/line.ts'
+import { digestOf, type Entry, hashOf, type Line, type LogActor, type Noted, type Pen } from '../acts/line.ts'
 import { headRef, note, noteHeld } from '../acts/log.ts'
+import { linesAbout } from '../acts/store.ts'
 import { refuse } from '../core/errors.ts'
 import type { IdKind } from '../core/ids.ts'
 import { takeStep } from '../db/chore.ts'
@@ -117,6 +118,7 @@ function resourceOf({ name, details }: MoneyAction): string | undefined {
 export async function approve(world: World, id: string, pen: OperatorPen): Promise<Decided> {
   const before = await findApprovable(world, id, pen)
   if (before.ended === 'done') return { proposal: before, line: undefined }
+  await assertVouchedFor(world.db, pen, before)
   let line: Noted | undefined
   const tell = (noted: Noted) => {
     line = noted
@@ -148,6 +150,35 @@ export function assertApprovable(proposal: Proposal, by: string): void {
   if (proposal.proposed_by === by) {
     throw new Error('A proposal must be approved by another operator than the one who made it.')
   }
+}
+
+/** A row that was put into the table by hand, or changed there, is nothing that anybody proposed. */
+export async function assertVouchedFor(db: Db, pen: Pen, proposal: Proposal): Promise<void> {
+  const lines = (await linesAbout(db, proposal.id)).filter((line) => hashOf(pen, line) === line.hash)
+  const digest = proposalDigest(proposal)
+  const first = lines.some((line) => begins(line, proposal))
+  if (first && lines.some((line) => digestIn(line, proposal.id) === digest)) return
+  throw new Error(
+    `${proposal.id} is not what the log says was proposed: it was made or changed past the service. See: trilho log verify`,
+  )
+}
+
+/** The same order by the same person; what became of it is another matter. */
+const isAsProposed = ({ actor_email, after }: Line, { action, details, proposed_by }: Proposal): boolean => {
+  const said = JSON.parse(after ?? '{}')
+  return actor_email === proposed_by && digestOf([said.action, said.details]) === digestOf([action, details])
+}
+
+function begins(line: Line, { id, proposed_by }: Proposal): boolean {
+  if (line.proposal_id === null) return digestIn(line, id) !== undefined
+  return line.action === 'adopt' || (line.action === 'propose' && line.actor_email === proposed_by)
+}
+
+/** What a line says that a proposal was: one about it, or the first of all, about those that were there before. */
+function digestIn({ action, proposal_id, after }: Line, id: string): string | undefined {
+  const said = JSON.parse(after ?? '{}')
+  if (proposal_id === id) return said.proposal
+  return action === 'begin' ? said.found?.[id] : undefined
 }
 
 function underApproval<Result>(
@@ -207,6 +238,10 @@ export function adopt(where: Where, id: string, pen: OperatorPen, reason: string
   return transaction(where.db, async (tx) => {
     const proposal = await lockProposal(tx, id)
     if (!proposal) throw new Error(`No proposal ${id} in ${pen.place}. See: trilho proposals list`)
+    const lines = (await linesAbout(tx, id)).filter((line) => hashOf(pen, line) === line.hash)
+    const proposed = lines.find(({ action, proposal_id }) => proposal_id === id && action === 'propose')
+    if (proposed && !isAsProposed(proposed, proposal))
+      throw new Error(`${id} is another one than was proposed: it was changed by hand, and is not adopted.`)
     return { proposal, line: await note(tx, pen, entryOf('adopt', proposal, { after: { reason } })) }
   })
 }
@@ -253,7 +288,7 @@ export async function endIn(
   more?: Partial<Entry>,
 ): Promise<Decided | undefined> {
   // Whoever is approving it at this moment holds the row for as long as its money takes.
-  await tx.query("SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '15s'")
+  await tx.query("SET LOCAL lock_timeout = '5s'; SET LOCAL statement_timeout = '6s'")
   const proposal = await markEnded(tx, id, ending)
   if (!proposal) return undefined
   if (pen.place !== 'shared') await releaseHold(tx, id)

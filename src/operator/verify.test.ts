@@ -30,10 +30,10 @@ beforeAll(async () => {
   const shell = { kind: 'shell' } as const
   const partner = await act(office, shell, { name: 'create_partner', details: { name: 'Acme' } })
   const partner_id = 'done' in partner ? partner.done.id : ''
-  for (const { email } of [ana, bea])
+  for (const { user_id, email } of [ana, bea])
     await hands.shared.db.query(
-      `INSERT INTO users (id, email, name, password_hash, role) VALUES ($1, $1, $1, 'x', 'operator')`,
-      [email],
+      `INSERT INTO users (id, email, name, password_hash, role, operator_role) VALUES ($1, $2, $2, 'x', 'operator', 'admin')`,
+      [user_id, email],
     )
   const desk = openDesk(() => office)
   for (const environment of ['production', 'sandbox'] as const) {
@@ -311,7 +311,11 @@ test('what the version before proposed beside this one is named until an admin v
   const details = { proposal_id: 'prp_beside', reason: 'asked Ana' }
   const adopt = (who: Parameters<typeof act>[1]) => act(hands.office, who, { name: 'adopt', details })
   await expect(adopt({ kind: 'shell' })).rejects.toThrow(/takes an operator who is signed in/)
-  await expect(adopt(operator('r@x.example', 'resolver'))).rejects.toThrow(/Your role is resolver/)
+  const role = (name: string) =>
+    sql(`UPDATE shared.users SET operator_role = '${name}' WHERE email = '${bea.email}'`)
+  await role('resolver')
+  await expect(adopt(bea)).rejects.toThrow(/Your role is resolver/)
+  await role('admin')
   await adopt(bea)
   const after = await broken('production')
   await restore('production')

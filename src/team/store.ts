@@ -298,3 +298,8 @@ export async function forgetSignIns(db: Db, goOn: GoOn = () => true): Promise<vo
     for (let gone = STEP; gone === STEP && goOn(); ) gone = (await db.query(statement, [STEP])).rowCount ?? 0
   }
 }
+
+export async function hasSession(db: Db, id: string): Promise<boolean> {
+  const { rowCount } = await db.query('SELECT FROM sessions WHERE id = $1', [id])
+  return rowCount === 1
+}

@@ -15,6 +15,7 @@ CREATE TABLE acts (
   previous_hash text NOT NULL,
   hash text NOT NULL
 );
+CREATE INDEX acts_proposal ON acts (proposal_id) WHERE proposal_id IS NOT NULL;
 CREATE TABLE acts_head (
   id text PRIMARY KEY CHECK (id = 'head'),
   seq bigint NOT NULL,

@@ -18,6 +18,7 @@ CREATE TABLE acts (
   previous_hash text NOT NULL,
   hash text NOT NULL
 );
+CREATE INDEX acts_proposal ON acts (proposal_id) WHERE proposal_id IS NOT NULL;
 
 -- The newest line. Whoever adds one holds this row, and takes it last of all.
 CREATE TABLE acts_head (
