@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { asAdmin, createDatabase, seatsAt, type TestDatabase } from '../../test/support/database.ts'
 import { EDITION, readFunctions } from './functions.ts'
 import { assertMigrated, migrate } from './migrate.ts'
-import { roleOf } from './pool.ts'
+import { openOwner, roleOf } from './pool.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -103,6 +104,32 @@ test('what was changed by hand is put right; what is right is not touched', asyn
   await migrate(database.url)
   expect(await admin(ALL)).toEqual(before)
   expect(await stated()).not.toEqual(at)
+})
+
+test('whoever holds a table keeps nobody else waiting for longer than a moment, and functions are stated once it is free', async () => {
+  const holder = await openOwner(database.url, 'test holder')
+  onTestFinished(() => holder.end())
+  await admin(`UPDATE sandbox.functions SET digest = 'x'`)
+  await holder.query('BEGIN; LOCK TABLE sandbox.unfolded IN ROW EXCLUSIVE MODE')
+  let done = false
+  const stating = migrate(database.url).then(() => {
+    done = true
+  })
+  // As an order does, again and again: each one gets its lock on the way.
+  for (let i = 0; i < 20; i++) {
+    await admin(
+      `SET lock_timeout = '2s'`,
+      'BEGIN',
+      'LOCK TABLE sandbox.payouts IN ROW EXCLUSIVE MODE',
+      'COMMIT',
+    )
+    await sleep(25)
+  }
+  expect(done).toBe(false)
+  await holder.query('COMMIT')
+  await stating
+  const [row] = await admin('SELECT digest FROM sandbox.functions')
+  expect(row!.digest).not.toBe('x')
 })
 
 test('the functions of a newer version are left alone, with the rights on them', async () => {

@@ -24,11 +24,12 @@ export async function haveNewerFunctions(db: Db, schema: SchemaName): Promise<bo
 
 /**
  * Puts every function and trigger of a schema right, in the transaction of the caller. A trigger is made under a lock on
- * its table, so nothing is touched when all of them are there, as they were made.
+ * its table, so nothing is touched when all of them are there, as they were made; and no lock is waited for, lest payments
+ * queue up behind it: whoever calls this tries again.
  */
 export async function stateFunctions(db: Db, schema: SchemaName): Promise<void> {
   // Functions that act as their owner keep this path: a temporary table of the caller's never comes first.
-  await db.query(`SET LOCAL search_path = ${schema}, pg_temp; SET LOCAL lock_timeout = '5s'`)
+  await db.query(`SET LOCAL search_path = ${schema}, pg_temp; SET LOCAL lock_timeout = '100ms'`)
   const { texts, digest } = await readFunctions(schema)
   const stated = await readStated(db, schema)
   if (stated?.edition === EDITION && stated.digest === digest && stated.found === (await find(db, schema)))

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { sqlState } from './failure.ts'
 import { functionsFault, haveNewerFunctions, stateFunctions } from './functions.ts'
 import { type Client, openClient, openOwner, roleOf, type SchemaName } from './pool.ts'
 import { cut } from './pulse.ts'
@@ -79,11 +80,35 @@ export async function migrate(
 }
 
 /** At every start, so that functions, triggers and rights are those of this version, whatever was changed by hand. */
-const stateAnew = (client: pg.Client, url: string) =>
-  inTransaction(client, async () => {
-    for (const schema of schemaNames) await stateFunctions(client, schema)
-    await stateRights(client, url)
-  })
+async function stateAnew(client: pg.Client, url: string): Promise<void> {
+  for (const schema of schemaNames)
+    await givingWay(() => inTransaction(client, () => stateFunctions(client, schema)))
+  await inTransaction(client, () => stateRights(client, url))
+}
+
+const GIVE_WAY_MS = 300
+const GIVE_UP_MS = 60_000
+const LOCKED = new Set(['55P03', '40P01'])
+
+/**
+ * A trigger is made under a lock on its table. Payments queue up behind whoever waits for one, so nobody waits for long:
+ * what was locked is let go, and all of it tried again.
+ */
+async function givingWay(work: () => Promise<void>): Promise<void> {
+  const until = performance.now() + GIVE_UP_MS
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!LOCKED.has(sqlState(error) ?? '')) throw error
+      if (performance.now() > until)
+        throw new MigrationBlocked(
+          'Somebody holds locks on tables of the service for longer than a minute: a VACUUM, an index that is being built, or a forgotten transaction. See pg_locks and pg_stat_activity; start again when it has ended.',
+        )
+      await sleep(GIVE_WAY_MS)
+    }
+  }
+}
 
 const LOCK_PAUSE_MS = 100
 
