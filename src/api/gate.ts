@@ -53,6 +53,10 @@ export function createGate({ keyring, limiter, in_flight, ...rest }: GateOptions
   return { ...origins, admit }
 }
 
+const ELSEWHERE = {
+  message: 'This node has the role worker and answers no calls. Ask one with the role api.',
+}
+
 /** For a node that answers no calls: whatever is asked for is not there, and is counted by its address. */
 export function createClosedGate(options: OriginOptions): Gate {
   const { strangers: _, ...origins } = openOrigins(options)
@@ -60,7 +64,7 @@ export function createClosedGate(options: OriginOptions): Gate {
   return {
     ...origins,
     admit: async ({ address }) =>
-      visit(address) ?? { window: windowOf(address), refusal: new Refusal('route_not_found') },
+      visit(address) ?? { window: windowOf(address), refusal: new Refusal('route_not_found', ELSEWHERE) },
   }
 }
 

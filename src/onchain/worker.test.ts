@@ -113,14 +113,14 @@ test('what was never signed is failed by an operator, and is not signed any more
   })
   const customer = await bench.customer({ USDT: BALANCE })
   const { id } = await bench.transfer(customer)
-  const carrier = openTransferWorker(bench.world, silent)
+  const worker = openTransferWorker(bench.world, silent)
   await gate.reached
   await perform(bench.world, {
     name: 'resolve_transfer',
     details: { transfer_id: id, outcome: 'failed', evidence: 'never signed' },
   })
   gate.open()
-  await carrier.stop()
+  await worker.stop()
   expect(sent).toEqual([])
   expect(await bench.transferNow(id)).toMatchObject({ status: 'failed', tx_hash: null })
   expect(await bench.balance(customer, 'USDT')).toEqual({ balance: BALANCE, in_transit: 0n })

@@ -62,9 +62,9 @@ async function open(options: BenchOptions) {
 }
 
 function start(world = bench.world) {
-  const sender = openPayoutWorker(world, silent)
-  stopping.push(sender.stop)
-  return sender
+  const worker = openPayoutWorker(world, silent)
+  stopping.push(worker.stop)
+  return worker
 }
 
 /** As if it had been accepted long ago by a node that is gone. */
@@ -135,11 +135,11 @@ test('given back between asking and sending: nothing is sent any more', async ()
   })
   const { payout, balance } = await open({ pix })
   await leftBehind(payout)
-  const sender = start()
+  const worker = start()
   await asked.reached
   await fail(payout)
   asked.open()
-  await sender.stop()
+  await worker.stop()
   expect(paid).toEqual([])
   expect(await balance()).toEqual(WHOLE)
   const { rows } = await bench.world.db.query(
@@ -164,11 +164,11 @@ test('whoever accepted a payout has it for sending until its lease ends, and sen
   })
   await expect(fail(payout)).rejects.toThrow(/somebody has it for sending/)
   expect(await balance()).toEqual(OPEN)
-  const sender = start()
+  const worker = start()
   // Accepting began so long ago that the time of the rail would pass the end of the lease.
-  expect(await sender.send(payout, performance.now() - 2500)).toBeUndefined()
+  expect(await worker.send(payout, performance.now() - 2500)).toBeUndefined()
   expect(sent).toEqual([])
-  await sender.send(payout, performance.now())
+  await worker.send(payout, performance.now())
   expect(sent).toHaveLength(1)
 })
 
@@ -185,14 +185,14 @@ test('an open proposal holds its payout: workers ask, and send nothing until it 
   await expect(propose(world, { name: 'resolve_payout', details }, 'c@example.com')).rejects.toThrow(
     /open proposal already/,
   )
-  const sender = start()
+  const worker = start()
   await until(() => questions >= 1, 20_000)
   await until(
     async () => (await bench.payoutNow(payout.id)).next_attempt_at.getTime() > Date.now() - 60_000,
     20_000,
   )
   expect(paid).toEqual([])
-  await sender.stop()
+  await worker.stop()
   await approve(world, id, 'b@example.com')
   expect(await balance()).toEqual(WHOLE)
   const { rows } = await world.db.query('SELECT FROM holds')
@@ -318,8 +318,8 @@ test.each([
 ])('what was sent and is %s is not given back, whatever an operator says', async (_, behaviour) => {
   const { pix, paid } = bank(behaviour)
   const { payout, balance } = await open({ pix, rail_timeout_ms: 1000 })
-  const sender = start()
-  await sender.send(payout, performance.now())
+  const worker = start()
+  await worker.send(payout, performance.now())
   while (!paid()) await fail(payout).catch(() => {})
   await until(async () => (await bench.payoutNow(payout.id)).status !== 'processing', 20_000)
   expect(await balance()).toEqual(PAID)

@@ -161,7 +161,7 @@ describe('an event is delivered', () => {
     await until(async () => !('failing_since' in (await read(api, id))), 2000)
   })
 
-  test('when it is due again, also while others keep the couriers busy', async () => {
+  test('when it is due again, also while others keep the workers busy', async () => {
     const { api } = await service.partner()
     const other = await service.partner()
     const busy = await receiver()

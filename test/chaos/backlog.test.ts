@@ -46,9 +46,9 @@ const count = async (sql: string): Promise<number> => {
 const leaveBehind = () => bench.admin('UPDATE payouts SET next_attempt_at = now()')
 
 function startPayoutWorker() {
-  const sender = openPayoutWorker(bench.world, silent)
-  stopping.push(sender.stop)
-  return sender
+  const payouts = openPayoutWorker(bench.world, silent)
+  stopping.push(payouts.stop)
+  return payouts
 }
 
 describe('payouts that a dead node left behind', () => {
@@ -118,7 +118,7 @@ describe('calls that never return', () => {
       const customer = await bench.customer({ BRL: MUCH })
       const hanging = await Promise.all(times(HANGING, () => bench.payout(customer, { description: 'hang' })))
       await leaveBehind()
-      const sender = startPayoutWorker()
+      const payouts = startPayoutWorker()
       await until(async () => (await count('payouts WHERE attempts = 2')) === HANGING, 20_000)
       const fine = await bench.payout(customer)
       await bench.admin(`UPDATE payouts SET next_attempt_at = now() WHERE id = '${fine.id}'`)
@@ -128,7 +128,7 @@ describe('calls that never return', () => {
       // Each was given up and is asked again.
       await until(async () => (await count('payouts WHERE attempts >= 3')) === HANGING, 30_000)
       const stopping = performance.now()
-      await sender.stop()
+      await payouts.stop()
       expect(performance.now() - stopping).toBeLessThan(RAIL_TIMEOUT_MS + 5000)
       expect(await count(`payouts WHERE status = 'processing'`)).toBe(hanging.length)
       noteFact(
@@ -144,8 +144,8 @@ test(
   async () => {
     bench = await openBench()
     const customer = await bench.customer({ USDT: MUCH })
-    const carrier = openTransferWorker(bench.world, silent)
-    stopping.push(carrier.stop)
+    const transfers = openTransferWorker(bench.world, silent)
+    stopping.push(transfers.stop)
     const ordinary = async (): Promise<number> => {
       const began = performance.now()
       const { id } = await bench.transfer(customer)

@@ -102,8 +102,8 @@ test('a signature that only the lost primary had was never broadcast', { timeout
   const customer = await stage.customer({ USDT: 100_000_000n })
   await stage.world.commit(stage.transfer(customer.id, 5_000_000n))
   const lose = await behind(cluster)
-  const carrier = openTransferWorker(stage.world, stage.log)
-  onTestFinished(carrier.stop)
+  const worker = openTransferWorker(stage.world, stage.log)
+  onTestFinished(worker.stop)
   // Somebody keeps cancelling whatever hangs.
   for (let i = 0; i < 160; i++) {
     await cluster.sql(`SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
