@@ -286,22 +286,27 @@ test('the audit says what the proof says, and production’s also what is shared
   expect(sandbox).toEqual([])
 })
 
-test('the audit that runs by itself says it too: a broken log is an exception', async () => {
-  await sql(`UPDATE sandbox.acts SET action = 'x' WHERE seq = 2`)
-  const world = hands.worlds.sandbox
+/** What the audit that runs by itself says of a line, once it has come to it. */
+async function auditedBy(environment: 'production' | 'sandbox', object_id: string) {
+  const world = hands.worlds[environment]
   const worker = openAuditWorker(world, {
     checks: [],
-    at_end: logChecks(hands.office, 'sandbox'),
+    at_end: logChecks(hands.office, environment),
     log: pino({ level: 'silent' }),
     every_ms: 50,
     share_pct: 100,
   })
-  const seen = async () =>
-    (await openExceptions(world.db, 100)).find(({ object_id }) => object_id === 'line 2 of sandbox')
+  const seen = async () => (await openExceptions(world.db, 100)).find((one) => one.object_id === object_id)
   await until(async () => (await seen()) !== undefined, 30_000)
   await worker.stop()
+  return seen()
+}
+
+test('the audit that runs by itself says it too: a broken log is an exception', async () => {
+  await sql(`UPDATE sandbox.acts SET action = 'x' WHERE seq = 2`)
+  const seen = await auditedBy('sandbox', 'line 2 of sandbox')
   await restore('sandbox')
-  expect(await seen()).toMatchObject({ kind: 'audit', details: { wrong: expect.stringMatching(/^changed/) } })
+  expect(seen).toMatchObject({ kind: 'audit', details: { wrong: expect.stringMatching(/^changed/) } })
 })
 
 test('no role of the service can change or remove a line', async () => {
@@ -431,13 +436,15 @@ describe('what becomes of a proposal through the service vouches for nothing tha
   })
 })
 
-test('thousands of lines that nobody wrote are counted, and some are named', async () => {
+test('thousands of lines that nobody wrote are counted, some are named, and the audit goes on', async () => {
   await hands.worlds.production.db.query(
     `INSERT INTO acts (seq, at, actor_kind, action, previous_hash, hash)
      SELECT (SELECT seq FROM acts_head) + n, now(), 'shell', 'x', '', '' FROM generate_series(1, 3000) n`,
   )
   const found = await broken('production')
+  const seen = await auditedBy('production', found[0]!.object_id)
   await restore('production')
+  expect(seen).toMatchObject({ kind: 'audit', details: { found: 22 } })
   expect(found.map(({ wrong }) => wrong)).toEqual([
     ...Array(20).fill('added: it was not written by the service'),
     '2980 more lines that are not as they were written',
