@@ -8,14 +8,16 @@ import {
   actsKeyOf,
   addLine,
   HEAD,
+  type HeldHead,
   headRows,
   insertActs,
   insertKey,
   KEY_ID,
   lockHead,
+  lockKey,
   moveHead,
-  readHead,
   readKey,
+  updateKey,
 } from './store.ts'
 
 /**
@@ -24,15 +26,20 @@ import {
  */
 export type ActLog = {
   readonly pools: Readonly<Record<Place, Pool>>
-  /** To write in the log of a place. The first one that is asked for begins it. */
+  /** To write in the log of a place. The first one that is asked for begins all of them. */
   pen(place: Place, actor: LogActor): Promise<Pen>
-  /** All of them at once, so that no act waits for it. */
+  /** So that no act waits for it. */
   begin(): Promise<void>
   /** For reading: undefined while nobody has ever written. */
-  key(): Promise<Buffer | undefined>
+  key(): Promise<LogKey | undefined>
 }
 
+/** What all three logs are chained with. `begun`: each of them has its first line, and none may begin again. */
+export type LogKey = { readonly bytes: Buffer; readonly begun: boolean }
+
 const KEY_BYTES = 32
+/** Follows the key, under the same seal, once all logs have begun: nobody else can set it, or take it back. */
+const BEGUN = Buffer.from('begun')
 
 export function openActLog(options: {
   readonly pools: Readonly<Record<Place, Pool>>
@@ -41,62 +48,83 @@ export function openActLog(options: {
   readonly found: (tx: Db) => Promise<unknown>
 }): ActLog {
   const { pools, sealer, found } = options
-  let known: Buffer | undefined
-  const begun = new Set<Place>()
+  const of = actsKeyOf(KEY_ID)
+  let known: LogKey | undefined
 
-  async function key(): Promise<Buffer | undefined> {
-    const sealed = known ? undefined : await readKey(pools.shared)
-    if (sealed) known = sealer.open(sealed.secret, actsKeyOf(KEY_ID))
+  async function key(): Promise<LogKey | undefined> {
+    if (known?.begun) return known
+    const sealed = await readKey(pools.shared)
+    known = sealed && keyIn(sealer.open(sealed.secret, of))
     return known
   }
 
-  async function keyOrNew(): Promise<Buffer> {
-    const before = await key()
-    if (before) return before
+  async function begunKey(): Promise<LogKey> {
+    const before = (await key()) ?? (await newKey())
+    if (before.begun) return before
+    for (const place of places) await beginOne({ place, key: before.bytes, actor: { kind: 'service' } })
+    await markBegun()
+    return (await key())!
+  }
+
+  async function newKey(): Promise<LogKey> {
     await transaction(pools.shared, async (tx) => {
-      await insertKey(tx, await sealInForce(tx, sealer, randomBytes(KEY_BYTES), actsKeyOf(KEY_ID)))
+      await insertKey(tx, await sealInForce(tx, sealer, randomBytes(KEY_BYTES), of))
     })
     return (await key())!
   }
 
-  async function begin(pen: Pen): Promise<void> {
-    const pool = pools[pen.place]
-    if ((await readHead(pool)).seq === 0n) {
-      await transaction(pool, async (tx) => {
-        const head = await lockHead(tx)
-        if (head.seq > 0n) return
-        const after = { found: await found(tx) }
-        await addLine(
-          tx,
-          lineAfter(head, pen, { action: 'begin', object_id: null, before: null, after }, head.now),
-        )
-      })
-    }
-    begun.add(pen.place)
+  function beginOne(pen: Pen): Promise<void> {
+    return transaction(pools[pen.place], async (tx) => {
+      const { head, now } = await lockHead(tx)
+      if (head && head.seq > 0n) return
+      const after = { found: await found(tx) }
+      const entry = { action: 'begin', object_id: null, before: null, after }
+      await addLine(tx, lineAfter(freeHead(pen, head), pen, entry, now))
+    })
   }
 
-  async function pen(place: Place, actor: LogActor): Promise<Pen> {
-    const key = await keyOrNew()
-    if (!begun.has(place)) await begin({ place, key, actor: { kind: 'service' } })
-    return { place, key, actor }
+  function markBegun(): Promise<void> {
+    return transaction(pools.shared, async (tx) => {
+      const { bytes, begun } = keyIn(sealer.open((await lockKey(tx)).secret, of))
+      if (!begun) await updateKey(tx, await sealInForce(tx, sealer, Buffer.concat([bytes, BEGUN]), of))
+    })
   }
 
   return {
     pools,
     key,
-    pen,
+    async pen(place, actor) {
+      return { place, key: (await begunKey()).bytes, actor }
+    },
     async begin() {
-      for (const place of places) await pen(place, { kind: 'service' })
+      await begunKey()
     },
   }
+}
+
+const keyIn = (opened: Buffer): LogKey => ({
+  bytes: opened.subarray(0, KEY_BYTES),
+  begun: opened.subarray(KEY_BYTES).equals(BEGUN),
+})
+
+/** Where the next line goes. Somebody with a shell on the database may have made that impossible. */
+function freeHead({ place }: Pen, head: HeldHead | undefined): HeldHead {
+  const wrong = !head
+    ? 'has lost its head'
+    : head.taken && `has a line ${head.seq + 1n} that the service did not write`
+  if (!head || wrong)
+    throw new Error(
+      `The log of ${place} ${wrong}, so nothing was done. See: trilho log verify, and docs/guides/operations/recovery.md`,
+    )
+  return head
 }
 
 const notedOf = (pen: Pen, { seq, hash }: Line): Noted => ({ place: pen.place, seq, hash })
 
 /** Last in a transaction beside the door for money. */
 export async function note(tx: Db, pen: Pen, entry: Entry): Promise<Noted> {
-  const head = await lockHead(tx)
-  const line = lineAfter(head, pen, entry, head.now)
+  const { head, now } = await lockHead(tx)
+  const line = lineAfter(freeHead(pen, head), pen, entry, now)
   await addLine(tx, line)
   return notedOf(pen, line)
 }
@@ -106,7 +134,7 @@ export const headRef = { source: headRows, id: HEAD }
 
 /** As part of a money command that holds the head. */
 export function noteHeld(held: Held, pen: Pen, entry: Entry): { noted: Noted; writes: Write[] } {
-  const head = held.row(headRows, HEAD)!
+  const head = freeHead(pen, held.row(headRows, HEAD))
   const line = lineAfter(head, pen, entry, held.now)
   const writes = [writeTo(insertActs, line), writeTo(moveHead, { id: HEAD, seq: line.seq, hash: line.hash })]
   return { noted: notedOf(pen, line), writes }

@@ -4,13 +4,21 @@ import type { SealedColumn } from '../db/sealing.ts'
 import { insertInto, type RowSource, rowSource, updateOf } from '../ledger/command.ts'
 import type { Head, Line } from './line.ts'
 
-const COLUMNS = columnsOf('acts')
+/** A time that no clock shows, such as infinity, comes as the last one that does: such a line is not ours in any case. */
+const COLUMNS = columnsOf('acts').replace(
+  ' at,',
+  ` least(greatest(at, '0001-01-01'), '9999-12-31')::timestamptz(3) AS at,`,
+)
+
+/** `taken`: somebody else has put a line where the next one belongs. */
+export type HeldHead = Head & { readonly id: string; readonly taken: boolean }
 
 /** Whoever adds a line holds the head. It is taken last of all locks, so that nobody waits in a circle. */
-export const headRows: RowSource<Head & { id: string }> = {
-  ...rowSource<Head & { id: string }>(
+export const headRows: RowSource<HeldHead> = {
+  ...rowSource<HeldHead>(
     'acts head',
-    'SELECT id, seq, hash FROM acts_head WHERE id = ANY($1::text[]) FOR NO KEY UPDATE',
+    `SELECT id, seq, hash, EXISTS (SELECT FROM acts WHERE acts.seq = acts_head.seq + 1) AS taken
+     FROM acts_head WHERE id = ANY($1::text[]) FOR NO KEY UPDATE`,
   ),
   last: true,
 }
@@ -34,17 +42,24 @@ export const insertActs = insertInto('acts', {
 
 export const moveHead = updateOf(headRows, 'acts_head', { id: 'text', seq: 'bigint', hash: 'text' })
 
-export async function readHead(db: Db): Promise<Head> {
+/** Undefined: somebody has removed it. */
+export async function findHead(db: Db): Promise<Head | undefined> {
   const { rows } = await db.query('SELECT seq, hash FROM acts_head')
   return rows[0]
 }
 
+export async function readHead(db: Db): Promise<Head> {
+  const head = await findHead(db)
+  if (!head) throw new Error('The head of a log was removed. See: trilho log verify')
+  return head
+}
+
 /** In a transaction that has everything else. */
-export async function lockHead(tx: Db): Promise<Head & { now: Date }> {
-  await tx.query({ name: 'lock acts head', text: headRows.sql, values: [[HEAD]] })
+export async function lockHead(tx: Db): Promise<{ head: HeldHead | undefined; now: Date }> {
+  const { rows } = await tx.query({ name: 'lock acts head', text: headRows.sql, values: [[HEAD]] })
   // A statement of its own: the time is that after the waiting.
-  const { rows } = await tx.query('SELECT seq, hash, clock_timestamp()::timestamptz(3) AS now FROM acts_head')
-  return rows[0]
+  const { rows: times } = await tx.query('SELECT clock_timestamp()::timestamptz(3) AS now')
+  return { head: rows[0], now: times[0].now }
 }
 
 export async function addLine(tx: Db, line: Line): Promise<void> {
@@ -92,6 +107,16 @@ export async function insertKey(tx: Db, key: { value: Buffer; key_id: string }):
     'INSERT INTO acts_keys (id, secret, secret_key_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
     [KEY_ID, key.value, key.key_id],
   )
+}
+
+/** In a transaction that stores it again. */
+export async function lockKey(tx: Db): Promise<SealedKey> {
+  const { rows } = await tx.query('SELECT secret FROM acts_keys FOR UPDATE')
+  return rows[0]
+}
+
+export async function updateKey(tx: Db, key: { value: Buffer; key_id: string }): Promise<void> {
+  await tx.query('UPDATE acts_keys SET secret = $1, secret_key_id = $2', [key.value, key.key_id])
 }
 
 export const actsKeyOf = (id: string): string => `the key of the log: ${id}`

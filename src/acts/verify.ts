@@ -1,7 +1,9 @@
 import type { Db } from '../db/pool.ts'
 import type { Place } from '../db/sealing.ts'
-import { hashOf, type Line } from './line.ts'
-import { readHead, selectLines } from './store.ts'
+import { addToHistories, type History } from './history.ts'
+import { type Head, hashOf, type Line } from './line.ts'
+import type { LogKey } from './log.ts'
+import { findHead, selectLines } from './store.ts'
 
 /** What is wrong with a log. `object_id` names the place, `wrong` says what was found there. */
 export type Broken = { readonly object_id: string; readonly wrong: string }
@@ -9,86 +11,126 @@ export type Broken = { readonly object_id: string; readonly wrong: string }
 export type Proof = {
   readonly lines: bigint
   readonly broken: readonly Broken[]
-  /** By proposal: what the last of our own lines about it says that its row is. */
-  readonly proposals: ReadonlyMap<string, string>
+  /** By proposal. */
+  readonly histories: ReadonlyMap<string, History>
 }
 
 /** A line that was noted down once, outside of the database. */
 export type Anchor = { readonly seq: bigint; readonly hash: string }
 
-const PART = 1000
+/** So much at once keeps nobody waiting: between two parts others have their turn. */
+const PART = 500
+
+/** More are counted, and not named. */
+const NAMED_MOST = 20
 
 export const lineName = (place: Place, seq: bigint): string => `line ${seq} of ${place}`
 
-/**
- * Walks a log from its first line to its head. In one snapshot: lines are added meanwhile. A line whose hash is not ours
- * was changed or added; one that is ours under another number was moved; a number that is missing was removed.
- */
-export async function verifyLines(
-  tx: Db,
-  { place, key, anchors = [] }: { place: Place; key: Buffer | undefined; anchors?: readonly Anchor[] },
-): Promise<Proof> {
-  const head = await readHead(tx)
-  const broken: (Broken & { seq: bigint })[] = []
-  const strange: Line[] = []
-  const proposals = new Map<string, string>()
-  const wanted = new Map(anchors.map((anchor) => [anchor.seq, anchor.hash]))
-  const say = (seq: bigint, wrong: string) => broken.push({ seq, object_id: lineName(place, seq), wrong })
-  let last = { seq: 0n, hash: '' }
-  let lines = 0n
-  for (;;) {
-    const part = await selectLines(tx, last.seq, PART)
-    for (const line of part) {
-      lines++
-      if (line.seq !== last.seq + 1n) sayRemoved(last.seq + 1n, line.seq - 1n)
-      const ours = key !== undefined && hashOf({ place, key }, line) === line.hash
-      if (!ours) strange.push(line)
-      else if (line.seq === last.seq + 1n && line.previous_hash !== last.hash)
-        say(line.seq, 'out of order: it does not follow from the line before it')
-      if (ours) noteProposals(line, proposals)
-      const noted = wanted.get(line.seq)
-      if (noted !== undefined && noted !== line.hash) say(line.seq, `not the line that was noted: ${noted}`)
-      wanted.delete(line.seq)
-      last = line
-    }
-    if (part.length < PART) break
-  }
-  for (const line of strange) say(line.seq, wrongWith(line, strange, { place, key, head }))
-  if (head.seq > last.seq) sayRemoved(last.seq + 1n, head.seq)
-  else if (head.seq < last.seq)
-    say(head.seq, `added: lines after it that the head does not know, up to ${last.seq}`)
-  else if (head.hash !== last.hash) say(head.seq, 'changed: the head has another hash')
-  for (const [seq, hash] of wanted) say(seq, `removed: it was noted as ${hash}`)
-  broken.sort((a, b) => Number(a.seq - b.seq))
-  return { lines, broken: broken.map(({ object_id, wrong }) => ({ object_id, wrong })), proposals }
-
-  function sayRemoved(from: bigint, to: bigint): void {
-    say(from, from === to ? 'removed' : `removed, with all up to ${to}`)
+/** The first of what is wrong, and how much more there is. */
+export function openNames<Name>() {
+  const names: Name[] = []
+  let more = 0
+  return {
+    names,
+    add(name: Name): void {
+      if (names.length < NAMED_MOST) names.push(name)
+      else more++
+    },
+    /** What is said of those without a name. */
+    rest: (object_id: string, what: string): Broken[] =>
+      more === 0 ? [] : [{ object_id, wrong: `${more} more ${what}` }],
   }
 }
 
-/** More lines than these are not held against each other. */
-const MOVED_MOST = 200
+/** A place in the log, and what is wrong there; a line that is not ours is judged when all of them are known. */
+type Wrong = { readonly seq: bigint; readonly found: string | Line }
+
+/**
+ * Walks a log from its first line to its head. A line whose hash is not ours was changed or added; one that is ours under
+ * another number was moved; a number that is missing was removed. Lines are only ever added, so most of the way needs no
+ * snapshot: `walk` goes on from where it was, and `prove` walks what is left of it in one.
+ */
+export function openWalk(options: { place: Place; key: LogKey | undefined; anchors?: readonly Anchor[] }) {
+  const { place, key, anchors = [] } = options
+  const wrong = openNames<Wrong>()
+  const histories = new Map<string, History>()
+  const noted = new Map(anchors.map((anchor) => [anchor.seq, anchor.hash]))
+  const wanted = new Map(noted)
+  let last = { seq: 0n, hash: '' }
+  let lines = 0n
+
+  async function walk(db: Db): Promise<void> {
+    for (;;) {
+      const part = await selectLines(db, last.seq, PART)
+      for (const line of part) step(line)
+      if (part.length < PART) return
+    }
+  }
+
+  function step(line: Line): void {
+    const { seq } = line
+    const say = (found: string | Line) => wrong.add({ seq, found })
+    const follows = seq === last.seq + 1n
+    if (!follows) wrong.add({ seq: last.seq + 1n, found: removed(last.seq + 1n, seq - 1n) })
+    if (key === undefined || hashOf({ place, key: key.bytes }, line) !== line.hash) say(line)
+    else {
+      if (follows && line.previous_hash !== last.hash)
+        say('out of order: it does not follow from the line before it')
+      if (seq === 1n && line.action !== 'begin') say('not the beginning: the lines before it were removed')
+      addToHistories(line, histories)
+    }
+    const hash = noted.get(seq)
+    if (hash !== undefined && hash !== line.hash) say(`not the line that was noted: ${hash}`)
+    wanted.delete(seq)
+    last = line
+    lines++
+  }
+
+  async function prove(tx: Db): Promise<Proof> {
+    await walk(tx)
+    const head = await findHead(tx)
+    const strange = wrong.names.flatMap(({ found }) => (typeof found === 'string' ? [] : [found]))
+    const named = wrong.names.map(({ seq, found }) => ({
+      object_id: lineName(place, seq),
+      wrong: typeof found === 'string' ? found : wrongWith(found, strange, { place, key, head }),
+    }))
+    const broken = [...named, ...wrong.rest(logName(place), 'lines that are not as they were written')]
+    if (key?.begun && lines === 0n && !head?.seq)
+      broken.push({ object_id: logName(place), wrong: 'the log is empty, though it had begun' })
+    broken.push(...wrongWithHead(place, head, last))
+    for (const [seq, hash] of wanted)
+      broken.push({ object_id: lineName(place, seq), wrong: `removed: it was noted as ${hash}` })
+    return { lines, broken, histories }
+  }
+
+  return { walk, prove }
+}
+
+const logName = (place: Place): string => `the log of ${place}`
+
+const removed = (from: bigint, to: bigint): string =>
+  from === to ? 'removed' : `removed, with all up to ${to}`
+
+function wrongWithHead(place: Place, head: Head | undefined, last: Head): Broken[] {
+  if (!head) return [{ object_id: logName(place), wrong: 'its head was removed' }]
+  const say = (seq: bigint, wrong: string) => [{ object_id: lineName(place, seq), wrong }]
+  if (head.seq > last.seq) return say(last.seq + 1n, removed(last.seq + 1n, head.seq))
+  if (head.seq < last.seq)
+    return say(head.seq, `added: lines after it that the head does not know, up to ${last.seq}`)
+  return head.hash === last.hash ? [] : say(head.seq, 'changed: the head has another hash')
+}
 
 function wrongWith(
   line: Line,
   strange: readonly Line[],
-  { place, key, head }: { place: Place; key: Buffer | undefined; head: { seq: bigint } },
+  { place, key, head }: { place: Place; key: LogKey | undefined; head: Head | undefined },
 ): string {
   if (key === undefined) return 'nobody can say whether it is ours: the key of the log is missing'
-  const moved = strange
-    .slice(0, MOVED_MOST)
-    .find(({ seq }) => seq !== line.seq && hashOf({ place, key }, { ...line, seq }) === line.hash)
+  const moved = strange.find(
+    ({ seq }) => seq !== line.seq && hashOf({ place, key: key.bytes }, { ...line, seq }) === line.hash,
+  )
   if (moved) return `out of order: it was line ${moved.seq}`
-  return line.seq > head.seq
+  return head && line.seq > head.seq
     ? 'added: it was not written by the service'
     : 'changed, or added: it is not as the service wrote it'
-}
-
-/** What our lines say of proposals: the first of a log of all that it found, each later one of its own. */
-function noteProposals({ action, after, proposal_id }: Line, proposals: Map<string, string>): void {
-  const said = after === null ? {} : JSON.parse(after)
-  if (action === 'begin')
-    for (const [id, digest] of Object.entries(said.found ?? {})) proposals.set(id, digest as string)
-  else if (proposal_id !== null && said.proposal) proposals.set(proposal_id, said.proposal)
 }

@@ -124,6 +124,8 @@ async function lookAtEnd(world: World, { at_end = [], log }: AuditWorkerOptions)
   for (const check of at_end) {
     const finding = await transaction(world.db, async (tx) => {
       await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY')
+      // What it looks at may be elsewhere.
+      await tx.query(`SET LOCAL idle_in_transaction_session_timeout = '5min'`)
       return orFailure(tx, check.name, () => search(tx, check))
     })
     if (finding) await report(world, log, [finding])

@@ -1,16 +1,22 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { asAdmin, createDatabase } from '../../test/support/database.ts'
+import { asAdmin, createDatabase, TEST_KEY } from '../../test/support/database.ts'
 import { openDesk, operator } from '../../test/support/operators.ts'
 import { openHands, someCpf } from '../../test/support/service.ts'
 import { until } from '../../test/support/wait.ts'
 import { lineAfter, places } from '../acts/line.ts'
+import { note } from '../acts/log.ts'
 import { openAuditWorker } from '../audit/worker.ts'
+import { createSealer } from '../core/seal.ts'
 import { addCustomer } from '../customers/customers.ts'
+import { type Pool, transaction } from '../db/pool.ts'
 import type { Place } from '../db/sealing.ts'
 import { openExceptions } from '../exceptions/store.ts'
 import { audit } from '../ledger/audit.ts'
 import { act } from './act.ts'
+import { openOffice } from './office.ts'
+import { entryOf } from './proposals.ts'
+import { type Proposal, proposalById } from './store.ts'
 import { logChecks, verify } from './verify.ts'
 
 /** Somebody with a shell on the database, past all rights: whatever is done to a log or to proposals is named. */
@@ -47,7 +53,8 @@ beforeAll(async () => {
       const { id } = await desk.propose(worlds[environment], { name: 'credit', details }, ana.email)
       if (reference === 'a') await desk.approve(worlds[environment], id, bea.email)
     }
-    await act(office, ana, { name: 'block_customer', environment, details: { customer_id } })
+    for (const name of ['block_customer', 'unblock_customer'] as const)
+      await act(office, ana, { name, environment, details: { customer_id } })
   }
   for (const name of ['reset_password', 'reset_password', 'reset_password'] as const)
     await act(office, ana, { name, details: { email: bea.email } })
@@ -69,7 +76,7 @@ async function restore(place: Place): Promise<void> {
   await sql(
     `DELETE FROM ${schema}.acts; INSERT INTO ${schema}.acts SELECT * FROM public.acts_${place}`,
     `DELETE FROM ${schema}.proposals; INSERT INTO ${schema}.proposals SELECT * FROM public.proposals_${place}`,
-    `UPDATE ${schema}.acts_head SET seq = ${seq}, hash = '${hash}'`,
+    `DELETE FROM ${schema}.acts_head; INSERT INTO ${schema}.acts_head (id, seq, hash) VALUES ('head', ${seq}, '${hash}')`,
   )
 }
 
@@ -143,6 +150,17 @@ const tampers: readonly Tamper[] = [
     (s, last) => [copy(s, last, `${last + 1n}`), `UPDATE ${s}.acts_head SET seq = ${last + 1n}`],
     /line \d+ of \w+: changed, or added/,
   ],
+  [
+    'a line is of no time',
+    (s) => [`UPDATE ${s}.acts SET at = 'infinity' WHERE seq = 2`],
+    /line 2 of \w+: changed/,
+  ],
+  ['the head is removed', (s) => [`DELETE FROM ${s}.acts_head`], /the log of \w+: its head was removed/],
+  [
+    'the log is emptied',
+    (s) => [`DELETE FROM ${s}.acts`, `UPDATE ${s}.acts_head SET seq = 0, hash = ''`],
+    /the log of \w+: the log is empty, though it had begun/,
+  ],
   ['the head is set back', (s) => [`UPDATE ${s}.acts_head SET seq = seq - 1`], /line \d+ of \w+: added/],
   [
     'the head says another hash',
@@ -168,6 +186,13 @@ const tampers: readonly Tamper[] = [
     /prp_\w+: a proposal of \w+ that differs/,
   ],
   [
+    'it expired before its time',
+    (s) => [
+      `UPDATE ${s}.proposals SET ended = 'expired', ended_at = expires_at WHERE id = ${anyProposal(s)}`,
+    ],
+    /prp_\w+: a proposal of \w+ that expired before its time was over/,
+  ],
+  [
     'a proposal is removed',
     (s) => [`DELETE FROM ${s}.proposals WHERE id = ${anyProposal(s)}`],
     /prp_\w+: a proposal of \w+ was removed/,
@@ -177,7 +202,7 @@ const tampers: readonly Tamper[] = [
     (s) => [
       `INSERT INTO ${s}.proposals (id, action, details, proposed_by) SELECT 'prp_added', action, details, proposed_by FROM ${s}.proposals LIMIT 1`,
     ],
-    /prp_added: a proposal of \w+ without a line/,
+    /prp_added: a proposal of \w+ that was not proposed through the service/,
   ],
   [
     'a proposal is added with a line of its own',
@@ -186,7 +211,7 @@ const tampers: readonly Tamper[] = [
       copy(s, last, `${last + 1n}`),
       `UPDATE ${s}.acts SET proposal_id = 'prp_added', after = '{"proposal":"x"}' WHERE seq = ${last + 1n}`,
     ],
-    /added[\s\S]*prp_added: a proposal of \w+ without a line/,
+    /added[\s\S]*prp_added: a proposal of \w+ that was not proposed through the service/,
   ],
 ]
 
@@ -255,27 +280,33 @@ test('the audit says what the proof says, and production’s also what is shared
   await restore('production')
   expect(production.flatMap(({ examples }) => examples.map(({ object_id }) => object_id))).toEqual([
     'line 2 of production',
+    expect.stringMatching(/^prp_/),
     'line 2 of shared',
   ])
   expect(sandbox).toEqual([])
 })
 
-test('the audit that runs by itself says it too: a broken log is an exception', async () => {
-  await sql(`UPDATE sandbox.acts SET action = 'x' WHERE seq = 2`)
-  const world = hands.worlds.sandbox
+/** What the audit that runs by itself says of a line, once it has come to it. */
+async function auditedBy(environment: 'production' | 'sandbox', object_id: string) {
+  const world = hands.worlds[environment]
   const worker = openAuditWorker(world, {
     checks: [],
-    at_end: logChecks(hands.office, 'sandbox'),
+    at_end: logChecks(hands.office, environment),
     log: pino({ level: 'silent' }),
     every_ms: 50,
     share_pct: 100,
   })
-  const seen = async () =>
-    (await openExceptions(world.db, 100)).find(({ object_id }) => object_id === 'line 2 of sandbox')
+  const seen = async () => (await openExceptions(world.db, 100)).find((one) => one.object_id === object_id)
   await until(async () => (await seen()) !== undefined, 30_000)
   await worker.stop()
+  return seen()
+}
+
+test('the audit that runs by itself says it too: a broken log is an exception', async () => {
+  await sql(`UPDATE sandbox.acts SET action = 'x' WHERE seq = 2`)
+  const seen = await auditedBy('sandbox', 'line 2 of sandbox')
   await restore('sandbox')
-  expect(await seen()).toMatchObject({ kind: 'audit', details: { wrong: expect.stringMatching(/^changed/) } })
+  expect(seen).toMatchObject({ kind: 'audit', details: { wrong: expect.stringMatching(/^changed/) } })
 })
 
 test('no role of the service can change or remove a line', async () => {
@@ -324,9 +355,171 @@ test('what the version before proposed beside this one is named until an admin v
 })
 
 test('that a node of the version before let a proposal expire is no difference', async () => {
-  const [row] = await sql(`SELECT id FROM live.proposals WHERE ended IS NULL LIMIT 1`)
-  await sql(`UPDATE live.proposals SET ended = 'expired', ended_at = expires_at WHERE id = '${row!.id}'`)
-  const found = await broken('production')
-  await restore('production')
+  const own = openHands(await createDatabase())
+  await own.worlds.production.db.query(
+    `INSERT INTO proposals (id, action, details, proposed_by, expires_at) VALUES ('prp_old', 'credit', '{"reference":"old"}', 'ana', now())`,
+  )
+  await own.office.log.begin()
+  await own.worlds.production.db.query(`UPDATE proposals SET ended = 'expired', ended_at = now()`)
+  const { broken: found } = await verify(own.office, 'production')
+  await own.stop()
   expect(found).toEqual([])
+})
+
+describe('what becomes of a proposal through the service vouches for nothing that came about beside it', () => {
+  const world = () => hands.worlds.production
+  const openOne = async (): Promise<Proposal> => {
+    const { rows } = await world().db.query('SELECT id FROM proposals WHERE ended IS NULL ORDER BY id')
+    return (await proposalById(world().db, rows[0].id))!
+  }
+  const writeStep = async (step: string, by: string | null, proposal: Proposal) => {
+    const actor = by === null ? ({ kind: 'service' } as const) : operator(by)
+    const pen = await hands.office.log.pen('production', actor)
+    await transaction(world().db, (tx) => note(tx, pen, entryOf(step, proposal)))
+  }
+  const rejectByHand = (id: string, by: string) =>
+    sql(
+      `UPDATE live.proposals SET ended = 'rejected', ended_by = '${by}', ended_reason = 'x', ended_at = now() WHERE id = '${id}'`,
+    )
+
+  const cases: readonly [string, () => Promise<unknown>, string][] = [
+    [
+      'one that was inserted by hand and approved',
+      async () => {
+        await sql(
+          `INSERT INTO live.proposals (id, action, details, proposed_by) SELECT 'prp_added', action,
+             replace(details::text, '"b"', '"by hand"')::json, proposed_by FROM live.proposals WHERE details ->> 'reference' = 'b'`,
+        )
+        await openDesk(() => hands.office).approve(world(), 'prp_added', bea.email)
+      },
+      'was not proposed through the service',
+    ],
+    [
+      'one that was changed by hand and approved',
+      async () => {
+        const { id } = await openOne()
+        await sql(
+          `UPDATE live.proposals SET details = replace(details::text, '"5"', '"500"')::json WHERE id = '${id}'`,
+        )
+        await openDesk(() => hands.office).approve(world(), id, bea.email)
+      },
+      'is another than was proposed',
+    ],
+    [
+      'one that was rejected by another than its line says',
+      async () => {
+        const { id } = await openOne()
+        await rejectByHand(id, bea.email)
+        await writeStep('reject', 'eva@operator.example', (await proposalById(world().db, id))!)
+      },
+      'was proposed or decided by another than its line says',
+    ],
+    [
+      'one that is open again',
+      async () => writeStep('expire', null, await openOne()),
+      'is open, though its last line is: expire',
+    ],
+    [
+      'one that went on after its end',
+      async () => {
+        const proposal = await openOne()
+        await writeStep('expire', null, proposal)
+        await rejectByHand(proposal.id, bea.email)
+        await writeStep('reject', bea.email, (await proposalById(world().db, proposal.id))!)
+      },
+      'went on after its end',
+    ],
+  ]
+  test.each(cases)('%s', async (_, tamper, wrong) => {
+    await tamper()
+    const found = await broken('production')
+    await restore('production')
+    expect(found).toEqual([
+      { object_id: expect.stringMatching(/^prp_/), wrong: `a proposal of production that ${wrong}` },
+    ])
+  })
+})
+
+test('thousands of lines that nobody wrote are counted, some are named, and the audit goes on', async () => {
+  await hands.worlds.production.db.query(
+    `INSERT INTO acts (seq, at, actor_kind, action, previous_hash, hash)
+     SELECT (SELECT seq FROM acts_head) + n, now(), 'shell', 'x', '', '' FROM generate_series(1, 3000) n`,
+  )
+  const found = await broken('production')
+  const seen = await auditedBy('production', found[0]!.object_id)
+  await restore('production')
+  expect(seen).toMatchObject({ kind: 'audit', details: { found: 22 } })
+  expect(found.map(({ wrong }) => wrong)).toEqual([
+    ...Array(20).fill('added: it was not written by the service'),
+    '2980 more lines that are not as they were written',
+    expect.stringMatching(/^added: lines after it that the head does not know/),
+  ])
+})
+
+test('an act that finds its place taken says so, beside the door and through it', async () => {
+  const { rows } = await hands.worlds.production.db.query(
+    `SELECT id, details ->> 'customer_id' AS customer_id FROM proposals WHERE details ->> 'reference' = 'c'`,
+  )
+  const { id: proposal_id, customer_id } = rows[0]
+  const next = anchors.production.seq + 1n
+  await hands.worlds.production.db.query(
+    `INSERT INTO acts (seq, at, actor_kind, action, previous_hash, hash) VALUES ($1, now(), 'shell', 'x', '', '')`,
+    [next],
+  )
+  const unblock = () =>
+    act(hands.office, ana, {
+      name: 'unblock_customer',
+      environment: 'production',
+      details: { customer_id },
+    })
+  const failures = await Promise.allSettled([
+    unblock(),
+    act(hands.office, bea, { name: 'approve', details: { proposal_id } }),
+  ])
+  // As docs/guides/operations/recovery.md says.
+  await sql('DELETE FROM live.acts WHERE seq > (SELECT seq FROM live.acts_head)')
+  await unblock()
+  const after = await broken('production')
+  await restore('production')
+  const sentence = `The log of production has a line ${next} that the service did not write, so nothing was done`
+  for (const failure of failures)
+    expect(failure).toMatchObject({ reason: { message: expect.stringContaining(sentence) } })
+  expect(after).toEqual([])
+})
+
+test('a log that was emptied takes nothing in again, and what is written after that does not hide it', async () => {
+  await sql('DELETE FROM live.acts', `UPDATE live.acts_head SET seq = 0, hash = ''`)
+  const { shared, worlds } = hands
+  const office = openOffice({ shared, worlds, sealer: createSealer([TEST_KEY]) })
+  await office.log.begin()
+  const emptied = await verify(office, 'production')
+  const pen = await office.log.pen('production', { kind: 'shell' })
+  const entry = { action: 'create_key', object_id: 'key_x', before: null, after: null }
+  await transaction(worlds.production.db, (tx) => note(tx, pen, entry))
+  const written = await verify(office, 'production')
+  await restore('production')
+  expect(emptied).toMatchObject({
+    lines: 0n,
+    broken: [{ wrong: 'the log is empty, though it had begun' }, {}, {}, {}],
+  })
+  expect(written.broken[0]).toEqual({
+    object_id: 'line 1 of production',
+    wrong: 'not the beginning: the lines before it were removed',
+  })
+})
+
+test('logs whose beginning was cut off begin all the same, and vouch for what they found', async () => {
+  const own = openHands(await createDatabase())
+  await own.worlds.sandbox.db.query(
+    `INSERT INTO proposals (id, action, details, proposed_by) VALUES ('prp_old', 'credit', '{"reference":"old"}', 'ana')`,
+  )
+  const { shared, worlds } = own
+  const away = { connect: () => Promise.reject(new Error('cut')), wait_ms: 0 } as unknown as Pool
+  const cut = { ...worlds, sandbox: { ...worlds.sandbox, db: away } }
+  const half = openOffice({ shared, worlds: cut, sealer: createSealer([TEST_KEY]) })
+  await expect(half.log.begin()).rejects.toThrow('cut')
+  await own.office.log.begin()
+  const proofs = await Promise.all(places.map((place) => verify(own.office, place)))
+  await own.stop()
+  expect(proofs).toEqual(places.map((place) => ({ place, lines: 1n, broken: [] })))
 })

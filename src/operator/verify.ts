@@ -1,10 +1,11 @@
-import type { Anchor, Broken } from '../acts/verify.ts'
-import { verifyLines } from '../acts/verify.ts'
+import type { History } from '../acts/history.ts'
+import { type Anchor, type Broken, openNames, openWalk } from '../acts/verify.ts'
 import { type Db, transaction } from '../db/pool.ts'
 import type { Place } from '../db/sealing.ts'
 import type { SearchCheck } from '../ledger/audit.ts'
 import type { Office } from './office.ts'
 import { everyProposal, proposalDigest } from './proposals.ts'
+import type { Proposal, ProposalEnd } from './store.ts'
 
 export type Verified = {
   readonly place: Place
@@ -13,41 +14,105 @@ export type Verified = {
 }
 
 /** Proves the log of a place: its chain, and that proposals and lines agree, both ways. */
-export function verify(office: Office, place: Place, anchors: readonly Anchor[] = []): Promise<Verified> {
-  return transaction(office.log.pools[place], async (tx) => {
+export async function verify(
+  office: Office,
+  place: Place,
+  anchors: readonly Anchor[] = [],
+): Promise<Verified> {
+  const pool = office.log.pools[place]
+  const key = await office.log.key()
+  const walk = openWalk({ place, key, anchors })
+  await walk.walk(pool)
+  return transaction(pool, async (tx) => {
     await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    return verifyIn(tx, office, place, anchors)
+    return verifyIn(tx, place, walk, key?.begun)
   })
 }
 
 async function verifyIn(
   tx: Db,
-  office: Office,
   place: Place,
-  anchors: readonly Anchor[] = [],
+  walk: ReturnType<typeof openWalk>,
+  begun = false,
 ): Promise<Verified> {
-  const { lines, broken, proposals } = await verifyLines(tx, { place, key: await office.log.key(), anchors })
-  const wrong = [...broken]
-  const missing = new Map(proposals)
+  const { lines, broken, histories } = await walk.prove(tx)
+  const missing = new Set(histories.keys())
+  const wrong = openNames<Broken>()
+  const say = (id: string, what: string) =>
+    wrong.add({ object_id: id, wrong: `a proposal of ${place} ${what}` })
+  const { rows } = await tx.query('SELECT clock_timestamp() AS now')
   for await (const proposal of everyProposal(tx)) {
-    const said = proposals.get(proposal.id)
     missing.delete(proposal.id)
     // Before the first line there is nothing to compare with.
-    if (said === undefined && lines > 0n)
-      wrong.push({ object_id: proposal.id, wrong: `a proposal of ${place} without a line` })
-    if (said !== undefined && said !== proposalDigest(proposal))
-      wrong.push({ object_id: proposal.id, wrong: `a proposal of ${place} that differs from its line` })
+    if (lines === 0n && !begun) continue
+    const what = wrongWithProposal(proposal, histories.get(proposal.id), rows[0].now)
+    if (what) say(proposal.id, what)
   }
-  for (const id of missing.keys())
-    wrong.push({ object_id: id, wrong: `a proposal of ${place} was removed: its line is there` })
-  return { place, lines, broken: wrong }
+  for (const id of missing) say(id, 'was removed: its line is there')
+  const rest = wrong.rest(`proposals of ${place}`, 'that are not as their lines say')
+  return { place, lines, broken: [...broken, ...wrong.names, ...rest] }
+}
+
+/** Which ends a row may have after a step of its log. That its time is over needs no line. */
+const endsAfter: Readonly<Record<string, readonly (ProposalEnd | null)[]>> = {
+  propose: [null, 'expired'],
+  approve: [null, 'done'],
+  complete: ['done'],
+  reject: ['rejected'],
+  withdraw: ['withdrawn'],
+  expire: ['expired'],
+}
+
+function wrongWithProposal(proposal: Proposal, history: History | undefined, now: Date): string | undefined {
+  const { ended, ended_at, expires_at } = proposal
+  if (!history?.came) return 'that was not proposed through the service'
+  if (history.last !== proposalDigest(proposal)) return 'that differs from its line'
+  const were = history.came === 'propose' ? [asProposed(proposal)] : wasBefore(proposal)
+  if (!were.map(proposalDigest).includes(history.first!)) return 'that is another than was proposed'
+  if (ended === 'expired' && (expires_at > now || ended_at! < expires_at))
+    return 'that expired before its time was over'
+  if (history.went_on) return 'that went on after its end'
+  if (endsAfter[history.step]?.includes(ended) === false)
+    return `that is ${ended ?? 'open'}, though its last line is: ${history.step}`
+  return fitsWhom(proposal, history)
+    ? undefined
+    : 'that was proposed or decided by another than its line says'
+}
+
+const unended = { resource_id: null, ended: null, ended_by: null, ended_reason: null, ended_at: null }
+
+const asProposed = (proposal: Proposal): Proposal => ({
+  ...proposal,
+  ...unended,
+  approved_by: null,
+  approved_at: null,
+})
+
+/** What a row that somebody vouched for can have been then. */
+const wasBefore = (proposal: Proposal): Proposal[] => [
+  proposal,
+  { ...proposal, ...unended },
+  asProposed(proposal),
+]
+
+function fitsWhom(proposal: Proposal, history: History): boolean {
+  const { proposed_by, ended_by } = proposal
+  const { came, step, step_by, approved_by } = history
+  if (came === 'propose' && history.proposed_by !== proposed_by) return false
+  if (step === 'reject') return step_by === ended_by && step_by !== proposed_by
+  if (step === 'withdraw') return step_by === ended_by && step_by === proposed_by
+  if (approved_by === null) return proposal.approved_by === null || came !== 'propose'
+  return approved_by === proposal.approved_by && approved_by !== proposed_by
 }
 
 /** For the audit of a world: its own log; with production also that of what both share. */
 export function logChecks(office: Office, environment: 'production' | 'sandbox'): readonly SearchCheck[] {
   const own: SearchCheck = {
     name: 'every act of a person is a line of an unbroken log',
-    find: async (tx) => [...(await verifyIn(tx, office, environment)).broken],
+    async find(tx) {
+      const key = await office.log.key()
+      return [...(await verifyIn(tx, environment, openWalk({ place: environment, key }), key?.begun)).broken]
+    },
   }
   const shared: SearchCheck = {
     name: 'every act on partners and people is a line of an unbroken log',
