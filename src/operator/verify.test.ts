@@ -384,24 +384,24 @@ describe('what becomes of a proposal through the service vouches for nothing tha
 
   const cases: readonly [string, () => Promise<unknown>, string][] = [
     [
-      'one that was inserted by hand and approved',
+      'one that was inserted by hand and rejected',
       async () => {
         await sql(
           `INSERT INTO live.proposals (id, action, details, proposed_by) SELECT 'prp_added', action,
              replace(details::text, '"b"', '"by hand"')::json, proposed_by FROM live.proposals WHERE details ->> 'reference' = 'b'`,
         )
-        await openDesk(() => hands.office).approve(world(), 'prp_added', bea.email)
+        await openDesk(() => hands.office).reject(world(), 'prp_added', bea.email, 'no')
       },
       'was not proposed through the service',
     ],
     [
-      'one that was changed by hand and approved',
+      'one that was changed by hand and rejected',
       async () => {
         const { id } = await openOne()
         await sql(
           `UPDATE live.proposals SET details = replace(details::text, '"5"', '"500"')::json WHERE id = '${id}'`,
         )
-        await openDesk(() => hands.office).approve(world(), id, bea.email)
+        await openDesk(() => hands.office).reject(world(), id, bea.email, 'no')
       },
       'is another than was proposed',
     ],
