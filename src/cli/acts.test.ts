@@ -9,9 +9,11 @@ import { addCustomer } from '../customers/customers.ts'
 import { recordException } from '../exceptions/store.ts'
 import { createKey } from '../keys/keys.ts'
 import { readConfig } from '../node/config.ts'
+import { act } from '../operator/act.ts'
 import { verify } from '../operator/verify.ts'
 import { createPartner } from '../partners/partners.ts'
 import { createUser } from '../team/people.ts'
+import { selectOperators } from '../team/store.ts'
 import type { CliCommand, Output, Reach } from './command.ts'
 
 /**
@@ -258,6 +260,18 @@ describe('contract §17.13', () => {
     const lines = await newestLines(hands.worlds.production.db, 100)
     expect(new Set(lines.map(({ actor_kind }) => actor_kind))).toEqual(new Set(['shell', 'service']))
   })
+
+  test.each(['resolver', 'reader'] as const)(
+    'the first operator is no %s, who could make nobody',
+    async (role) => {
+      const { email } = ofPerson
+      const details = { email, name: 'S', partner_id: null, role }
+      await expect(act(hands.office, { kind: 'shell' }, { name: 'create_user', details })).rejects.toThrow(
+        `${email} would be the first operator, and with the role ${role} nobody could ever`,
+      )
+      expect(await selectOperators(hands.shared.db)).toEqual([])
+    },
+  )
 
   test('with one operator the shell may revoke a key and act on the sandbox; the rest takes a sign-in', async () => {
     first = await newPerson('first@operator.example')
