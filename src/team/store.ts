@@ -79,7 +79,7 @@ export async function setPassword(
 export async function lockHighest(tx: Db, partner_id: string | null): Promise<readonly User[]> {
   const { rows } = await tx.query(
     `SELECT ${columnsOf('users')} FROM users
-     WHERE partner_id IS NOT DISTINCT FROM $1 AND (role = 'owner' OR role = 'operator' AND coalesce(operator_role, 'admin') = 'admin')
+     WHERE partner_id IS NOT DISTINCT FROM $1 AND (role = 'owner' OR operator_role = 'admin')
      ORDER BY id FOR NO KEY UPDATE`,
     [partner_id],
   )

@@ -502,9 +502,6 @@ describe('roles', () => {
 
   test('the last admin cannot be lowered, not even by two who lower each other at once', async () => {
     const [one, two] = [await person(), await person()]
-    // An operator that the version before makes has no role, and is an admin.
-    await admin(`UPDATE shared.users SET operator_role = NULL WHERE id = '${one.user.id}'`)
-    expect(roleOf(await findUser(db, one.email))).toBe('admin')
     const rest = `role = 'operator' AND id NOT IN ('${one.user.id}', '${two.user.id}')`
     await admin(`UPDATE shared.users SET operator_role = 'reader' WHERE ${rest}`)
     const lowered = await Promise.allSettled(
@@ -515,6 +512,19 @@ describe('roles', () => {
     expect((refused[0] as PromiseRejectedResult).reason.message).toMatch(
       /is the only operator with the role admin.*Make another admin first/,
     )
+  })
+
+  test('an operator that the version before makes has none: it looks, and is not the admin who must stay', async () => {
+    const [one, old] = [await person(), await person()]
+    await admin(
+      `UPDATE shared.users SET operator_role = 'reader' WHERE role = 'operator' AND id <> '${one.user.id}'`,
+      `UPDATE shared.users SET operator_role = NULL WHERE id = '${old.user.id}'`,
+    )
+    expect(operatorActor(await findUser(db, old.email)).role).toBe('reader')
+    const change = (email: string, role: PersonRole) => transaction(db, (tx) => setRole(tx, email, role))
+    await expect(change(one.email, 'reader')).rejects.toThrow('is the only operator with the role admin')
+    expect(roleOf(await change(old.email, 'admin'))).toBe('admin')
+    expect(roleOf(await change(one.email, 'reader'))).toBe('reader')
   })
 
   test('more or less is told by their order', () => {
