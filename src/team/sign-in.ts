@@ -11,6 +11,7 @@ import {
   holdUser,
   selectUser,
   setPassword,
+  takeTurn,
   type User,
 } from './store.ts'
 
@@ -71,8 +72,8 @@ async function replacePassword(tx: Db, { id, email }: User): Promise<{ user: Use
 type Then<Admitted> = (tx: Db, user: User) => Promise<Admitted | Refused>
 
 /**
- * Of many who try at once, what each learns is decided one after the other: a failure counts before it is told, and who
- * comes after the fifth is told only to wait, whether the password was right or wrong.
+ * Of many who try at once, each is judged and counted before the next: five learn something, and who comes after the fifth
+ * failure is told only to wait, whether what they showed was right or wrong.
  */
 async function admit<Admitted extends Known>(
   team: Team,
@@ -84,27 +85,24 @@ async function admit<Admitted extends Known>(
   if (blocked) return blocked
   const user = await selectUser(team.db, proof.email.toLowerCase())
   const fits = await passwordFits(user?.password_hash ?? NOBODYS_HASH, proof.password)
-  const answer =
-    user && fits && (user.role === 'operator' || !proof.operator_only)
-      ? await transaction(team.db, (tx) => judge(tx, { user, subject, then }))
-      : ({ outcome: 'wrong' } as const)
-  const failed = answer.outcome === 'wrong' || answer.outcome === 'wrong_code'
-  if (!failed || (await addFailure(team.db, subject))) return answer
-  return (await waitOf(team.db, subject)) ?? answer
+  const known = user && fits && (user.role === 'operator' || !proof.operator_only) ? user : undefined
+  return transaction(team.db, async (tx) => {
+    await takeTurn(tx, `sign-in ${subject.toString('hex')}`)
+    const late = await waitOf(tx, subject)
+    if (late) return late
+    const answer = known ? await judge(tx, known, then) : ({ outcome: 'wrong' } as const)
+    if (answer.outcome === 'known') await deleteFailures(tx, subject)
+    if (answer.outcome === 'wrong' || answer.outcome === 'wrong_code') await addFailure(tx, subject)
+    return answer
+  })
 }
 
 /** The password fits. The person is held, so that a reset comes either before all of this or after it. */
-async function judge<Admitted extends Known>(
+const judge = async <Admitted extends Known>(
   tx: Db,
-  { user, subject, then }: { user: User; subject: Buffer; then: Then<Admitted> },
-): Promise<Admitted | Refused> {
-  if (!(await holdUser(tx, user))) return { outcome: 'wrong' }
-  const blocked = await waitOf(tx, subject)
-  if (blocked) return blocked
-  const answer = await then(tx, user)
-  if (answer.outcome === 'known') await deleteFailures(tx, subject)
-  return answer
-}
+  user: User,
+  then: Then<Admitted>,
+): Promise<Admitted | Refused> => ((await holdUser(tx, user)) ? then(tx, user) : { outcome: 'wrong' })
 
 async function waitOf(db: Db, subject: Buffer): Promise<Refused | undefined> {
   const wait_seconds = await blockedFor(db, subject)

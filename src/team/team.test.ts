@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { seedOf } from '../../test/support/code.ts'
+import { times } from '../../test/support/crowd.ts'
 import { asAdmin, createDatabase, seatAt, TEST_KEY } from '../../test/support/database.ts'
 import { createSealer, keyIdOf } from '../core/seal.ts'
 import { openPool, type Pool, transaction } from '../db/pool.ts'
@@ -322,6 +323,50 @@ describe('signing in', () => {
     expect(guesses.filter((outcome) => outcome === 'wrong')).toHaveLength(5)
     expect(guesses.filter((outcome) => outcome === 'too_many_failures')).toHaveLength(7)
     expect(await outcomeOf(one)).toBe('too_many_failures')
+  })
+
+  test('of many codes at once, over many connections, no more than five are judged', async () => {
+    const { codes, ...one } = await enrolled()
+    const pools = times(5, () => openPool({ ...seatAt(database.url, 'shared'), max: 4 }))
+    onTestFinished(async () => {
+      await Promise.all(pools.map((pool) => pool.end()))
+    })
+    let judged = 0
+    const sealer: Team['sealer'] = {
+      ...team.sealer,
+      open(...sealed) {
+        judged++
+        return team.sealer.open(...sealed)
+      },
+    }
+    // All know the password, and come to the code together.
+    let verified = 0
+    let open = () => {}
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    argon2.afterVerifying = () => {
+      if (++verified === 41) open()
+      return gate
+    }
+    onTestFinished(() => {
+      argon2.afterVerifying = undefined
+    })
+    const guesses = [...times(40, (i) => `guess ${i}`), codes[0]!]
+    const outcomes = await Promise.all(
+      guesses.map(async (code, i) => {
+        const through = { ...team, sealer, db: pools[i % pools.length]! }
+        return (await identify(through, { ...one, code })).outcome
+      }),
+    )
+    // The right one, should it have come among the first, has forgotten those before it.
+    const known = outcomes.filter((outcome) => outcome === 'known').length
+    const wrong = outcomes.filter((outcome) => outcome === 'wrong_code').length
+    expect(judged).toBe(known + wrong)
+    expect(known).toBeLessThanOrEqual(1)
+    expect(wrong).toBeGreaterThanOrEqual(5)
+    expect(wrong).toBeLessThanOrEqual(5 + 4 * known)
+    expect(outcomes.filter((outcome) => outcome === 'too_many_failures')).toHaveLength(41 - known - wrong)
   })
 
   test('who was made, or got a new password, by two people signs in with a half from each of them', async () => {
