@@ -88,6 +88,7 @@ const table: Readonly<Record<string, Row>> = {
   login: { kind: 'own' },
   logout: { kind: 'own' },
   whoami: { kind: 'reads' },
+  password: { kind: 'own' },
   'factor enroll': { kind: 'own' },
   'factor disable': { kind: 'own' },
   'factor recovery-codes': { kind: 'own' },

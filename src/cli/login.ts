@@ -7,11 +7,12 @@ import {
   findFactor,
   newRecoveryCodes,
   type SecondHalf,
+  type Team,
 } from '../team/factor.ts'
 import { roleOf } from '../team/people.ts'
 import { endSession } from '../team/sessions.ts'
-import { identify, type Proof, type Refused, signIn } from '../team/sign-in.ts'
-import { countRecoveryCodes, type User } from '../team/store.ts'
+import { identify, type Proof, type Refused, renewPassword, signIn } from '../team/sign-in.ts'
+import { countRecoveryCodes } from '../team/store.ts'
 import { actorOf, namedOperator, refuseProof, sessionOf, teamOf } from './actor.ts'
 import { ask, isTerminal } from './ask.ts'
 import { type CliCommand, type Input, type Output, requiredOption } from './command.ts'
@@ -54,16 +55,24 @@ async function prove<Known extends { readonly outcome: 'known' }>(
   return known.outcome === 'known' ? known : refuseProof(known)
 }
 
-/** Whoever changes their second factor shows again that it is them: a session that was stolen is not enough. */
-async function oneself(input: Input, shared: Shared): Promise<{ user: User; token: string | undefined }> {
+/** Whoever changes their own sign-in shows again that it is them: a session that was stolen is not enough. */
+async function proveOneself<Known extends { readonly outcome: 'known' }>(
+  input: Input,
+  shared: Shared,
+  attempt: (team: Team, proof: Proof, token: string | undefined) => Promise<Known | Refused>,
+): Promise<Known & { readonly token: string | undefined }> {
   const session = await sessionOf(input, shared)
   const email = namedOperator(input) ?? session?.user.email
   if (email === undefined)
-    throw new Error('Sign in first: trilho login --operator EMAIL. The second factor is changed for oneself.')
+    throw new Error(
+      'This changes your own sign-in: say who you are with --as EMAIL, or sign in first: trilho login --operator EMAIL',
+    )
   const team = await teamOf(input, shared)
-  const { user } = await prove(email, (proof) => identify(team, proof))
-  return { user, token: session?.user.id === user.id ? session.token : undefined }
+  const token = session?.token
+  return { ...(await prove(email, (proof) => attempt(team, proof, token))), token }
 }
+
+const oneself = (input: Input, shared: Shared) => proveOneself(input, shared, identify)
 
 const inGroups = (secret: string) => secret.match(/.{1,4}/g)!.join(' ')
 
@@ -92,7 +101,7 @@ async function enroll(input: Input, shared: Shared): Promise<Output> {
 }
 
 const newPasswordShown = (password: string) =>
-  `Your own password from now on, shown this once: ${password}\nThe one you typed works no longer, for somebody else has seen it.\n\n`
+  `Your own password from now on, shown this once: ${password}\nThe one from before works no longer.`
 
 export const loginCommands: CliCommand[] = [
   {
@@ -122,7 +131,7 @@ export const loginCommands: CliCommand[] = [
       const role = roleOf(user)
       return {
         json: { email: user.email, role, ...(new_password ? { new_password } : {}) },
-        text: `${new_password ? newPasswordShown(new_password) : ''}Signed in as ${user.email} (${role}). It ends after 30 minutes without a command, at the latest in 12 hours, and with: trilho logout\n`,
+        text: `${new_password ? `${newPasswordShown(new_password)} Somebody else has seen it.\n\n` : ''}Signed in as ${user.email} (${role}). It ends after 30 minutes without a command, at the latest in 12 hours, and with: trilho logout\n`,
       }
     },
   },
@@ -156,6 +165,17 @@ export const loginCommands: CliCommand[] = [
       return {
         json: { actor, second_factor, recovery_codes_left: left },
         text: `${actor.email} (${actor.role})\n${factor}\n`,
+      }
+    },
+  },
+  {
+    name: 'password',
+    about: 'Make a new password of your own, shown this once; asks for the one from before, and a code',
+    async runWith(input, { shared }) {
+      const { user, new_password } = await proveOneself(input, shared, renewPassword)
+      return {
+        json: { email: user.email, new_password },
+        text: `${newPasswordShown(new_password)} Whoever else was signed in as ${user.email} no longer is.\n`,
       }
     },
   },

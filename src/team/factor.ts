@@ -4,10 +4,9 @@ import { type Db, transaction } from '../db/pool.ts'
 import { sealInForce } from '../db/sealing.ts'
 import type { Shared } from '../partners/partners.ts'
 import { randomGroups } from './password.ts'
-import { hashToken } from './sessions.ts'
+import { endOthers } from './sessions.ts'
 import {
   deleteFactor,
-  deleteSessions,
   type Factor,
   insertFactor,
   lockUser,
@@ -150,7 +149,7 @@ export function confirmFactor(team: Team, user: User, code: string, token?: stri
         'This is not the code of the new second factor, which does not count yet. See that the clock of your device is right, and try again.',
       )
     await markConfirmed(tx, user.id, step)
-    await endOthers(tx, user, token)
+    await endOthers(tx, user.id, token)
     return newRecoveryCodes(tx, user.id)
   })
 }
@@ -159,13 +158,9 @@ export function disableFactor(team: Team, user: User, token?: string): Promise<v
   return transaction(team.db, async (tx) => {
     await lockUser(tx, user.id)
     if (!(await deleteFactor(tx, user.id))) throw new Error('You have no second factor.')
-    await endOthers(tx, user, token)
+    await endOthers(tx, user.id, token)
   })
 }
-
-/** All sessions of the person but the one that is named. */
-const endOthers = (tx: Db, user: User, token: string | undefined) =>
-  deleteSessions(tx, user.id, token === undefined ? undefined : hashToken(token))
 
 /** Those from before work no longer. */
 export async function newRecoveryCodes(tx: Db, user_id: string): Promise<string[]> {

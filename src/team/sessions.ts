@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Db } from '../db/pool.ts'
 import type { Shared } from '../partners/partners.ts'
-import { deleteSession, insertSession, touchSession, type User } from './store.ts'
+import { deleteSession, deleteSessions, insertSession, touchSession, type User } from './store.ts'
 
 /**
  * Who signed in has a token, of which the database knows the hash. A session ends when it was left alone for 30 minutes,
@@ -32,3 +32,7 @@ export async function findSession(db: Db, token: string): Promise<Session | unde
 }
 
 export const endSession = (db: Db, token: string): Promise<void> => deleteSession(db, hashToken(token))
+
+/** All sessions of a person but the one that is named. */
+export const endOthers = (tx: Db, user_id: string, token: string | undefined): Promise<void> =>
+  deleteSessions(tx, user_id, token === undefined ? undefined : hashToken(token))

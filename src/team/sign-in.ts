@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto'
 import { type Db, transaction } from '../db/pool.ts'
 import { judgeCode, type SecondHalf, type Team } from './factor.ts'
 import { hashPassword, NOBODYS_HASH, newPassword, passwordFits } from './password.ts'
-import { openSession } from './sessions.ts'
+import { endOthers, openSession } from './sessions.ts'
 import {
   addFailure,
   blockedFor,
   deleteFailures,
-  deleteSessions,
   holdUser,
   selectUser,
   setPassword,
@@ -41,10 +40,17 @@ export const subjectOf = (email: string): Buffer => createHash('sha256').update(
 
 /** For one act, without a session. */
 export const identify = (team: Team, proof: Proof): Promise<Known | Refused> =>
-  admit(team, proof, async (tx, user) => {
-    if (user.activation_hash !== null) return { outcome: 'activation_needed' }
-    return (await judgeCode(tx, team, user, proof.code)) ?? { outcome: 'known', user }
-  })
+  admit(
+    team,
+    proof,
+    async (tx, user) => (await judgeAgain(tx, team, user, proof.code)) ?? { outcome: 'known', user },
+  )
+
+/** Only of who has signed in before with this password. */
+const judgeAgain = async (tx: Db, team: Team, user: User, code: string | undefined) =>
+  user.activation_hash === null
+    ? judgeCode(tx, team, user, code)
+    : ({ outcome: 'activation_needed' } as const)
 
 export type SignedIn = Known & {
   readonly token: string
@@ -60,11 +66,26 @@ export const signIn = (team: Team, proof: Proof): Promise<SignedIn | Refused> =>
     return { outcome: 'known', ...own, token: await openSession(tx, team, own.user) }
   })
 
-async function replacePassword(tx: Db, { id, email }: User): Promise<{ user: User; new_password: string }> {
+/** A person's own wish, shown with the password that goes. All sessions of the person end, but the one that is named. */
+export const renewPassword = (
+  team: Team,
+  proof: Proof,
+  token?: string,
+): Promise<(Known & { readonly new_password: string }) | Refused> =>
+  admit(team, proof, async (tx, user) => {
+    const refused = await judgeAgain(tx, team, user, proof.code)
+    return refused ?? { outcome: 'known', ...(await replacePassword(tx, user, token)) }
+  })
+
+async function replacePassword(
+  tx: Db,
+  { id, email }: User,
+  token?: string,
+): Promise<{ user: User; new_password: string }> {
   const new_password = newPassword()
   const password_hash = await hashPassword(new_password)
   const user = await setPassword(tx, email, { password_hash, activation_hash: null })
-  await deleteSessions(tx, id)
+  await endOthers(tx, id, token)
   return { user: user!, new_password }
 }
 

@@ -34,7 +34,7 @@ import {
   setRole,
 } from './people.ts'
 import { endSession, findSession } from './sessions.ts'
-import { identify, type Proof, signIn } from './sign-in.ts'
+import { identify, type Proof, renewPassword, signIn } from './sign-in.ts'
 import { countRecoveryCodes, forgetSignIns, selectOperators, selectUsers, type User } from './store.ts'
 
 /** The work of a sign-in is the real one; it is counted, and something may happen right after it. */
@@ -404,6 +404,28 @@ describe('signing in', () => {
     const known = await signIn(team, { ...proof, code: codes[0]! })
     expect(known).toMatchObject({ outcome: 'known', new_password: expect.any(String) })
     expect((await findUser(db, one.email)).activation_hash).toBeNull()
+  })
+
+  test('a person makes a password that nobody else has seen, with password and code, and ends the other sessions', async () => {
+    const { codes, ...one } = await enrolled()
+    const [here, elsewhere] = [await tokenOf(one, codes[0]), await tokenOf(one, codes[1])]
+    expect(await renewPassword(team, one)).toEqual({ outcome: 'code_needed', of: 'factor' })
+    expect((await renewPassword(team, { ...one, code: 'not a code' })).outcome).toBe('wrong_code')
+    expect((await renewPassword(team, { ...one, password: 'wrong', code: codes[2] })).outcome).toBe('wrong')
+    // Of two at once with the same password, one makes it another one for both.
+    const twice = await Promise.all(
+      [codes[2], codes[3]].map((code) => renewPassword(team, { ...one, code }, here)),
+    )
+    expect(twice.map(({ outcome }) => outcome).sort()).toEqual(['known', 'wrong'])
+    const [made] = twice.flatMap((answer) => (answer.outcome === 'known' ? [answer.new_password] : []))
+    expect([await goesOn(here), await goesOn(elsewhere)]).toEqual([true, false])
+    expect(await outcomeOf(one)).toBe('wrong')
+    expect(await outcomeOf({ ...one, password: made! })).toBe('code_needed')
+
+    const { code, activation_hash } = newActivation()
+    const reset = await transaction(db, (tx) => resetPassword(tx, one.email, activation_hash))
+    const given = { email: one.email, password: reset.password, code }
+    expect((await renewPassword(team, given)).outcome).toBe('activation_needed')
   })
 
   test('wrong codes count like wrong passwords; a missing code does not', async () => {
