@@ -29,6 +29,24 @@ export type Team = Shared & {
   readonly sealer: Sealer
 }
 
+/** What people do to their own sign-in. */
+export type OwnAct =
+  | 'sign_in'
+  | 'sign_out'
+  | 'renew_password'
+  | 'confirm_factor'
+  | 'disable_factor'
+  | 'renew_recovery_codes'
+
+/** Writes down who did it, last in the transaction that does it. */
+export type Note = (
+  tx: Db,
+  action: OwnAct,
+  who: { readonly user: Pick<User, 'id' | 'email'>; readonly session_id?: string },
+) => Promise<unknown>
+
+export type NotedTeam = Team & { readonly note: Note }
+
 const SEED_BYTES = 20
 const STEP_SECONDS = 30
 const DIGITS = 6
@@ -137,7 +155,7 @@ export function beginFactor(team: Team, user: User): Promise<Enrolment> {
 }
 
 /** The device has the seed: from now on it counts, and sessions from before end, but the one that is named. */
-export function confirmFactor(team: Team, user: User, code: string, token?: string): Promise<string[]> {
+export function confirmFactor(team: NotedTeam, user: User, code: string, token?: string): Promise<string[]> {
   return transaction(team.db, async (tx) => {
     await lockUser(tx, user.id)
     const factor = await selectFactor(tx, user.id)
@@ -150,20 +168,34 @@ export function confirmFactor(team: Team, user: User, code: string, token?: stri
       )
     await markConfirmed(tx, user.id, step)
     await endOthers(tx, user.id, token)
-    return newRecoveryCodes(tx, user.id)
+    const codes = await newRecoveryCodes(tx, user.id)
+    await team.note(tx, 'confirm_factor', { user })
+    return codes
   })
 }
 
-export function disableFactor(team: Team, user: User, token?: string): Promise<void> {
+export function disableFactor(team: NotedTeam, user: User, token?: string): Promise<void> {
   return transaction(team.db, async (tx) => {
     await lockUser(tx, user.id)
     if (!(await deleteFactor(tx, user.id))) throw new Error('You have no second factor.')
     await endOthers(tx, user.id, token)
+    await team.note(tx, 'disable_factor', { user })
   })
 }
 
 /** Those from before work no longer. */
-export async function newRecoveryCodes(tx: Db, user_id: string): Promise<string[]> {
+export function renewRecoveryCodes(team: NotedTeam, user: User): Promise<string[]> {
+  return transaction(team.db, async (tx) => {
+    await lockUser(tx, user.id)
+    if (!(await findFactor(tx, user.id)))
+      throw new Error('You have no second factor. To add one: trilho factor enroll')
+    const codes = await newRecoveryCodes(tx, user.id)
+    await team.note(tx, 'renew_recovery_codes', { user })
+    return codes
+  })
+}
+
+async function newRecoveryCodes(tx: Db, user_id: string): Promise<string[]> {
   const codes = Array.from({ length: RECOVERY_CODES }, () => randomGroups(4, 4))
   await replaceRecoveryCodes(
     tx,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Db, transaction } from '../db/pool.ts'
-import { judgeCode, type SecondHalf, type Team } from './factor.ts'
+import { judgeCode, type NotedTeam, type SecondHalf, type Team } from './factor.ts'
 import { hashPassword, NOBODYS_HASH, newPassword, passwordFits } from './password.ts'
 import { endOthers, openSession } from './sessions.ts'
 import {
@@ -58,23 +58,28 @@ export type SignedIn = Known & {
   readonly new_password?: string
 }
 
-export const signIn = (team: Team, proof: Proof): Promise<SignedIn | Refused> =>
+export const signIn = (team: NotedTeam, proof: Proof): Promise<SignedIn | Refused> =>
   admit(team, proof, async (tx, user) => {
     const refused = await judgeCode(tx, team, user, proof.code)
     if (refused) return refused
     const own = user.activation_hash === null ? { user } : await replacePassword(tx, user)
-    return { outcome: 'known', ...own, token: await openSession(tx, team, own.user) }
+    const { session_id, token } = await openSession(tx, team, own.user)
+    await team.note(tx, 'sign_in', { user, session_id })
+    return { outcome: 'known', ...own, token }
   })
 
 /** A person's own wish, shown with the password that goes. All sessions of the person end, but the one that is named. */
 export const renewPassword = (
-  team: Team,
+  team: NotedTeam,
   proof: Proof,
   token?: string,
 ): Promise<(Known & { readonly new_password: string }) | Refused> =>
   admit(team, proof, async (tx, user) => {
     const refused = await judgeAgain(tx, team, user, proof.code)
-    return refused ?? { outcome: 'known', ...(await replacePassword(tx, user, token)) }
+    if (refused) return refused
+    const own = await replacePassword(tx, user, token)
+    await team.note(tx, 'renew_password', { user })
+    return { outcome: 'known', ...own }
   })
 
 async function replacePassword(

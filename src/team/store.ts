@@ -152,8 +152,17 @@ export async function touchSession(
   return rows[0]
 }
 
-export async function deleteSession(db: Db, token_hash: Buffer): Promise<void> {
-  await db.query('DELETE FROM sessions WHERE token_hash = $1', [token_hash])
+/** Whose it was; undefined when there is none. */
+export async function deleteSession(
+  tx: Db,
+  token_hash: Buffer,
+): Promise<(Pick<User, 'id' | 'email'> & { readonly session_id: string }) | undefined> {
+  const { rows } = await tx.query(
+    `DELETE FROM sessions s USING users u WHERE s.token_hash = $1 AND u.id = s.user_id
+     RETURNING u.id, u.email, s.id AS session_id`,
+    [token_hash],
+  )
+  return rows[0]
 }
 
 /** All of a person's sessions, but one if it is named. */

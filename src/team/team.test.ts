@@ -15,8 +15,9 @@ import {
   confirmFactor,
   disableFactor,
   findFactor,
+  type NotedTeam,
   newActivation,
-  newRecoveryCodes,
+  renewRecoveryCodes,
   stepAt,
   type Team,
 } from './factor.ts'
@@ -57,11 +58,11 @@ vi.mock('@node-rs/argon2', async (original) => {
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let db: Pool
-let team: Team
+let team: NotedTeam
 beforeAll(async () => {
   database = await createDatabase()
   db = openPool({ ...seatAt(database.url, 'shared'), max: 4 })
-  team = { ...openShared(db), sealer: createSealer([TEST_KEY]) }
+  team = { ...openShared(db), sealer: createSealer([TEST_KEY]), note: async () => {} }
   await asAdmin(database.url, [
     `INSERT INTO shared.partners (id, name) VALUES ('ptn_1', 'Acme'), ('ptn_2', 'Bolt')`,
   ])
@@ -200,7 +201,7 @@ describe('a second factor', () => {
     const twice = await Promise.all([1, 2].map(() => outcomeOf({ ...one, code: codes[1]! })))
     expect(twice.sort()).toEqual(['known', 'wrong_code'])
     expect(await countRecoveryCodes(db, one.user.id)).toBe(8)
-    const fresh = await transaction(db, (tx) => newRecoveryCodes(tx, one.user.id))
+    const fresh = await renewRecoveryCodes(team, one.user)
     expect(await outcomeOf({ ...one, code: codes[2]! })).toBe('wrong_code')
     expect(await outcomeOf({ ...one, code: fresh[0]! })).toBe('known')
   })
@@ -449,7 +450,7 @@ describe('a session', () => {
       email: one.email,
       role: 'resolver',
     })
-    await endSession(db, token)
+    await transaction(db, (tx) => endSession(tx, team, token))
     expect([await goesOn(token), await goesOn(other)]).toEqual([false, true])
     expect(await goesOn('x'.repeat(43))).toBe(false)
   })
