@@ -23,6 +23,12 @@ export async function actorOf(input: Input, shared: Shared): Promise<OperatorAct
   return session ? { ...operatorActor(session.user), session_id: session.id } : { kind: 'shell' }
 }
 
+/** For what needs no sign-in, ever: a session that has ended, or cannot be read, is in nobody's way. */
+export async function actorIfAny(input: Input, shared: Shared): Promise<OperatorActor | ShellActor> {
+  const actor = actorOf(input, shared)
+  return namedOperator(input) === undefined ? actor.catch(() => ({ kind: 'shell' })) : actor
+}
+
 export async function operatorOf(input: Input, shared: Shared): Promise<OperatorActor> {
   const actor = await actorOf(input, shared)
   if (actor.kind === 'operator') return actor

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
@@ -6,11 +6,14 @@ import { codeNow } from '../../test/support/code.ts'
 import { createDatabase } from '../../test/support/database.ts'
 import { openHands, testEnv } from '../../test/support/service.ts'
 import { newestLines } from '../acts/store.ts'
+import { createKey } from '../keys/keys.ts'
 import { readConfig } from '../node/config.ts'
 import { verify } from '../operator/verify.ts'
+import { createPartner } from '../partners/partners.ts'
 import { createUser } from '../team/people.ts'
 import { findSession } from '../team/sessions.ts'
 import type { Reach } from './command.ts'
+import { keyCommands } from './keys.ts'
 import { loginCommands } from './login.ts'
 import { readSession, sessionPlace } from './session-file.ts'
 
@@ -48,11 +51,16 @@ async function person() {
 
 const config = () => readConfig(testEnv(hands.database.url))
 
-async function run(name: string, options: Record<string, unknown>, env: Record<string, string> = {}) {
-  const command = loginCommands.find((one) => one.name === name)
+async function run(
+  name: string,
+  options: Record<string, unknown>,
+  env: Record<string, string> = {},
+  positionals: readonly string[] = [],
+) {
+  const command = [...loginCommands, ...keyCommands].find((one) => one.name === name)
   if (!command || !('runWith' in command)) throw new Error(`no command ${name}`)
   for (const variable of ['OPERATOR_PASSWORD', 'OPERATOR_CODE']) vi.stubEnv(variable, env[variable])
-  const output = await command.runWith({ config: config(), positionals: [], options } as never, reach)
+  const output = await command.runWith({ config: config(), positionals, options } as never, reach)
   return output!.json as Record<string, string> & { recovery_codes: string[] }
 }
 
@@ -106,4 +114,24 @@ test('who is refused leaves no line', async () => {
   await run('logout', {})
   const lines = await newestLines(hands.shared.db, 100)
   expect(lines.filter(({ object_id }) => object_id === one.id)).toEqual([])
+})
+
+test('a key is revoked also where a session has ended, or its file cannot be trusted', async () => {
+  const one = await person()
+  const { id: partner_id } = await createPartner(hands.shared, 'Acme')
+  const revoke = async (options: Record<string, unknown> = {}) => {
+    const { key } = await createKey(hands.worlds.production, { partner_id, name: 'K' })
+    const { revoked_at } = await run('keys revoke', options, {}, [key.id])
+    const [line] = await newestLines(hands.worlds.production.db, 1)
+    return { revoked: revoked_at !== null, by: line!.actor_email ?? line!.actor_kind }
+  }
+  await run('login', { operator: one.email }, { OPERATOR_PASSWORD: one.password })
+  expect(await revoke()).toEqual({ revoked: true, by: one.email })
+  await hands.shared.db.query('DELETE FROM sessions WHERE user_id = $1', [one.id])
+  expect(await revoke()).toEqual({ revoked: true, by: 'shell' })
+  // Whoever says a name means it.
+  await expect(revoke({ as: one.email })).rejects.toThrow('Your session has ended')
+  await chmod(sessionPlace(config()).file, 0o666)
+  expect(await revoke()).toEqual({ revoked: true, by: 'shell' })
+  await expect(run('whoami', {})).rejects.toThrow('can be read or changed by others')
 })
