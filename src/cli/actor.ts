@@ -6,7 +6,7 @@ import { operatorActor } from '../team/people.ts'
 import { findSession, type Session } from '../team/sessions.ts'
 import { identify, type Refused } from '../team/sign-in.ts'
 import type { User } from '../team/store.ts'
-import { type Input, option } from './command.ts'
+import { type Input, usage } from './command.ts'
 import { readSession, sessionPlace } from './session-file.ts'
 
 /**
@@ -39,8 +39,12 @@ export async function operatorOf(input: Input, shared: Shared): Promise<Operator
 
 /** `users create --operator` says what is made, and names nobody. */
 export function namedOperator(input: Input): string | undefined {
-  const email = option(input, 'as') ?? input.options.operator
-  return typeof email === 'string' ? email.toLowerCase() : undefined
+  const [email, other] = [input.options.as, input.options.operator].flatMap((given) =>
+    typeof given === 'string' ? [given.toLowerCase()] : [],
+  )
+  if (other !== undefined && other !== email)
+    usage(`--as says ${email} and --operator says ${other}. Name the one who acts, once.`)
+  return email
 }
 
 export async function teamOf({ config }: Input, shared: Shared): Promise<Team> {

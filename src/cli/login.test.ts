@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { codeNow } from '../../test/support/code.ts'
+import { times } from '../../test/support/crowd.ts'
 import { createDatabase } from '../../test/support/database.ts'
 import { openHands, testEnv } from '../../test/support/service.ts'
 import { newestLines } from '../acts/store.ts'
@@ -134,4 +135,30 @@ test('a key is revoked also where a session has ended, or its file cannot be tru
   await chmod(sessionPlace(config()).file, 0o666)
   expect(await revoke()).toEqual({ revoked: true, by: 'shell' })
   await expect(run('whoami', {})).rejects.toThrow('can be read or changed by others')
+})
+
+const sessionsOf = async (user_id: string) =>
+  (await hands.shared.db.query('SELECT FROM sessions WHERE user_id = $1', [user_id])).rowCount
+
+test('of several sign-ins at once one session is left, and signing out ends it', async () => {
+  const one = await person()
+  const known = { OPERATOR_PASSWORD: one.password }
+  await Promise.all(times(3, () => run('login', { operator: one.email }, known)))
+  expect(await sessionsOf(one.id)).toBe(1)
+  expect(await run('whoami', {})).toMatchObject({ actor: { email: one.email } })
+  await run('logout', {})
+  expect(await sessionsOf(one.id)).toBe(0)
+})
+
+test('who acts is named once', async () => {
+  const named = { as: 'ana@operator.example', operator: 'bea@operator.example' }
+  for (const name of ['login', 'whoami', 'password'])
+    await expect(run(name, named, { OPERATOR_PASSWORD: 'x' })).rejects.toThrow(
+      '--as says ana@operator.example and --operator says bea@operator.example',
+    )
+  const one = await person()
+  const twice = { as: one.email, operator: one.email.toUpperCase() }
+  expect(await run('whoami', twice, { OPERATOR_PASSWORD: one.password })).toMatchObject({
+    actor: { email: one.email },
+  })
 })

@@ -12,11 +12,11 @@ import {
 import { roleOf } from '../team/people.ts'
 import { endSession } from '../team/sessions.ts'
 import { identify, type Proof, type Refused, renewPassword, signIn } from '../team/sign-in.ts'
-import { countRecoveryCodes } from '../team/store.ts'
+import { countRecoveryCodes, takeTurn } from '../team/store.ts'
 import { actorOf, namedOperator, refuseProof, sessionOf, teamOf } from './actor.ts'
 import { ask, isTerminal } from './ask.ts'
 import { type CliCommand, type Input, type Output, type Reach, requiredOption } from './command.ts'
-import { forgetSession, keepSession, readSession, sessionPlace } from './session-file.ts'
+import { forgetSession, keepSession, readSession, type SessionPlace, sessionPlace } from './session-file.ts'
 
 async function passwordOf(email: string): Promise<string> {
   const given = process.env.OPERATOR_PASSWORD
@@ -86,6 +86,21 @@ async function notedTeam(input: Input, { shared, office }: Reach): Promise<Noted
   }
 }
 
+/** One after the other, so that each ends what is kept at that moment, and none is left behind that nobody has. */
+async function replaceSession(team: NotedTeam, place: SessionPlace, token: string | undefined) {
+  const replaced = transaction(team.db, async (tx) => {
+    await takeTurn(tx, `session in ${place.file}`)
+    const before = await readSession(place)
+    if (token === undefined) await forgetSession(place)
+    else await keepSession(place, token)
+    if (before !== undefined) await endSession(tx, team, before)
+  })
+  await replaced.catch(async (error: unknown) => {
+    if (token !== undefined) await transaction(team.db, (tx) => endSession(tx, team, token))
+    throw error
+  })
+}
+
 const inGroups = (secret: string) => secret.match(/.{1,4}/g)!.join(' ')
 
 const seedShown = ({ secret, uri }: { secret: string; uri: string }) =>
@@ -130,16 +145,12 @@ export const loginCommands: CliCommand[] = [
     async runWith(input, reach) {
       const place = sessionPlace(input.config)
       // Before anybody types a password: a file that cannot be trusted must be looked at first.
-      const before = await readSession(place)
+      await readSession(place)
+      requiredOption(input, 'operator')
+      const email = namedOperator(input)!
       const team = await notedTeam(input, reach)
-      const end = (ending: string) => transaction(team.db, (tx) => endSession(tx, team, ending))
-      const email = requiredOption(input, 'operator').toLowerCase()
       const { user, token, new_password } = await prove(email, (proof) => signIn(team, proof))
-      await keepSession(place, token).catch(async (error: unknown) => {
-        await end(token)
-        throw error
-      })
-      if (before !== undefined) await end(before)
+      await replaceSession(team, place, token)
       const role = roleOf(user)
       return {
         json: { email: user.email, role, ...(new_password ? { new_password } : {}) },
@@ -152,11 +163,9 @@ export const loginCommands: CliCommand[] = [
     about: 'End the session that is kept here',
     async runWith(input, reach) {
       const place = sessionPlace(input.config)
-      const token = await readSession(place)
-      if (token === undefined) return { json: { ended: false }, text: 'Nobody is signed in here.\n' }
-      const team = await notedTeam(input, reach)
-      await transaction(team.db, (tx) => endSession(tx, team, token))
-      await forgetSession(place)
+      if ((await readSession(place)) === undefined)
+        return { json: { ended: false }, text: 'Nobody is signed in here.\n' }
+      await replaceSession(await notedTeam(input, reach), place, undefined)
       return { json: { ended: true }, text: 'Signed out.\n' }
     },
   },
