@@ -6,7 +6,7 @@ import { operatorActor } from '../team/people.ts'
 import { findSession, type Session } from '../team/sessions.ts'
 import { identify, type Refused } from '../team/sign-in.ts'
 import type { User } from '../team/store.ts'
-import { type Input, option } from './command.ts'
+import { type Input, usage } from './command.ts'
 import { readSession, sessionPlace } from './session-file.ts'
 
 /**
@@ -23,6 +23,12 @@ export async function actorOf(input: Input, shared: Shared): Promise<OperatorAct
   return session ? { ...operatorActor(session.user), session_id: session.id } : { kind: 'shell' }
 }
 
+/** For what needs no sign-in, ever: a session that has ended, or cannot be read, is in nobody's way. */
+export async function actorIfAny(input: Input, shared: Shared): Promise<OperatorActor | ShellActor> {
+  const actor = actorOf(input, shared)
+  return namedOperator(input) === undefined ? actor.catch(() => ({ kind: 'shell' })) : actor
+}
+
 export async function operatorOf(input: Input, shared: Shared): Promise<OperatorActor> {
   const actor = await actorOf(input, shared)
   if (actor.kind === 'operator') return actor
@@ -33,8 +39,12 @@ export async function operatorOf(input: Input, shared: Shared): Promise<Operator
 
 /** `users create --operator` says what is made, and names nobody. */
 export function namedOperator(input: Input): string | undefined {
-  const email = option(input, 'as') ?? input.options.operator
-  return typeof email === 'string' ? email.toLowerCase() : undefined
+  const [email, other] = [input.options.as, input.options.operator].flatMap((given) =>
+    typeof given === 'string' ? [given.toLowerCase()] : [],
+  )
+  if (other !== undefined && other !== email)
+    usage(`--as says ${email} and --operator says ${other}. Name the one who acts, once.`)
+  return email
 }
 
 export async function teamOf({ config }: Input, shared: Shared): Promise<Team> {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createDatabase } from '../../test/support/database.ts'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { asAdmin, createDatabase } from '../../test/support/database.ts'
 import { openHands, someCpf } from '../../test/support/service.ts'
 import { newestLines } from '../acts/store.ts'
 import type { Environment } from '../core/environment.ts'
@@ -9,9 +9,11 @@ import { addCustomer } from '../customers/customers.ts'
 import { recordException } from '../exceptions/store.ts'
 import { createKey } from '../keys/keys.ts'
 import { readConfig } from '../node/config.ts'
+import { act } from '../operator/act.ts'
 import { verify } from '../operator/verify.ts'
 import { createPartner } from '../partners/partners.ts'
-import { createUser } from '../team/people.ts'
+import { createUser, findUser, operatorActor } from '../team/people.ts'
+import { selectOperators } from '../team/store.ts'
 import type { CliCommand, Output, Reach } from './command.ts'
 
 /**
@@ -86,6 +88,7 @@ const table: Readonly<Record<string, Row>> = {
   login: { kind: 'own' },
   logout: { kind: 'own' },
   whoami: { kind: 'reads' },
+  password: { kind: 'own' },
   'factor enroll': { kind: 'own' },
   'factor disable': { kind: 'own' },
   'factor recovery-codes': { kind: 'own' },
@@ -259,6 +262,18 @@ describe('contract §17.13', () => {
     expect(new Set(lines.map(({ actor_kind }) => actor_kind))).toEqual(new Set(['shell', 'service']))
   })
 
+  test.each(['resolver', 'reader'] as const)(
+    'the first operator is no %s, who could make nobody',
+    async (role) => {
+      const { email } = ofPerson
+      const details = { email, name: 'S', partner_id: null, role }
+      await expect(act(hands.office, { kind: 'shell' }, { name: 'create_user', details })).rejects.toThrow(
+        `${email} would be the first operator, and with the role ${role} nobody could ever`,
+      )
+      expect(await selectOperators(hands.shared.db)).toEqual([])
+    },
+  )
+
   test('with one operator the shell may revoke a key and act on the sandbox; the rest takes a sign-in', async () => {
     first = await newPerson('first@operator.example')
     const kinds = ['act', 'people'] as const
@@ -308,4 +323,29 @@ describe('contract §17.13', () => {
     for (const place of ['production', 'sandbox', 'shared'] as const)
       expect((await verify(hands.office, place)).broken).toEqual([])
   })
+})
+
+test('with exactly two operators, one of them lost, what recovery.md tells the owner of the database works', async () => {
+  const guide = readFileSync(new URL('../../docs/guides/operations/recovery.md', import.meta.url), 'utf8')
+  const [lower, remove] = [
+    ...guide.split('## A password or a device')[1]!.matchAll(/```sql\n(.*?)```/gs),
+  ].map(([, sql]) => sql!)
+  const alone = openHands(await createDatabase())
+  onTestFinished(() => alone.stop())
+  const { office, shared, database } = alone
+  const wanted = { name: 'N', partner_id: null, role: 'admin' } as const
+  const [maria, joao] = ['maria@operator.example', 'joao@operator.example']
+  const first = { name: 'create_user', details: { ...wanted, email: maria } } as const
+  await act(office, { kind: 'shell' }, first)
+  const actor = operatorActor(await findUser(shared.db, maria))
+  await act(office, actor, { name: 'create_user', details: { ...wanted, email: joao } })
+  const reset = { name: 'reset_password', details: { email: joao } } as const
+  expect(await act(office, actor, reset)).toHaveProperty('proposed')
+  await asAdmin(database.url, [lower!])
+  expect(await act(office, actor, reset)).toHaveProperty('done.password')
+  expect(
+    await act(office, actor, { name: 'set_role', details: { email: joao, role: 'admin' } }),
+  ).toHaveProperty('done')
+  await asAdmin(database.url, [remove!, remove!.replaceAll(maria, joao)])
+  expect(await act(office, { kind: 'shell' }, first)).toHaveProperty('done.password')
 })

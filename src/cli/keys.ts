@@ -4,7 +4,7 @@ import { listKeys } from '../keys/store.ts'
 import { act } from '../operator/act.ts'
 import { findPartner } from '../partners/partners.ts'
 import type { World, Worlds } from '../world.ts'
-import { actorOf } from './actor.ts'
+import { actorIfAny, actorOf } from './actor.ts'
 import {
   argument,
   type CliCommand,
@@ -110,7 +110,7 @@ export const keyCommands: CliCommand[] = [
     about: 'Revoke a key; nothing commits under it any more when this returns',
     async runWith(input, { office, shared, worlds }) {
       const { environment, key_id } = await placeOfKey(worlds, argument(input, 0, 'KEY'))
-      const acted = await act(office, await actorOf(input, shared), {
+      const acted = await act(office, await actorIfAny(input, shared), {
         name: 'revoke_key',
         environment,
         details: { key_id },

@@ -1,21 +1,22 @@
+import { note } from '../acts/log.ts'
 import { transaction } from '../db/pool.ts'
-import type { Shared } from '../partners/partners.ts'
 import {
   beginFactor,
   confirmFactor,
   disableFactor,
   findFactor,
-  newRecoveryCodes,
+  type NotedTeam,
+  renewRecoveryCodes,
   type SecondHalf,
 } from '../team/factor.ts'
 import { roleOf } from '../team/people.ts'
 import { endSession } from '../team/sessions.ts'
-import { identify, type Proof, type Refused, signIn } from '../team/sign-in.ts'
-import { countRecoveryCodes, type User } from '../team/store.ts'
+import { identify, type Proof, type Refused, renewPassword, signIn } from '../team/sign-in.ts'
+import { countRecoveryCodes, takeTurn } from '../team/store.ts'
 import { actorOf, namedOperator, refuseProof, sessionOf, teamOf } from './actor.ts'
 import { ask, isTerminal } from './ask.ts'
-import { type CliCommand, type Input, type Output, requiredOption } from './command.ts'
-import { forgetSession, keepSession, readSession, sessionPlace } from './session-file.ts'
+import { type CliCommand, type Input, type Output, type Reach, requiredOption } from './command.ts'
+import { forgetSession, keepSession, readSession, type SessionPlace, sessionPlace } from './session-file.ts'
 
 async function passwordOf(email: string): Promise<string> {
   const given = process.env.OPERATOR_PASSWORD
@@ -54,15 +55,50 @@ async function prove<Known extends { readonly outcome: 'known' }>(
   return known.outcome === 'known' ? known : refuseProof(known)
 }
 
-/** Whoever changes their second factor shows again that it is them: a session that was stolen is not enough. */
-async function oneself(input: Input, shared: Shared): Promise<{ user: User; token: string | undefined }> {
-  const session = await sessionOf(input, shared)
+/** Whoever changes their own sign-in shows again that it is them: a session that was stolen is not enough. */
+async function proveOneself<Known extends { readonly outcome: 'known' }>(
+  input: Input,
+  reach: Reach,
+  attempt: (team: NotedTeam, proof: Proof, token: string | undefined) => Promise<Known | Refused>,
+): Promise<Known & { readonly team: NotedTeam; readonly token: string | undefined }> {
+  const session = await sessionOf(input, reach.shared)
   const email = namedOperator(input) ?? session?.user.email
   if (email === undefined)
-    throw new Error('Sign in first: trilho login --operator EMAIL. The second factor is changed for oneself.')
-  const team = await teamOf(input, shared)
-  const { user } = await prove(email, (proof) => identify(team, proof))
-  return { user, token: session?.user.id === user.id ? session.token : undefined }
+    throw new Error(
+      'This changes your own sign-in: say who you are with --as EMAIL, or sign in first: trilho login --operator EMAIL',
+    )
+  const team = await notedTeam(input, reach)
+  const token = session?.token
+  return { ...(await prove(email, (proof) => attempt(team, proof, token))), team, token }
+}
+
+const oneself = (input: Input, reach: Reach) => proveOneself(input, reach, identify)
+
+/** What somebody does to their own sign-in is a line of the log of what both worlds share. */
+async function notedTeam(input: Input, { shared, office }: Reach): Promise<NotedTeam> {
+  const pen = await office.log.pen('shared', { kind: 'shell' })
+  return {
+    ...(await teamOf(input, shared)),
+    note(tx, action, { user: { id, email }, ...session }) {
+      const actor = { kind: 'operator', user_id: id, email, ...session } as const
+      return note(tx, { ...pen, actor }, { action, object_id: id, before: null, after: null })
+    },
+  }
+}
+
+/** One after the other, so that each ends what is kept at that moment, and none is left behind that nobody has. */
+async function replaceSession(team: NotedTeam, place: SessionPlace, token: string | undefined) {
+  const replaced = transaction(team.db, async (tx) => {
+    await takeTurn(tx, `session in ${place.file}`)
+    const before = await readSession(place)
+    if (token === undefined) await forgetSession(place)
+    else await keepSession(place, token)
+    if (before !== undefined) await endSession(tx, team, before)
+  })
+  await replaced.catch(async (error: unknown) => {
+    if (token !== undefined) await transaction(team.db, (tx) => endSession(tx, team, token))
+    throw error
+  })
 }
 
 const inGroups = (secret: string) => secret.match(/.{1,4}/g)!.join(' ')
@@ -75,9 +111,8 @@ const codesShown = (recovery_codes: readonly string[]): Output => ({
   text: `Recovery codes, shown this once. Each works once, in place of a code; keep them where your device is not.\n\n${recovery_codes.map((code) => `  ${code}\n`).join('')}`,
 })
 
-async function enroll(input: Input, shared: Shared): Promise<Output> {
-  const { user, token } = await oneself(input, shared)
-  const team = await teamOf(input, shared)
+async function enroll(input: Input, reach: Reach): Promise<Output> {
+  const { user, team, token } = await oneself(input, reach)
   if (input.options.confirm !== true) {
     const seed = await beginFactor(team, user)
     if (!isTerminal())
@@ -92,7 +127,7 @@ async function enroll(input: Input, shared: Shared): Promise<Output> {
 }
 
 const newPasswordShown = (password: string) =>
-  `Your own password from now on, shown this once: ${password}\nThe one you typed works no longer, for somebody else has seen it.\n\n`
+  `Your own password from now on, shown this once: ${password}\nThe one from before works no longer.`
 
 export const loginCommands: CliCommand[] = [
   {
@@ -107,34 +142,30 @@ export const loginCommands: CliCommand[] = [
         required: true,
       },
     },
-    async runWith(input, { shared }) {
+    async runWith(input, reach) {
       const place = sessionPlace(input.config)
       // Before anybody types a password: a file that cannot be trusted must be looked at first.
-      const before = await readSession(place)
-      const team = await teamOf(input, shared)
-      const email = requiredOption(input, 'operator').toLowerCase()
+      await readSession(place)
+      requiredOption(input, 'operator')
+      const email = namedOperator(input)!
+      const team = await notedTeam(input, reach)
       const { user, token, new_password } = await prove(email, (proof) => signIn(team, proof))
-      await keepSession(place, token).catch(async (error: unknown) => {
-        await endSession(shared.db, token)
-        throw error
-      })
-      if (before !== undefined) await endSession(shared.db, before)
+      await replaceSession(team, place, token)
       const role = roleOf(user)
       return {
         json: { email: user.email, role, ...(new_password ? { new_password } : {}) },
-        text: `${new_password ? newPasswordShown(new_password) : ''}Signed in as ${user.email} (${role}). It ends after 30 minutes without a command, at the latest in 12 hours, and with: trilho logout\n`,
+        text: `${new_password ? `${newPasswordShown(new_password)} Somebody else has seen it.\n\n` : ''}Signed in as ${user.email} (${role}). It ends after 30 minutes without a command, at the latest in 12 hours, and with: trilho logout\n`,
       }
     },
   },
   {
     name: 'logout',
     about: 'End the session that is kept here',
-    async runWith({ config }, { shared }) {
-      const place = sessionPlace(config)
-      const token = await readSession(place)
-      if (token === undefined) return { json: { ended: false }, text: 'Nobody is signed in here.\n' }
-      await endSession(shared.db, token)
-      await forgetSession(place)
+    async runWith(input, reach) {
+      const place = sessionPlace(input.config)
+      if ((await readSession(place)) === undefined)
+        return { json: { ended: false }, text: 'Nobody is signed in here.\n' }
+      await replaceSession(await notedTeam(input, reach), place, undefined)
       return { json: { ended: true }, text: 'Signed out.\n' }
     },
   },
@@ -160,30 +191,39 @@ export const loginCommands: CliCommand[] = [
     },
   },
   {
+    name: 'password',
+    about: 'Make a new password of your own, shown this once; asks for the one from before, and a code',
+    async runWith(input, reach) {
+      const { user, new_password } = await proveOneself(input, reach, renewPassword)
+      return {
+        json: { email: user.email, new_password },
+        text: `${newPasswordShown(new_password)} Whoever else was signed in as ${user.email} no longer is.\n`,
+      }
+    },
+  },
+  {
     name: 'factor enroll',
     about: 'Add a second factor to your own sign-in: codes from an app',
     options: {
       confirm: { type: 'boolean', about: 'Only confirm, with OPERATOR_CODE, the one that was begun' },
     },
-    runWith: (input, { shared }) => enroll(input, shared),
+    runWith: enroll,
   },
   {
     name: 'factor disable',
     about: 'Take your own second factor away; asks for your password and a code',
-    async runWith(input, { shared }) {
-      const { user, token } = await oneself(input, shared)
-      await disableFactor(await teamOf(input, shared), user, token)
+    async runWith(input, reach) {
+      const { user, team, token } = await oneself(input, reach)
+      await disableFactor(team, user, token)
       return { json: { second_factor: false }, text: 'The second factor is gone, with its recovery codes.\n' }
     },
   },
   {
     name: 'factor recovery-codes',
     about: 'Make ten new recovery codes of your own; those from before work no longer',
-    async runWith(input, { shared }) {
-      const { user } = await oneself(input, shared)
-      if (!(await findFactor(shared.db, user.id)))
-        throw new Error('You have no second factor. To add one: trilho factor enroll')
-      return codesShown(await transaction(shared.db, (tx) => newRecoveryCodes(tx, user.id)))
+    async runWith(input, reach) {
+      const { user, team } = await oneself(input, reach)
+      return codesShown(await renewRecoveryCodes(team, user))
     },
   },
 ]

@@ -96,3 +96,11 @@ test.each(['', '{', '{}', `{"database":"db.example:5432/trilho","token":"short"}
 test('a home that is not absolute does not count', () => {
   expect(sessionPlace(settings(url), { XDG_CONFIG_HOME: 'here' }).folder).toMatch(/\/\.config\/trilho$/)
 })
+
+test.each(['', 'here'])(
+  'without a home there is no place, least of all the current folder: HOME=%s',
+  (HOME) => {
+    expect(() => sessionPlace(settings(url), { HOME })).toThrow(/^HOME is .*Set HOME to your home folder/)
+    expect(sessionPlace(settings(url), { HOME, XDG_CONFIG_HOME: home }).folder).toBe(join(home, 'trilho'))
+  },
+)

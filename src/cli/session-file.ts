@@ -16,11 +16,18 @@ export type SessionPlace = { readonly folder: string; readonly file: string; rea
 type Settings = { readonly database_url: string | undefined; readonly data_dir: string }
 
 export function sessionPlace(settings: Settings, env: NodeJS.ProcessEnv = process.env): SessionPlace {
-  const home = env.XDG_CONFIG_HOME
-  const folder = join(home && isAbsolute(home) ? home : join(homedir(), '.config'), 'trilho')
+  const folder = join(configFolder(env), 'trilho')
   const database = databaseOf(settings)
   const name = createHash('sha256').update(database).digest('hex').slice(0, 16)
   return { folder, file: join(folder, `session-${name}`), database }
+}
+
+function configFolder({ XDG_CONFIG_HOME: given, HOME: home = homedir() }: NodeJS.ProcessEnv): string {
+  if (given && isAbsolute(given)) return given
+  if (isAbsolute(home)) return join(home, '.config')
+  throw new Error(
+    `HOME is ${home === '' ? 'empty' : `${home}, which is not a whole path`}, so it is not known where your session is kept. Set HOME to your home folder, or XDG_CONFIG_HOME to a folder of yours.`,
+  )
 }
 
 /** Which database it is, without a password: by its address, or by its folder. */

@@ -33,7 +33,10 @@ export const peopleChanges = {
     object: ({ id }) => id,
     look: async () => null,
     made: ({ user }) => describeUser(user),
-    perform: ({ db }, wanted) => createUser(db, wanted),
+    async perform({ db }, wanted) {
+      await assertAnAdmin({ db }, wanted)
+      return createUser(db, wanted)
+    },
   }),
   reset_password: change<OfPerson & { readonly activation_hash?: string }, WithPassword>({
     object: (_, { user }) => user.id,
@@ -105,4 +108,12 @@ export async function countOperators({ db }: Pick<Shared, 'db'>): Promise<Operat
     deciding: roles.filter((role) => role !== 'reader').length,
     admins: roles.filter((role) => role === 'admin').length,
   }
+}
+
+/** An operator who is no admin could neither make another one nor be raised by anybody. */
+async function assertAnAdmin(shared: Pick<Shared, 'db'>, { email, role }: NewUser): Promise<void> {
+  if (!isOperatorRole(role) || role === 'admin' || (await countOperators(shared)).admins > 0) return
+  throw new Error(
+    `${email} would be the first operator, and with the role ${role} nobody could ever make another one or change a role. Make an admin first: trilho users create --email EMAIL --operator`,
+  )
 }

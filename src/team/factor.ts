@@ -4,10 +4,9 @@ import { type Db, transaction } from '../db/pool.ts'
 import { sealInForce } from '../db/sealing.ts'
 import type { Shared } from '../partners/partners.ts'
 import { randomGroups } from './password.ts'
-import { hashToken } from './sessions.ts'
+import { endOthers } from './sessions.ts'
 import {
   deleteFactor,
-  deleteSessions,
   type Factor,
   insertFactor,
   lockUser,
@@ -29,6 +28,24 @@ export type Team = Shared & {
   /** Seeds are sealed. */
   readonly sealer: Sealer
 }
+
+/** What people do to their own sign-in. */
+export type OwnAct =
+  | 'sign_in'
+  | 'sign_out'
+  | 'renew_password'
+  | 'confirm_factor'
+  | 'disable_factor'
+  | 'renew_recovery_codes'
+
+/** Writes down who did it, last in the transaction that does it. */
+export type Note = (
+  tx: Db,
+  action: OwnAct,
+  who: { readonly user: Pick<User, 'id' | 'email'>; readonly session_id?: string },
+) => Promise<unknown>
+
+export type NotedTeam = Team & { readonly note: Note }
 
 const SEED_BYTES = 20
 const STEP_SECONDS = 30
@@ -138,7 +155,7 @@ export function beginFactor(team: Team, user: User): Promise<Enrolment> {
 }
 
 /** The device has the seed: from now on it counts, and sessions from before end, but the one that is named. */
-export function confirmFactor(team: Team, user: User, code: string, token?: string): Promise<string[]> {
+export function confirmFactor(team: NotedTeam, user: User, code: string, token?: string): Promise<string[]> {
   return transaction(team.db, async (tx) => {
     await lockUser(tx, user.id)
     const factor = await selectFactor(tx, user.id)
@@ -150,25 +167,35 @@ export function confirmFactor(team: Team, user: User, code: string, token?: stri
         'This is not the code of the new second factor, which does not count yet. See that the clock of your device is right, and try again.',
       )
     await markConfirmed(tx, user.id, step)
-    await endOthers(tx, user, token)
-    return newRecoveryCodes(tx, user.id)
+    await endOthers(tx, user.id, token)
+    const codes = await newRecoveryCodes(tx, user.id)
+    await team.note(tx, 'confirm_factor', { user })
+    return codes
   })
 }
 
-export function disableFactor(team: Team, user: User, token?: string): Promise<void> {
+export function disableFactor(team: NotedTeam, user: User, token?: string): Promise<void> {
   return transaction(team.db, async (tx) => {
     await lockUser(tx, user.id)
     if (!(await deleteFactor(tx, user.id))) throw new Error('You have no second factor.')
-    await endOthers(tx, user, token)
+    await endOthers(tx, user.id, token)
+    await team.note(tx, 'disable_factor', { user })
   })
 }
 
-/** All sessions of the person but the one that is named. */
-const endOthers = (tx: Db, user: User, token: string | undefined) =>
-  deleteSessions(tx, user.id, token === undefined ? undefined : hashToken(token))
-
 /** Those from before work no longer. */
-export async function newRecoveryCodes(tx: Db, user_id: string): Promise<string[]> {
+export function renewRecoveryCodes(team: NotedTeam, user: User): Promise<string[]> {
+  return transaction(team.db, async (tx) => {
+    await lockUser(tx, user.id)
+    if (!(await findFactor(tx, user.id)))
+      throw new Error('You have no second factor. To add one: trilho factor enroll')
+    const codes = await newRecoveryCodes(tx, user.id)
+    await team.note(tx, 'renew_recovery_codes', { user })
+    return codes
+  })
+}
+
+async function newRecoveryCodes(tx: Db, user_id: string): Promise<string[]> {
   const codes = Array.from({ length: RECOVERY_CODES }, () => randomGroups(4, 4))
   await replaceRecoveryCodes(
     tx,

@@ -40,8 +40,9 @@ export type WithPassword = { readonly user: User; readonly password: string }
 export const isOperatorRole = (role: string): role is OperatorRole =>
   operatorRoles.includes(role as OperatorRole)
 
+/** An operator without a role was made by the version before, beside the rules of this one: it looks until two raise it. */
 export function roleOf({ role, operator_role }: Pick<User, 'role' | 'operator_role'>): PersonRole {
-  return role === 'operator' ? (operator_role ?? 'admin') : role
+  return role === 'operator' ? (operator_role ?? 'reader') : role
 }
 
 /** In the two columns that hold it. */

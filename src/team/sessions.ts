@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Db } from '../db/pool.ts'
 import type { Shared } from '../partners/partners.ts'
-import { deleteSession, insertSession, touchSession, type User } from './store.ts'
+import type { NotedTeam } from './factor.ts'
+import { deleteSession, deleteSessions, insertSession, touchSession, type User } from './store.ts'
 
 /**
  * Who signed in has a token, of which the database knows the hash. A session ends when it was left alone for 30 minutes,
@@ -17,10 +18,15 @@ export const isToken = (text: unknown): text is string => typeof text === 'strin
 export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest()
 
 /** In the transaction in which the person was found to be the one. */
-export async function openSession(tx: Db, { newId }: Pick<Shared, 'newId'>, user: User): Promise<string> {
+export async function openSession(
+  tx: Db,
+  { newId }: Pick<Shared, 'newId'>,
+  user: User,
+): Promise<{ readonly session_id: string; readonly token: string }> {
+  const session_id = newId('session')
   const token = randomBytes(TOKEN_BYTES).toString('base64url')
-  await insertSession(tx, { id: newId('session'), token_hash: hashToken(token), user_id: user.id })
-  return token
+  await insertSession(tx, { id: session_id, token_hash: hashToken(token), user_id: user.id })
+  return { session_id, token }
 }
 
 /** Undefined when it has ended. Looking counts as using it. */
@@ -31,4 +37,13 @@ export async function findSession(db: Db, token: string): Promise<Session | unde
   return { id: session_id, user }
 }
 
-export const endSession = (db: Db, token: string): Promise<void> => deleteSession(db, hashToken(token))
+export async function endSession(tx: Db, { note }: Pick<NotedTeam, 'note'>, token: string): Promise<void> {
+  const ended = await deleteSession(tx, hashToken(token))
+  if (!ended) return
+  const { session_id, ...user } = ended
+  await note(tx, 'sign_out', { user, session_id })
+}
+
+/** All sessions of a person but the one that is named. */
+export const endOthers = (tx: Db, user_id: string, token: string | undefined): Promise<void> =>
+  deleteSessions(tx, user_id, token === undefined ? undefined : hashToken(token))

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 import { type Db, transaction } from '../db/pool.ts'
-import { judgeCode, type SecondHalf, type Team } from './factor.ts'
+import { judgeCode, type NotedTeam, type SecondHalf, type Team } from './factor.ts'
 import { hashPassword, NOBODYS_HASH, newPassword, passwordFits } from './password.ts'
-import { openSession } from './sessions.ts'
+import { endOthers, openSession } from './sessions.ts'
 import {
   addFailure,
   blockedFor,
   deleteFailures,
-  deleteSessions,
   holdUser,
   selectUser,
   setPassword,
+  takeTurn,
   type User,
 } from './store.ts'
 
@@ -40,10 +40,17 @@ export const subjectOf = (email: string): Buffer => createHash('sha256').update(
 
 /** For one act, without a session. */
 export const identify = (team: Team, proof: Proof): Promise<Known | Refused> =>
-  admit(team, proof, async (tx, user) => {
-    if (user.activation_hash !== null) return { outcome: 'activation_needed' }
-    return (await judgeCode(tx, team, user, proof.code)) ?? { outcome: 'known', user }
-  })
+  admit(
+    team,
+    proof,
+    async (tx, user) => (await judgeAgain(tx, team, user, proof.code)) ?? { outcome: 'known', user },
+  )
+
+/** Only of who has signed in before with this password. */
+const judgeAgain = async (tx: Db, team: Team, user: User, code: string | undefined) =>
+  user.activation_hash === null
+    ? judgeCode(tx, team, user, code)
+    : ({ outcome: 'activation_needed' } as const)
 
 export type SignedIn = Known & {
   readonly token: string
@@ -51,19 +58,39 @@ export type SignedIn = Known & {
   readonly new_password?: string
 }
 
-export const signIn = (team: Team, proof: Proof): Promise<SignedIn | Refused> =>
+export const signIn = (team: NotedTeam, proof: Proof): Promise<SignedIn | Refused> =>
   admit(team, proof, async (tx, user) => {
     const refused = await judgeCode(tx, team, user, proof.code)
     if (refused) return refused
     const own = user.activation_hash === null ? { user } : await replacePassword(tx, user)
-    return { outcome: 'known', ...own, token: await openSession(tx, team, own.user) }
+    const { session_id, token } = await openSession(tx, team, own.user)
+    await team.note(tx, 'sign_in', { user, session_id })
+    return { outcome: 'known', ...own, token }
   })
 
-async function replacePassword(tx: Db, { id, email }: User): Promise<{ user: User; new_password: string }> {
+/** A person's own wish, shown with the password that goes. All sessions of the person end, but the one that is named. */
+export const renewPassword = (
+  team: NotedTeam,
+  proof: Proof,
+  token?: string,
+): Promise<(Known & { readonly new_password: string }) | Refused> =>
+  admit(team, proof, async (tx, user) => {
+    const refused = await judgeAgain(tx, team, user, proof.code)
+    if (refused) return refused
+    const own = await replacePassword(tx, user, token)
+    await team.note(tx, 'renew_password', { user })
+    return { outcome: 'known', ...own }
+  })
+
+async function replacePassword(
+  tx: Db,
+  { id, email }: User,
+  token?: string,
+): Promise<{ user: User; new_password: string }> {
   const new_password = newPassword()
   const password_hash = await hashPassword(new_password)
   const user = await setPassword(tx, email, { password_hash, activation_hash: null })
-  await deleteSessions(tx, id)
+  await endOthers(tx, id, token)
   return { user: user!, new_password }
 }
 
@@ -71,8 +98,8 @@ async function replacePassword(tx: Db, { id, email }: User): Promise<{ user: Use
 type Then<Admitted> = (tx: Db, user: User) => Promise<Admitted | Refused>
 
 /**
- * Of many who try at once, what each learns is decided one after the other: a failure counts before it is told, and who
- * comes after the fifth is told only to wait, whether the password was right or wrong.
+ * Of many who try at once, each is judged and counted before the next: five learn something, and who comes after the fifth
+ * failure is told only to wait, whether what they showed was right or wrong.
  */
 async function admit<Admitted extends Known>(
   team: Team,
@@ -84,27 +111,24 @@ async function admit<Admitted extends Known>(
   if (blocked) return blocked
   const user = await selectUser(team.db, proof.email.toLowerCase())
   const fits = await passwordFits(user?.password_hash ?? NOBODYS_HASH, proof.password)
-  const answer =
-    user && fits && (user.role === 'operator' || !proof.operator_only)
-      ? await transaction(team.db, (tx) => judge(tx, { user, subject, then }))
-      : ({ outcome: 'wrong' } as const)
-  const failed = answer.outcome === 'wrong' || answer.outcome === 'wrong_code'
-  if (!failed || (await addFailure(team.db, subject))) return answer
-  return (await waitOf(team.db, subject)) ?? answer
+  const known = user && fits && (user.role === 'operator' || !proof.operator_only) ? user : undefined
+  return transaction(team.db, async (tx) => {
+    await takeTurn(tx, `sign-in ${subject.toString('hex')}`)
+    const late = await waitOf(tx, subject)
+    if (late) return late
+    const answer = known ? await judge(tx, known, then) : ({ outcome: 'wrong' } as const)
+    if (answer.outcome === 'known') await deleteFailures(tx, subject)
+    if (answer.outcome === 'wrong' || answer.outcome === 'wrong_code') await addFailure(tx, subject)
+    return answer
+  })
 }
 
 /** The password fits. The person is held, so that a reset comes either before all of this or after it. */
-async function judge<Admitted extends Known>(
+const judge = async <Admitted extends Known>(
   tx: Db,
-  { user, subject, then }: { user: User; subject: Buffer; then: Then<Admitted> },
-): Promise<Admitted | Refused> {
-  if (!(await holdUser(tx, user))) return { outcome: 'wrong' }
-  const blocked = await waitOf(tx, subject)
-  if (blocked) return blocked
-  const answer = await then(tx, user)
-  if (answer.outcome === 'known') await deleteFailures(tx, subject)
-  return answer
-}
+  user: User,
+  then: Then<Admitted>,
+): Promise<Admitted | Refused> => ((await holdUser(tx, user)) ? then(tx, user) : { outcome: 'wrong' })
 
 async function waitOf(db: Db, subject: Buffer): Promise<Refused | undefined> {
   const wait_seconds = await blockedFor(db, subject)

@@ -79,7 +79,7 @@ export async function setPassword(
 export async function lockHighest(tx: Db, partner_id: string | null): Promise<readonly User[]> {
   const { rows } = await tx.query(
     `SELECT ${columnsOf('users')} FROM users
-     WHERE partner_id IS NOT DISTINCT FROM $1 AND (role = 'owner' OR role = 'operator' AND coalesce(operator_role, 'admin') = 'admin')
+     WHERE partner_id IS NOT DISTINCT FROM $1 AND (role = 'owner' OR operator_role = 'admin')
      ORDER BY id FOR NO KEY UPDATE`,
     [partner_id],
   )
@@ -94,14 +94,18 @@ export async function changeRole(tx: Db, user: Pick<User, 'id' | 'role' | 'opera
   return rows[0]
 }
 
+/** One after the other under this name, each until its transaction ends. */
+export async function takeTurn(tx: Db, name: string): Promise<void> {
+  await tx.query(`SET LOCAL lock_timeout = '4s'`)
+  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [name])
+}
+
 /** Nobody changes the person until the transaction ends. False when the password has become another one. */
 export async function holdUser(tx: Db, user: User): Promise<boolean> {
-  // Who signs in with an activation code will be written to: two who hold together could not both go on.
-  const how = user.activation_hash === null ? 'SHARE' : 'NO KEY UPDATE'
-  const { rowCount } = await tx.query(`SELECT FROM users WHERE id = $1 AND password_hash = $2 FOR ${how}`, [
-    user.id,
-    user.password_hash,
-  ])
+  const { rowCount } = await tx.query(
+    'SELECT FROM users WHERE id = $1 AND password_hash = $2 FOR NO KEY UPDATE',
+    [user.id, user.password_hash],
+  )
   return rowCount === 1
 }
 
@@ -148,8 +152,17 @@ export async function touchSession(
   return rows[0]
 }
 
-export async function deleteSession(db: Db, token_hash: Buffer): Promise<void> {
-  await db.query('DELETE FROM sessions WHERE token_hash = $1', [token_hash])
+/** Whose it was; undefined when there is none. */
+export async function deleteSession(
+  tx: Db,
+  token_hash: Buffer,
+): Promise<(Pick<User, 'id' | 'email'> & { readonly session_id: string }) | undefined> {
+  const { rows } = await tx.query(
+    `DELETE FROM sessions s USING users u WHERE s.token_hash = $1 AND u.id = s.user_id
+     RETURNING u.id, u.email, s.id AS session_id`,
+    [token_hash],
+  )
+  return rows[0]
 }
 
 /** All of a person's sessions, but one if it is named. */
@@ -256,15 +269,13 @@ export async function countRecoveryCodes(db: Db, user_id: string): Promise<numbe
 /** Five failures in 15 minutes: nobody gets in under this e-mail until the first of them is that old. */
 const BLOCKED = `(cardinality(f.failed_at) = 5 AND f.failed_at[1] > clock_timestamp() - interval '15 minutes')`
 
-/** False when it was not one of the five that are allowed: then it is not counted either. */
-export async function addFailure(db: Db, subject: Buffer): Promise<boolean> {
-  const { rowCount } = await db.query(
+/** By whoever has the turn and found the e-mail not blocked. */
+export async function addFailure(tx: Db, subject: Buffer): Promise<void> {
+  await tx.query(
     `INSERT INTO sign_in_failures AS f (subject, failed_at) VALUES ($1, ARRAY[clock_timestamp()])
-     ON CONFLICT (subject) DO UPDATE SET failed_at = (f.failed_at || clock_timestamp())[greatest(cardinality(f.failed_at) - 3, 1):]
-     WHERE NOT ${BLOCKED}`,
+     ON CONFLICT (subject) DO UPDATE SET failed_at = (f.failed_at || clock_timestamp())[greatest(cardinality(f.failed_at) - 3, 1):]`,
     [subject],
   )
-  return rowCount === 1
 }
 
 /** For how many seconds nobody gets in under this e-mail. */

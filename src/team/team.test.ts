@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { seedOf } from '../../test/support/code.ts'
+import { times } from '../../test/support/crowd.ts'
 import { asAdmin, createDatabase, seatAt, TEST_KEY } from '../../test/support/database.ts'
 import { createSealer, keyIdOf } from '../core/seal.ts'
 import { openPool, type Pool, transaction } from '../db/pool.ts'
@@ -14,8 +15,9 @@ import {
   confirmFactor,
   disableFactor,
   findFactor,
+  type NotedTeam,
   newActivation,
-  newRecoveryCodes,
+  renewRecoveryCodes,
   stepAt,
   type Team,
 } from './factor.ts'
@@ -33,7 +35,7 @@ import {
   setRole,
 } from './people.ts'
 import { endSession, findSession } from './sessions.ts'
-import { identify, type Proof, signIn } from './sign-in.ts'
+import { identify, type Proof, renewPassword, signIn } from './sign-in.ts'
 import { countRecoveryCodes, forgetSignIns, selectOperators, selectUsers, type User } from './store.ts'
 
 /** The work of a sign-in is the real one; it is counted, and something may happen right after it. */
@@ -56,11 +58,11 @@ vi.mock('@node-rs/argon2', async (original) => {
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let db: Pool
-let team: Team
+let team: NotedTeam
 beforeAll(async () => {
   database = await createDatabase()
   db = openPool({ ...seatAt(database.url, 'shared'), max: 4 })
-  team = { ...openShared(db), sealer: createSealer([TEST_KEY]) }
+  team = { ...openShared(db), sealer: createSealer([TEST_KEY]), note: async () => {} }
   await asAdmin(database.url, [
     `INSERT INTO shared.partners (id, name) VALUES ('ptn_1', 'Acme'), ('ptn_2', 'Bolt')`,
   ])
@@ -199,7 +201,7 @@ describe('a second factor', () => {
     const twice = await Promise.all([1, 2].map(() => outcomeOf({ ...one, code: codes[1]! })))
     expect(twice.sort()).toEqual(['known', 'wrong_code'])
     expect(await countRecoveryCodes(db, one.user.id)).toBe(8)
-    const fresh = await transaction(db, (tx) => newRecoveryCodes(tx, one.user.id))
+    const fresh = await renewRecoveryCodes(team, one.user)
     expect(await outcomeOf({ ...one, code: codes[2]! })).toBe('wrong_code')
     expect(await outcomeOf({ ...one, code: fresh[0]! })).toBe('known')
   })
@@ -324,6 +326,50 @@ describe('signing in', () => {
     expect(await outcomeOf(one)).toBe('too_many_failures')
   })
 
+  test('of many codes at once, over many connections, no more than five are judged', async () => {
+    const { codes, ...one } = await enrolled()
+    const pools = times(5, () => openPool({ ...seatAt(database.url, 'shared'), max: 4 }))
+    onTestFinished(async () => {
+      await Promise.all(pools.map((pool) => pool.end()))
+    })
+    let judged = 0
+    const sealer: Team['sealer'] = {
+      ...team.sealer,
+      open(...sealed) {
+        judged++
+        return team.sealer.open(...sealed)
+      },
+    }
+    // All know the password, and come to the code together.
+    let verified = 0
+    let open = () => {}
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    argon2.afterVerifying = () => {
+      if (++verified === 41) open()
+      return gate
+    }
+    onTestFinished(() => {
+      argon2.afterVerifying = undefined
+    })
+    const guesses = [...times(40, (i) => `guess ${i}`), codes[0]!]
+    const outcomes = await Promise.all(
+      guesses.map(async (code, i) => {
+        const through = { ...team, sealer, db: pools[i % pools.length]! }
+        return (await identify(through, { ...one, code })).outcome
+      }),
+    )
+    // The right one, should it have come among the first, has forgotten those before it.
+    const known = outcomes.filter((outcome) => outcome === 'known').length
+    const wrong = outcomes.filter((outcome) => outcome === 'wrong_code').length
+    expect(judged).toBe(known + wrong)
+    expect(known).toBeLessThanOrEqual(1)
+    expect(wrong).toBeGreaterThanOrEqual(5)
+    expect(wrong).toBeLessThanOrEqual(5 + 4 * known)
+    expect(outcomes.filter((outcome) => outcome === 'too_many_failures')).toHaveLength(41 - known - wrong)
+  })
+
   test('who was made, or got a new password, by two people signs in with a half from each of them', async () => {
     const { code, activation_hash } = newActivation()
     const wanted = { id: team.newId('user'), name: 'Somebody', partner_id: null, role: 'reader' } as const
@@ -361,6 +407,28 @@ describe('signing in', () => {
     expect((await findUser(db, one.email)).activation_hash).toBeNull()
   })
 
+  test('a person makes a password that nobody else has seen, with password and code, and ends the other sessions', async () => {
+    const { codes, ...one } = await enrolled()
+    const [here, elsewhere] = [await tokenOf(one, codes[0]), await tokenOf(one, codes[1])]
+    expect(await renewPassword(team, one)).toEqual({ outcome: 'code_needed', of: 'factor' })
+    expect((await renewPassword(team, { ...one, code: 'not a code' })).outcome).toBe('wrong_code')
+    expect((await renewPassword(team, { ...one, password: 'wrong', code: codes[2] })).outcome).toBe('wrong')
+    // Of two at once with the same password, one makes it another one for both.
+    const twice = await Promise.all(
+      [codes[2], codes[3]].map((code) => renewPassword(team, { ...one, code }, here)),
+    )
+    expect(twice.map(({ outcome }) => outcome).sort()).toEqual(['known', 'wrong'])
+    const [made] = twice.flatMap((answer) => (answer.outcome === 'known' ? [answer.new_password] : []))
+    expect([await goesOn(here), await goesOn(elsewhere)]).toEqual([true, false])
+    expect(await outcomeOf(one)).toBe('wrong')
+    expect(await outcomeOf({ ...one, password: made! })).toBe('code_needed')
+
+    const { code, activation_hash } = newActivation()
+    const reset = await transaction(db, (tx) => resetPassword(tx, one.email, activation_hash))
+    const given = { email: one.email, password: reset.password, code }
+    expect((await renewPassword(team, given)).outcome).toBe('activation_needed')
+  })
+
   test('wrong codes count like wrong passwords; a missing code does not', async () => {
     const { codes, ...one } = await enrolled()
     for (let i = 0; i < 7; i++) expect(await outcomeOf(one)).toBe('code_needed')
@@ -382,7 +450,7 @@ describe('a session', () => {
       email: one.email,
       role: 'resolver',
     })
-    await endSession(db, token)
+    await transaction(db, (tx) => endSession(tx, team, token))
     expect([await goesOn(token), await goesOn(other)]).toEqual([false, true])
     expect(await goesOn('x'.repeat(43))).toBe(false)
   })
@@ -502,9 +570,6 @@ describe('roles', () => {
 
   test('the last admin cannot be lowered, not even by two who lower each other at once', async () => {
     const [one, two] = [await person(), await person()]
-    // An operator that the version before makes has no role, and is an admin.
-    await admin(`UPDATE shared.users SET operator_role = NULL WHERE id = '${one.user.id}'`)
-    expect(roleOf(await findUser(db, one.email))).toBe('admin')
     const rest = `role = 'operator' AND id NOT IN ('${one.user.id}', '${two.user.id}')`
     await admin(`UPDATE shared.users SET operator_role = 'reader' WHERE ${rest}`)
     const lowered = await Promise.allSettled(
@@ -515,6 +580,19 @@ describe('roles', () => {
     expect((refused[0] as PromiseRejectedResult).reason.message).toMatch(
       /is the only operator with the role admin.*Make another admin first/,
     )
+  })
+
+  test('an operator that the version before makes has none: it looks, and is not the admin who must stay', async () => {
+    const [one, old] = [await person(), await person()]
+    await admin(
+      `UPDATE shared.users SET operator_role = 'reader' WHERE role = 'operator' AND id <> '${one.user.id}'`,
+      `UPDATE shared.users SET operator_role = NULL WHERE id = '${old.user.id}'`,
+    )
+    expect(operatorActor(await findUser(db, old.email)).role).toBe('reader')
+    const change = (email: string, role: PersonRole) => transaction(db, (tx) => setRole(tx, email, role))
+    await expect(change(one.email, 'reader')).rejects.toThrow('is the only operator with the role admin')
+    expect(roleOf(await change(old.email, 'admin'))).toBe('admin')
+    expect(roleOf(await change(one.email, 'reader'))).toBe('reader')
   })
 
   test('more or less is told by their order', () => {
