@@ -1,7 +1,14 @@
 import { defineConfig } from 'vitest/config'
 
-/** About what a process keeps to itself: statements it prepared, connections, memory. Each of these files gets a fresh one. */
-const alone = ['src/ledger/**', 'src/db/**', 'test/chaos/**', 'test/cluster/**', 'test/mixed-load.test.ts']
+/** About what a process keeps to itself: statements it prepared, connections, memory, modules. Each of these files gets a fresh one. */
+const alone = [
+  'src/ledger/**',
+  'src/db/**',
+  'src/team/**',
+  'test/chaos/**',
+  'test/cluster/**',
+  'test/mixed-load.test.ts',
+]
 
 const common = { testTimeout: 60_000, hookTimeout: 60_000, pool: 'forks' } as const
 

@@ -293,6 +293,13 @@ test('contract §17.13: an operator signs in once, with a code if there is a sec
   expect(still.out).toMatch(/With a second factor; (9|10) recovery codes are left\./)
   expect(alone.code).toBe(0)
   expect((await at({ ...known, OPERATOR_CODE: four! }, 'factor', 'disable')).code).toBe(0)
+  const { new_password } = (await at(known, 'password', '--json')).json
+  const [old, own] = await Promise.all([
+    at(known, 'whoami', '--as', eva.email),
+    at({ OPERATOR_PASSWORD: new_password }, 'whoami', '--as', eva.email),
+  ])
+  isMistake(old, /No operator with this e-mail and password/)
+  expect(own.code).toBe(0)
 
   const lowering = (await asAda('users', 'set-role', eva.email, '--role', 'reader', '--json')).json
   expect(lowering).toMatchObject({ status: 'proposed' })
@@ -308,7 +315,7 @@ test('contract §17.13: an operator signs in once, with a code if there is a sec
   expect((await at({}, 'logout')).out).toBe('Signed out.\n')
   expect((await at({}, 'logout')).out).toBe('Nobody is signed in here.\n')
   // What was typed is not told again, by any of them.
-  const typed = [eva.password, first.OPERATOR_CODE, one!, two!, three!, four!]
+  const typed = [eva.password, new_password, first.OPERATOR_CODE, one!, two!, three!, four!]
   for (const { err } of ran) for (const secret of typed) expect(err).not.toContain(secret)
 }, 180_000)
 

@@ -11,11 +11,13 @@ import { createKey } from '../keys/keys.ts'
 import { readConfig } from '../node/config.ts'
 import { verify } from '../operator/verify.ts'
 import { createPartner } from '../partners/partners.ts'
-import { createUser } from '../team/people.ts'
+import { newActivation } from '../team/factor.ts'
+import { createUser, findUser } from '../team/people.ts'
 import { findSession } from '../team/sessions.ts'
 import type { Reach } from './command.ts'
 import { keyCommands } from './keys.ts'
 import { loginCommands } from './login.ts'
+import { shownOnce } from './people.ts'
 import { readSession, sessionPlace } from './session-file.ts'
 
 /** What people do to their own sign-in, in this process. */
@@ -161,4 +163,18 @@ test('who acts is named once', async () => {
   expect(await run('whoami', twice, { OPERATOR_PASSWORD: one.password })).toMatchObject({
     actor: { email: one.email },
   })
+})
+
+test('whoever makes an operator alone is told that the password is to be replaced', async () => {
+  const { email } = await person()
+  const user = await findUser(hands.shared.db, email)
+  const { activation_hash } = newActivation()
+  expect(shownOnce({ user, password: 'p' }).text).toContain(
+    `trilho login --operator ${email}, then trilho password`,
+  )
+  // Two made it, or it is of a partner, who has no such command.
+  const two = { ...user, activation_hash: Buffer.from(activation_hash, 'hex') }
+  const owner = { ...user, role: 'owner', operator_role: null } as const
+  for (const other of [two, owner])
+    expect(shownOnce({ user: other, password: 'p' }).text).toMatch(/This password is shown once\.\n$/)
 })

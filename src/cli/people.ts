@@ -9,7 +9,7 @@ import {
   roleOf,
   type WithPassword,
 } from '../team/people.ts'
-import { selectUsers } from '../team/store.ts'
+import { selectUsers, type User } from '../team/store.ts'
 import { actorOf } from './actor.ts'
 import { argument, type CliCommand, type Input, option, requiredOption, table, usage } from './command.ts'
 import { told } from './told.ts'
@@ -34,8 +34,14 @@ export function shownOnce({ user, password }: WithPassword) {
   const { id, email, role, operator_role, partner_id } = user
   return {
     json: { id, email, role, operator_role, partner_id, password },
-    text: `${email} (${roleOf(user)})\n${password}\n\nThis password is shown once.\n`,
+    text: `${email} (${roleOf(user)})\n${password}\n\nThis password is shown once.${seenByAnother(user)}\n`,
   }
+}
+
+/** Where two people made it, the first sign-in replaces it by itself. */
+function seenByAnother({ email, role, activation_hash }: User): string {
+  if (role !== 'operator' || activation_hash !== null) return ''
+  return ` If it is not yours, its owner makes another one at once, that only they have seen: trilho login --operator ${email}, then trilho password`
 }
 
 export const peopleCommands: CliCommand[] = [
