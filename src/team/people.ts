@@ -1,12 +1,10 @@
 import { type OperatorActor, type OperatorRole, operatorRoles } from '../core/actor.ts'
 import { isUniqueViolation } from '../db/failure.ts'
 import type { Db } from '../db/pool.ts'
-import type { Shared } from '../partners/partners.ts'
 import { hashPassword, newPassword } from './password.ts'
 import { subjectOf } from './sign-in.ts'
 import {
   changeRole,
-  countOperators,
   deleteFactor,
   deleteFailures,
   deleteSessions,
@@ -145,12 +143,4 @@ export function operatorActor(user: User): OperatorActor {
   const role = roleOf(user)
   if (!isOperatorRole(role)) throw new Error(`${user.email} is not an operator.`)
   return { kind: 'operator', user_id: user.id, email: user.email, role }
-}
-
-/** One alone could never get anything approved: better said before than after. */
-export async function assertTwoOperators(shared: Shared): Promise<void> {
-  if ((await countOperators(shared.db)) >= 2) return
-  throw new Error(
-    'In production one operator proposes and another one approves, and there are not two yet. Make them: trilho users create --email EMAIL --operator',
-  )
 }

@@ -58,11 +58,6 @@ export async function selectOperators(db: Db): Promise<User[]> {
   return rows
 }
 
-export async function countOperators(db: Db): Promise<number> {
-  const { rows } = await db.query(`SELECT count(*)::integer AS count FROM users WHERE role = 'operator'`)
-  return rows[0].count
-}
-
 export async function setPassword(
   db: Db,
   email: string,

@@ -1,7 +1,7 @@
 -- additive
 -- How people sign in. What could be used by whoever reads it is hashed or sealed.
 
--- What a person of the operator may do. Null for everybody else; also for an operator that the version before made, who is an admin.
+-- What a person of the operator may do. Null for everybody else; also for an operator whom the version before makes from now on, who is a reader.
 ALTER TABLE users ADD COLUMN operator_role text CHECK (operator_role IN ('admin', 'resolver', 'reader'));
 UPDATE users SET operator_role = 'admin' WHERE role = 'operator';
 ALTER TABLE users ADD CHECK (operator_role IS NULL OR role = 'operator');
