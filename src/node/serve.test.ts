@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { createDatabase } from '../../test/support/database.ts'
 import { openHands, someCpf, spawnServer, testEnv } from '../../test/support/service.ts'
+import { until } from '../../test/support/wait.ts'
 
 test('the log of a node tells what it lacks, what became of each request, and how it stops', async () => {
   const hands = openHands(await createDatabase())
@@ -13,8 +14,12 @@ test('the log of a node tells what it lacks, what became of each request, and ho
   const { api } = await hands.partner(server.url)
   const made = await api.post('/v1/customers', { name: 'Ana', document: someCpf() })
   const missing = await api.get('/v1/customers/cus_00000000000000000000000000')
+  // What happened before must be in the log of events, or it would end the waiting.
+  const typesOf = async () =>
+    (await api.get('/v1/events')).json.data.map(({ type }: { type: string }) => type)
+  await until(async () => (await typesOf()).includes('customer.created'), 20_000)
   const waiting = api.get('/v1/events?after=now&wait=30')
-  await sleep(500)
+  await sleep(1000)
   await server.kill('SIGTERM')
   expect((await waiting).status).toBe(200)
 
