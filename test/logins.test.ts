@@ -40,7 +40,8 @@ const passwords = async () =>
 async function guests(): Promise<{ user: string; names: string[] }[]> {
   const rows = await admin(
     `SELECT usename AS user, array_agg(DISTINCT application_name) AS names FROM pg_stat_activity
-     WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name <> 'test' GROUP BY 1`,
+     WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name <> 'test'
+       AND backend_type = 'client backend' GROUP BY 1`,
   )
   return rows as { user: string; names: string[] }[]
 }
