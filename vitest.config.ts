@@ -10,21 +10,24 @@ const alone = [
   'test/mixed-load.test.ts',
 ]
 
+/** What the walk over all pages and the journeys meet too, looked at closely: for `npm run prove`. */
+const provedOnly = ['gallery', 'overview', 'playground'].map((name) => `test/browser/${name}.test.ts`)
+
 const common = { testTimeout: 60_000, hookTimeout: 60_000, pool: 'forks' } as const
 
 export default defineConfig({
   test: {
     globalSetup: ['test/support/postgres.ts'],
-    // Most suites start servers and wait for a database: more at once than cores would only make them wait for each other.
-    maxWorkers: 2,
+    // Most suites start servers and wait, for a database, a lock, a network: one more than this machine has cores, and not two.
+    maxWorkers: 3,
     projects: [
       {
         // To load the service takes longer than many files run: those of one worker load it once.
         test: {
           ...common,
           name: 'shared',
-          include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: alone,
+          include: ['src/**/*.test.ts', 'console/src/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
+          exclude: [...alone, 'test/browser/**'],
           isolate: false,
         },
       },
@@ -33,6 +36,17 @@ export default defineConfig({
           ...common,
           name: 'alone',
           include: alone.map((place) => place.replace('**', '**/*.test.ts')),
+        },
+      },
+      {
+        // The pages are built once before all of them, and the files of one worker share a browser.
+        test: {
+          ...common,
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          exclude: process.env.PROVE ? [] : provedOnly,
+          globalSetup: ['test/support/console-build.ts'],
+          isolate: false,
         },
       },
     ],

@@ -215,7 +215,9 @@ describe('with the embedded database', () => {
     // What a busy machine or an old runtime is told is no fault of the start.
     expect(logged.filter((message) => !/out of support|clock differs/.test(message))).toEqual([])
     const printed = lines.filter((line) => !line.startsWith('{'))
-    expect(printed).toEqual([expect.stringMatching(/^Trilho is ready at \S+ +\(reference: \S+\/docs\)$/)])
+    expect(printed).toEqual([
+      expect.stringMatching(/^Trilho is ready at \S+ +\(console: \S+\/console, reference: \S+\/docs\)$/),
+    ])
     const replies = await Promise.all(
       Array.from({ length: 20 }, () => openApi(server.url, key).get('/v1/usage')),
     )

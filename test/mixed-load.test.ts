@@ -17,7 +17,7 @@ import { openStage, type Stage } from './support/stage.ts'
 import { until } from './support/wait.ts'
 
 /** Whatever comes together in a batch, and in whatever order: neither the database's processes nor the server's own grow with it. */
-const LOAD_MS = size(600_000, 12_000)
+const LOAD_MS = size(600_000, 8_000)
 /** Enough that ever other kinds meet in a batch. */
 const LANES = 48
 const SAMPLE_MS = size(5000, 1000)

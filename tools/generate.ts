@@ -1,14 +1,19 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { endpoints } from '../src/api/endpoints.ts'
+import { buildConsoleDocument } from '../src/console-api/document.ts'
+import { consoleEndpoints } from '../src/console-api/endpoints.ts'
 import { renderEnvExample } from '../src/node/config.ts'
 import { version } from '../src/node/version.ts'
 import { buildOpenApi } from '../src/reference/openapi.ts'
 import { eventSamples } from '../src/sandbox/samples.ts'
+import { renderConsoleTypes } from './console-types.ts'
 
 /** Writes every file that is derived from the code. With --check it only says which are stale. */
 type Generated = { readonly path: string; readonly content: string }
 
 const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
+
+const consoleDocument = buildConsoleDocument(consoleEndpoints, version)
 
 const files: readonly Generated[] = [
   {
@@ -22,6 +27,8 @@ const files: readonly Generated[] = [
       }),
     ),
   },
+  { path: 'console/api.json', content: json(consoleDocument) },
+  { path: 'console/src/api/types.ts', content: renderConsoleTypes(consoleDocument) },
   { path: '.env.example', content: renderEnvExample() },
 ]
 

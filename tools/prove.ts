@@ -73,6 +73,13 @@ time that takes on a disk that is slow.`,
 does not send. It looks at single answers, not at what many calls do together.`,
   },
   {
+    name: 'console',
+    title: 'The console',
+    suites: ['test/browser', 'test/console', 'src/console-api', 'src/team'],
+    not_shown: `One browser, Chromium, without a screen reader: axe finds what rules can find. Nobody who is new to the console was
+watched using it.`,
+  },
+  {
     name: 'fail-over',
     title: 'Fail-over',
     suites: ['test/cluster'],

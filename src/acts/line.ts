@@ -11,6 +11,17 @@ export type LogActor =
       readonly user_id: string
       readonly email: string
       readonly session_id?: string
+      /** In the console. */
+      readonly address?: string
+    }
+  | {
+      /** Of a partner. */
+      readonly kind: 'person'
+      readonly user_id: string
+      readonly email: string
+      readonly session_id: string
+      readonly partner_id: string
+      readonly address: string
     }
   | { readonly kind: 'shell' }
   | { readonly kind: 'service' }
@@ -39,6 +50,8 @@ export type Line = {
   readonly proposal_id: string | null
   readonly previous_hash: string
   readonly hash: string
+  /** Of a partner's person; the chained text of `after` says it too, and from which address. */
+  readonly partner_id: string | null
 }
 
 /** The newest line of a log; 0 and nothing before there is one. */
@@ -52,7 +65,7 @@ export type Noted = { readonly place: Place; readonly seq: bigint; readonly hash
 
 export function lineAfter(head: Head, pen: Pen, entry: Entry, at: Date): Line {
   const { actor } = pen
-  const person = actor.kind === 'operator' ? actor : undefined
+  const person = actor.kind === 'operator' || actor.kind === 'person' ? actor : undefined
   const line = {
     seq: head.seq + 1n,
     at,
@@ -63,11 +76,23 @@ export function lineAfter(head: Head, pen: Pen, entry: Entry, at: Date): Line {
     action: entry.action,
     object_id: entry.object_id,
     before: jsonOf(entry.before),
-    after: jsonOf(entry.after),
+    after: jsonOf(withOrigin(entry.after, actor)),
     proposal_id: entry.proposal_id ?? null,
     previous_hash: head.hash,
+    partner_id: actor.kind === 'person' ? actor.partner_id : null,
   }
   return { ...line, hash: hashOf(pen, line) }
+}
+
+/** Chained with the rest, and without another form of the chain, which the version before could not read. */
+const withOrigin = (after: unknown, actor: LogActor): unknown => {
+  const origin = originOf(actor)
+  return origin ? { ...(after as object | null), origin } : after
+}
+
+function originOf(actor: LogActor): object | undefined {
+  if (actor.kind === 'person') return { partner_id: actor.partner_id, address: actor.address }
+  return actor.kind === 'operator' && actor.address !== undefined ? { address: actor.address } : undefined
 }
 
 /** Only who has the key can make it. The place is part of it: a line of one log is none of another. */

@@ -38,6 +38,7 @@ export const insertActs = insertInto('acts', {
   proposal_id: 'text?',
   previous_hash: 'text',
   hash: 'text',
+  partner_id: 'text?',
 })
 
 export const moveHead = updateOf(headRows, 'acts_head', { id: 'text', seq: 'bigint', hash: 'text' })
@@ -52,6 +53,21 @@ export async function readHead(db: Db): Promise<Head> {
   const head = await findHead(db)
   if (!head) throw new Error('The head of a log was removed. See: trilho log verify')
   return head
+}
+
+/** Acts of one schema come one after the other, so that a line's before is what the line before it left. */
+export async function takeTurn(tx: Db): Promise<void> {
+  await tx.query(
+    `SET LOCAL lock_timeout = '5s'; SET LOCAL statement_timeout = '6s'; SET LOCAL idle_in_transaction_session_timeout = '6s'`,
+  )
+  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('acts ' || current_schema(), 0))`)
+}
+
+/** The same among those who change one thing: people of partners do not wait for each other, only for an operator's turn. */
+export async function takeTurnOn(tx: Db, object_id: string): Promise<void> {
+  await tx.query(`SET LOCAL lock_timeout = '4s'`)
+  await tx.query(`SELECT pg_advisory_xact_lock_shared(hashtextextended('acts ' || current_schema(), 0))`)
+  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`act on ${object_id}`])
 }
 
 /** In a transaction that has everything else. */
@@ -80,6 +96,87 @@ export async function selectLines(db: Db, after: bigint, limit: number): Promise
 
 export async function newestLines(db: Db, limit: number): Promise<Line[]> {
   const { rows } = await db.query(`SELECT ${COLUMNS} FROM acts ORDER BY seq DESC LIMIT $1`, [limit])
+  return rows
+}
+
+export type LineFilter = {
+  /** Only lines before this one. */
+  readonly before: bigint | undefined
+  readonly action: string | undefined
+  readonly actor: string | undefined
+  readonly object: string | undefined
+  readonly limit: number
+}
+
+/** The newest that fit. `object` is what it was about, or the proposal. */
+export async function linesBefore(db: Db, filter: LineFilter): Promise<Line[]> {
+  const { before, action, actor, object, limit } = filter
+  const { rows } = await db.query(
+    `SELECT ${COLUMNS} FROM acts WHERE ($1::bigint IS NULL OR seq < $1) AND ($2::text IS NULL OR action = $2)
+       AND ($3::text IS NULL OR actor_email = $3) AND ($4::text IS NULL OR $4 IN (object_id, proposal_id))
+     ORDER BY seq DESC LIMIT $5`,
+    [before, action, actor, object, limit],
+  )
+  return rows
+}
+
+/** What people of a partner did, newest first, before a line. */
+export async function linesOfPartner(
+  db: Db,
+  partner_id: string,
+  { before, limit }: { readonly before: bigint | undefined; readonly limit: number },
+): Promise<Line[]> {
+  const { rows } = await db.query(
+    `SELECT ${COLUMNS} FROM acts WHERE partner_id = $1 AND seq < coalesce($2, 9223372036854775807)
+     ORDER BY seq DESC LIMIT $3`,
+    [partner_id, before, limit],
+  )
+  return rows
+}
+
+export type SensitiveAct = Pick<
+  Line,
+  'seq' | 'at' | 'action' | 'actor_kind' | 'actor_email' | 'object_id'
+> & {
+  /** Of the person whom it was done to, if that person is still there. */
+  readonly object_email: string | null
+}
+
+/** What opens or closes a partner's doors, whoever did it. */
+const SENSITIVE = [
+  'create_user',
+  'invite',
+  'use_invitation',
+  'reset_password',
+  'use_reset',
+  'reset_factor',
+  'disable_factor',
+  'set_role',
+  'remove_user',
+]
+
+/**
+ * Of the last seven days, at most 50; of `shared`. What operators did to a partner's people is among it; what two of them did,
+ * when the second one approved it. Nobody can bury it: what the same person did to the same again and again is told once, the
+ * newest; of every person and every kind of act one line comes before a second; and last what people did to themselves.
+ */
+export async function sensitiveActs(db: Db, partner_id: string): Promise<SensitiveAct[]> {
+  const { rows } = await db.query(
+    `WITH told AS (
+       SELECT DISTINCT ON (1, 2, a.actor_kind, a.object_id) coalesce(a.actor_id, a.actor_email, '') AS actor,
+         coalesce(p.action, a.action) AS action, a.seq, a.at, a.actor_kind, a.actor_email, a.object_id,
+         coalesce(a.actor_id = a.object_id, false) AS own
+       FROM (SELECT seq FROM acts WHERE partner_id = $1 AND action = ANY($2::text[])
+               AND at > clock_timestamp() - interval '7 days'
+             UNION SELECT seq FROM acts WHERE (action = ANY($2::text[]) OR action = 'approve')
+               AND at > clock_timestamp() - interval '7 days' AND object_id IN (SELECT id FROM users WHERE partner_id = $1)) found
+       JOIN acts a USING (seq) LEFT JOIN proposals p ON p.id = a.proposal_id
+       ORDER BY 1, 2, a.actor_kind, a.object_id, a.seq DESC)
+     SELECT t.seq, t.at, t.action, t.actor_kind, t.actor_email, t.object_id, u.email AS object_email
+     FROM told t LEFT JOIN users u ON u.id = t.object_id AND u.removed_at IS NULL
+     ORDER BY t.own, row_number() OVER (PARTITION BY t.actor_kind, t.actor, t.action ORDER BY t.seq DESC), t.seq DESC LIMIT 50`,
+    [partner_id, SENSITIVE],
+  )
   return rows
 }
 

@@ -76,6 +76,8 @@ export function openWalk(options: { place: Place; key: LogKey | undefined; ancho
     else {
       if (follows && line.previous_hash !== last.hash)
         say('out of order: it does not follow from the line before it')
+      if (line.partner_id !== partnerSaid(line))
+        say('changed: it is in the log of another partner than it says')
       if (seq === 1n && line.action !== 'begin') say('not the beginning: the lines before it were removed')
       addToHistories(line, histories)
     }
@@ -104,6 +106,11 @@ export function openWalk(options: { place: Place; key: LogKey | undefined; ancho
   }
 
   return { walk, prove }
+}
+
+/** The column by which a partner finds its lines is not chained; what the line says of it is. */
+function partnerSaid({ actor_kind, after }: Line): string | null {
+  return actor_kind === 'person' && after !== null ? (JSON.parse(after).origin?.partner_id ?? null) : null
 }
 
 const logName = (place: Place): string => `the log of ${place}`

@@ -34,7 +34,7 @@ export function createGate({ keyring, limiter, in_flight, ...rest }: GateOptions
     if (holder.refusal) return holder
     const { world, key, limits } = holder
     const { environment } = world
-    const by = { world, partner_id: key.partner_id, key_id: key.id }
+    const by = { world, partner_id: key.partner_id, key_id: key.id, last_four: key.last_four }
     const leave = await places.enter({ environment, partner_id: key.partner_id, waits: knock.waits })
     // Before anything is counted: what is refused for too many consumes nothing.
     if (leave instanceof Refusal)
@@ -138,7 +138,8 @@ function refusalByEndpoint(
   return new Refusal('insufficient_scope', { message: `This API key ${lack}.` })
 }
 
-function actorOf({ key, key_hash }: KeyHolder): PartnerActor {
+/** Whoever acts under a key. */
+export function actorOf({ key, key_hash }: Pick<KeyHolder, 'key' | 'key_hash'>): PartnerActor {
   return {
     kind: 'api_key',
     key_id: key.id,

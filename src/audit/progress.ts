@@ -58,12 +58,17 @@ export async function savePlace(db: Db, node: string, place: Place, found: numbe
   })
 }
 
-export async function endPass(db: Db, node: string, found: number): Promise<void> {
-  await db.query(
+export type EndedPass = { readonly started_at: Date; readonly finished_at: Date; readonly found: number }
+
+/** Undefined when another node has taken over. */
+export async function endPass(db: Db, node: string, found: number): Promise<EndedPass | undefined> {
+  const { rows } = await db.query(
     `UPDATE audit_progress SET last_started_at = started_at, last_finished_at = clock_timestamp(), last_findings = findings + $2,
-       started_at = NULL, stage = NULL, position = NULL, findings = 0 WHERE node = $1 AND started_at IS NOT NULL`,
+       started_at = NULL, stage = NULL, position = NULL, findings = 0 WHERE node = $1 AND started_at IS NOT NULL
+     RETURNING last_started_at AS started_at, last_finished_at AS finished_at, last_findings AS found`,
     [node, found],
   )
+  return rows[0]
 }
 
 /** Lets another node go on at once. */

@@ -36,6 +36,8 @@ import {
   takeTurn,
 } from './progress.ts'
 
+import { namesOf, proveByPass } from './proofs.ts'
+
 /**
  * The audit that runs by itself, in one node at a time: piece by piece through all the books, each piece in a short
  * snapshot of its own, so that it holds nothing up; then from the beginning again. What it finds becomes an exception.
@@ -113,9 +115,20 @@ async function turn(world: World, node: string, options: AuditWorkerOptions): Pr
   await report(world, options.log, findings)
   const found = findings.reduce((sum, finding) => sum + finding.found, 0)
   if (next) await savePlace(db, node, next, found)
-  else await endPass(db, node, found + (await lookAtEnd(world, options)))
+  else await finish(world, node, found + (await lookAtEnd(world, options)), options)
   const took = performance.now() - started
   return (took * (100 - options.share_pct)) / options.share_pct
+}
+
+/** The pass is over, and what it proved is kept. */
+async function finish(
+  { db }: World,
+  node: string,
+  found: number,
+  { checks, at_end = [] }: AuditWorkerOptions,
+): Promise<void> {
+  const ended = await endPass(db, node, found)
+  if (ended) await proveByPass(db, ended, namesOf([...checks, ...at_end]))
 }
 
 /** Each in a snapshot of its own. Returns how much was found. */

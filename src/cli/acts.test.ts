@@ -98,6 +98,7 @@ const table: Readonly<Record<string, Row>> = {
     typed: () => ({ positionals: ['first@operator.example'], options: { role: 'resolver' } }),
   },
   'users reset-factor': { kind: 'people', typed: () => ({ positionals: ['first@operator.example'] }) },
+  'users remove': { kind: 'people', typed: () => ({ positionals: ['first@operator.example'] }) },
   'users create': { kind: 'people', typed: () => ({ options: ofPerson }) },
   'users reset-password': { kind: 'people', typed: () => ({ positionals: ['first@operator.example'] }) },
   'keys create': {

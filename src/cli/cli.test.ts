@@ -55,7 +55,7 @@ const trilho = (...args: string[]) => asPerson(args[0] === 'help' ? undefined : 
 const json = async (...args: string[]) => {
   const ran = await trilho(...args, '--json')
   expect(ran.err).toBe('')
-  expect(ran.code).toBe(0)
+  expect(ran.code, ran.out).toBe(0)
   return ran.json
 }
 
@@ -89,7 +89,10 @@ describe('how a command is typed', () => {
     ['keys create --environment staging', /--environment must be production or sandbox/],
     ['keys create --expires yesterday', /--expires must be a time in the future/],
     ['keys create --scopes reed', /Unknown scope reed\. Scopes are read, customers/],
-    ['keys create --allow 10.0.0.1/8', /10\.0\.0\.1\/8 is not an IP address or a CIDR range/],
+    [
+      'keys create --allow 10.0.0.1/8',
+      /10\.0\.0\.1\/8 has host bits set. For the range write 10\.0\.0\.0\/8/,
+    ],
     ['keys create --allow ,', /--allow is empty/],
     ['keys revoke key_none', /No key key_none/],
     ['partners show ptn_none', /No partner ptn_none/],
@@ -204,8 +207,8 @@ describe('partners and users', () => {
 
   test('users get a password once, and a new one when they lost it', async () => {
     const args = ['users', 'create', '--email', 'Ana@Acme.example', '--partner', partner_id]
-    const user = await json(...args, '--role', 'member')
-    expect(user).toMatchObject({ email: 'ana@acme.example', role: 'member', partner_id })
+    const user = await json(...args, '--role', 'finance')
+    expect(user).toMatchObject({ email: 'ana@acme.example', role: 'finance', partner_id })
     const [again, reset, unknown] = await Promise.all([
       trilho(...args),
       json('users', 'reset-password', 'ana@acme.example'),
@@ -214,6 +217,13 @@ describe('partners and users', () => {
     isMistake(again, /A user with the e-mail ana@acme\.example exists already/)
     isMistake(unknown, /No user with the e-mail nobody@acme\.example/)
     expect(reset).toMatchObject({ id: user.id, email: user.email })
+    // What a viewer was called before.
+    const member = await json('users', 'set-role', 'ana@acme.example', '--role', 'member')
+    expect(member).toMatchObject({ id: user.id, role: 'viewer' })
+    const leaving = ['--email', 'leaves@acme.example', '--role', 'viewer', '--partner', partner_id]
+    const gone = await json('users', 'create', ...leaving)
+    expect(await json('users', 'remove', gone.email)).toMatchObject({ id: gone.id, removed: true })
+    isMistake(await trilho('users', 'reset-password', gone.email), /No user with the e-mail/)
     expect(reset.password).toMatch(/^(\w{5}-){3}\w{5}$/)
     expect(reset.password).not.toBe(user.password)
     const [row] = await asAdmin(database_url, [

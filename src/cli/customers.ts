@@ -1,4 +1,3 @@
-import { reversalOf } from '../adjustments/store.ts'
 import { type Asset, assetNames, parseMoney } from '../core/money.ts'
 import { renderCustomer } from '../customers/contract.ts'
 import { customerById } from '../customers/store.ts'
@@ -85,10 +84,6 @@ export const customerCommands: CliCommand[] = [
         deposit_id,
         reason: plainText(input, 'reason', 200),
         reference: plainText(input, 'reference', 255),
-      }
-      if (place.world.environment === 'production') {
-        const before = await reversalOf(place.world.db, deposit_id)
-        if (before) throw new Error(`${deposit_id} was reversed before, by ${before}.`)
       }
       const { environment } = place.world
       return actOnMoney(input, reach, { name: 'reverse_credit', environment, details })

@@ -18,7 +18,7 @@ import {
 import { plainText } from './operator.ts'
 import { told } from './told.ts'
 
-/** The log of what operators did: to read, and to prove. */
+/** The log of what people did: to read, and to prove. */
 const environment = {
   type: 'string',
   value: places.join('|'),
@@ -46,12 +46,13 @@ function anchorsOf(input: Input): { place: Place; anchor: Anchor }[] {
   })
 }
 
-const whoOf = ({ actor_kind, actor_email }: Line) => actor_email ?? actor_kind
+const whoOf = ({ actor_kind, actor_email, partner_id }: Line) =>
+  partner_id === null ? (actor_email ?? actor_kind) : `${actor_email} of ${partner_id}`
 
 export const logCommands: CliCommand[] = [
   {
     name: 'log list',
-    about: 'List what operators did, newest first',
+    about: 'List what people did, operators and those of partners, newest first',
     options: { environment, limit: { type: 'string', value: 'N', about: 'Lines of each; 50 when absent' } },
     async runWith(input, { office }) {
       const limit = integerOption(input, 'limit', 1, 10_000) ?? 50

@@ -34,7 +34,8 @@ export const partnerCommands: CliCommand[] = [
     options: { name: { type: 'string', value: 'TEXT', about: 'Its name', required: true } },
     async runWith(input, { office, shared }) {
       const details = { name: requiredOption(input, 'name') }
-      return told(await act(office, await actorOf(input, shared), { name: 'create_partner', details }), shown)
+      const acted = await act(office, await actorOf(input, shared), { name: 'create_partner', details })
+      return told(acted, ({ partner }) => shown(partner))
     },
   },
   {

@@ -1,14 +1,7 @@
-import { operatorRoles } from '../core/actor.ts'
+import { operatorRoles, partnerRoles } from '../core/actor.ts'
 import { act } from '../operator/act.ts'
 import { findPartner } from '../partners/partners.ts'
-import {
-  describeUser,
-  isOperatorRole,
-  type PersonRole,
-  partnerRoles,
-  roleOf,
-  type WithPassword,
-} from '../team/people.ts'
+import { describeUser, isOperatorRole, type PersonRole, roleOf, type WithPassword } from '../team/people.ts'
 import { selectUsers, type User } from '../team/store.ts'
 import { actorOf } from './actor.ts'
 import { argument, type CliCommand, type Input, option, requiredOption, table, usage } from './command.ts'
@@ -16,7 +9,11 @@ import { told } from './told.ts'
 
 const roles: readonly PersonRole[] = [...operatorRoles, ...partnerRoles]
 
-function roleFrom(text: string, among: readonly PersonRole[]): PersonRole {
+/** What a viewer was called before there were more roles. */
+const MEMBER = 'member'
+
+function roleFrom(given: string, among: readonly PersonRole[]): PersonRole {
+  const text = given === MEMBER && among.includes('viewer') ? 'viewer' : given
   if (!among.includes(text as PersonRole)) usage(`--role must be one of ${among.join(', ')}.`)
   return text as PersonRole
 }
@@ -31,7 +28,9 @@ function newRole(input: Input): PersonRole {
 }
 
 export function shownOnce({ user, password }: WithPassword) {
-  const { id, email, role, operator_role, partner_id } = user
+  const { id, email, operator_role, partner_id } = user
+  // An operator's role has a field of its own.
+  const role = partner_id === null ? user.role : roleOf(user)
   return {
     json: { id, email, role, operator_role, partner_id, password },
     text: `${email} (${roleOf(user)})\n${password}\n\nThis password is shown once.${seenByAnother(user)}\n`,
@@ -121,6 +120,19 @@ export const peopleCommands: CliCommand[] = [
       return told(acted, ({ user }) => ({
         json: { ...describeUser(user), second_factor: false },
         text: `${user.email} signs in with the password alone now. A new one is added with: trilho factor enroll\n`,
+      }))
+    },
+  },
+  {
+    name: 'users remove',
+    takes: 'EMAIL',
+    about: 'Remove a person, who cannot sign in any more; what they did stays in the log',
+    async runWith(input, { office, shared }) {
+      const details = { email: argument(input, 0, 'EMAIL') }
+      const acted = await act(office, await actorOf(input, shared), { name: 'remove_user', details })
+      return told(acted, ({ user }) => ({
+        json: { id: user.id, removed: true },
+        text: `${user.email} is removed, and signed out everywhere.\n`,
       }))
     },
   },

@@ -1,9 +1,10 @@
 import { writeSync } from 'node:fs'
+import { prove } from '../audit/proofs.ts'
 import { connectionFile } from '../db/embedded/folder.ts'
 import { runningEmbedded } from '../db/embedded/start.ts'
 import { migrate } from '../db/migrate.ts'
 import { reachDatabase, seatsOf, secretKeyFile } from '../db/open.ts'
-import { audit } from '../ledger/audit.ts'
+
 import { type Config, describeConfig } from '../node/config.ts'
 import { type Role, roles } from '../node/role.ts'
 import { sliceChecks } from '../node/worlds.ts'
@@ -90,7 +91,10 @@ export const serviceCommands: CliCommand[] = [
       const reports = await Promise.all(
         chosen.map(async (world) => ({
           environment: world.environment,
-          ...(await audit(world.db, [...sliceChecks, ...logChecks(office, world.environment)])),
+          ...(await prove(world, {
+            checks: [...sliceChecks, ...logChecks(office, world.environment)],
+            by: 'shell',
+          })),
         })),
       )
       const ok = reports.every((report) => report.ok)

@@ -32,8 +32,92 @@ const notFound = (noun: string) => ({
   page: `The id in the request names no ${noun} that this key can see. An object of another partner, or of the other environment, gets the same response as one that does not exist.`,
 })
 
+/** What only the console's own calls answer; no partner's program meets them. */
+const consoleErrors = {
+  not_signed_in: {
+    ...authentication,
+    message: 'You are not signed in, or your session has ended. Sign in and try again.',
+    page: 'The console’s own calls need a session: it ends after 30 minutes without use, after 12 hours, when you sign out, and when your password, role or second factor changes. An API key opens none of them.',
+  },
+  wrong_credentials: {
+    ...authentication,
+    message: 'E-mail, password or code is wrong.',
+    page: 'Somebody tried to sign in to the console with an e-mail, password or code that does not fit. Which of them is wrong is not told.',
+  },
+  code_needed: {
+    ...authentication,
+    message: 'Enter the code of your second factor, or one of your recovery codes.',
+    page: 'The password fits, and this person has a second factor: signing in to the console takes its code too. `details.of` is `factor`, or `activation` for the code that belongs to a first sign-in.',
+  },
+  not_permitted: {
+    ...permission,
+    message: 'Your role may not do this. Ask an owner of your team.',
+    page: 'What each role may do in the console is listed in the guide to the console. An owner can change a role under Team.',
+  },
+  proof_needed: {
+    ...permission,
+    message: 'Show once more that it is you, then it goes on.',
+    page: 'Keys of production, secrets, people and the operator’s acts take a code of the second factor from the last five minutes, or the password where there is no second factor. `details.with` says which.',
+  },
+  factor_needed: {
+    ...permission,
+    message: 'This takes a second factor. Set one up under your name, then try again.',
+    page: 'Keys of production and their addresses, and everything that an operator does, need a second factor: an app on your phone that shows six digits. The console sets one up under your name.',
+  },
+  cross_site_request: {
+    ...permission,
+    message: 'This did not come from the console’s own page. Reload the page and try again.',
+    page: 'A change in the console must come from its own page: same origin, JSON, and the token of the session in X-Csrf-Token. Programs use the API with an API key instead. Behind a proxy, PUBLIC_URL must be the address that browsers see.',
+  },
+  object_not_found: {
+    ...missing,
+    message: 'There is no such object here. It may be in the other environment.',
+    page: 'A partner, person, proposal or exception that an operator asked for does not exist, or not in this environment.',
+  },
+  second_person_needed: {
+    ...permission,
+    message: 'One operator proposes and another one decides. Ask another one, an admin or a resolver.',
+    page: 'What moves money in production, and what changes operators, is proposed by one operator and approved by another. Nobody approves or rejects what they proposed; they can withdraw it. Where there are not two operators yet, an admin makes the second one first.',
+  },
+  not_possible: {
+    ...conflict,
+    message: 'This is not possible as things stand. Nothing was changed.',
+    page: 'What an operator asked for does not go together with what is there: the message says what is in the way. Nothing was changed.',
+  },
+  key_not_found: {
+    ...missing,
+    message: 'No such API key in this environment. Check the id, and whether it is a key of the sandbox.',
+    page: 'The id names no API key of your team in this environment. A revoked key stays in the list.',
+  },
+  already_done: {
+    ...conflict,
+    message: 'This form was sent before, and what it asked for exists.',
+    page: 'The console gives each form an id, so that a form that is sent twice makes one thing. `details.id` names what the first one made; a secret that was shown then is not shown again.',
+  },
+  user_exists: {
+    ...conflict,
+    message: 'Somebody signs in with this e-mail already.',
+    page: 'An e-mail address belongs to one person and one team.',
+  },
+  last_owner: {
+    ...conflict,
+    message: 'This is the only owner. Make somebody else an owner first.',
+    page: 'A team always has an owner: the last one can be neither removed nor lowered.',
+  },
+  factor_exists: {
+    ...conflict,
+    message: 'You have a second factor already. To have another one, take this one away first.',
+    page: 'A person has one second factor.',
+  },
+  link_not_valid: {
+    ...missing,
+    message: 'This link was used, replaced or withdrawn, or its time is over. Ask for a new one.',
+    page: 'An invitation holds for 72 hours and a link for a new password for one hour. Each works once, and a newer one for the same person takes its place. An owner of your team makes a new one.',
+  },
+} as const satisfies Record<string, Entry>
+
 /** Every code the API can answer. The error pages, openapi.json and the SDK's types are read from here. */
-export const errors = {
+const apiErrors = {
   missing_authorization: {
     ...authentication,
     message: 'Send your API key in the header Authorization: Bearer svc_test_sk_….',
@@ -43,28 +127,28 @@ export const errors = {
     ...authentication,
     message:
       'This is not a valid API key. A key looks like svc_live_sk_… or svc_test_sk_… and is sent as Authorization: Bearer <key>.',
-    page: 'The key does not exist, is malformed, or the header uses another scheme than Bearer. The short forms sk_live_ and sk_test_ are not accepted. Copy the key again, or ask the operator of the service for a new one: a key is shown only once.',
+    page: 'The key does not exist, is malformed, or the header uses another scheme than Bearer. The short forms sk_live_ and sk_test_ are not accepted. Copy the key again, or make a new one in the console under Developers: a key is shown only once.',
   },
   revoked_api_key: {
     ...authentication,
-    message: 'This API key was revoked. Use another key, or ask the operator of the service for a new one.',
-    page: 'The key existed and was revoked, or its value was replaced by a rotation whose grace period has ended. Use the new value, or ask the operator of the service for another key.',
+    message: 'This API key was revoked. Use another key, or create one in the console.',
+    page: 'The key existed and was revoked, or its value was replaced by a rotation whose grace period has ended. Use the new value, or create another key in the console under Developers.',
   },
   expired_api_key: {
     ...authentication,
-    message: 'This API key has expired. Use another key, or ask the operator of the service for a new one.',
-    page: 'The key was created with an expiry, and that time has passed. Ask the operator of the service for a new one.',
+    message: 'This API key has expired. Use another key, or create one in the console.',
+    page: 'The key was created with an expiry, and that time has passed. Create a new one in the console under Developers.',
   },
   ip_not_allowed: {
     ...authentication,
     message:
-      'This API key may not be used from your address. Ask the operator of the service to add it to the key’s allowlist.',
-    page: 'The key has an IP allowlist and the request came from an address outside of it. The address is that of the connection; X-Forwarded-For counts only when the operator has named the proxy as trusted. The operator also keeps the allowlist: tell them the address.',
+      'This API key may not be used from your address. Add it to the key’s allowlist in the console, or call from an address that is on it.',
+    page: 'The key has an IP allowlist and the request came from an address outside of it. The address is that of the connection; X-Forwarded-For counts only when the operator has named the proxy as trusted. The allowlist is kept in the console, with the key.',
   },
   insufficient_scope: {
     ...permission,
     message: 'This API key lacks the scope that this call needs.',
-    page: 'Keys carry scopes: read, customers, payouts, transfers, quotes, webhooks. A scope reads what it acts on, read reads everything, and what sends data out needs webhooks and read. The message names what is missing. Use a key with that scope, or ask the operator of the service for one.',
+    page: 'Keys carry scopes: read, customers, payouts, transfers, quotes, webhooks. A scope reads what it acts on, read reads everything, and what sends data out needs webhooks and read. The message names what is missing. Use a key with that scope, or create one in the console.',
   },
   sandbox_only: {
     ...permission,
@@ -259,14 +343,18 @@ export const errors = {
   },
 } as const satisfies Record<string, Entry>
 
+export const errors = { ...apiErrors, ...consoleErrors }
 export type ErrorCode = keyof typeof errors
-export const errorCodes = Object.keys(errors) as ErrorCode[]
+export const errorCodes = Object.keys(apiErrors) as (keyof typeof apiErrors)[]
+export const consoleErrorCodes = Object.keys(consoleErrors) as (keyof typeof consoleErrors)[]
 
 type Details = {
   /** The field of the request that is at fault. */
   readonly param?: string
   /** Says more than the catalogue's sentence. */
   readonly message?: string
+  /** The way out for somebody at a shell, behind the sentence; nobody else reads it. */
+  readonly shell?: string
   readonly retry_after_seconds?: number
   /** For programs: what the message says, field by field. Amounts are strings. */
   readonly details?: Readonly<Record<string, unknown>>
@@ -275,13 +363,17 @@ type Details = {
 /** The caller's fault, or the state of things: one code of the catalogue, turned into the error object in one place. */
 export class Refusal extends Error {
   readonly code: ErrorCode
+  /** Without what is for a shell. */
+  readonly sentence: string
   readonly param: string | undefined
   readonly retry_after_seconds: number | undefined
   readonly details: Readonly<Record<string, unknown>> | undefined
 
   constructor(code: ErrorCode, details: Details = {}) {
-    super(details.message ?? errors[code].message)
+    const sentence = details.message ?? errors[code].message
+    super(details.shell === undefined ? sentence : `${sentence} ${details.shell}`)
     this.code = code
+    this.sentence = sentence
     this.param = details.param
     this.details = details.details
     this.retry_after_seconds = details.retry_after_seconds ?? (errors[code].status === 503 ? 1 : undefined)
@@ -296,7 +388,7 @@ export class Refusal extends Error {
       error: {
         type: errors[this.code].type,
         code: this.code,
-        message: this.message,
+        message: this.sentence,
         doc_url: `${options.public_url}/docs/errors/${this.code}`,
         ...(this.param === undefined ? {} : { param: this.param }),
         ...(this.details === undefined ? {} : { details: this.details }),

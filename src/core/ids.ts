@@ -20,6 +20,7 @@ export const idPrefixes = {
   proposal: 'prp',
   exception: 'exc',
   adjustment: 'adj',
+  link: 'lnk',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { mulDiv, mulDivTowardsZero } from './money.ts'
+import { mulDiv, mulDivAgainstHouse, mulDivTowardsZero } from './money.ts'
 
 test.each([
   [7n, 'down', 3n],
@@ -31,7 +31,12 @@ test('towards zero a debt is worth as much as a holding of the same size', () =>
   )
 })
 
+test('against the house a debt is rounded up and a holding down', () => {
+  expect([7n, 6n, -6n, -7n].map((units) => mulDivAgainstHouse(units, 1n, 3n))).toEqual([2n, 2n, -2n, -3n])
+})
+
 test('nothing is divided by nothing', () => {
   expect(() => mulDiv(1n, 1n, 0n, 'down')).toThrow()
   expect(() => mulDivTowardsZero(1n, 1n, 0n)).toThrow()
+  expect(() => mulDivAgainstHouse(1n, 1n, 0n)).toThrow()
 })

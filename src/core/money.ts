@@ -52,6 +52,17 @@ export function mulDivTowardsZero(amount: bigint, times: bigint, over: bigint): 
   return (amount * times) / over
 }
 
+/**
+ * What a holding of the house is worth: rounds against the house, a debt up and a holding down, as the amounts of trades are
+ * rounded, so that a trade at the price of the market shows no gain.
+ */
+export function mulDivAgainstHouse(amount: bigint, times: bigint, over: bigint): bigint {
+  assert(over > 0n)
+  const product = amount * times
+  const cut = product / over
+  return cut * over > product ? cut - 1n : cut
+}
+
 /** A human reading of an amount, for the terminal and for documentation: 12345 BRL → "123.45 BRL". */
 export function formatMoney({ asset, units }: Money): string {
   const { decimals } = assets[asset]

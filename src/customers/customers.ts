@@ -36,33 +36,45 @@ export type NewCustomer = {
   readonly metadata?: Readonly<Record<string, string>>
 }
 
-export async function addCustomer(world: World, wanted: NewCustomer): Promise<Customer> {
+export const addCustomer = (world: World, wanted: NewCustomer): Promise<Customer> =>
+  orExisting(world, wanted, () => makeCustomer(world, wanted))
+
+/** For whoever does more in the same transaction, inside of `orExisting`. */
+export function makeCustomer(world: World, wanted: NewCustomer): Promise<Customer> {
   const document = readDocument(wanted.document)
-  try {
-    return await transaction(world.db, async (tx) => {
-      const customer = await insertCustomer(tx, {
-        id: world.newId('customer'),
-        partner_id: wanted.partner_id,
-        name: wanted.name,
-        document: document.value,
-        document_type: document.type,
-        email: wanted.email ?? null,
-        external_id: wanted.external_id ?? null,
-        metadata: wanted.metadata ?? {},
-      })
-      await openAccounts(tx, { customer_id: customer.id, partner_id: customer.partner_id })
-      await recordEvent(tx, world, {
-        partner_id: customer.partner_id,
-        type: 'customer.created',
-        object: renderCustomer(customer),
-        sequence: 1,
-      })
-      return customer
+  return transaction(world.db, async (tx) => {
+    const customer = await insertCustomer(tx, {
+      id: world.newId('customer'),
+      partner_id: wanted.partner_id,
+      name: wanted.name,
+      document: document.value,
+      document_type: document.type,
+      email: wanted.email ?? null,
+      external_id: wanted.external_id ?? null,
+      metadata: wanted.metadata ?? {},
     })
+    await openAccounts(tx, { customer_id: customer.id, partner_id: customer.partner_id })
+    await recordEvent(tx, world, {
+      partner_id: customer.partner_id,
+      type: 'customer.created',
+      object: renderCustomer(customer),
+      sequence: 1,
+    })
+    return customer
+  })
+}
+
+/** Looks for the one that is in the way, once the transaction that failed is over. */
+export async function orExisting<Made>(
+  world: World,
+  { partner_id, document, external_id }: NewCustomer,
+  make: () => Promise<Made>,
+): Promise<Made> {
+  try {
+    return await make()
   } catch (error) {
-    const { partner_id, external_id } = wanted
     if (isUniqueViolation(error, 'customers_document'))
-      return refuseExisting(world, partner_id, 'document', document.value)
+      return refuseExisting(world, partner_id, 'document', readDocument(document).value)
     if (isUniqueViolation(error, 'customers_external_id'))
       return refuseExisting(world, partner_id, 'external_id', external_id!)
     throw error
@@ -117,7 +129,7 @@ export async function blockCustomer(world: World, id: string, status: Customer['
     await holdAccounts(tx, id)
     return andTell(tx, world, id, type, () => setStatus(tx, id, status))
   })
-  if (!customer) throw new Error(`No customer ${id} in ${world.environment}.`)
+  if (!customer) refuse('customer_not_found', { message: `No customer ${id} in ${world.environment}.` })
   return customer
 }
 

@@ -61,10 +61,25 @@ export async function customerIdBy(
   return rows[0]?.id
 }
 
+/** Those whose names begin like this, however they are spelt in capitals, in the order of their names. */
+export async function customersByName(
+  db: Db,
+  where: { partner_id: string; begins: string; limit: number },
+): Promise<Customer[]> {
+  const { partner_id, begins, limit } = where
+  const { rows } = await db.query(
+    `SELECT ${columnsOf('customers')} FROM customers WHERE partner_id = $1 AND lower(name) LIKE lower($2)
+     ORDER BY lower(name) USING ~<~ LIMIT ${limit}`,
+    [partner_id, `${begins.replaceAll(/[\\%_]/g, '\\$&')}%`],
+  )
+  return rows
+}
+
 export const customerList: ListSource = {
   table: 'customers',
   columns: columnsOf('customers'),
   walks: [{ by: ['document'] }, { by: ['external_id'] }, { by: ['status'] }, { by: [] }],
+  conditions: { name: (name, param) => `strpos(lower(name), lower(${param(name)})) > 0` },
 }
 
 export type CustomerChange = {

@@ -17,6 +17,7 @@ const columns = {
     'proposal_id',
     'previous_hash',
     'hash',
+    'partner_id',
   ],
   api_keys: [
     'id',
@@ -32,6 +33,7 @@ const columns = {
     'revoked_at',
     'created_at',
     'sequence',
+    'made_for',
   ],
   customers: [
     'id',
@@ -83,6 +85,7 @@ const columns = {
     'object_id',
     'created_at',
     'position',
+    'key_last_four',
   ],
   partners: [
     'id',
@@ -118,6 +121,7 @@ const columns = {
     'sequence',
     'created_at',
     'completed_at',
+    'request_id',
   ],
   positions: ['id', 'account', 'owner', 'asset', 'amount', 'cost', 'realised'],
   proposals: [
@@ -155,6 +159,7 @@ const columns = {
     'created_at',
     'expires_at',
     'trade_id',
+    'request_id',
   ],
   sandbox_prices: ['id', 'price', 'observed_at'],
   trades: [
@@ -178,6 +183,7 @@ const columns = {
     'worth_brl',
     'quote_expires_at',
     'created_at',
+    'request_id',
   ],
   transfers: [
     'id',
@@ -202,6 +208,7 @@ const columns = {
     'completed_at',
     'charged',
     'charged_at',
+    'request_id',
   ],
   treasury_limits: ['asset', 'lowest', 'highest'],
   users: [
@@ -214,6 +221,10 @@ const columns = {
     'created_at',
     'operator_role',
     'activation_hash',
+    'partner_role',
+    'language',
+    'removed_at',
+    'keys_shut_until',
   ],
   webhook_endpoints: [
     'id',

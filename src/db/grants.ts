@@ -18,6 +18,7 @@ export const worldGrants: Record<string, string> = {
   proposals: 'SELECT, INSERT, UPDATE',
   acts: 'SELECT, INSERT',
   acts_head: 'SELECT, UPDATE',
+  forms: 'SELECT, INSERT, DELETE',
   money_limits: 'SELECT, INSERT, UPDATE',
   exceptions: 'SELECT, INSERT, UPDATE',
   payouts: 'SELECT, INSERT, UPDATE',
@@ -47,6 +48,12 @@ export const worldGrants: Record<string, string> = {
   webhook_attempts: 'SELECT, INSERT',
   webhook_answer_bytes: 'SELECT, INSERT, UPDATE, DELETE',
   requests: 'SELECT, INSERT',
+  steps: 'SELECT, INSERT, UPDATE',
+  daily: 'SELECT, INSERT, UPDATE',
+  hourly: 'SELECT, INSERT, UPDATE',
+  daily_balances: 'SELECT, INSERT, UPDATE',
+  daily_progress: 'SELECT, UPDATE',
+  proofs: 'SELECT, INSERT',
 }
 
 /** What a world may see of the tenants. */
@@ -64,12 +71,14 @@ export const sharedGrants: Record<string, string> = {
   factors: 'SELECT, INSERT, UPDATE, DELETE',
   recovery_codes: 'SELECT, INSERT, DELETE',
   sign_in_failures: 'SELECT, INSERT, UPDATE, DELETE',
+  links: 'SELECT, INSERT, DELETE',
   windows: 'SELECT, INSERT, UPDATE, DELETE',
   sealing: 'SELECT, INSERT, UPDATE',
   proposals: 'SELECT, INSERT, UPDATE',
   acts: 'SELECT, INSERT',
   acts_head: 'SELECT, UPDATE',
   acts_keys: 'SELECT, INSERT, UPDATE',
+  forms: 'SELECT, INSERT, DELETE',
 }
 
 /** What a world may call. Functions of triggers are called by nobody. */
@@ -82,6 +91,9 @@ export const worldFunctions: readonly string[] = [
   'forget_claims(timestamptz, integer)',
   'forget_quotes(timestamptz, integer)',
   'forget_requests(text, integer)',
+  'forget_steps(text, integer)',
+  'forget_sums(timestamptz, timestamptz)',
+  'forget_proofs(timestamptz)',
   'trim_attempts(text[], text[])',
 ]
 

@@ -1,6 +1,6 @@
 import type { Db } from './pool.ts'
 
-/** What a list is narrowed by, name by name; undefined: any. Names come from the code, values from the caller. */
+/** What a list is narrowed by, name by name; undefined: any. A name that the list does not have is refused. */
 export type Filters = Readonly<Record<string, string | undefined>>
 
 /** Puts a value into the statement and returns its place there. `$1` is always the partner. */
@@ -44,6 +44,9 @@ export type NewestFilter = {
   readonly limit: number
 }
 
+/** What is open is counted up to this many of a state: nobody works through more by hand. */
+export const COUNTED = 1000
+
 /** Rows newest first. With `stopped_at` there may be more, from right behind it. */
 export type Newest<Row> = { readonly rows: readonly Row[]; readonly stopped_at?: Position }
 
@@ -84,9 +87,7 @@ function statementOf(source: ListSource, filter: NewestFilter): { text: string; 
   const values: unknown[] = [filter.partner_id]
   const param: Param = (value) => `$${values.push(value)}`
   const walked = (columns: string, most: number) => walkSql(source, filter, { walk, columns, param, most })
-  const conditions = Object.entries(rest).map(
-    ([name, value]) => source.conditions?.[name]?.(value!, param) ?? `${name} = ${param(value)}`,
-  )
+  const conditions = Object.entries(rest).map(([name, value]) => conditionOf(source, name)(value!, param))
   const { limit } = filter
   if (conditions.length === 0) return { text: walked(source.columns, limit), values }
   const names = namesOf(source.columns)
@@ -101,6 +102,14 @@ function statementOf(source: ListSource, filter: NewestFilter): { text: string; 
     SELECT ${names.map((name) => (name === 'created_at' || name === 'id' ? name : 'NULL')).join(', ')}, true
     FROM (SELECT created_at, id FROM (${walked(key, most)}) AS walked OFFSET ${most - 1}) AS last WHERE (SELECT count(*) FROM found) < ${limit}`
   return { text, values }
+}
+
+/** Names become text of the statement, so only those are taken that the list itself has. */
+function conditionOf(source: ListSource, name: string): (value: string, param: Param) => string {
+  const { conditions = {} } = source
+  if (Object.hasOwn(conditions, name)) return conditions[name]!
+  if (!namesOf(source.columns).includes(name)) throw new Error(`${source.table} has no filter of that name`)
+  return (value, param) => `${name} = ${param(value)}`
 }
 
 /** The number of rows is part of the text, so that the plan knows that it is small. */

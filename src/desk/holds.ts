@@ -1,3 +1,4 @@
+import { refuse } from '../core/errors.ts'
 import { batched } from '../db/batched.ts'
 import type { Db } from '../db/pool.ts'
 import { rowSource } from '../ledger/command.ts'
@@ -25,9 +26,9 @@ export async function holdResource(tx: Db, resource_id: string, proposal_id: str
   )
   if (rowCount === 1) return
   const { rows } = await tx.query('SELECT proposal_id FROM holds WHERE resource_id = $1', [resource_id])
-  throw new Error(
-    `${resource_id} has an open proposal already: ${rows[0]?.proposal_id ?? 'one just decided'}.`,
-  )
+  refuse('not_possible', {
+    message: `${resource_id} has an open proposal already: ${rows[0]?.proposal_id ?? 'one just decided'}.`,
+  })
 }
 
 /** In the transaction that ends the proposal, whatever its end is. */

@@ -18,6 +18,19 @@ const insertResolutions = insertInto('resolutions', {
   resolved_at: 'timestamptz',
 })
 
+/** How an operator ended a payout or transfer, if one did. */
+export async function resolutionOf(
+  db: Db,
+  resource_id: string,
+): Promise<{ outcome: Resolution['outcome']; resolved_at: Date } | undefined> {
+  const { rows } = await db.query({
+    name: 'resolution of resource',
+    text: 'SELECT outcome, resolved_at FROM resolutions WHERE resource_id = $1',
+    values: [resource_id],
+  })
+  return rows[0]
+}
+
 const insertFollowUps = insertInto('follow_ups', {
   resource_id: 'text',
   kind: 'text',
@@ -66,4 +79,16 @@ export async function takeFollowUps(db: Db, kind: FollowedKind, limit: number): 
 /** The rail gave a final answer: there is nothing more to ask. */
 export async function endFollowUp(db: Db, resource_id: string): Promise<void> {
   await db.query('UPDATE follow_ups SET ask_at = NULL WHERE resource_id = $1', [resource_id])
+}
+
+export type Resolved = Resolution & { readonly resource_id: string; readonly resolved_at: Date }
+
+/** What was settled by hand, the newest first. */
+export async function newestResolutions(db: Db, limit: number): Promise<Resolved[]> {
+  const { rows } = await db.query(
+    `SELECT resource_id, outcome, evidence, proposal_id, resolved_by, resolved_at FROM resolutions
+     ORDER BY resolved_at DESC, resource_id LIMIT $1`,
+    [limit],
+  )
+  return rows
 }

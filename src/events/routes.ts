@@ -1,12 +1,12 @@
 import type { Lookout } from '../db/lookout.ts'
 import { selectNewest } from '../db/newest.ts'
 import { type Handler, handle } from '../http/endpoint.ts'
-import { decodeCursor, encodeCursor, filterOf, listOf, pageOf } from '../http/page.ts'
+import { decodeCursor, encodeCursor, filterOf, type List, listOf, pageOf } from '../http/page.ts'
 import { followedFrom } from '../http/wait.ts'
 import type { World } from '../world.ts'
 import * as contract from './contract.ts'
 import { findEvent, followEvents } from './log.ts'
-import { eventList, type LogPage, type StoredEvent, selectEvents } from './store.ts'
+import { eventList, type LogFilter, type LogPage, type StoredEvent, selectEvents } from './store.ts'
 
 export const eventsRoutes = (lookout: Lookout): Handler[] => [
   handle(contract.listEvents, async (call) => {
@@ -14,7 +14,7 @@ export const eventsRoutes = (lookout: Lookout): Handler[] => [
     const { type, object_id } = query
     const { partner_id } = call.actor
     const list = listOf(contract.listEvents, call)
-    const { limit, tag } = list
+    const { limit } = list
     const filter = { partner_id, type, object_id, limit: limit + 1 }
     const after = followedFrom(query)
     if (after !== undefined) {
@@ -24,13 +24,7 @@ export const eventsRoutes = (lookout: Lookout): Handler[] => [
       if (page.after === undefined) return { data: [], has_more: false, next_cursor: after }
       return logPage(world, page, { limit, after: page.after })
     }
-    if (list.after || list.before) {
-      const newest = { partner_id, filters: { type, object_id }, ...filterOf(list, 'evt') }
-      const found = await selectNewest<StoredEvent>(world.db, eventList, newest)
-      return pageOf(list, found, (event) => contract.renderEvent(event, world.environment))
-    }
-    const before = readPosition(list.cursor, { tag })
-    return logPage(world, await selectEvents(world.db, { ...filter, from: { before } }), { limit, tag })
+    return newestEvents(world, list, { partner_id, type, object_id })
   }),
 
   handle(contract.getEvent, async ({ world, actor, params }) =>
@@ -40,6 +34,23 @@ export const eventsRoutes = (lookout: Lookout): Handler[] => [
     ),
   ),
 ]
+
+/** A page newest first: in the order of the log, or by time where a range of it is asked for. */
+export async function newestEvents(
+  world: World,
+  list: List,
+  { partner_id, type, object_id }: Pick<LogFilter, 'partner_id' | 'type' | 'object_id'>,
+) {
+  const { limit, tag } = list
+  if (list.after || list.before) {
+    const newest = { partner_id, filters: { type, object_id }, ...filterOf(list, 'evt') }
+    const found = await selectNewest<StoredEvent>(world.db, eventList, newest)
+    return pageOf(list, found, (event) => contract.renderEvent(event, world.environment))
+  }
+  const from = { before: readPosition(list.cursor, { tag }) }
+  const page = await selectEvents(world.db, { partner_id, type, object_id, from, limit: limit + 1 })
+  return logPage(world, page, { limit, tag })
+}
 
 function readPosition(
   cursor: string | undefined,

@@ -45,6 +45,11 @@ export async function eventById(
   return rows[0]
 }
 
+export async function partnerOfEvent(db: Db, id: string): Promise<string | undefined> {
+  const { rows } = await db.query('SELECT partner_id FROM events WHERE id = $1', [id])
+  return rows[0]?.partner_id
+}
+
 export type LogFilter = {
   readonly partner_id: string
   readonly type: string | undefined

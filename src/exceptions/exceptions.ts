@@ -1,3 +1,4 @@
+import { refuse } from '../core/errors.ts'
 import type { World } from '../world.ts'
 import { closeException, type Exception, exceptionById, newestExceptions, openExceptions } from './store.ts'
 
@@ -16,6 +17,8 @@ export async function closeByHand(
   const closed = await closeException(world.db, closing)
   if (closed) return closed
   const before = await exceptionById(world.db, closing.id)
-  if (!before) throw new Error(`No exception ${closing.id} in ${world.environment}.`)
-  throw new Error(`${closing.id} was closed by ${before.closed_by} before (${before.closed_reason}).`)
+  if (!before) refuse('object_not_found', { message: `No exception ${closing.id} in ${world.environment}.` })
+  refuse('already_final', {
+    message: `${closing.id} was closed by ${before.closed_by} before (${before.closed_reason}).`,
+  })
 }

@@ -106,10 +106,30 @@ export async function countOpenExceptions(db: Db): Promise<OpenExceptions[]> {
   return rows
 }
 
+/** Changes when one is opened or closed: for whoever looks on. */
+export async function exceptionsMark(db: Db): Promise<string> {
+  const { rows } = await db.query({
+    name: 'exceptions mark',
+    text: `SELECT count(*) || ' ' || coalesce(max(id), '') AS mark
+      FROM (SELECT id FROM exceptions WHERE closed_at IS NULL LIMIT 1000) AS open`,
+  })
+  return rows[0].mark
+}
+
 export async function newestExceptions(db: Db, limit: number): Promise<Exception[]> {
   const { rows } = await db.query(
     `SELECT ${COLUMNS} FROM exceptions ORDER BY opened_at DESC, id DESC LIMIT $1`,
     [limit],
+  )
+  return rows
+}
+
+/** What the audit found and nobody has closed, check by check, with a few of the objects. */
+export async function openFindings(db: Db): Promise<{ check: string; found: number; examples: string[] }[]> {
+  const { rows } = await db.query(
+    `SELECT coalesce(details ->> 'check', '') AS check, count(*)::integer AS found, (array_agg(object_id))[1:5] AS examples
+     FROM (SELECT details, object_id FROM exceptions WHERE kind = 'audit' AND closed_at IS NULL LIMIT 10000) AS open
+     GROUP BY 1 ORDER BY 1`,
   )
   return rows
 }
@@ -130,4 +150,13 @@ export async function closeException(
     [closing.id, closing.closed_by, closing.closed_reason],
   )
   return rows[0]
+}
+
+/** Open or closed, the newest first. */
+export async function exceptionsAbout(db: Db, object_id: string): Promise<Exception[]> {
+  const { rows } = await db.query(
+    `SELECT ${COLUMNS} FROM exceptions WHERE object_id = $1 ORDER BY opened_at DESC, id DESC LIMIT 20`,
+    [object_id],
+  )
+  return rows
 }

@@ -2,6 +2,7 @@ import type { Static, TObject, TSchema } from 'typebox'
 import type { PartnerActor, Scope } from '../core/actor.ts'
 import type { ErrorCode, Refusal } from '../core/errors.ts'
 import type { World } from '../world.ts'
+import { assertNamed } from './schema.ts'
 import type { StoredReply } from './stored-reply.ts'
 
 /** What an endpoint asks of a key: all of these, or any one of them. A scope reads what it acts on, so reads ask for any. */
@@ -112,7 +113,11 @@ export function repeatOf(endpoint: Endpoint): Repeat {
   return byMethod[methodAndPath(endpoint).method]
 }
 
-export const endpoint = <const E extends Endpoint>(declared: E): E => declared
+export function endpoint<const E extends Endpoint>(declared: E): E {
+  assertNamed(declared.query, `the query of ${declared.name}`)
+  assertNamed(declared.body, `the body of ${declared.name}`)
+  return declared
+}
 
 /** How much a key may ask for (interface §8). */
 export type Limits = {

@@ -31,8 +31,9 @@ export function openEntrance(gate: Gate, answer_ms: number): Entrance {
     },
 
     async visit(request, reply) {
-      const own = request.routeOptions?.config?.watches && isLoopback(request.address)
-      const away = own ? undefined : gate.visit(request.address)
+      const { watches, own_gate } = request.routeOptions?.config ?? {}
+      const free = own_gate || (watches && isLoopback(request.address))
+      const away = free ? undefined : gate.visit(request.address)
       if (!away) return
       reply.headers(rateLimitHeaders(away.window))
       throw away.refusal

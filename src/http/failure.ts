@@ -5,7 +5,7 @@ import { endGently } from './below-router.ts'
 import { isUnread } from './body.ts'
 import type { Gate } from './gate.ts'
 import { rateLimitHeaders, refusalHeaders } from './headers.ts'
-import { toRefusal } from './refusals.ts'
+import { forPerson, toRefusal } from './refusals.ts'
 import './request.ts'
 import { explainHeader } from './request-headers.ts'
 
@@ -29,7 +29,8 @@ export function openFail(options: {
     !gate.isTrusted(raw.socket.remoteAddress ?? '')
 
   return (error, request, reply) => {
-    const refusal = explainHeader(toRefusal(error), request)
+    const explained = explainHeader(toRefusal(error), request)
+    const refusal = request.routeOptions?.config.own_gate ? forPerson(explained) : explained
     request.error_code = refusal.code
     if (!request.running) request.admitted?.leave()
     if (refusal.code === 'internal_error') log.error({ err: error, request_id: request.id }, 'internal error')

@@ -29,7 +29,13 @@ export type Knock = {
 }
 
 /** Whose request it is, once its key was found good. */
-export type Requester = { readonly world: World; readonly partner_id: string; readonly key_id: string }
+export type Requester = {
+  readonly world: World
+  readonly partner_id: string
+  readonly key_id: string
+  /** The end of the value that was used; absent where none was. */
+  readonly last_four?: string
+}
 
 export type TurnedAway = {
   readonly by?: Requester

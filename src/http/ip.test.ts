@@ -1,7 +1,7 @@
 import { BlockList } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Cidr, cidrContains, clientAddress, normalizeAddress, parseCidr } from './ip.ts'
+import { type Cidr, cidrContains, clientAddress, faultOfRange, normalizeAddress, parseCidr } from './ip.ts'
 
 const mustParse = (text: string): Cidr => parseCidr(text) ?? expect.fail(`${text} is no range`)
 
@@ -365,6 +365,33 @@ describe('clientAddress', () => {
         expect(clientAddress({ socket: proxy, forwarded_for, trusted: twoHops })).toBe('203.0.113.9')
       }),
       { numRuns: 1000 },
+    )
+  })
+})
+
+describe('what is no range', () => {
+  it('is told with what may have been meant', () => {
+    expect(faultOfRange('198.51.100.7/24')).toEqual({
+      kind: 'host_bits',
+      range: '198.51.100.0/24',
+      address: '198.51.100.7',
+    })
+    expect(faultOfRange('2001:db8:42::1/48')).toMatchObject({ range: '2001:db8:42::/48' })
+    expect(faultOfRange('::ffff:198.51.100.7/120')).toMatchObject({ range: '198.51.100.0/24' })
+    expect(faultOfRange('10.1.*.*')).toEqual({ kind: 'wildcard', range: '10.1.0.0/16' })
+    expect(faultOfRange('10.0.0.1/33')).toEqual({ kind: 'prefix', address: '10.0.0.1', longest: 32 })
+    for (const text of ['', 'office', '300.1.*', '10.0.0', '10.0.0.1/', '10.0.0.1-10.0.0.9', '10.0.0.01'])
+      expect([text, faultOfRange(text)]).toEqual([text, { kind: 'no_address' }])
+  })
+
+  it('never is a range, and what is offered for it always is one that has it', () => {
+    fc.assert(
+      fc.property(fc.ipV4(), fc.integer({ min: 0, max: 40 }), (address, prefix) => {
+        const fault = faultOfRange(`${address}/${prefix}`)
+        expect(fault === undefined).toBe(parseCidr(`${address}/${prefix}`) !== undefined)
+        if (fault?.kind === 'host_bits') expect(cidrContains(mustParse(fault.range), address)).toBe(true)
+        if (fault && fault.kind !== 'no_address' && 'address' in fault) expect(fault.address).toBe(address)
+      }),
     )
   })
 })

@@ -33,6 +33,34 @@ export function parseCidr(text: string): Cidr | undefined {
   return { family: address.family, network: address.value, prefix }
 }
 
+/** Why a text is no range, and what may have been meant by it. */
+export type RangeFault =
+  | { readonly kind: 'host_bits'; readonly range: string; readonly address: string }
+  | { readonly kind: 'wildcard'; readonly range: string }
+  | { readonly kind: 'prefix'; readonly address: string; readonly longest: 32 | 128 }
+  | { readonly kind: 'no_address' }
+
+/** Undefined: it is a range, or one address. */
+export function faultOfRange(text: string): RangeFault | undefined {
+  if (parseCidr(text)) return undefined
+  const starred = /^((?:[0-9]{1,3}\.){1,3})\*(?:\.\*)*$/.exec(text)?.[1]
+  if (starred) {
+    const bytes = starred.split('.').slice(0, -1)
+    const range = `${[...bytes, '0', '0', '0'].slice(0, 4).join('.')}/${8 * bytes.length}`
+    return parseCidr(range) ? { kind: 'wildcard', range } : { kind: 'no_address' }
+  }
+  const [, written = '', length = ''] = /^([0-9A-Fa-f.:]+)\/([0-9]{1,3})$/.exec(text) ?? []
+  const parsed = parseAddress(written)
+  if (!parsed) return { kind: 'no_address' }
+  const address = formatAddress(parsed)
+  const longest = widthOf(parsed.family)
+  const prefix = Number(length) - (written.includes(':') && parsed.family === 4 ? 96 : 0)
+  if (prefix < 0 || prefix > longest) return { kind: 'prefix', address, longest }
+  const hostBits = BigInt(longest - prefix)
+  const network = formatAddress({ family: parsed.family, value: (parsed.value >> hostBits) << hostBits })
+  return { kind: 'host_bits', range: `${network}/${prefix}`, address }
+}
+
 export function cidrContains(cidr: Cidr, address: string): boolean {
   const parsed = parseAddress(address)
   return parsed !== undefined && contains(cidr, parsed)
@@ -76,7 +104,7 @@ function contains(cidr: Cidr, address: Address): boolean {
   return cidr.family === address.family && address.value >> hostBits === cidr.network >> hostBits
 }
 
-function widthOf(family: 4 | 6): number {
+function widthOf(family: 4 | 6): 32 | 128 {
   return family === 4 ? 32 : 128
 }
 

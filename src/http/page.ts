@@ -17,7 +17,8 @@ export type List = {
   readonly tag: string
 }
 
-type ListCall = Pick<Call<Endpoint>, 'world' | 'actor'> & {
+type ListCall = Pick<Call<Endpoint>, 'world'> & {
+  readonly actor: { readonly partner_id: string }
   readonly params?: unknown
   readonly query: {
     readonly limit?: string

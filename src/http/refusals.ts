@@ -1,5 +1,5 @@
 import type { FastifyError } from 'fastify'
-import { type ErrorCode, Refusal } from '../core/errors.ts'
+import { type ErrorCode, errors, Refusal } from '../core/errors.ts'
 import { Crowded } from '../core/turns.ts'
 import { isUnreachable, sqlState } from '../db/failure.ts'
 import { refusalOf } from './validation.ts'
@@ -29,6 +29,19 @@ export function toRefusal(error: unknown): Refusal {
   const passing = isUnreachable(error) || TOOK_TOO_LONG.has(sqlState(error) ?? '') || error instanceof Crowded
   if (passing) return new Refusal('service_unavailable')
   return new Refusal('internal_error')
+}
+
+/** Where no key is asked for nobody has an idempotency key. */
+const withoutKey: Partial<Record<ErrorCode, string>> = {
+  internal_error: 'Something went wrong on our side. Try again; tell us the request_id if it stays.',
+  service_unavailable: 'The service cannot take this request right now. Try again in a moment.',
+}
+
+/** What a person reads, who did not ask through the API. */
+export function forPerson(refusal: Refusal): Refusal {
+  const message = withoutKey[refusal.code]
+  const usual = refusal.sentence === errors[refusal.code].message
+  return usual && message !== undefined ? new Refusal(refusal.code, { message }) : refusal
 }
 
 export function brokenOff(): Refusal {

@@ -20,6 +20,8 @@ declare module 'fastify' {
     endpoint?: Endpoint
     /** For whoever watches over this node: from the machine itself it is never counted, nor refused. */
     watches?: true
+    /** Judges and counts whoever asks by itself. */
+    own_gate?: true
   }
 }
 

@@ -14,6 +14,19 @@ export const ownKeywords = ['x-error', 'x-held', 'x-id', 'x-must-be', 'x-read']
 export const Fields = <P extends TProperties>(properties: P, options: Record<string, unknown> = {}) =>
   T.Object(properties, { additionalProperties: false, ...options })
 
+/**
+ * What is sent is read by name, and names that nobody declared must not reach anything. So whatever takes a query or a body is
+ * declared with `Fields`, down to its last part; a declaration that is not does not load.
+ */
+export function assertNamed(schema: unknown, where: string): void {
+  if (schema === undefined) return
+  const { type, properties, additionalProperties, items, anyOf } = schema as Record<string, unknown>
+  if (type === 'object' && properties && additionalProperties !== false)
+    throw new Error(`${where} takes fields that it does not name`)
+  for (const [name, part] of Object.entries(properties ?? {})) assertNamed(part, `${name} of ${where}`)
+  for (const part of [items, ...((anyOf as unknown[] | undefined) ?? [])]) assertNamed(part, where)
+}
+
 /** An amount as a caller sends it. Whatever else comes in its place is `invalid_amount`. */
 export const Amount = T.String({
   pattern: AMOUNT_PATTERN,

@@ -21,6 +21,7 @@ import { malformation } from './request-headers.ts'
 import { addRoutes, type Handlers, PREFIX } from './routes.ts'
 import { formats, ownKeywords } from './schema.ts'
 import { guardSockets, PIPELINED_MAX, type SocketLimits, type Sockets, STALL_MS } from './sockets.ts'
+import { compileLate } from './validators.ts'
 
 export type ServerOptions = {
   readonly endpoints: readonly Endpoint[]
@@ -118,6 +119,7 @@ function settingsOf(options: ServerOptions, entrance: Entrance, fail: Fail): Fas
       )
     },
     routerOptions: { maxParamLength: 200 },
+    schemaController: { compilersFactory: { buildValidator: compileLate } },
     // Fastify's own settings would turn 5000 into "5000" and drop misspelt fields in silence.
     ajv: {
       customOptions: {

@@ -1,19 +1,21 @@
-import { type PartnerActor, type Scope, scopes } from '../core/actor.ts'
+import { type AnyoneOfPartner, type PartnerActor, type Scope, scopes } from '../core/actor.ts'
 import type { Environment } from '../core/environment.ts'
 import { refuse } from '../core/errors.ts'
+import { findOwned, type Where } from '../core/owned.ts'
 import { sendHint } from '../db/hints.ts'
 import { checkedPool, type Db, transaction } from '../db/pool.ts'
 import { recordEvent } from '../events/events.ts'
-import { parseCidr } from '../http/ip.ts'
 import type { Command } from '../ledger/command.ts'
 import type { CustomLimits } from '../limits/tiers.ts'
 import type { World } from '../world.ts'
+import { checkAllowlist } from './allowlist.ts'
 import {
   type ApiKey,
   countEvent,
   endValues,
   insertKey,
   insertValue,
+  type KeyChange,
   type KeyInForce,
   keyInForce,
   type ListedKey,
@@ -21,6 +23,7 @@ import {
   lockKeyAlone,
   lockKeyInForce,
   markRevoked,
+  updateKey,
   updateLimits,
 } from './store.ts'
 import { hashKeyValue, lastFour, newKeyValue } from './value.ts'
@@ -32,6 +35,7 @@ export type NewKey = {
   readonly scopes?: readonly Scope[]
   readonly ip_allowlist?: readonly string[]
   readonly expires_at?: Date
+  readonly made_for?: 'playground'
 }
 
 export type ShownKey = { readonly key: ListedKey; readonly value: string }
@@ -52,6 +56,21 @@ export const renderKey = (key: ListedKey, environment: Environment) => ({
   last_used_address: key.last_used_address,
 })
 
+/** A key of another partner, or of the other environment, is none. */
+export const findKey = (world: World, where: Where): Promise<ListedKey> =>
+  findOwned('key', where, async () => (await listKeys(world.db, { id: where.id }))[0])
+
+/** What the playground of the console calls with: its value is kept by nobody. */
+export const PLAYGROUND_NAME = 'Playground'
+
+export const isOfPlayground = ({ made_for }: Pick<ApiKey, 'made_for'>): boolean => made_for === 'playground'
+
+/** For names that people give. */
+export function assertFreeName(name: string): void {
+  if (name.trim().toLowerCase() === PLAYGROUND_NAME.toLowerCase())
+    refuse('invalid_request', { param: 'name', message: 'This is the name of the playground’s own key.' })
+}
+
 export async function createKey(world: World, wanted: NewKey): Promise<ShownKey> {
   for (const scope of wanted.scopes ?? []) {
     if (!scopes.includes(scope))
@@ -60,13 +79,9 @@ export async function createKey(world: World, wanted: NewKey): Promise<ShownKey>
         message: `Unknown scope ${scope}. Scopes are ${scopes.join(', ')}.`,
       })
   }
-  for (const range of wanted.ip_allowlist ?? []) {
-    if (!parseCidr(range))
-      refuse('invalid_request', {
-        param: 'ip_allowlist',
-        message: `${range} is not an IP address or a CIDR range without host bits.`,
-      })
-  }
+  checkAllowlist(wanted.ip_allowlist ?? [])
+  if (wanted.expires_at && wanted.expires_at.getTime() <= world.clock.now())
+    refuse('invalid_request', { param: 'expires_at', message: 'expires_at must be in the future.' })
   const value = newKeyValue(world.environment)
   const key = await transaction(world.db, async (tx) => {
     const { id } = await insertKey(tx, {
@@ -76,6 +91,7 @@ export async function createKey(world: World, wanted: NewKey): Promise<ShownKey>
       scopes: wanted.scopes ?? scopes,
       ip_allowlist: wanted.ip_allowlist ?? [],
       expires_at: wanted.expires_at ?? null,
+      made_for: wanted.made_for ?? null,
     })
     await insertValue(tx, { api_key_id: id, hash: hashKeyValue(value), last_four: lastFour(value) })
     const key = (await listKeys(tx, { id }))[0]!
@@ -121,8 +137,11 @@ export async function rotateKey(world: World, id: string, grace_seconds: number)
   const value = newKeyValue(world.environment)
   const key = await transaction(world.db, async (tx) => {
     const before = await lockKeyAlone(tx, id)
-    if (!before) throw new Error(`No key ${id} in ${world.environment}.`)
-    if (before.revoked_at) throw new Error(`Key ${id} is revoked; create a new one.`)
+    assertUnrevoked(world, id, before)
+    if (isOfPlayground(before))
+      refuse('invalid_request', {
+        message: 'Nobody has the value of the playground’s key, so there is nothing to rotate.',
+      })
     await endValues(tx, id, grace_seconds)
     await insertValue(tx, { api_key_id: id, hash: hashKeyValue(value), last_four: lastFour(value) })
     const after = (await listKeys(tx, { id }))[0]!
@@ -136,6 +155,23 @@ export async function rotateKey(world: World, id: string, grace_seconds: number)
   })
   await sendHint(world.db, 'api_key_changed', id)
   return { key, value }
+}
+
+/** What is absent stays. No request that a node takes after this is judged by the addresses of before. */
+export async function changeKey(world: World, id: string, change: KeyChange): Promise<ListedKey> {
+  checkAllowlist(change.ip_allowlist ?? [])
+  const key = await transaction(world.db, async (tx) => {
+    assertUnrevoked(world, id, await lockKeyAlone(tx, id))
+    await updateKey(tx, id, change)
+    return (await listKeys(tx, { id }))[0]!
+  })
+  await sendHint(world.db, 'api_key_changed', id)
+  return key
+}
+
+function assertUnrevoked(world: World, id: string, key: ApiKey | undefined): asserts key is ApiKey {
+  if (!key) throw new Error(`No key ${id} in ${world.environment}.`)
+  if (key.revoked_at) refuse('already_final', { message: `Key ${id} is revoked; create a new one.` })
 }
 
 export async function setKeyLimits(world: World, id: string, limits: Partial<CustomLimits>): Promise<ApiKey> {
@@ -155,8 +191,12 @@ function judge(key: KeyInForce | undefined, actor: PartnerActor, now: Date): voi
   if (key.expires_at && key.expires_at <= now) refuse('expired_api_key')
 }
 
-/** A command on behalf of an API key: the key is judged once more, inside the transaction that moves the money. */
-export function onBehalfOf<Result>(actor: PartnerActor, command: Command<Result>): Command<Result> {
+/**
+ * A command on behalf of an API key: the key is judged once more, inside the transaction that moves the money. A person's
+ * session is judged at the console's gate, at every call.
+ */
+export function onBehalfOf<Result>(actor: AnyoneOfPartner, command: Command<Result>): Command<Result> {
+  if (actor.kind === 'person') return command
   const { locks } = command
   return {
     ...command,
@@ -173,7 +213,8 @@ export function onBehalfOf<Result>(actor: PartnerActor, command: Command<Result>
 }
 
 /** The same for what moves no money: every write of this world's own connections is judged in its own transaction. */
-export function worldOf(actor: PartnerActor, world: World): World {
+export function worldOf(actor: AnyoneOfPartner, world: World): World {
+  if (actor.kind === 'person') return world
   const check = async (tx: Db) => {
     const { key, now } = await lockKeyInForce(tx, actor)
     judge(key, actor, now)

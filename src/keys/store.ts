@@ -1,5 +1,6 @@
 import type { Scope } from '../core/actor.ts'
 import { columnsOf } from '../db/columns.ts'
+import type { ListSource } from '../db/newest.ts'
 import type { Db } from '../db/pool.ts'
 import { rowSource } from '../ledger/command.ts'
 import { type CustomLimits, limitNames, type Tier } from '../limits/tiers.ts'
@@ -15,10 +16,13 @@ export type ApiKey = CustomLimits & {
   /** Of the last event about it. */
   readonly sequence: number
   readonly created_at: Date
+  /** What made it for itself, and threw its value away; null: somebody has it. */
+  readonly made_for: 'playground' | null
 }
 
 /** A key as the gate needs it: with the value that was used, and the figures of its partner. */
 export type IdentifiedKey = ApiKey & {
+  readonly last_four: string
   readonly valid_until: Date | null
   readonly tier: Tier
   readonly partner_limits: CustomLimits
@@ -28,16 +32,30 @@ export type IdentifiedKey = ApiKey & {
   readonly partner_fee_share_pct: number
 }
 
-const IDENTIFY = {
-  name: 'identify api key',
-  text: `SELECT ${columnsOf('api_keys', 'k')}, v.valid_until, p.tier, p.pix_fee, p.third_party_payouts, p.service_fee_bps,
+const identified = `SELECT ${columnsOf('api_keys', 'k')}, v.last_four, v.valid_until, p.tier, p.pix_fee, p.third_party_payouts, p.service_fee_bps,
       p.partner_fee_share_pct, json_build_object('per_minute', p.per_minute, 'per_day', p.per_day,
-      'endpoint_per_minute', p.endpoint_per_minute, 'lookup_per_minute', p.lookup_per_minute) AS partner_limits
-    FROM api_key_values v JOIN api_keys k ON k.id = v.api_key_id JOIN shared.partners p ON p.id = k.partner_id WHERE v.hash = $1`,
-}
+      'endpoint_per_minute', p.endpoint_per_minute, 'lookup_per_minute', p.lookup_per_minute) AS partner_limits`
+const identifiedFrom =
+  'FROM api_key_values v JOIN api_keys k ON k.id = v.api_key_id JOIN shared.partners p ON p.id = k.partner_id'
+
+const IDENTIFY = { name: 'identify api key', text: `${identified} ${identifiedFrom} WHERE v.hash = $1` }
 
 export async function findByHash(db: Db, hash: Buffer): Promise<IdentifiedKey | undefined> {
   const { rows } = await db.query({ ...IDENTIFY, values: [hash] })
+  return rows[0]
+}
+
+/** The key that acts for a partner's people in the playground, and the hash of its value. */
+export async function findPlaygroundKey(
+  db: Db,
+  partner_id: string,
+): Promise<(IdentifiedKey & { readonly hash: Buffer }) | undefined> {
+  const { rows } = await db.query({
+    name: 'identify playground key',
+    text: `${identified}, v.hash ${identifiedFrom}
+      WHERE k.partner_id = $1 AND k.made_for = 'playground' AND k.revoked_at IS NULL`,
+    values: [partner_id],
+  })
   return rows[0]
 }
 
@@ -55,11 +73,12 @@ export async function listValidHashes(db: Db, most: number): Promise<Buffer[]> {
 
 export async function insertKey(
   db: Db,
-  key: Pick<ApiKey, 'id' | 'partner_id' | 'name' | 'scopes' | 'ip_allowlist' | 'expires_at'>,
+  key: Pick<ApiKey, 'id' | 'partner_id' | 'name' | 'scopes' | 'ip_allowlist' | 'expires_at' | 'made_for'>,
 ): Promise<ApiKey> {
   const { rows } = await db.query(
-    `INSERT INTO api_keys (id, partner_id, name, scopes, ip_allowlist, expires_at) VALUES ($1, $2, $3, $4, $5, $6) RETURNING ${columnsOf('api_keys')}`,
-    [key.id, key.partner_id, key.name, key.scopes, key.ip_allowlist, key.expires_at],
+    `INSERT INTO api_keys (id, partner_id, name, scopes, ip_allowlist, expires_at, made_for)
+     VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${columnsOf('api_keys')}`,
+    [key.id, key.partner_id, key.name, key.scopes, key.ip_allowlist, key.expires_at, key.made_for],
   )
   return rows[0]
 }
@@ -81,14 +100,52 @@ export type ListedKey = ApiKey & {
   readonly last_used_address: string | null
 }
 
-export async function listKeys(db: Db, where: { partner_id?: string; id?: string }): Promise<ListedKey[]> {
+/** Newest first. */
+export async function listKeys(
+  db: Db,
+  where: { partner_id?: string; id?: string | readonly string[] },
+): Promise<ListedKey[]> {
   const { rows } = await db.query(
     `SELECT ${columnsOf('api_keys', 'k')}, v.last_four, u.last_used_at, u.last_used_address FROM api_keys k
      CROSS JOIN LATERAL (SELECT last_four FROM api_key_values WHERE api_key_id = k.id ORDER BY created_at DESC LIMIT 1) v
      LEFT JOIN api_key_uses u ON u.api_key_id = k.id
-     WHERE ($1::text IS NULL OR k.partner_id = $1) AND ($2::text IS NULL OR k.id = $2) ORDER BY k.created_at DESC, k.id DESC`,
-    [where.partner_id ?? null, where.id ?? null],
+     WHERE ($1::text IS NULL OR k.partner_id = $1) AND ($2::text[] IS NULL OR k.id = ANY($2)) ORDER BY k.created_at DESC, k.id DESC`,
+    [where.partner_id ?? null, where.id === undefined ? null : [where.id].flat()],
   )
+  return rows
+}
+
+/** Pages of a partner's keys; `listKeys` has the rest of each. */
+export const keyList: ListSource = {
+  table: 'api_keys',
+  columns: columnsOf('api_keys'),
+  walks: [{ by: [] }],
+}
+
+export async function namesOfKeys(db: Db, ids: readonly string[]): Promise<Map<string, string>> {
+  const { rows } = await db.query({
+    name: 'names of keys',
+    text: 'SELECT id, name FROM api_keys WHERE id = ANY($1)',
+    values: [ids],
+  })
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
+/** A value that a rotation replaced, and that works until its grace ends. */
+export type OldValue = {
+  readonly api_key_id: string
+  readonly last_four: string
+  readonly valid_until: Date
+}
+
+/** The one that ends last comes first. */
+export async function valuesInGrace(db: Db, keys: readonly string[]): Promise<OldValue[]> {
+  const { rows } = await db.query({
+    name: 'key values in grace',
+    text: `SELECT api_key_id, last_four, valid_until FROM api_key_values
+      WHERE api_key_id = ANY($1) AND valid_until > clock_timestamp() ORDER BY valid_until DESC`,
+    values: [keys],
+  })
   return rows
 }
 
@@ -125,6 +182,15 @@ export async function endValues(db: Db, api_key_id: string, grace_seconds: numbe
   await db.query(
     `UPDATE api_key_values SET valid_until = least(valid_until, clock_timestamp() + make_interval(secs => $2)) WHERE api_key_id = $1`,
     [api_key_id, grace_seconds],
+  )
+}
+
+export type KeyChange = { readonly name?: string; readonly ip_allowlist?: readonly string[] }
+
+export async function updateKey(db: Db, id: string, { name, ip_allowlist }: KeyChange): Promise<void> {
+  await db.query(
+    'UPDATE api_keys SET name = coalesce($2, name), ip_allowlist = coalesce($3, ip_allowlist) WHERE id = $1',
+    [id, name ?? null, ip_allowlist ?? null],
   )
 }
 

@@ -243,16 +243,29 @@ const AN_HOUR_MS = 3_600_000
 const everything: Within = () => 'true'
 
 /** All checks over one snapshot: the whole proof. */
-export async function audit(pool: Pool, checks: readonly Check[]): Promise<AuditReport> {
+export async function audit(pool: Pool, checks: readonly Check[], onCheck?: OnCheck): Promise<AuditReport> {
   return transaction(pool, async (tx) => {
     // One snapshot for all checks, so that a running system can be audited; no limit on how long that takes.
     await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    return auditIn(tx, checks)
+    return auditIn(tx, checks, onCheck)
   })
 }
 
+/** Told before each check how many are done. What it throws ends the audit. */
+export type OnCheck = (done: number, of: number) => void
+
+/** What the whole audit does, by its names. */
+export const checkNames = (checks: readonly Check[]): string[] => wholeChecks(checks).map(({ name }) => name)
+
+const wholeChecks = (checks: readonly Check[]): readonly Check[] =>
+  [...ledgerChecks, ...checks].filter((check) => !('pieces_only' in check))
+
 /** Inside a transaction of the caller's. */
-export async function auditIn(tx: Db, checks: readonly Check[]): Promise<AuditReport> {
+export async function auditIn(
+  tx: Db,
+  checks: readonly Check[],
+  onCheck: OnCheck = () => {},
+): Promise<AuditReport> {
   // It reads everything, so it wants the plans that requests must not have.
   await tx.query(
     `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '5min'; SET LOCAL work_mem = '64MB';
@@ -260,13 +273,20 @@ export async function auditIn(tx: Db, checks: readonly Check[]): Promise<AuditRe
   )
   const ask = (text: string) => tx.query({ text, query_timeout: AN_HOUR_MS } as QueryConfig)
   const findings: Finding[] = []
-  for (const check of [...ledgerChecks, ...checks]) {
-    if ('pieces_only' in check) continue
+  const whole = wholeChecks(checks)
+  for (const [done, check] of whole.entries()) {
+    onCheck(done, whole.length)
     const finding = await orFailure(tx, check.name, () =>
       'find' in check ? search(tx, check) : findAll(ask, check),
     )
     if (finding) findings.push(finding)
   }
+  return { ok: findings.length === 0, ...(await sumsIn(tx)), findings }
+}
+
+/** What there is, and where every unit of it is. Reads all entries: only where there is time. */
+export async function sumsIn(tx: Db): Promise<Pick<AuditReport, 'entries' | 'customers' | 'assets'>> {
+  const ask = (text: string) => tx.query({ text, query_timeout: AN_HOUR_MS } as QueryConfig)
   const counts = await ask(
     'SELECT (SELECT count(*) FROM entries) AS entries, (SELECT count(DISTINCT customer_id) FROM balances) AS customers',
   )
@@ -275,7 +295,7 @@ export async function auditIn(tx: Db, checks: readonly Check[]): Promise<AuditRe
   )
   const assets: Record<string, Record<string, bigint>> = {}
   for (const { asset, account, sum } of sums.rows) (assets[asset] ??= {})[account] = sum
-  return { ok: findings.length === 0, ...counts.rows[0], assets, findings }
+  return { ...counts.rows[0], assets }
 }
 
 /** A conflict with somebody else, a lock that was not to be had, a plan that became stale: gone the next time. */

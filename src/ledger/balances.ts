@@ -1,6 +1,7 @@
 import { refuse } from '../core/errors.ts'
 import { type Asset, assetNames, formatMoney, money } from '../core/money.ts'
 import type { Db } from '../db/pool.ts'
+import type { MovementName } from './accounts.ts'
 import type { AccountRef, HeldAccount } from './command.ts'
 
 /** A line of a customer's statement. */
@@ -102,6 +103,29 @@ function merge(lists: readonly (readonly StatementLine[])[], limit: number): Sta
   return merged
 }
 
+/** A line of the ledger: what one cause moved, account by account. */
+export type EntryOfCause = {
+  readonly movement: MovementName
+  readonly account: string
+  readonly owner: string
+  readonly asset: Asset
+  readonly amount: bigint
+  /** Of a customer's account. */
+  readonly balance_after: bigint | null
+  readonly created_at: Date
+}
+
+/** Everything that one cause moved, oldest movement first. */
+export async function entriesOf(db: Db, cause_id: string): Promise<EntryOfCause[]> {
+  const { rows } = await db.query({
+    name: 'entries of cause',
+    text: `SELECT movement, account, owner, asset, amount, balance_after, created_at FROM entries
+      WHERE cause_id = $1 ORDER BY created_at, movement, line`,
+    values: [cause_id],
+  })
+  return rows
+}
+
 const BALANCES = {
   name: 'balances of a customer',
   text: 'SELECT asset, balance, in_transit FROM balances WHERE customer_id = $1',
@@ -113,6 +137,19 @@ export async function balancesOf(db: Db, customer_id: string): Promise<Balance[]
   const { rows } = await db.query({ ...BALANCES, values: [customer_id] })
   const found = new Map(rows.map((row: Balance) => [row.asset, row]))
   return assetNames.map((asset) => found.get(asset) ?? { asset, balance: 0n, in_transit: 0n })
+}
+
+/** Of several customers with one statement, each in the order of the assets. */
+export async function balancesOfAll(db: Db, customers: readonly string[]): Promise<Map<string, Balance[]>> {
+  const { rows } = await db.query({
+    name: 'balances of customers',
+    text: 'SELECT customer_id, asset, balance, in_transit FROM balances WHERE customer_id = ANY($1::text[])',
+    values: [customers],
+  })
+  const found = new Map<string, Balance[]>(customers.map((id) => [id, []]))
+  for (const asset of assetNames)
+    for (const row of rows) if (row.asset === asset) found.get(row.customer_id)!.push(row)
+  return found
 }
 
 export async function balanceOf(db: Db, { customer_id, asset }: AccountRef): Promise<bigint> {

@@ -92,6 +92,8 @@ export type Requested<Order> = {
   readonly order: Order
   readonly claim: Claim
   readonly bodyOf: (refusal: Refusal) => string
+  /** The call that asks for it, where there is one. */
+  readonly request_id?: string | null
 }
 
 /** What a caller is told under its key. */

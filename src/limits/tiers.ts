@@ -31,3 +31,13 @@ export function limitsOf(tier: Tier, partner: CustomLimits, key: CustomLimits): 
     lookup_per_minute: key.lookup_per_minute ?? partner.lookup_per_minute ?? LOOKUP_PER_MINUTE,
   }
 }
+
+/** What holds for a key without figures of its own; where each comes from is for the reader to compare. */
+export const limitsOfPartner = (tier: Tier, partner: CustomLimits): Limits => limitsOf(tier, partner, none)
+
+const none: CustomLimits = {
+  per_minute: null,
+  per_day: null,
+  endpoint_per_minute: null,
+  lookup_per_minute: null,
+}

@@ -26,6 +26,12 @@ export function endpointWant(limits: Limits, endpoint: Endpoint): Want {
   }
 }
 
+/** The endpoints with a limit of their own, and the figure in force. */
+export const endpointLimits = (limits: Limits, endpoints: readonly Endpoint[]) =>
+  endpoints
+    .filter((declared) => declared.limit_per_minute !== undefined)
+    .map((declared) => ({ endpoint: declared.route, per_minute: endpointWant(limits, declared).limit }))
+
 /** Under this name nodes of the version before count them too. */
 export const LOOKUPS = 'look-ups of Pix keys'
 

@@ -2,12 +2,17 @@ import type { Logger } from 'pino'
 import { endpoints } from '../api/endpoints.ts'
 import { createClosedGate, createGate } from '../api/gate.ts'
 import { handlersOf } from '../api/handlers.ts'
+import type { ConsoleHandler } from '../console-api/endpoint.ts'
+import { consoleHandlersOf } from '../console-api/handlers.ts'
+import type { ConsoleParts } from '../console-api/parts.ts'
 import type { Clock } from '../core/clock.ts'
+import type { Sealer } from '../core/seal.ts'
 import { openHints } from '../db/hints.ts'
 import type { Seat } from '../db/pool.ts'
 import type { ServerOptions } from '../http/server.ts'
 import { openKeyring } from '../keys/keyring.ts'
 import { openLimiter } from '../limits/limiter.ts'
+import type { Office } from '../operator/office.ts'
 import { openRequestRecorder } from '../requests/recorder.ts'
 import type { Worlds } from '../world.ts'
 import type { Closing } from './closing.ts'
@@ -15,14 +20,21 @@ import type { Config } from './config.ts'
 import type { Metrics } from './metrics.ts'
 import { answersCalls } from './role.ts'
 import type { Runtimes } from './runtime.ts'
+import { version } from './version.ts'
+import { sliceChecks } from './worlds.ts'
 
 /** What callers meet: the endpoints with their handlers, and the gate before them. */
-export type Front = Pick<ServerOptions, 'endpoints' | 'handlers' | 'gate' | 'record'>
+export type Front = Pick<ServerOptions, 'endpoints' | 'handlers' | 'gate' | 'record'> & {
+  /** What answers the console's pages. */
+  readonly console: (more: Pick<ConsoleParts, 'public_url' | 'stopping'>) => readonly ConsoleHandler[]
+}
 
 export type FrontOptions = {
   readonly config: Config
   readonly worlds: Worlds
   readonly runtimes: Runtimes
+  readonly office: Office
+  readonly sealer: Sealer
   readonly seat: Seat
   readonly clock: Clock
   readonly metrics: Metrics
@@ -35,11 +47,11 @@ export async function openFront(options: FrontOptions): Promise<Front> {
   const { clock, config } = options
   if (answersCalls(config.role)) return openApi(options)
   const gate = createClosedGate({ clock, trusted_proxies: config.trusted_proxies })
-  return { endpoints: [], handlers: { production: [], sandbox: [] }, gate }
+  return { endpoints: [], handlers: { production: [], sandbox: [] }, gate, console: () => [] }
 }
 
 async function openApi(options: FrontOptions): Promise<Front> {
-  const { config, worlds, runtimes, seat, clock, metrics, log, closing, signal } = options
+  const { config, worlds, runtimes, office, sealer, seat, clock, metrics, log, closing, signal } = options
   const { database_wait_ms: wait_ms, trusted_proxies, in_flight, requests_per_day: per_day } = config
   const hints = openHints(seat, log)
   closing.add({ hints: hints.stop })
@@ -55,11 +67,25 @@ async function openApi(options: FrontOptions): Promise<Front> {
     onWritten: (environment) => runtimes[environment].newRequests.wake(),
   })
   closing.add({ 'the log of requests': recorder.stop })
+  const parts = {
+    production: { ...runtimes.production, limiter },
+    sandbox: { ...runtimes.sandbox, limiter },
+  }
   return {
     endpoints,
-    handlers: {
-      production: handlersOf({ ...runtimes.production, limiter }),
-      sandbox: handlersOf({ ...runtimes.sandbox, limiter }),
+    handlers: { production: handlersOf(parts.production), sandbox: handlersOf(parts.sandbox) },
+    console: (more) => {
+      const { record } = recorder
+      const node = { role: config.role, version }
+      return consoleHandlersOf({
+        office,
+        sealer,
+        runtimes: parts,
+        checks: sliceChecks,
+        node,
+        record,
+        ...more,
+      })
     },
     gate: createGate({ keyring, limiter, clock, trusted_proxies, in_flight }),
     record: recorder.record,

@@ -1,5 +1,8 @@
 import type { Logger } from 'pino'
 import { readHead } from '../acts/store.ts'
+import { forgetProofs } from '../audit/proofs.ts'
+import { forgetForms } from '../console-api/store.ts'
+import { forgetSums } from '../daily/store.ts'
 import { type Chore, type ChoreOutcome, openChore } from '../db/chore.ts'
 import type { Db, Pool } from '../db/pool.ts'
 import type { Place } from '../db/sealing.ts'
@@ -11,6 +14,7 @@ import { expireProposals } from '../operator/proposals.ts'
 import { noteStuck } from '../operator/stuck.ts'
 import { forgetQuotes } from '../quotes/store.ts'
 import { forgetRequests } from '../requests/store.ts'
+import { forgetSteps } from '../steps/store.ts'
 import { forgetSignIns } from '../team/store.ts'
 import { forgetDeliveries } from '../webhooks/queue.ts'
 import type { World, Worlds } from '../world.ts'
@@ -23,12 +27,13 @@ import { type Role, runsWorkers } from './role.ts'
  *
  * What runs all the time is elsewhere, each beside what it serves: payouts (pix/worker.ts), transfers
  * (onchain/worker.ts), the treasury's sums (treasury/treasury.ts), events and webhooks (webhooks/worker.ts), last uses
- * of keys (keys/keyring.ts), the log of requests (requests/recorder.ts), counts of the limits (limits/limiter.ts).
+ * of keys (keys/keyring.ts), the log of requests (requests/recorder.ts), what was said to rails (steps/recorder.ts), counts of the limits (limits/limiter.ts).
  */
 const CLOCK_MS = 30_000
 const STUCK_MS = 30_000
 const EXPIRE_MS = 60_000
 const TELL_MS = 60_000
+const PROOF_DAYS = 365
 const A_DAY_MS = 24 * 3_600_000
 
 type Parts = {
@@ -54,6 +59,7 @@ export function choresOf(parts: Parts): Placed[] {
     { ...ownClock, ...inShared },
     { name: 'forget windows', every_ms, work: forgetWindows, ...inShared },
     { name: 'forget sign-ins', every_ms, work: forgetSignIns, ...inShared },
+    { name: 'forget forms', every_ms, work: forgetForms, ...inShared },
     ...choresOfLog('shared', shared, parts),
     ...Object.values<World>(worlds).flatMap((world) => [
       ...choresIn(world, retention),
@@ -80,6 +86,7 @@ function choresIn(world: World, retention: Config['retention']): Placed[] {
   return [
     { name: 'note what is stuck', work: (db) => noteStuck(world, db), ...inWorld, every_ms: STUCK_MS },
     { name: 'forget commits', work: forgetCommits, ...inWorld },
+    { name: 'forget forms', work: forgetForms, ...inWorld },
     { name: 'forget claims', work: (db, goOn) => forgetClaims(db, clock.now(), goOn), ...inWorld },
     {
       name: 'forget quotes',
@@ -91,6 +98,13 @@ function choresIn(world: World, retention: Config['retention']): Placed[] {
       work: (db, goOn) => forgetRequests(db, daysAgo(request_days), goOn),
       ...inWorld,
     },
+    {
+      name: 'forget steps',
+      work: (db, goOn) => forgetSteps(db, daysAgo(event_days), goOn),
+      ...inWorld,
+    },
+    { name: 'forget sums', work: (db) => forgetSums(db, clock.now()), ...inWorld },
+    { name: 'forget proofs', work: (db) => forgetProofs(db, daysAgo(PROOF_DAYS)), ...inWorld },
     {
       name: 'forget deliveries',
       work: (db, goOn) => forgetDeliveries(db, daysAgo(delivery_days), goOn),

@@ -3,6 +3,9 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { endpoints } from '../api/endpoints.ts'
 import { auditDetails } from '../audit/state.ts'
+import { registerConsolePages } from '../console-api/pages.ts'
+import { registerConsoleApi } from '../console-api/server.ts'
+import type { Pool } from '../db/pool.ts'
 import { buildServer } from '../http/server.ts'
 import { buildOpenApi } from '../reference/openapi.ts'
 import { registerPages } from '../reference/pages.ts'
@@ -27,6 +30,7 @@ export type HttpOptions = {
   readonly config: Config
   readonly front: Front
   readonly worlds: Worlds
+  readonly shared: Pool
   readonly assertReady: AssertReady
   readonly metrics: Metrics
   readonly log: Logger
@@ -53,11 +57,17 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
     answer_ms: Math.max(ANSWER_MS, config.pix_wait_ms + ANSWER_AFTER_WAIT_MS),
     sockets: config.connections,
   })
+  const streaming = new AbortController()
   registerHealth(app, { role: config.role, assertReady, details: () => auditDetails(worlds) })
-  if (answersCalls(config.role)) registerReference(app, public_url)
+  if (answersCalls(config.role)) {
+    registerReference(app, public_url)
+    registerConsole(app, options, { public_url, stopping: streaming.signal })
+  }
   await serveMetrics(app, options)
   const underWay = countRequests(app)
   closing.add({ 'requests under way': closerOf(app) })
+  // Before the server waits for what is under way: a stream has no end of its own.
+  closing.add({ 'streams to the console': async () => streaming.abort() })
   return {
     underWay,
     async listen() {
@@ -68,6 +78,18 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
       return local
     },
   }
+}
+
+/** Its pages, and the calls that they make. */
+function registerConsole(
+  app: FastifyInstance,
+  options: HttpOptions,
+  { public_url, stopping }: { public_url: () => string; stopping: AbortSignal },
+): void {
+  const { front, shared, worlds, log } = options
+  const handlers = front.console({ public_url, stopping })
+  registerConsoleApi(app, { handlers, shared, worlds, gate: front.gate, public_url, stopping })
+  registerConsolePages(app, log)
 }
 
 function registerReference(app: FastifyInstance, public_url: () => string): void {

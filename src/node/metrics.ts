@@ -15,6 +15,8 @@ export type Metrics = {
   unrecorded(environment: Environment, loss: { kept: boolean }): void
   /** Requests that are not in the log of requests. */
   unlogged(environment: Environment, reason: string, count: number): void
+  /** Exchanges with rails that were not written down. */
+  stepsLost(environment: Environment, count: number): void
   /** A chore had its turn. The environment is that of a world, or shared. */
   kept(environment: string, chore: string, outcome: ChoreOutcome): void
   /** Asks, whenever the metrics are read. */
@@ -24,7 +26,9 @@ export type Metrics = {
 export function createMetrics({ role }: { readonly role: Role }): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  const { requests, commands, batches, attempts, lag, chores, unrecorded, unlogged } = countersOf([registry])
+  const { requests, commands, batches, attempts, lag, chores, unrecorded, unlogged, stepsLost } = countersOf([
+    registry,
+  ])
   new Gauge({
     name: 'trilho_build_info',
     help: 'Always 1; the labels say what is running',
@@ -39,6 +43,7 @@ export function createMetrics({ role }: { readonly role: Role }): Metrics {
     },
     unrecorded: (environment, { kept }) => unrecorded.inc({ environment, kept: kept ? 'in part' : 'no' }),
     unlogged: (environment, reason, count) => unlogged.inc({ environment, reason }, count),
+    stepsLost: (environment, count) => stepsLost.inc({ environment }, count),
     kept: (environment, chore, outcome) => chores.inc({ environment, chore, outcome }),
     watch: openQuestions(registry),
     answered: ({ method, route, status, seconds }) => requests.observe({ method, route, status }, seconds),
@@ -99,6 +104,12 @@ const countersOf = (registers: Registry[]) => ({
     name: 'trilho_requests_unlogged_total',
     help: 'Requests that were left out of the log of requests: more than a partner’s share, more than memory holds, or the database did not take them',
     labelNames: ['environment', 'reason'],
+    registers,
+  }),
+  stepsLost: new Counter({
+    name: 'trilho_steps_lost_total',
+    help: 'Exchanges with rails that were not written down for the console: more than memory holds, or the database did not take them',
+    labelNames: ['environment'],
     registers,
   }),
 })

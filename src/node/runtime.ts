@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { type AuditWorker, openAuditWorker } from '../audit/worker.ts'
 import type { Environment } from '../core/environment.ts'
 import type { Sealer } from '../core/seal.ts'
+import { type DailyWorker, openDailyWorker } from '../daily/worker.ts'
 import { type Lookout, openLookout } from '../db/lookout.ts'
 import type { Worker } from '../db/worker.ts'
 import { eventLookout } from '../events/store.ts'
@@ -10,6 +11,7 @@ import type { Office } from '../operator/office.ts'
 import { logChecks } from '../operator/verify.ts'
 import { openPayoutWorker, type PayoutWorker } from '../pix/worker.ts'
 import { requestLookout } from '../requests/store.ts'
+import { openStepRecorder, type StepRecorder } from '../steps/recorder.ts'
 import { openTreasuryWorker, type TreasuryWorker } from '../treasury/worker.ts'
 import { isAllowedAddress } from '../webhooks/address.ts'
 import type { Webhooks } from '../webhooks/endpoints.ts'
@@ -27,6 +29,7 @@ export type Runtime<E extends Environment = Environment> = {
   readonly world: World<E>
   /** Sends what this node accepted. With the role of a worker it also takes up what anybody left. */
   readonly payouts: PayoutWorker
+  readonly steps: StepRecorder
   /** Says whether there is room for a trade. With the role of a worker it also adds up the trades. */
   readonly treasury: TreasuryWorker
   readonly webhooks: Webhooks
@@ -35,6 +38,7 @@ export type Runtime<E extends Environment = Environment> = {
   /** Only with the role of a worker. */
   readonly transfers: Worker | undefined
   readonly audit: AuditWorker | undefined
+  readonly daily: DailyWorker | undefined
 }
 
 export type Runtimes = { readonly [E in Environment]: Runtime<E> }
@@ -64,6 +68,11 @@ export function openRuntimes(options: RuntimeOptions): Runtimes {
     production: openRuntime(opened.worlds.production, parts),
     sandbox: openRuntime(opened.worlds.sandbox, parts),
   }
+  // Closed after the workers, whose last words it takes down.
+  closing.add({
+    'steps (production)': runtimes.production.steps.stop,
+    'steps (sandbox)': runtimes.sandbox.steps.stop,
+  })
   closing.add({ ...workersOf(runtimes.production), ...workersOf(runtimes.sandbox) })
   return runtimes
 }
@@ -79,15 +88,19 @@ function openRuntime<E extends Environment>(world: World<E>, parts: Parts): Runt
     metrics.committed(world.environment, batch)
     worker.wake()
   })
+  const { environment } = world
+  const steps = openStepRecorder(world, { log, onLost: (count) => metrics.stepsLost(environment, count) })
   return {
     world,
-    payouts: openPayoutWorker(world, log, { follows: works }),
+    steps,
+    payouts: openPayoutWorker(world, log, { follows: works, steps }),
     treasury: openTreasuryWorker(world, log, { folds: works }),
-    webhooks: { sealer, reach, worker },
+    webhooks: { sealer, reach, worker, retry_ms: config.webhooks.retry_ms },
     newEvents,
     newRequests: openLookout(requestLookout(world.db), log),
-    transfers: works ? openTransferWorker(world, log) : undefined,
+    transfers: works ? openTransferWorker(world, log, { steps }) : undefined,
     audit: works ? openAudit(world, parts) : undefined,
+    daily: works ? openDailyWorker(world, log) : undefined,
   }
 }
 
@@ -123,8 +136,8 @@ export async function letWaitingGo(runtimes: Runtimes): Promise<void> {
 
 /** What must end before the world does, by the names that a stop tells. */
 function workersOf(runtime: Runtime): Record<string, () => Promise<void>> {
-  const { world, payouts, treasury, webhooks, transfers, audit } = runtime
-  const workers = { payouts, treasury, webhooks: webhooks.worker, transfers, audit }
+  const { world, payouts, treasury, webhooks, transfers, audit, daily } = runtime
+  const workers = { payouts, treasury, webhooks: webhooks.worker, transfers, audit, daily }
   return Object.fromEntries(
     Object.entries(workers).flatMap(([name, worker]) =>
       worker ? [[`${name} (${world.environment})`, () => worker.stop()]] : [],

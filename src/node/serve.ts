@@ -24,6 +24,9 @@ import { type OpenWorlds, openWorlds } from './worlds.ts'
 /** The composition root: config → database → two worlds → what runs in them → HTTP. */
 export type Service = { readonly url: string; stop(): Promise<void> }
 
+/** For partners, people and readiness: every call of the console asks whose session it is. */
+const SHARED_CONNECTIONS = 4
+
 export type StartOptions = {
   readonly config: Config
   /** Where the demo and the ready line are printed. */
@@ -55,7 +58,8 @@ async function openNode(options: StartOptions, log: Logger, closing: Closing): P
   const { sealer } = store
   const runtimes = openRuntimes({ opened, office, config, sealer, metrics, log, closing })
   const seat = store.seats('shared', 'trilho')
-  const front = await openFront({ config, worlds, runtimes, seat, clock, metrics, log, closing, signal })
+  const around = { config, worlds, clock, metrics, log, closing }
+  const front = await openFront({ ...around, runtimes, office, sealer, seat, signal })
   let serving = false
   const assertReady = openReadiness({
     db: shared,
@@ -63,7 +67,7 @@ async function openNode(options: StartOptions, log: Logger, closing: Closing): P
     primary: () => store.primary.state(),
   })
   watchFigures(base, assertReady)
-  const http = await openHttp({ config, front, worlds, assertReady, metrics, log, closing })
+  const http = await openHttp({ ...around, front, shared, assertReady })
   // Before the server waits for what is under way: whoever waits for events would keep it open.
   closing.add({ 'callers who wait': () => letWaitingGo(runtimes) })
   const url = await http.listen()
@@ -96,7 +100,7 @@ async function openBase(
   const { role, retention, database_pool: pool, database_wait_ms: wait_ms } = config
   const metrics = createMetrics({ role })
   const clock = systemClock()
-  const shared = openPool({ ...seats('shared', 'trilho'), max: 2, wait_ms })
+  const shared = openPool({ ...seats('shared', 'trilho'), max: SHARED_CONNECTIONS, wait_ms })
   closing.add({ 'connections to the database': () => shared.end() })
   const opened = openWorlds({ seats, clock, log, config, pool })
   closing.add({ 'the worlds': opened.stop })
@@ -156,8 +160,8 @@ async function welcome(
 
 function readyLine(url: string, { role }: Config): string {
   const more = {
-    all: `reference: ${url}/docs`,
-    api: `role api, reference: ${url}/docs`,
+    all: `console: ${url}/console, reference: ${url}/docs`,
+    api: `role api, console: ${url}/console, reference: ${url}/docs`,
     worker: 'role worker: health and metrics only',
   }
   return `Trilho is ready at ${url}  (${more[role]})\n`

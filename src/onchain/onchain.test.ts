@@ -4,7 +4,7 @@ import { startNode } from '../../test/support/node.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { feeOf } from './fees.ts'
 import { stepTransfer } from './settle.ts'
-import { transferById } from './store.ts'
+import { networkCharges, transferById } from './store.ts'
 
 let service: TestService
 let api: Api
@@ -165,9 +165,20 @@ describe('a transfer', () => {
     const id = await customer()
     const send = async (amount: string) =>
       (await api.post('/v1/onchain/transfers', order(id, 'bitcoin', { amount }))).json.id
+    const shown = async () => {
+      const all = await networkCharges(service.worlds.sandbox.db)
+      return all.find(({ network }) => network === 'bitcoin') ?? { transfers: 0, fees: 0n, charged: 0n }
+    }
+    const before = await shown()
     const [reverted, forced] = [await send('1009002'), await send('1009003')]
     expect((await until(reverted, 'failed')).failure.code).toBe('reverted')
     expect(await charges(reverted)).toEqual(minersFee)
+    // Its customer paid nothing for it.
+    expect(await shown()).toMatchObject({
+      transfers: before.transfers + 1,
+      fees: before.fees,
+      charged: before.charged + 2090n,
+    })
     await api.post(`/v1/sandbox/onchain/transfers/${forced}/confirm`)
     expect(await charges(forced)).toEqual([])
     expect((await service.audit()).sandbox.findings).toEqual([])

@@ -22,9 +22,9 @@ import {
 const { renderFee, renderTransfer } = contract
 
 export const transfersRoutes: Handler[] = [
-  handle(contract.createTransfer, async ({ world, actor, query, body, bodyOf }) => {
+  handle(contract.createTransfer, async ({ world, actor, query, body, bodyOf, request_id }) => {
     const order = readOrder(world, body)
-    const request = { order, claim: claimOf(actor.key_id, OPERATION, body), bodyOf }
+    const request = { order, claim: claimOf(actor.key_id, OPERATION, body), bodyOf, request_id }
     if (query.dry_run === 'true')
       return replyToTried(await tryTransfer(world, actor, request), ({ asset }) => ({ asset }))
     const { response, replayed } = await createTransfer(world, actor, request)

@@ -4,6 +4,9 @@ import { retryAfter } from '../db/due.ts'
 import { recordContradiction } from '../desk/contradictions.ts'
 import { isHeld } from '../desk/holds.ts'
 import { endFollowUp, type FollowUp } from '../desk/resolutions.ts'
+import type { Broadcast, ChainRail, ChainStatus, Prepared } from '../rails/chain/rail.ts'
+import { type Heard, noSteps, type StepRecorder } from '../steps/recorder.ts'
+import { masked } from '../steps/store.ts'
 import type { World } from '../world.ts'
 import { orderOf, signedOf } from './order.ts'
 import { lookAgainAfter } from './pace.ts'
@@ -20,17 +23,64 @@ const RETRY_MS = 5000
 /** A rail that names a moment of the past is not asked without a pause. */
 const SOONEST_MS = 50
 
-export const transferSteps = (world: World, log: Logger): TransferSteps => ({
-  async carry(transfer) {
-    try {
-      await carry(world, transfer)
-    } catch (error) {
-      log.warn({ err: error, transfer_id: transfer.id }, 'onchain: no answer that can be understood')
-      await later(world, transfer, RETRY_MS)
-    }
+export function transferSteps(to: World, log: Logger, steps: StepRecorder = noSteps): TransferSteps {
+  const world: World = { ...to, chain: noting(to.chain, steps) }
+  return {
+    async carry(transfer) {
+      try {
+        await carry(world, transfer)
+      } catch (error) {
+        log.warn({ err: error, transfer_id: transfer.id }, 'onchain: no answer that can be understood')
+        await later(world, transfer, RETRY_MS)
+      }
+    },
+    compare: (followed) => compare(world, followed),
+  }
+}
+
+/** The same rail; what is said to it and by it is noted, for people. A signature goes nowhere, and is no step. */
+const noting = (chain: ChainRail, steps: StepRecorder): ChainRail => ({
+  environment: chain.environment,
+  feeInputs: (network) => chain.feeInputs(network),
+  async prepare(order, signal) {
+    const prepared = await chain.prepare(order, signal)
+    if (prepared.kind === 'refused') steps.begin(order.id, 'asked')(heardOf(prepared))
+    return prepared
   },
-  compare: (followed) => compare(world, followed),
+  broadcast: (order, signed, signal) =>
+    noted(steps.begin(order.id, 'sent'), chain.broadcast(order, signed, signal)),
+  status: (order, signed, signal) =>
+    noted(steps.begin(order.id, 'asked'), chain.status(order, signed, signal)),
 })
+
+async function noted<Answer extends Broadcast | ChainStatus>(
+  heard: (heard: Heard) => void,
+  asked: Promise<Answer>,
+): Promise<Answer> {
+  try {
+    const answer = await asked
+    heard(heardOf(answer))
+    return answer
+  } catch (error) {
+    heard(heardOf({ kind: 'unknown' }))
+    throw error
+  }
+}
+
+function heardOf(answer: Broadcast | ChainStatus | Prepared): Heard {
+  switch (answer.kind) {
+    case 'unknown':
+      return { heard: 'unknown', said: null }
+    case 'confirmed':
+    case 'absent':
+      return { heard: 'answered', said: answer.kind }
+    case 'failed':
+    case 'refused':
+      return { heard: 'answered', said: `${answer.kind} ${masked(answer.rail_code)}` }
+    default:
+      return { heard: 'waiting', said: answer.kind }
+  }
+}
 
 const later = (world: World, transfer: Transfer, ms: number) =>
   retryAfter(world.db, 'transfers', transfer, ms)

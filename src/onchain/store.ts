@@ -1,13 +1,16 @@
 import type { Asset } from '../core/money.ts'
+import { rowsById } from '../db/batched.ts'
 import { columnsOf } from '../db/columns.ts'
 import { isUniqueViolation } from '../db/failure.ts'
-import { type Filters, type ListSource, ofCustomer, type Param } from '../db/newest.ts'
+import { COUNTED, type Filters, type ListSource, ofCustomer, type Param } from '../db/newest.ts'
 import type { Db } from '../db/pool.ts'
 import { endTime, isoTime, toldCheck } from '../events/store.ts'
 import type { Check, Template } from '../ledger/audit.ts'
 import { onceChecks } from '../ledger/claims-audit.ts'
 import { insertInto, rowSource, updateOf } from '../ledger/command.ts'
+import { isWaiting, type Unanswered } from '../steps/store.ts'
 import { type Network, networkNames, networks } from './address.ts'
+import { patience_ms } from './pace.ts'
 
 export type TransferStatus = 'pending' | 'processing' | 'confirmed' | 'failed'
 
@@ -35,6 +38,8 @@ export type Transfer = {
   /** What the network really took, in the transfer's asset, and when that was booked. Null: not told, or in another coin. */
   readonly charged: bigint | null
   readonly charged_at: Date | null
+  /** The call that made it; null: none is known. */
+  readonly request_id: string | null
 }
 
 export const isFinal = ({ status }: Pick<Transfer, 'status'>): boolean =>
@@ -58,6 +63,7 @@ export const insertTransfers = insertInto('transfers', {
   next_attempt_at: 'timestamptz',
   sequence: 'integer',
   created_at: 'timestamptz',
+  request_id: 'text?',
 })
 
 export const transferRows = rowSource<Transfer>(
@@ -93,17 +99,23 @@ export async function selectTransfer(
   return rows[0]
 }
 
-export async function transferById(db: Db, id: string): Promise<Transfer | undefined> {
-  const { rows } = await db.query(`SELECT ${transferColumns} FROM transfers WHERE id = $1`, [id])
-  return rows[0]
-}
+export const transferById = rowsById<Transfer>('transfers')
 
 /** Each as its index says it. */
 const rareStatuses: Readonly<Record<string, readonly string[]>> = {
   pending: [`partner_id = $1 AND status = 'pending'`],
   processing: [`partner_id = $1 AND status = 'processing'`],
+  open: [`partner_id = $1 AND status = 'pending'`, `partner_id = $1 AND status = 'processing'`],
   failed: ['partner_id = $1 AND failure_code IS NOT NULL'],
 }
+
+const patience = `CASE network ${networkNames
+  .map((name) => `WHEN '${name}' THEN interval '${patience_ms[name]} milliseconds'`)
+  .join(' ')} END`
+
+/** Each network gets its own patience on top. */
+const silentSince = (time: string | undefined, param: Param) =>
+  `status = 'processing' AND created_at < ${param(time)}::timestamptz - ${patience} AND NOT ${isWaiting('id')}`
 
 /** An index of hashes begins with the network. What is pending does not show its hash, and is not found by it. */
 const withHash = (tx_hash: string | undefined, param: Param) =>
@@ -126,6 +138,10 @@ export const transferList: ListSource = {
       stretches: ({ tx_hash }, param) => [`partner_id = $1 AND ${withHash(tx_hash, param)}`],
     },
     {
+      by: ['silent_since'],
+      stretches: ({ silent_since }, param) => [`partner_id = $1 AND ${silentSince(silent_since, param)}`],
+    },
+    {
       by: ['customer_id', 'status'],
       stretches: ({ customer_id, status }, param) =>
         status === 'failed' ? [`${ofCustomer(customer_id, param)} AND failure_code IS NOT NULL`] : undefined,
@@ -136,8 +152,40 @@ export const transferList: ListSource = {
     { by: ['asset'], stretches: overNetworks },
     { by: [] },
   ],
-  conditions: { tx_hash: withHash },
+  conditions: {
+    tx_hash: withHash,
+    status: (status, param) =>
+      status === 'open' ? `status IN ('pending', 'processing')` : `status = ${param(status)}`,
+    silent_since: silentSince,
+    amount_min: (units, param) => `amount_net >= ${param(units)}::bigint`,
+    amount_max: (units, param) => `amount_net <= ${param(units)}::bigint`,
+  },
 }
+
+/** How many are on their way, counted up to a point, and how many of them have been so since before that time. */
+export async function countOpenTransfers(
+  db: Db,
+  { partner_id, silent_since }: { partner_id: string; silent_since: Date },
+): Promise<{ open: number; silent: number }> {
+  const columns = 'id, status, network, created_at'
+  const { rows } = await db.query({
+    name: 'count open transfers of partner',
+    text: `SELECT count(*)::integer AS open,
+        count(*) FILTER (WHERE status = 'processing' AND created_at < $2::timestamptz - ${patience} AND NOT ${isWaiting('o.id')})::integer AS silent FROM (
+        (SELECT ${columns} FROM transfers WHERE partner_id = $1 AND status = 'pending' ORDER BY created_at, id LIMIT ${COUNTED})
+        UNION ALL
+        (SELECT ${columns} FROM transfers WHERE partner_id = $1 AND status = 'processing' ORDER BY created_at, id LIMIT ${COUNTED})
+      ) AS o`,
+    values: [partner_id, silent_since],
+  })
+  return rows[0]
+}
+
+/** Whether a transfer is on its way for longer than its network may need. */
+export const isLate = (
+  { status, network, created_at }: Pick<Transfer, 'status' | 'network' | 'created_at'>,
+  silent_since: Date,
+): boolean => status === 'processing' && created_at.getTime() < silent_since.getTime() - patience_ms[network]
 
 /** Contract of the ledger: accepted, then completed or returned; and what the network took, where that is known. */
 export const transferTemplate: Template = {
@@ -162,6 +210,37 @@ export const transferTemplate: Template = {
 
 /** Debited and not yet at its end. */
 export const openTransfers = `SELECT customer_id, asset, amount_net::numeric + fee AS amount FROM transfers WHERE status IN ('pending', 'processing')`
+
+/**
+ * Transfers of a partner that were accepted longer ago than their network needs, and that it has said nothing of: those that
+ * wait for confirmations are known there.
+ */
+export async function unansweredTransfers(
+  db: Db,
+  { partner_id, before }: { partner_id: string; before: Readonly<Record<Network, Date>> },
+): Promise<Unanswered[]> {
+  const open = (
+    status: TransferStatus,
+  ) => `(SELECT id, network, asset, amount_net + fee AS gross, created_at FROM transfers
+    WHERE partner_id = $1 AND status = '${status}' AND created_at < $2 ORDER BY created_at DESC, id DESC LIMIT 1000)`
+  const latest = new Date(Math.max(...Object.values(before).map((time) => time.getTime())))
+  const { rows } = await db.query({
+    name: 'unanswered transfers',
+    text: `SELECT network AS rail, asset, count(*)::integer AS count, sum(gross) AS amount, min(created_at) AS since
+      FROM (${open('pending')} UNION ALL ${open('processing')}) AS open
+      JOIN unnest($3::text[], $4::timestamptz[]) AS patience (name, before) ON name = network AND created_at < patience.before
+      WHERE NOT ${isWaiting('open.id')}
+      GROUP BY network, asset ORDER BY network`,
+    values: [partner_id, latest, Object.keys(before), Object.values(before)],
+  })
+  return rows
+}
+
+/** Those of these ids that ended, for the sums of their day. */
+export const endedTransfers = (
+  ids: string,
+): string => `SELECT partner_id, network AS kind, asset, '' AS to_asset, status = 'confirmed' AS completed,
+  amount_net AS amount, fee, created_at, completed_at AS ended_at FROM transfers WHERE id = ANY(${ids}) AND completed_at IS NOT NULL`
 
 const carried = networkNames.map((name) => `('${name}', '${networks[name].asset}')`).join(', ')
 
@@ -228,3 +307,26 @@ export const transferChecks: readonly Check[] = [
       d.idempotency_key, d.created_at, d.tx_hash, ${endTime('completed_at', 'confirmed')}, ${endTime('failed_at', 'failed')}, d.failure ->> 'code', d.failure ->> 'rail_code']`,
   }),
 ]
+
+export type NetworkCharges = {
+  readonly network: Network
+  readonly asset: Asset
+  readonly transfers: number
+  readonly fees: bigint
+  readonly charged: bigint
+}
+
+/**
+ * What customers paid for transfers that a network has told its price of, and what that price was: the newest thousands. Of one
+ * that failed the customer got everything back.
+ */
+export async function networkCharges(db: Db): Promise<NetworkCharges[]> {
+  const { rows } = await db.query(
+    `SELECT network, asset, count(*)::integer AS transfers,
+       coalesce(sum(fee) FILTER (WHERE status = 'confirmed'), 0) AS fees, sum(charged) AS charged
+     FROM (SELECT network, asset, status, fee, charged FROM transfers WHERE status IN ('confirmed', 'failed')
+       ORDER BY id DESC LIMIT 10000) AS recent
+     WHERE charged IS NOT NULL GROUP BY network, asset ORDER BY network, asset`,
+  )
+  return rows
+}

@@ -1,4 +1,4 @@
-import type { PartnerActor } from '../core/actor.ts'
+import type { AnyoneOfPartner, PartnerActor } from '../core/actor.ts'
 import { refuse } from '../core/errors.ts'
 import { UNITS_MAX } from '../core/money.ts'
 import { findOwned } from '../core/owned.ts'
@@ -35,7 +35,7 @@ export type TransferOrder = Pick<
   'customer_id' | 'asset' | 'network' | 'amount_net' | 'destination_address' | 'idempotency_key'
 >
 
-export const findTransfer = (world: World, { partner_id }: PartnerActor, id: string): Promise<Transfer> =>
+export const findTransfer = (world: World, { partner_id }: AnyoneOfPartner, id: string): Promise<Transfer> =>
   findOwned('transfer', { id, partner_id }, () => selectTransfer(world.db, { id, partner_id }))
 
 export const OPERATION = 'onchain.transfer'
@@ -124,7 +124,7 @@ export async function prepareTransfer(
 export function acceptTransfer(
   world: World,
   actor: PartnerActor,
-  { order, claim, fee, bodyOf }: TransferRequest & { fee: bigint },
+  { order, claim, fee, bodyOf, request_id = null }: TransferRequest & { fee: bigint },
 ): Command<Once<Transfer>> {
   const { partner_id } = actor
   const { customer_id, asset, network, amount_net } = order
@@ -159,6 +159,7 @@ export function acceptTransfer(
           completed_at: null,
           charged: null,
           charged_at: null,
+          request_id,
         }
         const object = renderTransfer(transfer)
         return {

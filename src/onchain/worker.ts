@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { type Due, takeDue } from '../db/due.ts'
 import { openWorker, type Worker } from '../db/worker.ts'
 import { takeFollowUps } from '../desk/resolutions.ts'
+import { noSteps, type StepRecorder } from '../steps/recorder.ts'
 import type { World } from '../world.ts'
 import { transferSteps } from './steps.ts'
 import { type Transfer, transferColumns } from './store.ts'
@@ -19,8 +20,12 @@ const transfers = { table: 'transfers', columns: transferColumns } as const
 const fresh: Due = { ...transfers, name: 'transfers new', where: `status = 'pending'` }
 const followed: Due = { ...transfers, name: 'transfers followed', where: `status = 'processing'` }
 
-export function openTransferWorker(world: World, log: Logger): Worker {
-  const { carry, compare } = transferSteps(world, log)
+export function openTransferWorker(
+  world: World,
+  log: Logger,
+  { steps = noSteps }: { readonly steps?: StepRecorder } = {},
+): Worker {
+  const { carry, compare } = transferSteps(world, log, steps)
 
   const common = { log, at_once: AT_ONCE, stop_ms: world.rail_timeout_ms }
   const carrying = (due: Due) =>

@@ -29,7 +29,7 @@ async function openOffice(hands: Hands) {
   const { office, shared, worlds } = hands
   const asShell = <Name extends ActName>(action: Act<Name>) => act(office, shell, action)
   const made = await asShell({ name: 'create_partner', details: { name: 'Acme' } })
-  const partner_id = 'done' in made ? made.done.id : ''
+  const partner_id = 'done' in made ? made.done.partner.id : ''
   const customerIn = (environment: Environment) =>
     addCustomer(worlds[environment], { partner_id, name: 'Rita Lima', document: someCpf() })
   let references = 0
@@ -186,6 +186,11 @@ describe('from a shell, while there is no operator', () => {
       before: expect.stringMatching(/"pix_fee":0/),
       after: expect.stringMatching(/"pix_fee":7/),
     })
+    const owner = { email: 'first@acme.example', name: 'First' }
+    const { invited } = doneOf<{ invited: { token: string } }>(
+      await asShell({ name: 'create_partner', details: { name: 'Acme', owner } }),
+    )
+    expect(await newest('shared')).toMatchObject({ action: 'create_partner', before: null })
     const details = { email: 'o@acme.example', name: 'O', partner_id, role: 'owner' } as const
     const made = doneOf<{ user: { id: string }; password: string }>(
       await asShell({ name: 'create_user', details }),
@@ -195,6 +200,7 @@ describe('from a shell, while there is no operator', () => {
     )
     expect(await newest('shared')).toMatchObject({ action: 'reset_password', object_id: made.user.id })
     const lines = JSON.stringify(await newestLines(office.log.pools.shared, 100), (_, v) => String(v))
+    expect(lines).not.toContain(invited.token)
     for (const secret of [made.password, reset.password, 'argon2']) expect(lines).not.toContain(secret)
     expect((await verify(office, 'shared')).broken).toEqual([])
   })
@@ -240,7 +246,16 @@ describe('from a shell, while there is no operator', () => {
 
   test('every act of the rules was tried here, or takes operators', () => {
     const tried = new Set<string>(
-      ['approve', 'reject', 'withdraw', 'adopt', 'set_role', 'reset_factor', 'rotate_secrets'].concat(
+      [
+        'approve',
+        'reject',
+        'withdraw',
+        'adopt',
+        'set_role',
+        'reset_factor',
+        'remove_user',
+        'rotate_secrets',
+      ].concat(
         ['debit', 'reverse_credit', 'resolve_payout', 'resolve_transfer', 'pay_fees', 'credit'],
         ['create_key', 'rotate_key', 'set_key_limits', 'revoke_key', 'block_customer', 'unblock_customer'],
         ['allow_third_party', 'set_money_limits', 'set_treasury_limits', 'close_exception'],
@@ -321,6 +336,25 @@ describe('two operators', () => {
     await expect(adopting).rejects.toThrow(/is not adopted/)
     const { rows } = await at.office.worlds.production.db.query('SELECT count(*) FROM deposits')
     expect(rows).toEqual([{ count: 0n }])
+  })
+
+  test('approve operators at once, with no more connections than there are of them', async () => {
+    const at = await freshOffice()
+    await at.makeOperators(ana, bea, eva)
+    const propose = async (n: number) => {
+      const details = {
+        email: `n${n}@operator.example`,
+        name: 'N',
+        partner_id: null,
+        role: 'reader',
+      } as const
+      return proposedOf(await act(at.office, ana, { name: 'create_user', details }))
+    }
+    const ids = [await propose(1), await propose(2), await propose(3)]
+    const approve = (proposal_id: string, i: number) =>
+      act(at.office, i % 2 ? bea : eva, { name: 'approve', details: { proposal_id } })
+    await Promise.all(ids.map(approve))
+    expect((await verify(at.office, 'shared')).broken).toEqual([])
   })
 
   test('approve nothing of somebody who may not propose it any more', async () => {

@@ -1,10 +1,12 @@
 import { type Noted, type Pen, places } from '../acts/line.ts'
 import { headRef, note, noteHeld } from '../acts/log.ts'
+import { takeTurn } from '../acts/store.ts'
 import type { OperatorActor, ShellActor } from '../core/actor.ts'
 import type { Environment } from '../core/environment.ts'
 import { type Db, type Pool, poolOf, transaction } from '../db/pool.ts'
 import type { Place } from '../db/sealing.ts'
 import type { Command } from '../ledger/command.ts'
+import type { Shared } from '../partners/partners.ts'
 import { newActivation } from '../team/factor.ts'
 import type { World } from '../world.ts'
 import { type DetailsOf, type Done, type MoneyAction, type MoneyActionName, perform } from './actions.ts'
@@ -21,7 +23,6 @@ import type { Office } from './office.ts'
 import {
   assertMayStill,
   countOperators,
-  isAboutOperator,
   type PeopleAction,
   type PeopleChangeName,
   type PeopleDetails,
@@ -29,6 +30,7 @@ import {
   type Person,
   peopleChanges,
   standingOf,
+  takesTwo,
 } from './people.ts'
 import {
   adopt,
@@ -37,6 +39,7 @@ import {
   assertVouchedFor,
   endIn,
   findProposal,
+  noProposal,
   type OperatorPen,
   propose,
   proposeIn,
@@ -199,14 +202,6 @@ function underNote<R>(
   }
 }
 
-/** Acts of one schema come one after the other, so that a line's before is what the line before it left. */
-async function takeTurn(tx: Db): Promise<void> {
-  await tx.query(
-    `SET LOCAL lock_timeout = '5s'; SET LOCAL statement_timeout = '6s'; SET LOCAL idle_in_transaction_session_timeout = '6s'`,
-  )
-  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('acts ' || current_schema(), 0))`)
-}
-
 type AnyChange = Change<unknown, unknown, unknown>
 
 /** What moves no money: before, the act, after, and its line, in one transaction. */
@@ -254,7 +249,7 @@ async function treat(
     const here = { ...shared, db: poolOf(tx) }
     const details = asked.name === 'create_user' ? { ...(asked.details as object), id } : asked.details
     const action = { name: asked.name, details } as PeopleAction
-    const about_operator = await isAboutOperator(here, action)
+    const about_operator = await takesTwo(here, action)
     const operators = await countOperators(here)
     const now = await standingOf(tx, actor)
     const verdict = judge(rules[action.name], { actor: now, operators, sandbox: false, about_operator })
@@ -308,7 +303,7 @@ async function assertProposerMay(office: Office, place: Place, id: string): Prom
 
 export async function placeOfProposal(office: Office, id: string): Promise<Place> {
   for (const place of places) if (await proposalById(office.log.pools[place], id)) return place
-  throw new Error(`No proposal ${id}. See: trilho proposals list`)
+  return noProposal(id)
 }
 
 async function assertMayDecide(
@@ -318,7 +313,7 @@ async function assertMayDecide(
   place: Place,
 ): Promise<void> {
   signedIn(actor, rules[name])
-  await judged(office, actor, await ruleOn(office, name, place), place)
+  await judged(office, actor, await ruleOn(office.shared, name, place), place)
 }
 
 /** Before somebody is asked whether they want to. */
@@ -332,9 +327,9 @@ export async function assertMayApprove(
 }
 
 /** People are for admins to decide on; where there is only one, somebody else must be able to say yes. */
-async function ruleOn(office: Office, name: DecisionName, place: Place): Promise<Rule> {
+async function ruleOn(shared: Pick<Shared, 'db'>, name: DecisionName, place: Place): Promise<Rule> {
   const rule: Rule = rules[name]
-  if (place !== 'shared' || (await countOperators(office.shared)).admins < 2) return rule
+  if (place !== 'shared' || (await countOperators(shared)).admins < 2) return rule
   return { ...rule, roles: ['admin'] }
 }
 
@@ -353,7 +348,7 @@ async function approvePerson(office: Office, id: string, pen: OperatorPen): Prom
     const how = peopleChanges[action as PeopleChangeName] as unknown as AnyChange
     const actor: OperatorActor = { ...pen.actor, role: 'admin' }
     const here = { ...shared, db: poolOf(tx) }
-    await judged(office, actor, await ruleOn(office, 'approve', 'shared'), 'shared', here.db)
+    await judged(office, actor, await ruleOn(here, 'approve', 'shared'), 'shared', here.db)
     const { result, object_id, before, after } = await performAndLook(here, how, details, actor)
     const ending = { end: 'done', by: pen.actor.email, reason: null, resource_id: object_id } as const
     const ended = await endIn(tx, id, ending, { step: 'approve', pen }, { before, after: { person: after } })

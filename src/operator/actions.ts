@@ -1,4 +1,5 @@
 import { debit, reverseCredit } from '../adjustments/adjustments.ts'
+import { refuse } from '../core/errors.ts'
 import { type Asset, money } from '../core/money.ts'
 import { operatorCredit } from '../deposits/deposits.ts'
 import { depositById } from '../deposits/store.ts'
@@ -100,7 +101,7 @@ async function reverse(
   { deposit_id, reason, reference }: DetailsOf<'reverse_credit'>,
 ): Promise<Done> {
   const deposit = await depositById(world.db, deposit_id)
-  if (!deposit) throw new Error(`No deposit ${deposit_id} in ${world.environment}.`)
+  if (!deposit) refuse('deposit_not_found', { message: `No deposit ${deposit_id} in ${world.environment}.` })
   const { id, replayed } = await world.commit(reverseCredit(world, { deposit, reason, reference }))
   return {
     id,

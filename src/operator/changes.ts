@@ -1,7 +1,9 @@
+import { refuse } from '../core/errors.ts'
 import type { Asset } from '../core/money.ts'
 import { allowThirdParties, blockCustomer } from '../customers/customers.ts'
 import { type Customer, customerById } from '../customers/store.ts'
 import { sendHint } from '../db/hints.ts'
+import type { Db } from '../db/pool.ts'
 import { closeByHand } from '../exceptions/exceptions.ts'
 import { type Exception, exceptionById } from '../exceptions/store.ts'
 import {
@@ -19,6 +21,8 @@ import { setMoneyLimits } from '../money-limits/money-limits.ts'
 import { type MoneyLimits, moneyLimitsOf } from '../money-limits/store.ts'
 import { createPartner, editPartner, findPartner, type Shared } from '../partners/partners.ts'
 import type { Partner, PartnerChange } from '../partners/store.ts'
+import { invite, type ShownLink } from '../team/links.ts'
+import { selectUser } from '../team/store.ts'
 import { saveTreasuryLimit, type TreasuryLimit, treasuryLimits } from '../treasury/store.ts'
 import type { World } from '../world.ts'
 
@@ -42,7 +46,8 @@ const inShared = <Details, Result>(change: Change<Shared, Details, Result>) => c
 type OfKey = { readonly key_id: string }
 type OfCustomer = { readonly customer_id: string }
 
-async function lookAtKey(world: World, { key_id }: OfKey): Promise<unknown> {
+/** A key as a line of the log shows it. */
+export async function lookAtKey(world: World, { key_id }: OfKey): Promise<object | null> {
   const key = (await listKeys(world.db, { id: key_id }))[0]
   if (!key) return null
   const { per_minute, per_day, endpoint_per_minute, lookup_per_minute } = key
@@ -107,7 +112,10 @@ export const worldChanges = {
       const before = await boundsOf(world, asset)
       const limit = { asset, lowest: null, highest: null, ...before, ...wanted }
       if (limit.lowest !== null && limit.highest !== null && limit.lowest > limit.highest)
-        throw new Error('The lowest position must not be above the highest.')
+        refuse('invalid_request', {
+          param: 'lowest',
+          message: 'The lowest position must not be above the highest.',
+        })
       await saveTreasuryLimit(world.db, limit)
       return limit
     },
@@ -129,12 +137,36 @@ async function boundsOf({ db }: World, asset: Asset): Promise<TreasuryLimit | un
   return (await treasuryLimits(db)).find((limit) => limit.asset === asset)
 }
 
+/** So that what is sent twice happens once, in the transaction that is handed in. */
+export type Once = {
+  assertNew(tx: Db): Promise<void>
+  keep(tx: Db, object_id: string): Promise<void>
+}
+
+type NewPartner = {
+  readonly name: string
+  /** Invited with it: a partner without anybody is of no use. The link's token is in the result alone. */
+  readonly owner?: { readonly name: string; readonly email: string }
+  readonly once?: Once
+}
+
+async function createPartnerWithOwner(shared: Shared, { name, owner, once }: NewPartner, by: string) {
+  await once?.assertNew(shared.db)
+  const partner = await createPartner(shared, name)
+  await once?.keep(shared.db, partner.id)
+  if (!owner) return { partner }
+  if (await selectUser(shared.db, owner.email.toLowerCase()))
+    refuse('user_exists', { message: `A user with the e-mail ${owner.email} exists already.` })
+  const from = { partner_id: partner.id, email: by }
+  return { partner, invited: await invite(shared, from, { ...owner, role: 'owner' }) }
+}
+
 export const sharedChanges = {
-  create_partner: inShared<{ readonly name: string }, Partner>({
-    object: (_, { id }) => id,
+  create_partner: inShared<NewPartner, { readonly partner: Partner; readonly invited?: ShownLink }>({
+    object: (_, { partner }) => partner.id,
     look: async () => null,
-    made: (partner) => partner,
-    perform: (shared, { name }) => createPartner(shared, name),
+    made: ({ partner, invited }) => (invited ? { ...partner, invited: invited.link } : partner),
+    perform: createPartnerWithOwner,
   }),
   change_partner: inShared<{ readonly partner_id: string; readonly change: PartnerChange }, Partner>({
     object: ({ partner_id }) => partner_id,

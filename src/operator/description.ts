@@ -65,7 +65,9 @@ function whatOf({ name, details }: PeopleAction): string {
     case 'set_role':
       return `Give the operator ${details.email} the role ${details.role}`
     case 'reset_factor':
-      return `Take the second factor of the operator ${details.email} away`
+      return `Take the second factor of ${details.email} away`
+    case 'remove_user':
+      return `Remove the operator ${details.email}`
   }
 }
 

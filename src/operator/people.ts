@@ -1,7 +1,9 @@
 import type { OperatorActor, ShellActor } from '../core/actor.ts'
+import { refuse } from '../core/errors.ts'
 import type { Db } from '../db/pool.ts'
 import type { Shared } from '../partners/partners.ts'
 import {
+  assertStanding,
   createUser,
   describeUser,
   findUser,
@@ -9,13 +11,14 @@ import {
   type NewUser,
   operatorActor,
   type PersonRole,
+  removeUser,
   resetFactor,
   resetPassword,
   roleOf,
   setRole,
   type WithPassword,
 } from '../team/people.ts'
-import { hasSession, selectOperators, type User } from '../team/store.ts'
+import { hasSession, lockHighest, selectOperators, type User } from '../team/store.ts'
 import type { Change } from './changes.ts'
 import type { Operators, Rule } from './rules.ts'
 
@@ -53,6 +56,12 @@ export const peopleChanges = {
     look: lookAtPerson,
     perform: async ({ db }, { email }) => ({ user: await resetFactor(db, email) }),
   }),
+  remove_user: change<OfPerson, { readonly user: User }>({
+    object: (_, { user }) => user.id,
+    look: lookAtPerson,
+    made: async () => null,
+    perform: async ({ db }, { email }) => ({ user: await removeUser(db, email) }),
+  }),
 }
 
 export type PeopleChangeName = keyof typeof peopleChanges
@@ -69,10 +78,24 @@ export type PeopleAction = {
 /** What a person's act came to: whom it was done to, and the password where one was made. */
 export type Person = { readonly user: User; readonly password?: string }
 
-export async function isAboutOperator({ db }: Pick<Shared, 'db'>, action: PeopleAction): Promise<boolean> {
-  if (action.name === 'create_user') return isOperatorRole(action.details.role)
-  return (await findUser(db, action.details.email)).role === 'operator'
+/**
+ * Whether it takes two: it is about an operator; or it would put somebody at the head of a partner who has an owner already, or
+ * take an owner's second factor away. One operator alone could otherwise become a partner's owner.
+ */
+export async function takesTwo({ db }: Pick<Shared, 'db'>, action: PeopleAction): Promise<boolean> {
+  const { name, details } = action
+  if (name === 'create_user') {
+    const { role, partner_id } = details
+    return isOperatorRole(role) || (role === 'owner' && (await hasOwner(db, partner_id)))
+  }
+  const { role, partner_id } = await findUser(db, details.email)
+  if (role === 'operator') return true
+  if (name === 'reset_factor') return role === 'owner'
+  return name === 'set_role' && details.role === 'owner' && role !== 'owner' && hasOwner(db, partner_id)
 }
+
+const hasOwner = async (db: Db, partner_id: string | null): Promise<boolean> =>
+  (await lockHighest(db, partner_id)).length > 0
 
 /**
  * The operator as of now. Between the sign-in and the act somebody may have waited at a question, or for a lock: whose
@@ -86,19 +109,22 @@ export async function standingOf(
   const user = (await selectOperators(db)).find(({ id }) => id === actor.user_id)
   const signed_in = actor.session_id === undefined || (await hasSession(db, actor.session_id))
   if (!user || !signed_in)
-    throw new Error(
-      'You are not signed in as an operator any more; nothing was done. Sign in again: trilho login --operator EMAIL',
-    )
-  return { ...actor, ...operatorActor(user) }
+    refuse('not_signed_in', {
+      message: 'You are not signed in as an operator any more; nothing was done.',
+      shell: 'Sign in again: trilho login --operator EMAIL',
+    })
+  const now = { ...actor, ...operatorActor(user) }
+  if (actor.proof) await assertStanding(db, now)
+  return now
 }
 
 /** Who proposed something must still be one who may when another one approves it. */
 export async function assertMayStill(db: Db, email: string, { roles, what }: Rule): Promise<void> {
   const user = (await selectOperators(db)).find((one) => one.email === email)
   if (user && (roles as readonly string[]).includes(roleOf(user))) return
-  throw new Error(
-    `${email}, who proposed it, is not an operator any more who may decide ${what}. Propose it again.`,
-  )
+  refuse('not_possible', {
+    message: `${email}, who proposed it, is not an operator any more who may decide ${what}. Propose it again.`,
+  })
 }
 
 export async function countOperators({ db }: Pick<Shared, 'db'>): Promise<Operators & { admins: number }> {
@@ -113,7 +139,8 @@ export async function countOperators({ db }: Pick<Shared, 'db'>): Promise<Operat
 /** An operator who is no admin could neither make another one nor be raised by anybody. */
 async function assertAnAdmin(shared: Pick<Shared, 'db'>, { email, role }: NewUser): Promise<void> {
   if (!isOperatorRole(role) || role === 'admin' || (await countOperators(shared)).admins > 0) return
-  throw new Error(
-    `${email} would be the first operator, and with the role ${role} nobody could ever make another one or change a role. Make an admin first: trilho users create --email EMAIL --operator`,
-  )
+  refuse('not_possible', {
+    message: `${email} would be the first operator, and with the role ${role} nobody could ever make another one or change a role.`,
+    shell: 'Make an admin first: trilho users create --email EMAIL --operator',
+  })
 }

@@ -1,16 +1,20 @@
 import { digestOf, type Entry, hashOf, type Line, type LogActor, type Noted, type Pen } from '../acts/line.ts'
 import { headRef, note, noteHeld } from '../acts/log.ts'
 import { linesAbout } from '../acts/store.ts'
+import { reversalOf } from '../adjustments/store.ts'
 import { refuse } from '../core/errors.ts'
 import type { IdKind } from '../core/ids.ts'
 import { takeStep } from '../db/chore.ts'
 import { type Db, type Pool, transaction } from '../db/pool.ts'
+import { depositById } from '../deposits/store.ts'
 import { holdResource, releaseHold } from '../desk/holds.ts'
 import { type Command, writeTo } from '../ledger/command.ts'
+import { transferById } from '../onchain/store.ts'
 import { sendingUntil } from '../pix/sends.ts'
+import { payoutById } from '../pix/store.ts'
 import type { World } from '../world.ts'
 import { type MoneyAction, perform } from './actions.ts'
-import { mayBeOnItsWay } from './resolve.ts'
+import { mayBeOnItsWay, refuseOther } from './resolve.ts'
 import {
   approveProposals,
   type Ending,
@@ -46,8 +50,10 @@ export function propose(world: World, action: MoneyAction, pen: OperatorPen): Pr
       ...rowOf(world, action),
       proposed_by: pen.actor.email,
     })
+    if (action.name === 'reverse_credit') await assertNotReversed(tx, action.details.deposit_id)
     const held = resourceOf(action)
     if (held) await holdResource(tx, held, proposal.id)
+    await assertOpen(tx, action)
     if (action.name === 'resolve_payout' && action.details.outcome === 'failed')
       await assertNotSending(tx, world, action.details.payout_id)
     return { proposal, line: await note(tx, pen, entryOf('propose', proposal)) }
@@ -104,6 +110,24 @@ async function assertNotSending(tx: Db, world: World, payout_id: string): Promis
   if (until) throw mayBeOnItsWay(payout_id, until)
 }
 
+/** What has come to its end would be refused when it is approved: better now, and the same below. */
+async function assertOpen(tx: Db, { name, details }: MoneyAction): Promise<void> {
+  if (name !== 'resolve_payout' && name !== 'resolve_transfer') return
+  const found =
+    name === 'resolve_payout'
+      ? await payoutById(tx, details.payout_id)
+      : await transferById(tx, details.transfer_id)
+  if (found && ['completed', 'confirmed', 'failed'].includes(found.status))
+    refuseOther(found.id, found.status)
+}
+
+async function assertNotReversed(tx: Db, deposit_id: string): Promise<void> {
+  if (!(await depositById(tx, deposit_id)))
+    refuse('deposit_not_found', { message: `No deposit ${deposit_id}.` })
+  const before = await reversalOf(tx, deposit_id)
+  if (before) refuse('not_possible', { message: `${deposit_id} was reversed before, by ${before}.` })
+}
+
 /** What workers leave alone until the proposal is decided. */
 function resourceOf({ name, details }: MoneyAction): string | undefined {
   if (name === 'resolve_payout') return details.payout_id
@@ -148,7 +172,9 @@ export async function findApprovable(where: Where, id: string, pen: OperatorPen)
 export function assertApprovable(proposal: Proposal, by: string): void {
   if (proposal.ended !== null) alreadyEnded(proposal)
   if (proposal.proposed_by === by) {
-    throw new Error('A proposal must be approved by another operator than the one who made it.')
+    refuse('second_person_needed', {
+      message: 'A proposal must be approved by another operator than the one who made it.',
+    })
   }
 }
 
@@ -158,9 +184,10 @@ export async function assertVouchedFor(db: Db, pen: Pen, proposal: Proposal): Pr
   const digest = proposalDigest(proposal)
   const first = lines.some((line) => begins(line, proposal))
   if (first && lines.some((line) => digestIn(line, proposal.id) === digest)) return
-  throw new Error(
-    `${proposal.id} is not what the log says was proposed: it was made or changed past the service. See: trilho log verify`,
-  )
+  refuse('not_possible', {
+    message: `${proposal.id} is not what the log says was proposed: it was made or changed past the service.`,
+    shell: 'See: trilho log verify',
+  })
 }
 
 /** The same order by the same person; what became of it is another matter. */
@@ -215,7 +242,10 @@ export async function reject(where: Where, id: string, pen: OperatorPen, reason:
   const proposal = await findProposal(where, id, pen)
   const by = pen.actor.email
   if (proposal.proposed_by === by)
-    throw new Error('Who made a proposal takes it back with: trilho proposals withdraw')
+    refuse('second_person_needed', {
+      message: 'You made this proposal yourself: withdraw it instead.',
+      shell: 'Run: trilho proposals withdraw',
+    })
   return endBefore(where, id, { end: 'rejected', by, reason, resource_id: null }, { step: 'reject', pen })
 }
 
@@ -229,7 +259,9 @@ export async function withdraw(
   const proposal = await findProposal(where, id, pen)
   const by = pen.actor.email
   if (proposal.proposed_by !== by)
-    throw new Error('Only who made a proposal can withdraw it; another operator rejects it.')
+    refuse('second_person_needed', {
+      message: 'Only who made a proposal can withdraw it; another operator rejects it.',
+    })
   return endBefore(where, id, { end: 'withdrawn', by, reason, resource_id: null }, { step: 'withdraw', pen })
 }
 
@@ -237,11 +269,13 @@ export async function withdraw(
 export function adopt(where: Where, id: string, pen: OperatorPen, reason: string): Promise<Decided> {
   return transaction(where.db, async (tx) => {
     const proposal = await lockProposal(tx, id)
-    if (!proposal) throw new Error(`No proposal ${id} in ${pen.place}. See: trilho proposals list`)
+    if (!proposal) return noProposal(id, pen.place)
     const lines = (await linesAbout(tx, id)).filter((line) => hashOf(pen, line) === line.hash)
     const proposed = lines.find(({ action, proposal_id }) => proposal_id === id && action === 'propose')
     if (proposed && !isAsProposed(proposed, proposal))
-      throw new Error(`${id} is another one than was proposed: it was changed by hand, and is not adopted.`)
+      refuse('not_possible', {
+        message: `${id} is another one than was proposed: it was changed by hand, and is not adopted.`,
+      })
     return { proposal, line: await note(tx, pen, entryOf('adopt', proposal, { after: { reason } })) }
   })
 }
@@ -299,7 +333,7 @@ export async function endIn(
 export async function findProposal(where: Pick<Where, 'db'>, id: string, pen: Pen): Promise<Proposal> {
   await expireProposals(where, pen)
   const proposal = await proposalById(where.db, id)
-  if (!proposal) throw new Error(`No proposal ${id} in ${pen.place}. See: trilho proposals list`)
+  if (!proposal) return noProposal(id, pen.place)
   return proposal
 }
 
@@ -318,6 +352,12 @@ export async function* everyProposal(db: Db): AsyncGenerator<Proposal> {
     after = part.at(-1)!.id
   }
 }
+
+export const noProposal = (id: string, place?: string): never =>
+  refuse('object_not_found', {
+    message: `No proposal ${id}${place === undefined ? '' : ` in ${place}`}.`,
+    shell: 'See: trilho proposals list',
+  })
 
 function alreadyEnded(
   proposal: Pick<Proposal, 'id' | 'ended' | 'ended_by' | 'ended_reason' | 'approved_by' | 'resource_id'>,

@@ -1,3 +1,4 @@
+import { Refusal, refuse } from '../core/errors.ts'
 import { orderOf, signedOf } from '../onchain/order.ts'
 import { type Teller as ChainTeller, stepTransfer } from '../onchain/settle.ts'
 import { type Transfer, transferById, isFinal as transferIsFinal } from '../onchain/store.ts'
@@ -18,7 +19,7 @@ export async function resolvePayout(
   { operator, proposal_id }: Resolver,
 ): Promise<Done> {
   const payout = await payoutById(world.db, payout_id)
-  if (!payout) throw new Error(`No payout ${payout_id} in ${world.environment}.`)
+  if (!payout) refuse('payout_not_found', { message: `No payout ${payout_id} in ${world.environment}.` })
   if (!isFinal(payout)) await askTheNetwork(world, payout, outcome, end_to_end_id)
   const established =
     outcome === 'completed' ? { outcome, end_to_end_id: end_to_end_id! } : ({ outcome } as const)
@@ -27,21 +28,24 @@ export async function resolvePayout(
     .commit(pix.resolvePayout(world, payout, established, by))
     .catch((error: unknown) => {
       if (!isDoubleEndToEndId(error)) throw error
-      throw new Error(
-        `Another payout has the id ${end_to_end_id} in the Pix network. Nothing was changed: look once more which payment it is.`,
-      )
+      return refuse('not_possible', {
+        message: `Another payout has the id ${end_to_end_id} in the Pix network. Nothing was changed: look once more which payment it is.`,
+      })
     })
   if ('sending_until' in resolved) throw mayBeOnItsWay(payout_id, resolved.sending_until)
   const { status } = resolved.payout
-  if (status !== outcome) throw new Error(`${payout_id} is ${status} already; a final state never changes.`)
+  if (status !== outcome) refuseOther(payout_id, status)
   return { id: payout_id, text: `is ${outcome}`, status: outcome }
 }
 
 /** What was established while somebody was sending may not be true a moment later. */
-export const mayBeOnItsWay = (payout_id: string, until: Date): Error =>
-  new Error(
-    `${payout_id} may be on its way to the network at this moment: somebody has it for sending until ${until.toISOString()}. Nothing was changed. Try again after that, and look once more whether it arrived.`,
-  )
+export const mayBeOnItsWay = (payout_id: string, until: Date): Refusal =>
+  new Refusal('not_possible', {
+    message: `${payout_id} may be on its way to the network at this moment: somebody has it for sending until ${until.toISOString()}. Nothing was changed. Try again after that, and look once more whether it arrived.`,
+  })
+
+export const refuseOther = (id: string, status: string): never =>
+  refuse('already_final', { message: `${id} is ${status} already; a final state never changes.` })
 
 /** Evidence ages. A network that can answer has the last word; one that cannot leaves it to the operator. */
 async function askTheNetwork(
@@ -51,16 +55,15 @@ async function askTheNetwork(
   end_to_end_id: string | undefined,
 ): Promise<void> {
   const status = await world.pix.status(payoutOrderOf(payout)).catch(() => undefined)
-  const refuse = (why: string) => {
-    throw new Error(`${payout.id} ${why} Nothing was changed.`)
-  }
+  const contradict = (why: string) =>
+    refuse('not_possible', { message: `${payout.id} ${why} Nothing was changed.` })
   const by_itself = 'The service books that by itself within a minute.'
   if (status?.kind === 'settled' && (outcome === 'failed' || status.end_to_end_id !== end_to_end_id))
-    refuse(`was paid: the network names it ${status.end_to_end_id}. ${by_itself}`)
+    contradict(`was paid: the network names it ${status.end_to_end_id}. ${by_itself}`)
   if (status?.kind === 'refused' && outcome === 'completed')
-    refuse(`was not paid: the network refused it with ${status.rail_code}. ${by_itself}`)
+    contradict(`was not paid: the network refused it with ${status.rail_code}. ${by_itself}`)
   if (status?.kind === 'accepted' && outcome === 'failed')
-    refuse('is in the hands of the network, which has accepted it and may still pay it.')
+    contradict('is in the hands of the network, which has accepted it and may still pay it.')
 }
 
 export async function resolveTransfer(
@@ -69,20 +72,23 @@ export async function resolveTransfer(
   { operator, proposal_id }: Resolver,
 ): Promise<Done> {
   const transfer = await transferById(world.db, transfer_id)
-  if (!transfer) throw new Error(`No transfer ${transfer_id} in ${world.environment}.`)
+  if (!transfer)
+    refuse('transfer_not_found', { message: `No transfer ${transfer_id} in ${world.environment}.` })
   const resolution = { outcome, evidence, proposal_id, resolved_by: operator }
   const teller: ChainTeller = { by: 'operator', resolution }
   const { status } =
     outcome === 'confirmed'
       ? await confirm(world, transfer, teller)
       : await failUnlessItMayBeMined(world, transfer, teller)
-  if (status !== outcome) throw new Error(`${transfer_id} is ${status} already; a final state never changes.`)
+  if (status !== outcome) refuseOther(transfer_id, status)
   return { id: transfer_id, text: `is ${outcome}`, status: outcome }
 }
 
 async function confirm(world: World, transfer: Transfer, teller: ChainTeller): Promise<Transfer> {
   if (transfer.tx_hash === null)
-    throw new Error(`${transfer.id} was never signed, so it cannot have been confirmed.`)
+    refuse('not_possible', {
+      message: `${transfer.id} was never signed, so it cannot have been confirmed.`,
+    })
   await world.commit(stepTransfer(world, transfer, { kind: 'broadcast' }, teller))
   return (await world.commit(stepTransfer(world, transfer, { kind: 'confirmed' }, teller))).transfer
 }
@@ -107,9 +113,9 @@ async function failUnlessItMayBeMined(
   const status = await world.chain.status(orderOf(before), signedOf(before)).catch(() => undefined)
   if (status?.kind !== 'failed') {
     const said = status ? `the chain says ${words[status.kind]}` : 'the chain gives no answer'
-    throw new Error(
-      `${before.id} was signed (${before.tx_hash}), so it can fail only when the chain itself says for good that it was reverted or replaced. Right now ${said}. Nothing was changed; the money stays in transit.`,
-    )
+    refuse('not_possible', {
+      message: `${before.id} was signed (${before.tx_hash}), so it can fail only when the chain itself says for good that it was reverted or replaced. Right now ${said}. Nothing was changed; the money stays in transit.`,
+    })
   }
   await world.commit(stepTransfer(world, before, { kind: 'broadcast' }, teller))
   return (await world.commit(stepTransfer(world, before, status, teller))).transfer

@@ -57,6 +57,7 @@ const law: Readonly<Record<ActName, Law>> = {
   reset_password: act,
   set_role: act,
   reset_factor: act,
+  remove_user: act,
 }
 
 const counts = { none: 0, one: 1, two: 2 } as const
@@ -90,7 +91,7 @@ describe.each(Object.keys(rules) as ActName[])('contract §17.13: %s', (name) =>
 })
 
 test('making, resetting and raising an operator takes two as soon as there are two, and never before', () => {
-  for (const name of ['create_user', 'reset_password', 'set_role', 'reset_factor'] as const) {
+  for (const name of ['create_user', 'reset_password', 'set_role', 'reset_factor', 'remove_user'] as const) {
     const about = (count: number) => rowOf(rules[name], count, { about_operator: true })
     expect([about(0), about(1), about(2)]).toEqual([everybody, admins, proposingAdmins])
   }

@@ -1,4 +1,5 @@
 import type { OperatorActor, OperatorRole, ShellActor } from '../core/actor.ts'
+import { refuse } from '../core/errors.ts'
 
 /**
  * Who may do what (contract §17.13, §17.15), as data: one row for each act. In the sandbox everybody at a shell may do
@@ -60,6 +61,7 @@ export const rules = {
   reset_password: person('to reset a password'),
   set_role: person('to change a role'),
   reset_factor: person('to reset a second factor'),
+  remove_user: person('to remove a user'),
 } as const satisfies Record<string, Rule>
 
 export type ActName = keyof typeof rules
@@ -75,7 +77,7 @@ export type Asked = {
   readonly actor: OperatorActor | ShellActor
   readonly operators: Operators
   readonly sandbox: boolean
-  /** Whether it is done to an operator, or makes one. */
+  /** Whether it is done to an operator, or makes one, or weighs as much. */
   readonly about_operator: boolean
 }
 
@@ -83,13 +85,13 @@ export type Asked = {
 export function judge(rule: Rule, asked: Asked): 'perform' | 'propose' {
   const { actor, operators, sandbox, about_operator } = asked
   if (sandbox || rule.open) return 'perform'
-  if (rule.two === 'always' && operators.deciding < 2) throw new Error(TWO_NEEDED)
+  if (rule.two === 'always' && operators.deciding < 2) refuse('second_person_needed', TWO_NEEDED)
   if (operators.all === 0 && !rule.signed) return 'perform'
   const { role } = signedIn(actor, rule)
   if (!rule.roles.includes(role))
-    throw new Error(
-      `Your role is ${role}. ${capital(rule.what)} takes an operator with the role ${rule.roles.join(' or ')}.`,
-    )
+    refuse('not_permitted', {
+      message: `Your role is ${role}. ${capital(rule.what)} takes an operator with the role ${rule.roles.join(' or ')}.`,
+    })
   const two =
     rule.two === 'always' || (rule.two === 'about operators' && about_operator && operators.deciding >= 2)
   return two ? 'propose' : 'perform'
@@ -97,12 +99,15 @@ export function judge(rule: Rule, asked: Asked): 'perform' | 'propose' {
 
 export function signedIn(actor: OperatorActor | ShellActor, { what }: Pick<Rule, 'what'>): OperatorActor {
   if (actor.kind === 'operator') return actor
-  throw new Error(
-    `${capital(what)} takes an operator who is signed in: trilho login --operator EMAIL, or --as EMAIL with OPERATOR_PASSWORD.`,
-  )
+  return refuse('not_signed_in', {
+    message: `${capital(what)} takes an operator who is signed in:`,
+    shell: 'trilho login --operator EMAIL, or --as EMAIL with OPERATOR_PASSWORD.',
+  })
 }
 
-const TWO_NEEDED =
-  'In production one operator proposes and another one approves, and there are not two yet. Make them: trilho users create --email EMAIL --operator'
+const TWO_NEEDED = {
+  message: 'In production one operator proposes and another one approves, and there are not two yet.',
+  shell: 'Make them: trilho users create --email EMAIL --operator',
+}
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)

@@ -70,6 +70,26 @@ export async function selectProposals(db: Db, limit: number): Promise<Proposal[]
   return rows
 }
 
+/** Those that hold one of these payouts and transfers. */
+export async function openResolutions(db: Db, resources: readonly string[]): Promise<Proposal[]> {
+  const { rows } = await db.query(
+    `SELECT ${columnsOf('proposals', 'p')} FROM holds h JOIN proposals p ON p.id = h.proposal_id
+     WHERE h.resource_id = ANY($1::text[])`,
+    [resources],
+  )
+  return rows
+}
+
+/** Changes when one is made, approved or ended: for whoever looks on. */
+export async function proposalsMark(db: Db): Promise<string> {
+  const { rows } = await db.query({
+    name: 'proposals mark',
+    text: `SELECT count(*) || ' ' || count(approved_by) || ' ' || coalesce(max(id), '') AS mark
+      FROM (SELECT id, approved_by FROM proposals WHERE ended IS NULL LIMIT 1000) AS open`,
+  })
+  return rows[0].mark
+}
+
 export async function overdueProposals(db: Db, limit: number): Promise<string[]> {
   const { rows } = await db.query(
     `SELECT id FROM proposals WHERE ended IS NULL AND approved_by IS NULL AND expires_at <= clock_timestamp()

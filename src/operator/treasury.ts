@@ -1,4 +1,11 @@
-import { type Asset, assetNames, assets, mulDiv, mulDivTowardsZero } from '../core/money.ts'
+import {
+  type Asset,
+  assetNames,
+  assets,
+  mulDiv,
+  mulDivAgainstHouse,
+  mulDivTowardsZero,
+} from '../core/money.ts'
 import { formatPrice, PRICE_DECIMALS } from '../core/price.ts'
 import { marketPrice } from '../quotes/prices.ts'
 import type { FedPrices } from '../rails/prices/feed.ts'
@@ -42,7 +49,7 @@ export function valuation(asset: Asset, { amount, cost, realised }: Holding, fed
   const whole = 10n ** BigInt(assets[asset].decimals)
   const centavos = 10n ** BigInt(assets.BRL.decimals)
   const digits = 10n ** BigInt(PRICE_DECIMALS)
-  const worth = price ? mulDivTowardsZero(amount, centavos * price.units, whole * price.scale) : null
+  const worth = price ? mulDivAgainstHouse(amount, centavos * price.units, whole * price.scale) : null
   const average = amount === 0n ? null : mulDivTowardsZero(cost, whole * digits, amount * centavos)
   return {
     position: amount,

@@ -35,7 +35,7 @@ beforeAll(async () => {
   const { office, worlds } = hands
   const shell = { kind: 'shell' } as const
   const partner = await act(office, shell, { name: 'create_partner', details: { name: 'Acme' } })
-  const partner_id = 'done' in partner ? partner.done.id : ''
+  const partner_id = 'done' in partner ? partner.done.partner.id : ''
   for (const { user_id, email } of [ana, bea])
     await hands.shared.db.query(
       `INSERT INTO users (id, email, name, password_hash, role, operator_role) VALUES ($1, $2, $2, 'x', 'operator', 'admin')`,

@@ -1,3 +1,4 @@
+import { refuse } from '../core/errors.ts'
 import { type IdKind, newId } from '../core/ids.ts'
 import type { Pool } from '../db/pool.ts'
 import { changePartner, insertPartner, type Partner, type PartnerChange, selectPartners } from './store.ts'
@@ -17,16 +18,19 @@ export function listPartners(shared: Shared): Promise<Partner[]> {
 
 export async function editPartner(shared: Shared, id: string, change: PartnerChange): Promise<Partner> {
   const partner = await changePartner(shared.db, id, change)
-  if (!partner) throw new Error(`No partner ${id}. See: trilho partners list`)
+  if (!partner) return noPartner(id)
   return partner
 }
+
+const noPartner = (id: string): never =>
+  refuse('object_not_found', { message: `No partner ${id}.`, shell: 'See: trilho partners list' })
 
 /** By its id; without one, the only partner there is. */
 export async function findPartner(shared: Shared, id: string | undefined): Promise<Partner> {
   const partners = await selectPartners(shared.db)
   if (id !== undefined) {
     const partner = partners.find((candidate) => candidate.id === id)
-    if (!partner) throw new Error(`No partner ${id}. See: trilho partners list`)
+    if (!partner) return noPartner(id)
     return partner
   }
   if (partners.length === 0)

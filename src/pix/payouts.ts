@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import type { PartnerActor } from '../core/actor.ts'
+import type { AnyoneOfPartner, PartnerActor } from '../core/actor.ts'
 import { crashPoint } from '../core/crash-point.ts'
 import { refuse } from '../core/errors.ts'
 import { type Money, UNITS_MAX } from '../core/money.ts'
@@ -51,7 +51,7 @@ export type PayoutOrder = {
   readonly idempotency_key: string
 }
 
-export const findPayout = (world: World, { partner_id }: PartnerActor, id: string): Promise<Payout> =>
+export const findPayout = (world: World, { partner_id }: AnyoneOfPartner, id: string): Promise<Payout> =>
   findOwned('payout', { id, partner_id }, () => selectPayout(world.db, { id, partner_id }))
 
 /** Asks the directory before anything is debited. Undefined: the key is well formed, but nobody holds it. */
@@ -171,7 +171,7 @@ function acceptance(
   actor: PartnerActor,
   held: Held,
   id: string,
-  { order, counterparty }: AcceptedRequest,
+  { order, counterparty, request_id = null }: AcceptedRequest,
 ) {
   const { partner_id } = actor
   const { customer_id } = order
@@ -183,7 +183,7 @@ function acceptance(
   if (gross > UNITS_MAX) refuse('amount_too_large', { param: 'amount' })
   const keeps = spendHeld(held, limited(order))
   assertCovered(held.account(accountOf(order))!, gross) // interface §4.1, rule 1
-  const payout = newPayout(world, actor, held.now, { id, order, counterparty })
+  const payout = newPayout(world, actor, held.now, { id, order, counterparty, request_id })
   // Whoever accepts it also sends it, at once: the row says so before anything is sent.
   const processing: Payout = { ...payout, status: 'processing', sequence: 2 }
   const event = (type: 'pix.payout.created' | 'pix.payout.processing', object: Payout) =>
@@ -212,11 +212,13 @@ function acceptance(
   }
 }
 
+type Accepted = Pick<Payout, 'id' | 'counterparty' | 'request_id'> & { readonly order: PayoutOrder }
+
 const newPayout = (
   world: World,
   actor: PartnerActor,
   now: Date,
-  { id, order, counterparty }: { id: string; order: PayoutOrder; counterparty: Counterparty },
+  { id, order, counterparty, request_id }: Accepted,
 ): Payout => ({
   id,
   partner_id: actor.partner_id,
@@ -237,6 +239,7 @@ const newPayout = (
   sequence: 1,
   created_at: now,
   completed_at: null,
+  request_id,
 })
 
 function refuseDeclared(): never {

@@ -19,8 +19,10 @@ import type { PayoutWorker } from './worker.ts'
 const { renderCounterparty, renderPayout } = contract
 
 export const pixRoutes = (worker: PayoutWorker): Handler[] => [
-  handle(contract.createPayout, async ({ world, actor, countLookup, query, body, bodyOf }) => {
-    const request = { order: readOrder(body), claim: claimOf(actor.key_id, OPERATION, body), bodyOf }
+  handle(contract.createPayout, async (call) => {
+    const { world, actor, countLookup, query, body, bodyOf, request_id } = call
+    const claim = claimOf(actor.key_id, OPERATION, body)
+    const request = { order: readOrder(body), claim, bodyOf, request_id }
     if (query.dry_run === 'true') {
       await countLookup()
       return replyToTried(await tryPayout(world, actor, request), ({ counterparty }) => ({

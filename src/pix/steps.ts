@@ -4,7 +4,9 @@ import { retryAfter } from '../db/due.ts'
 import { recordContradiction } from '../desk/contradictions.ts'
 import { endFollowUp, type FollowUp } from '../desk/resolutions.ts'
 import type { PixOutcome, PixStatus } from '../rails/pix/rail.ts'
+import { noSteps, type StepRecorder } from '../steps/recorder.ts'
 import type { World } from '../world.ts'
+import { endedAtOnce, heardOf } from './exchanges.ts'
 import { orderOf } from './order.ts'
 import { askAgainAfter } from './pace.ts'
 import { intendSend } from './sends.ts'
@@ -22,8 +24,13 @@ export type PayoutSteps = {
 /** Held by an open proposal: asked about, and nothing else. */
 const HELD_MS = 5000
 
-export function payoutSteps(world: World, log: Logger, tell: (settled: Settled) => void): PayoutSteps {
-  const at: Hands = { world, log, tell }
+export function payoutSteps(
+  world: World,
+  log: Logger,
+  tell: (settled: Settled) => void,
+  steps: StepRecorder = noSteps,
+): PayoutSteps {
+  const at: Hands = { world, log, tell, steps }
   return {
     send: (payout, ends) => send(at, payout, ends),
     lookAfter: (payout) => lookAfter(at, payout),
@@ -37,6 +44,8 @@ type Hands = {
   readonly log: Logger
   /** Told of every payout that has come to its end. */
   readonly tell: (settled: Settled) => void
+  /** Notes what was said, for people. */
+  readonly steps: StepRecorder
 }
 
 async function settle({ world, tell }: Hands, payout: Payout, outcome: FinalOutcome): Promise<Settled> {
@@ -73,20 +82,35 @@ async function hear(at: Hands, payout: Payout, outcome: PixOutcome): Promise<Set
 
 /** Never beyond the lease: whoever comes after must be able to count on that nobody sends any more. */
 async function send(at: Hands, payout: Payout, ends: number): Promise<Settled | undefined> {
-  const { world, log } = at
+  const { world, log, steps } = at
   crashPoint('before_send')
   if (performance.now() + world.rail_timeout_ms > ends) return undefined
   // A machine that was suspended finds its steady clock where it left it; the other one has gone on.
   if (world.clock.now() + world.rail_timeout_ms > payout.next_attempt_at.getTime()) return undefined
+  const heard = steps.begin(payout.id, 'sent')
   const outcome = await world.pix.send(orderOf(payout)).catch(unknown(log))
   crashPoint('after_send')
-  return hear(at, payout, outcome)
+  let settled: Settled | undefined
+  try {
+    settled = await hear(at, payout, outcome)
+  } finally {
+    // Of nearly all payouts there is nothing to note: their rows tell it.
+    if (!settled?.changed || !endedAtOnce(settled.payout)) heard(heardOf(outcome))
+  }
+  return settled
+}
+
+async function ask({ world, log, steps }: Hands, payout: Payout): Promise<PixStatus> {
+  const heard = steps.begin(payout.id, 'asked')
+  const status: PixStatus = await world.pix.status(orderOf(payout)).catch(unknown(log))
+  heard(heardOf(status))
+  return status
 }
 
 /** Ask first. Sending first could pay a second time. */
 async function lookAfter(at: Hands, payout: Payout): Promise<void> {
-  const { world, log } = at
-  const status: PixStatus = await world.pix.status(orderOf(payout)).catch(unknown(log))
+  const { world } = at
+  const status = await ask(at, payout)
   if (status.kind !== 'absent') return void (await hear(at, payout, status))
   const since = performance.now()
   const intent = await world.commit(intendSend(world, payout))
@@ -102,10 +126,10 @@ async function lookAfter(at: Hands, payout: Payout): Promise<void> {
 
 /** Decided by an operator: whether the rail tells the same. */
 async function compare(at: Hands, { resource_id }: FollowUp): Promise<void> {
-  const { world, log } = at
+  const { world } = at
   const payout = await payoutById(world.db, resource_id)
   if (!payout) return
-  const status: PixStatus = await world.pix.status(orderOf(payout)).catch(unknown(log))
+  const status = await ask(at, payout)
   // Completed on somebody's word, and the rail is sure that it never got it.
   if (status.kind === 'absent' && payout.status === 'completed')
     await recordContradiction(world, { rail: RAIL, object: payout, said: { kind: 'absent' } })

@@ -1,12 +1,13 @@
 import { columnsOf } from '../db/columns.ts'
 import { isUniqueViolation } from '../db/failure.ts'
-import { type ListSource, ofCustomer } from '../db/newest.ts'
+import { COUNTED, type ListSource, ofCustomer, type Param } from '../db/newest.ts'
 import type { Db } from '../db/pool.ts'
 import { endTime, isoTime, toldCheck } from '../events/store.ts'
 import type { Check, Template } from '../ledger/audit.ts'
 import { onceChecks } from '../ledger/claims-audit.ts'
 import { insertInto, rowSource, updateOf } from '../ledger/command.ts'
 import type { BankAccount } from '../rails/pix/rail.ts'
+import { isWaiting, type Unanswered } from '../steps/store.ts'
 
 /** Where a payout goes: the holder as the directory, or the caller, named it. The document is whole here, and only here. */
 export type Counterparty = { readonly name: string; readonly document: string } & (
@@ -36,6 +37,8 @@ export type Payout = {
   readonly sequence: number
   readonly created_at: Date
   readonly completed_at: Date | null
+  /** The call that made it; null: none is known. */
+  readonly request_id: string | null
 }
 
 export const isFinal = ({ status }: Pick<Payout, 'status'>): boolean =>
@@ -59,6 +62,7 @@ export const insertPayouts = insertInto('payouts', {
   next_attempt_at: 'timestamptz',
   sequence: 'integer',
   created_at: 'timestamptz',
+  request_id: 'text?',
 })
 
 export const payoutRow = (payout: Payout) => ({
@@ -110,8 +114,12 @@ export async function payoutById(db: Db, id: string): Promise<Payout | undefined
 const rareStatuses: Readonly<Record<string, readonly string[]>> = {
   pending: [`partner_id = $1 AND status = 'pending'`],
   processing: [`partner_id = $1 AND status = 'processing'`],
+  open: [`partner_id = $1 AND status = 'pending'`, `partner_id = $1 AND status = 'processing'`],
   failed: ['partner_id = $1 AND failure_code IS NOT NULL'],
 }
+
+const silentSince = (time: string | undefined, param: Param) =>
+  `status = 'processing' AND created_at < ${param(time)}::timestamptz AND NOT ${isWaiting('id')}`
 
 /** Completed payouts have no way of their own: they are nearly all. */
 export const payoutList: ListSource = {
@@ -121,6 +129,10 @@ export const payoutList: ListSource = {
     { by: ['idempotency_key'] },
     { by: ['end_to_end_id'] },
     {
+      by: ['silent_since'],
+      stretches: ({ silent_since }, param) => [`partner_id = $1 AND ${silentSince(silent_since, param)}`],
+    },
+    {
       by: ['customer_id', 'status'],
       stretches: ({ customer_id, status }, param) =>
         status === 'failed' ? [`${ofCustomer(customer_id, param)} AND failure_code IS NOT NULL`] : undefined,
@@ -129,7 +141,36 @@ export const payoutList: ListSource = {
     { by: ['customer_id'], stretches: ({ customer_id }, param) => [ofCustomer(customer_id, param)] },
     { by: [] },
   ],
+  conditions: {
+    status: (status, param) =>
+      status === 'open' ? `status IN ('pending', 'processing')` : `status = ${param(status)}`,
+    silent_since: silentSince,
+    amount_min: (units, param) => `amount >= ${param(units)}::bigint`,
+    amount_max: (units, param) => `amount <= ${param(units)}::bigint`,
+  },
 }
+
+/** How many are on their way, counted up to a point, and how many of them have been so since before that time. */
+export async function countOpenPayouts(
+  db: Db,
+  { partner_id, silent_since }: { partner_id: string; silent_since: Date },
+): Promise<{ open: number; silent: number }> {
+  const { rows } = await db.query({
+    name: 'count open payouts of partner',
+    text: `SELECT count(*)::integer AS open,
+        count(*) FILTER (WHERE status = 'processing' AND created_at < $2 AND NOT ${isWaiting('o.id')})::integer AS silent FROM (
+        (SELECT id, status, created_at FROM payouts WHERE partner_id = $1 AND status = 'pending' ORDER BY created_at, id LIMIT ${COUNTED})
+        UNION ALL
+        (SELECT id, status, created_at FROM payouts WHERE partner_id = $1 AND status = 'processing' ORDER BY created_at, id LIMIT ${COUNTED})
+      ) AS o`,
+    values: [partner_id, silent_since],
+  })
+  return rows[0]
+}
+
+/** Whether a payout is on its way for longer than it should be. */
+export const isLate = ({ status, created_at }: Pick<Payout, 'status' | 'created_at'>, silent_since: Date) =>
+  status === 'processing' && created_at < silent_since
 
 /** Contract of the ledger: accepted, then completed or returned. */
 export const payoutTemplate: Template = {
@@ -152,6 +193,27 @@ export const payoutTemplate: Template = {
 
 /** Debited and not yet at its end. */
 export const openPayouts = `SELECT customer_id, 'BRL' AS asset, amount::numeric + fee AS amount FROM payouts WHERE status IN ('pending', 'processing')`
+
+/** Payouts of a partner that were accepted before, and that the network has said nothing of. */
+export async function unansweredPayouts(
+  db: Db,
+  { partner_id, before }: { partner_id: string; before: Date },
+): Promise<Unanswered[]> {
+  const { rows } = await db.query({
+    name: 'unanswered payouts',
+    text: `SELECT 'pix' AS rail, 'BRL' AS asset, count(*)::integer AS count, sum(amount + fee) AS amount, min(created_at) AS since
+      FROM (SELECT id, amount, fee, created_at FROM payouts WHERE partner_id = $1 AND status = 'processing' AND created_at < $2
+        AND NOT ${isWaiting('payouts.id')} ORDER BY created_at DESC, id DESC LIMIT 1000) AS open HAVING count(*) > 0`,
+    values: [partner_id, before],
+  })
+  return rows
+}
+
+/** Those of these ids that ended, for the sums of their day. */
+export const endedPayouts = (
+  ids: string,
+): string => `SELECT partner_id, 'pix' AS kind, 'BRL' AS asset, '' AS to_asset, status = 'completed' AS completed,
+  amount, fee, created_at, completed_at AS ended_at FROM payouts WHERE id = ANY(${ids}) AND completed_at IS NOT NULL`
 
 /** As renderCounterparty masks it. */
 const maskedDocument = (document: string) => `CASE length(${document})

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { type Due, takeDue } from '../db/due.ts'
 import { openWorker } from '../db/worker.ts'
 import { takeFollowUps } from '../desk/resolutions.ts'
+import { noSteps, type StepRecorder } from '../steps/recorder.ts'
 import type { World } from '../world.ts'
 import type { Watch } from './responses.ts'
 import type { Settled } from './settle.ts'
@@ -38,10 +39,10 @@ const asked: Due = { ...payouts, name: 'payouts asked', where: `${OPEN} AND atte
 export function openPayoutWorker(
   world: World,
   log: Logger,
-  { follows }: { readonly follows: boolean } = { follows: true },
+  { follows = true, steps = noSteps }: { readonly follows?: boolean; readonly steps?: StepRecorder } = {},
 ): PayoutWorker {
   const watches = openWatches()
-  const { send, lookAfter, compare } = payoutSteps(world, log, watches.tell)
+  const { send, lookAfter, compare } = payoutSteps(world, log, watches.tell, steps)
 
   const common = { log, at_once: AT_ONCE, stop_ms: world.rail_timeout_ms }
   const follow = (due: Due) =>

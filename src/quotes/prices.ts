@@ -1,4 +1,4 @@
-import type { PartnerActor } from '../core/actor.ts'
+import type { AnyoneOfPartner } from '../core/actor.ts'
 import { refuse } from '../core/errors.ts'
 import { PRICE_DECIMALS } from '../core/price.ts'
 import type { FedPair, FedPrices } from '../rails/prices/feed.ts'
@@ -74,7 +74,7 @@ export type CurrentPrice = {
   readonly fresh: boolean
 }
 
-export async function currentPrices(world: World, { partner_id }: PartnerActor): Promise<CurrentPrice[]> {
+export async function currentPrices(world: World, { partner_id }: AnyoneOfPartner): Promise<CurrentPrice[]> {
   const now = new Date(world.clock.now())
   const { spread_bps, price_max_age_ms } = world.quoting
   const set = await world.set_prices.current(world.db, partner_id, now)

@@ -1,4 +1,4 @@
-import type { PartnerActor } from '../core/actor.ts'
+import type { AnyoneOfPartner, PartnerActor } from '../core/actor.ts'
 import { refuse } from '../core/errors.ts'
 import { isId } from '../core/ids.ts'
 import type { Asset } from '../core/money.ts'
@@ -37,9 +37,10 @@ export type QuoteOrder = {
   readonly amount_asset: Asset
   readonly amount_type: AmountType
   readonly partner_fee_bps: number
+  readonly request_id?: string
 }
 
-export const findQuote = (world: World, { partner_id }: PartnerActor, id: string): Promise<Quote> =>
+export const findQuote = (world: World, { partner_id }: AnyoneOfPartner, id: string): Promise<Quote> =>
   findOwned('quote', { id, partner_id }, () => quoteById(world.db, id))
 
 /** As a caller sends it. */
@@ -128,6 +129,7 @@ export function lockQuote(
         created_at: held.now,
         expires_at: new Date(held.now.getTime() + VALID_MS),
         trade_id: null,
+        request_id: order.request_id ?? null,
       }
       return { writes: [writeTo(insertQuotes, quote)], result: quote }
     },

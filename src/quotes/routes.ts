@@ -15,19 +15,19 @@ import { executeQuote, findTrade, tryExecute } from './trades.ts'
 const { renderFailure, renderMarketPrice, renderQuote, renderTrade } = contract
 
 export const quotesRoutes = (treasury: TreasuryWorker): Handler[] => [
-  handle(contract.createQuote, async ({ world, actor, body }) => {
-    const quote = await createQuote(world, actor, readRequest(body))
+  handle(contract.createQuote, async ({ world, actor, body, request_id }) => {
+    const quote = await createQuote(world, actor, { ...readRequest(body), request_id })
     return renderQuote(quote, quote.created_at.getTime())
   }),
 
-  handle(contract.executeQuote, async ({ world, actor, params, query }) => {
+  handle(contract.executeQuote, async ({ world, actor, params, query, request_id }) => {
     if (query.dry_run === 'true') {
       const tried = await tryExecute(world, actor, params.quote_id, treasury)
       const { from_asset: asset, partner_fee, service_fee } = tried.trade
       const would_fail = renderFailure(tried.trade) ?? undefined
       return replyToDryRun({ ...tried, asset, fee: partner_fee + service_fee }, { would_fail })
     }
-    const { trade, replayed } = await executeQuote(world, actor, params.quote_id, treasury)
+    const { trade, replayed } = await executeQuote(world, actor, params.quote_id, treasury, request_id)
     return new StoredReply({ status: 201, body: JSON.stringify(renderTrade(trade)) }, replayed)
   }),
 

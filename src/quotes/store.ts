@@ -33,6 +33,8 @@ export type Quote = Terms & {
   readonly created_at: Date
   readonly expires_at: Date
   readonly trade_id: string | null
+  /** The call that made it; null: none is known. */
+  readonly request_id: string | null
 }
 
 export type Trade = Terms & {
@@ -42,6 +44,7 @@ export type Trade = Terms & {
   readonly failure_code: string | null
   readonly quote_expires_at: Date
   readonly created_at: Date
+  readonly request_id: string | null
 }
 
 const terms = {
@@ -67,6 +70,7 @@ export const insertQuotes = insertInto('quotes', {
   price_source: 'text',
   created_at: 'timestamptz',
   expires_at: 'timestamptz',
+  request_id: 'text?',
 })
 
 export const insertTrades = insertInto('trades', {
@@ -77,6 +81,7 @@ export const insertTrades = insertInto('trades', {
   failure_code: 'text?',
   quote_expires_at: 'timestamptz',
   created_at: 'timestamptz',
+  request_id: 'text?',
 })
 
 export const quoteRows = rowSource<Quote>(
@@ -133,6 +138,13 @@ export const quoteList = (now: Date): ListSource => ({
         : `trade_id IS NULL AND expires_at ${status === 'expired' ? '<=' : '>'} ${param(now)}`,
   },
 })
+
+/** Those of these ids, for the sums of their day. A trade ends when it is made: it takes no time. */
+export const endedTrades = (
+  ids: string,
+): string => `SELECT partner_id, 'conversions' AS kind, from_asset AS asset, to_asset, status = 'completed' AS completed,
+  from_amount AS amount, partner_fee + service_fee AS fee, NULL::timestamptz AS created_at, created_at AS ended_at
+  FROM trades WHERE id = ANY(${ids})`
 
 /** Completed trades have no way of their own: they are nearly all. */
 export const tradeList: ListSource = {

@@ -1,4 +1,4 @@
-import type { PartnerActor } from '../core/actor.ts'
+import type { AnyoneOfPartner, PartnerActor } from '../core/actor.ts'
 import { refuse } from '../core/errors.ts'
 import { UNITS_MAX } from '../core/money.ts'
 import { findOwned } from '../core/owned.ts'
@@ -30,7 +30,7 @@ export type Executed =
   | { readonly kind: 'made'; readonly trade: Trade }
   | { readonly kind: 'existing'; readonly trade_id: string }
 
-export const findTrade = (world: World, { partner_id }: PartnerActor, id: string): Promise<Trade> =>
+export const findTrade = (world: World, { partner_id }: AnyoneOfPartner, id: string): Promise<Trade> =>
   findOwned('trade', { id, partner_id }, () => tradeById(world.db, id))
 
 /** What the quote became; `replayed`: for somebody before. */
@@ -39,10 +39,11 @@ export async function executeQuote(
   actor: PartnerActor,
   quote_id: string,
   treasury: TreasuryWorker,
+  request_id: string | null = null,
 ): Promise<{ trade: Trade; replayed: boolean }> {
   const quote = await findQuote(world, actor, quote_id)
   // Also one that was executed before goes through the door: what is repeated must be there to stay.
-  const done = await world.commit(execute(world, actor, quote, await treasury.room()))
+  const done = await world.commit(execute(world, actor, quote, await treasury.room(), request_id))
   if (done.kind === 'made') return { trade: done.trade, replayed: false }
   return { trade: await tradeOf(world, done), replayed: true }
 }
@@ -55,6 +56,7 @@ export function execute(
   actor: PartnerActor,
   { id: quote_id, customer_id, from_asset, to_asset }: Quote,
   room: Room,
+  request_id: string | null = null,
 ): Command<Executed> {
   const { partner_id } = actor
   const id = world.newId('trade')
@@ -92,6 +94,7 @@ export function execute(
         failure_code: fits ? null : 'treasury_limit',
         quote_expires_at: expires_at,
         created_at: held.now,
+        request_id,
       }
       return {
         movements: fits ? [movement] : [],

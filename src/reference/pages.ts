@@ -1,5 +1,12 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { type ErrorCode, type ErrorType, errorCodes, errors, Refusal } from '../core/errors.ts'
+import {
+  consoleErrorCodes,
+  type ErrorCode,
+  type ErrorType,
+  errorCodes,
+  errors,
+  Refusal,
+} from '../core/errors.ts'
 import { commonErrors, repeats } from '../http/endpoint.ts'
 import { pageSecurityPolicy } from '../http/headers.ts'
 import { icon, script, style } from './assets.ts'
@@ -18,7 +25,10 @@ export function registerPages(app: FastifyInstance, options: { openapi: () => Op
   const errorIndex = once(renderErrorIndex)
   const description = once(() => JSON.stringify(openapi()))
   const errorPages = new Map(
-    errorCodes.map((code) => [code as string, once(() => renderErrorPage(code, openapi()))]),
+    [...errorCodes, ...consoleErrorCodes].map((code) => [
+      code as string,
+      once(() => renderErrorPage(code, openapi())),
+    ]),
   )
 
   app.get('/', async (_, reply) => reply.redirect('/docs', 302))
@@ -290,7 +300,7 @@ const typeTitles: Readonly<Record<ErrorType, readonly [title: string, about: str
 
 const advice: Readonly<Record<ErrorType, string>> = {
   authentication_error:
-    'Check which key your program really sends, and of which environment it is. Wrong keys are counted per address, so stop retrying and fix the key first. The operator of the service makes new keys, and sets their scopes and addresses.',
+    'Check which key your program really sends, and of which environment it is. Wrong keys are counted per address, so stop retrying and fix the key first. New keys are made in the console, where their scopes and addresses are set too.',
   permission_error:
     'Repeating the call does not help. Use a key that is allowed to make it, or ask the operator of the service for the scope or for the block to be lifted.',
   invalid_request_error:

@@ -73,11 +73,12 @@ export function openRequestRecorder(options: RecorderOptions): RequestRecorder {
 
   return {
     record({ by, elapsed_ms, ...answered }) {
-      const { world, partner_id, key_id } = by
+      const { world, partner_id, key_id, last_four = null } = by
       const row: Waiting = {
         ...answered,
         partner_id,
         api_key_id: key_id,
+        key_last_four: last_four,
         duration_ms: Math.round(elapsed_ms),
         created_at: new Date(world.clock.now() - elapsed_ms),
       }

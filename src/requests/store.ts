@@ -2,7 +2,7 @@ import { idPrefixes, timeOfId } from '../core/ids.ts'
 import type { GoOn } from '../db/chore.ts'
 import { columnsOf } from '../db/columns.ts'
 import type { LookoutSource } from '../db/lookout.ts'
-import type { ListSource } from '../db/newest.ts'
+import type { ListSource, Param } from '../db/newest.ts'
 import { type Db, type Pool, transaction } from '../db/pool.ts'
 
 export type LoggedRequest = {
@@ -16,6 +16,8 @@ export type LoggedRequest = {
   readonly duration_ms: number
   readonly address: string
   readonly object_id: string | null
+  /** The end of the value of the key that was used, where it is known. */
+  readonly key_last_four: string | null
   readonly created_at: Date
   readonly position: bigint
 }
@@ -32,6 +34,7 @@ const written = {
   address: 'text',
   object_id: 'text',
   created_at: 'timestamptz',
+  key_last_four: 'text',
 } as const satisfies Partial<Record<keyof LoggedRequest, string>>
 
 const names = Object.keys(written) as (keyof typeof written)[]
@@ -59,10 +62,21 @@ export function insertRequests(
   })
 }
 
+/** What was refused is the smaller part, and has indexes of its own. */
+const REFUSED = 'partner_id = $1 AND error_code IS NOT NULL'
+const refusedWith = (code: string, param: Param) => `${REFUSED} AND error_code = ${param(code)}`
+
 export const requestList: ListSource = {
   table: 'requests',
   columns: columnsOf('requests'),
-  walks: [{ by: ['status'] }, { by: ['api_key_id'] }, { by: [] }],
+  walks: [
+    { by: ['status'] },
+    { by: ['error_code'], stretches: ({ error_code }, param) => [refusedWith(error_code!, param)] },
+    { by: ['api_key_id'] },
+    { by: ['refused'], stretches: () => [REFUSED] },
+    { by: [] },
+  ],
+  conditions: { refused: () => 'error_code IS NOT NULL' },
 }
 
 export async function requestById(
@@ -75,6 +89,27 @@ export async function requestById(
     values: [where.id, where.partner_id],
   })
   return rows[0]
+}
+
+export async function partnerOfRequest(db: Db, id: string): Promise<string | undefined> {
+  const { rows } = await db.query('SELECT partner_id FROM requests WHERE id = $1', [id])
+  return rows[0]?.partner_id
+}
+
+/** How often a value of a key was used since then, counted among the last ten thousand calls of that key. */
+export async function callsWith(
+  db: Db,
+  value: { readonly partner_id: string; readonly api_key_id: string; readonly last_four: string },
+  since: Date,
+): Promise<number> {
+  const { rows } = await db.query({
+    name: 'calls with a value of a key',
+    text: `SELECT count(*)::integer AS n FROM (SELECT key_last_four FROM requests
+        WHERE partner_id = $1 AND api_key_id = $2 AND created_at >= $4 ORDER BY created_at DESC, id DESC LIMIT 10000) AS made
+      WHERE key_last_four = $3`,
+    values: [value.partner_id, value.api_key_id, value.last_four, since],
+  })
+  return rows[0].n
 }
 
 /** A page of whoever follows the log. With `stopped_at` there may be more, from right behind it. */

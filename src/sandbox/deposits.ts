@@ -1,4 +1,4 @@
-import type { PartnerActor } from '../core/actor.ts'
+import type { AnyoneOfPartner } from '../core/actor.ts'
 import { refuse } from '../core/errors.ts'
 import { isId } from '../core/ids.ts'
 import type { Money } from '../core/money.ts'
@@ -12,7 +12,7 @@ export type TestMoney = { readonly customer_id: string; readonly money: Money }
 /** Test money, as much as a partner likes: each call credits again. */
 export async function depositTestMoney(
   world: World,
-  actor: PartnerActor,
+  actor: AnyoneOfPartner,
   { customer_id, money }: TestMoney,
 ): Promise<Deposit> {
   if (!isId('customer', customer_id)) refuse('customer_not_found', { param: 'customer_id' })

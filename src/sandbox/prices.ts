@@ -1,4 +1,4 @@
-import type { PartnerActor } from '../core/actor.ts'
+import type { AnyoneOfPartner } from '../core/actor.ts'
 import { worldOf } from '../keys/keys.ts'
 import { type FedPair, type FedPrice, type FedPrices, fedPairs } from '../rails/prices/feed.ts'
 import type { SetPrices, World } from '../world.ts'
@@ -28,7 +28,7 @@ function pricesOf(find: (pair: FedPair) => SetPrice | undefined, now: Date): Fed
 export type PriceOrder = { readonly pair: FedPair; readonly price: bigint; readonly age_seconds: number }
 
 /** A price without an age is always as new as the moment it is looked at. */
-export async function setPrice(world: World, actor: PartnerActor, order: PriceOrder): Promise<void> {
+export async function setPrice(world: World, actor: AnyoneOfPartner, order: PriceOrder): Promise<void> {
   const { pair, price, age_seconds } = order
   const observed_at = age_seconds === 0 ? null : new Date(world.clock.now() - age_seconds * 1000)
   await savePrice(worldOf(actor, world).db, { id: setPriceId(actor.partner_id, pair), price, observed_at })

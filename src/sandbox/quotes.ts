@@ -1,4 +1,4 @@
-import type { PartnerActor } from '../core/actor.ts'
+import type { AnyoneOfPartner } from '../core/actor.ts'
 import { refuse } from '../core/errors.ts'
 import { onBehalfOf } from '../keys/keys.ts'
 import { type Command, writeTo } from '../ledger/command.ts'
@@ -8,7 +8,7 @@ import type { World } from '../world.ts'
 import { markExpired } from './store.ts'
 
 /** In the sandbox nobody has to wait for 30 seconds to see what happens after them. */
-export async function expireQuote(world: World, actor: PartnerActor, quote_id: string): Promise<Quote> {
+export async function expireQuote(world: World, actor: AnyoneOfPartner, quote_id: string): Promise<Quote> {
   const { id } = await findQuote(world, actor, quote_id)
   return world.commit(onBehalfOf(actor, expiry(actor.partner_id, id)))
 }

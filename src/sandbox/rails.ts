@@ -1,4 +1,4 @@
-import type { PartnerActor } from '../core/actor.ts'
+import type { AnyoneOfPartner } from '../core/actor.ts'
 import { refuse } from '../core/errors.ts'
 import { onBehalfOf } from '../keys/keys.ts'
 import { type Step, stepTransfer } from '../onchain/settle.ts'
@@ -12,20 +12,24 @@ import { endToEndId } from '../rails/pix/simulated.ts'
 import type { World } from '../world.ts'
 
 /** In the sandbox a partner may play the rail: it says how a payout or a transfer ends. Told twice, it is the same. */
-export async function completePayout(world: World, actor: PartnerActor, payout_id: string): Promise<Payout> {
+export async function completePayout(
+  world: World,
+  actor: AnyoneOfPartner,
+  payout_id: string,
+): Promise<Payout> {
   const payout = await findPayout(world, actor, payout_id)
   const end_to_end_id = endToEndId({ send_id: payout.send_id, sent_at: payout.created_at })
   return endPayout(world, actor, payout, { kind: 'settled', end_to_end_id })
 }
 
-export async function failPayout(world: World, actor: PartnerActor, payout_id: string): Promise<Payout> {
+export async function failPayout(world: World, actor: AnyoneOfPartner, payout_id: string): Promise<Payout> {
   const payout = await findPayout(world, actor, payout_id)
   return endPayout(world, actor, payout, { kind: 'refused', rail_code: 'DS04' })
 }
 
 async function endPayout(
   world: World,
-  actor: PartnerActor,
+  actor: AnyoneOfPartner,
   payout: Payout,
   outcome: FinalOutcome,
 ): Promise<Payout> {
@@ -36,7 +40,7 @@ async function endPayout(
 
 export async function confirmTransfer(
   world: World,
-  actor: PartnerActor,
+  actor: AnyoneOfPartner,
   transfer_id: string,
 ): Promise<Transfer> {
   const transfer = await findTransfer(world, actor, transfer_id)
@@ -50,7 +54,7 @@ export async function confirmTransfer(
 
 export async function failTransfer(
   world: World,
-  actor: PartnerActor,
+  actor: AnyoneOfPartner,
   transfer_id: string,
 ): Promise<Transfer> {
   const transfer = await findTransfer(world, actor, transfer_id)
@@ -65,7 +69,7 @@ export async function failTransfer(
 /** Whatever steps are missing are taken, up to the end. */
 async function endTransfer(
   world: World,
-  actor: PartnerActor,
+  actor: AnyoneOfPartner,
   transfer: Transfer,
   end: 'confirmed' | 'failed',
   steps: readonly Step[],

@@ -1,10 +1,11 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { refuse } from '../core/errors.ts'
 import type { Sealer } from '../core/seal.ts'
 import { type Db, transaction } from '../db/pool.ts'
 import { sealInForce } from '../db/sealing.ts'
 import type { Shared } from '../partners/partners.ts'
 import { randomGroups } from './password.ts'
-import { endOthers } from './sessions.ts'
+import { endOthers, renewSession } from './sessions.ts'
 import {
   deleteFactor,
   type Factor,
@@ -12,6 +13,7 @@ import {
   lockUser,
   markConfirmed,
   replaceRecoveryCodes,
+  type SessionOrigin,
   sealedFor,
   selectFactor,
   type User,
@@ -34,6 +36,11 @@ export type OwnAct =
   | 'sign_in'
   | 'sign_out'
   | 'renew_password'
+  | 'change_profile'
+  | 'end_session'
+  | 'end_other_sessions'
+  | 'use_invitation'
+  | 'use_reset'
   | 'confirm_factor'
   | 'disable_factor'
   | 'renew_recovery_codes'
@@ -42,10 +49,27 @@ export type OwnAct =
 export type Note = (
   tx: Db,
   action: OwnAct,
-  who: { readonly user: Pick<User, 'id' | 'email'>; readonly session_id?: string },
+  who: { readonly user: Pick<User, 'id' | 'email' | 'partner_id'>; readonly session_id?: string },
+  what?: { readonly before?: unknown; readonly after?: unknown },
 ) => Promise<unknown>
 
-export type NotedTeam = Team & { readonly note: Note }
+export type NotedTeam = Team & {
+  readonly note: Note
+  /** Where a session is opened from, if that is known. */
+  readonly origin?: SessionOrigin
+  /** Throws when whoever asked is signed in no more. Asked where the person is held: what ends a session holds it too. */
+  stillHere?(tx: Db): Promise<void>
+}
+
+/** Somebody about themselves. */
+export async function holdSelf(
+  tx: Db,
+  { stillHere }: Pick<NotedTeam, 'stillHere'>,
+  { id }: Pick<User, 'id'>,
+): Promise<void> {
+  await lockUser(tx, id)
+  await stillHere?.(tx)
+}
 
 const SEED_BYTES = 20
 const STEP_SECONDS = 30
@@ -103,7 +127,7 @@ export async function findFactor(db: Db, user_id: string) {
 }
 
 /** Whether the code is right, which uses it up: a step counts once, and so does a recovery code. */
-async function useCode(
+export async function useCode(
   tx: Db,
   team: Team,
   factor: Factor & { readonly now: number },
@@ -142,32 +166,57 @@ export async function judgeCode(
 export type Enrolment = { readonly secret: string; readonly uri: string }
 
 /** A seed for the person's device. It does not count before `confirmFactor`. */
-export function beginFactor(team: Team, user: User): Promise<Enrolment> {
+export function beginFactor(team: Team & Pick<NotedTeam, 'stillHere'>, user: User): Promise<Enrolment> {
   const seed = randomBytes(SEED_BYTES)
   return transaction(team.db, async (tx) => {
-    await lockUser(tx, user.id)
+    await holdSelf(tx, team, user)
     const sealed = await sealInForce(tx, team.sealer, seed, sealedFor(user.id))
-    if (!(await insertFactor(tx, user.id, sealed)))
-      throw new Error('You have a second factor already. To replace it, first run: trilho factor disable')
+    if (!(await insertFactor(tx, user.id, sealed))) refuse('factor_exists')
     const secret = base32(seed)
     return { secret, uri: uriOf(user.email, secret) }
   })
 }
 
 /** The device has the seed: from now on it counts, and sessions from before end, but the one that is named. */
-export function confirmFactor(team: NotedTeam, user: User, code: string, token?: string): Promise<string[]> {
+export const confirmFactor = (team: NotedTeam, user: User, code: string, token?: string): Promise<string[]> =>
+  confirm(team, user, code, async (tx) => void (await endOthers(tx, user.id, token)))
+
+/** The same in a browser: a code was shown, so its session goes on under another token. */
+export async function confirmFactorInBrowser(
+  team: NotedTeam,
+  user: User,
+  code: string,
+  token: string,
+): Promise<{ readonly recovery_codes: string[]; readonly token: string }> {
+  let renewed = token
+  const recovery_codes = await confirm(team, user, code, async (tx) => {
+    await endOthers(tx, user.id, token)
+    renewed = await renewSession(tx, token)
+  })
+  return { recovery_codes, token: renewed }
+}
+
+function confirm(
+  team: NotedTeam,
+  user: User,
+  code: string,
+  settleSessions: (tx: Db) => Promise<void>,
+): Promise<string[]> {
   return transaction(team.db, async (tx) => {
-    await lockUser(tx, user.id)
+    await holdSelf(tx, team, user)
     const factor = await selectFactor(tx, user.id)
-    if (!factor || factor.confirmed_at)
-      throw new Error('There is no second factor to confirm. Begin with: trilho factor enroll')
+    if (factor?.confirmed_at) refuse('factor_exists')
+    if (!factor)
+      return refuse('invalid_request', { message: 'There is no second factor to confirm. Begin again.' })
     const step = stepsOf(open(team, factor), factor.now, bare(code)).at(-1)
     if (step === undefined)
-      throw new Error(
-        'This is not the code of the new second factor, which does not count yet. See that the clock of your device is right, and try again.',
-      )
+      return refuse('invalid_request', {
+        param: 'code',
+        message:
+          'This is not the code of the new second factor, which does not count yet. See that the clock of your device is right, and try again.',
+      })
     await markConfirmed(tx, user.id, step)
-    await endOthers(tx, user.id, token)
+    await settleSessions(tx)
     const codes = await newRecoveryCodes(tx, user.id)
     await team.note(tx, 'confirm_factor', { user })
     return codes
@@ -176,19 +225,20 @@ export function confirmFactor(team: NotedTeam, user: User, code: string, token?:
 
 export function disableFactor(team: NotedTeam, user: User, token?: string): Promise<void> {
   return transaction(team.db, async (tx) => {
-    await lockUser(tx, user.id)
-    if (!(await deleteFactor(tx, user.id))) throw new Error('You have no second factor.')
+    await holdSelf(tx, team, user)
+    if (!(await deleteFactor(tx, user.id))) refuse('factor_needed', { message: NO_FACTOR })
     await endOthers(tx, user.id, token)
     await team.note(tx, 'disable_factor', { user })
   })
 }
 
+const NO_FACTOR = 'You have no second factor. Set one up first.'
+
 /** Those from before work no longer. */
 export function renewRecoveryCodes(team: NotedTeam, user: User): Promise<string[]> {
   return transaction(team.db, async (tx) => {
-    await lockUser(tx, user.id)
-    if (!(await findFactor(tx, user.id)))
-      throw new Error('You have no second factor. To add one: trilho factor enroll')
+    await holdSelf(tx, team, user)
+    if (!(await findFactor(tx, user.id))) refuse('factor_needed', { message: NO_FACTOR })
     const codes = await newRecoveryCodes(tx, user.id)
     await team.note(tx, 'renew_recovery_codes', { user })
     return codes

@@ -1,5 +1,8 @@
 import { randomInt } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
+import { refuse } from '../core/errors.ts'
+import { codePoints } from '../core/text.ts'
+import { isCommon } from './common-passwords.ts'
 
 /** 32 characters that are not taken for each other: five bits each. */
 const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789'
@@ -22,3 +25,18 @@ export const NOBODYS_HASH =
 
 export const passwordFits = (password_hash: string, password: string): Promise<boolean> =>
   verify(password_hash, password)
+
+export const PASSWORD_LENGTH = { least: 12, most: 128 } as const
+
+/** Of what a person chooses. Those that are made here are random. */
+export function assertGoodPassword(password: string, email: string, param = 'password'): void {
+  const { least, most } = PASSWORD_LENGTH
+  const length = codePoints(password)
+  const wrong =
+    length < least || length > most
+      ? `A password has ${least} to ${most} characters; this one has ${length}.`
+      : isCommon(password)
+        ? 'This password is one of those that are guessed first. Choose another one.'
+        : password.toLowerCase() === email.toLowerCase() && 'A password is not the e-mail address.'
+  if (wrong) refuse('invalid_request', { param, message: wrong })
+}

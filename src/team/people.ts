@@ -1,24 +1,36 @@
-import { type OperatorActor, type OperatorRole, operatorRoles } from '../core/actor.ts'
+import {
+  type OperatorActor,
+  type OperatorRole,
+  operatorRoles,
+  type PartnerRole,
+  type PersonActor,
+  partnerRoles,
+} from '../core/actor.ts'
+import { Refusal, refuse } from '../core/errors.ts'
 import { isUniqueViolation } from '../db/failure.ts'
 import type { Db } from '../db/pool.ts'
-import { hashPassword, newPassword } from './password.ts'
+import { hashPassword, NOBODYS_HASH, newPassword } from './password.ts'
 import { subjectOf } from './sign-in.ts'
 import {
   changeRole,
   deleteFactor,
   deleteFailures,
+  deleteLinksOf,
   deleteSessions,
+  type FoundSession,
   insertUser,
   lockHighest,
   lockUser,
+  markRemoved,
+  personOfSession,
+  selectColleague,
   selectUser,
   setPassword,
+  shutKeys,
   type User,
 } from './store.ts'
 
 /** People: of a partner, or of the operator. What is done to them runs in the transaction that is handed in. */
-export const partnerRoles = ['owner', 'member'] as const
-export type PartnerRole = (typeof partnerRoles)[number]
 /** What a person may do, in one word. The first of each list may do everything. */
 export type PersonRole = PartnerRole | OperatorRole
 
@@ -38,37 +50,54 @@ export type WithPassword = { readonly user: User; readonly password: string }
 export const isOperatorRole = (role: string): role is OperatorRole =>
   operatorRoles.includes(role as OperatorRole)
 
+type Roles = Pick<User, 'role' | 'operator_role' | 'partner_role'>
+
 /** An operator without a role was made by the version before, beside the rules of this one: it looks until two raise it. */
-export function roleOf({ role, operator_role }: Pick<User, 'role' | 'operator_role'>): PersonRole {
-  return role === 'operator' ? (operator_role ?? 'reader') : role
+export function roleOf({ role, operator_role, partner_role }: Roles): PersonRole {
+  if (role === 'operator') return operator_role ?? 'reader'
+  return role === 'owner' ? role : (partner_role ?? 'viewer')
 }
 
-/** In the two columns that hold it. */
-const columnsOfRole = (role: PersonRole): Pick<User, 'role' | 'operator_role'> =>
-  isOperatorRole(role) ? { role: 'operator', operator_role: role } : { role, operator_role: null }
+/** In the columns that hold it. */
+const columnsOfRole = (role: PersonRole): Roles => {
+  if (isOperatorRole(role)) return { role: 'operator', operator_role: role, partner_role: null }
+  if (role === 'owner') return { role, operator_role: null, partner_role: null }
+  return { role: 'member', operator_role: null, partner_role: role }
+}
 
 /** Of `newActivation`. */
 const bytesOf = (activation_hash: string | undefined) =>
   activation_hash === undefined ? null : Buffer.from(activation_hash, 'hex')
 
 export async function createUser(tx: Db, wanted: NewUser): Promise<WithPassword> {
-  const email = wanted.email.toLowerCase()
-  if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)) throw new Error(`${wanted.email} is not an e-mail address.`)
-  assertRoleFits(wanted, wanted.role)
   const password = newPassword()
-  const password_hash = await hashPassword(password)
+  return { user: await addUser(tx, wanted, await hashPassword(password)), password }
+}
+
+/** In the one spelling under which it is known. */
+export function emailIn(text: string): string {
+  if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text))
+    refuse('invalid_request', { param: 'email', message: `${text} is not an e-mail address.` })
+  return text.toLowerCase()
+}
+
+/** Somebody with a password of their own choice. */
+export async function addUser(tx: Db, wanted: NewUser, password_hash: string): Promise<User> {
+  const email = emailIn(wanted.email)
+  assertRoleFits(wanted, wanted.role)
   try {
-    const user = await insertUser(tx, {
+    return await insertUser(tx, {
       ...wanted,
       ...columnsOfRole(wanted.role),
       email,
       password_hash,
       activation_hash: bytesOf(wanted.activation_hash),
     })
-    return { user, password }
   } catch (error) {
     if (isUniqueViolation(error, 'users_email'))
-      throw new Error(`A user with the e-mail ${email} exists already.`)
+      refuse(wanted.partner_id === null ? 'not_possible' : 'user_exists', {
+        message: `A user with the e-mail ${email} exists already.`,
+      })
     throw error
   }
 }
@@ -79,17 +108,77 @@ export async function resetPassword(tx: Db, email: string, activation?: string):
   const hashes = { password_hash: await hashPassword(password), activation_hash: bytesOf(activation) }
   const user = (await setPassword(tx, email.toLowerCase(), hashes)) ?? throwUnknown(email)
   await deleteSessions(tx, user.id)
+  await deleteLinksOf(tx, user)
   await deleteFailures(tx, subjectOf(email))
   return { user, password }
 }
 
-/** For somebody who lost both the device and the recovery codes. */
+/** Whatever the password was, it is so no longer; a link lets its person choose another one. */
+export async function voidPassword(tx: Db, user: User): Promise<void> {
+  await setPassword(tx, user.email, { password_hash: NOBODYS_HASH, activation_hash: null })
+  await deleteSessions(tx, user.id)
+  await deleteLinksOf(tx, user)
+}
+
+/** For somebody who lost both the device and the recovery codes. Who is let in by another's word makes no keys for a day. */
 export async function resetFactor(tx: Db, email: string): Promise<User> {
   const user = await findUser(tx, email)
   await lockUser(tx, user.id)
-  if (!(await deleteFactor(tx, user.id))) throw new Error(`${user.email} has no second factor.`)
+  if (!(await deleteFactor(tx, user.id)))
+    refuse('not_possible', { message: `${user.email} has no second factor.` })
   await deleteSessions(tx, user.id)
+  await deleteLinksOf(tx, user)
+  await shutKeys(tx, user.id)
   return user
+}
+
+/** Nobody signs in as this person any more. The e-mail is free; the id stays, for the log names it. */
+export async function removeUser(tx: Db, email: string): Promise<User> {
+  const { partner_id } = await findUser(tx, email)
+  const highest = await lockHighest(tx, partner_id)
+  const user = await findUser(tx, email)
+  await lockUser(tx, user.id)
+  if (highest.length === 1 && highest[0]!.id === user.id) throw lastOf(user)
+  const lowest = partner_id === null ? 'reader' : 'viewer'
+  await markRemoved(tx, { id: user.id, ...columnsOfRole(lowest), password_hash: NOBODYS_HASH })
+  await deleteFactor(tx, user.id)
+  await deleteLinksOf(tx, user)
+  await deleteSessions(tx, user.id)
+  await deleteFailures(tx, subjectOf(user.email))
+  return user
+}
+
+/** Another one of a partner's team, for one of its owners to change. */
+export async function findColleague(db: Db, partner_id: string, user_id: string): Promise<User> {
+  return (
+    (await selectColleague(db, partner_id, user_id)) ??
+    refuse('object_not_found', { message: 'There is no such person in your team.' })
+  )
+}
+
+/**
+ * Owners act on their team one after the other. Whoever waited may be an owner no more: then nothing is done. The owners are
+ * held first of all, in one order, so that nobody waits in a circle.
+ */
+export async function takeTurnAsOwner(tx: Db, actor: PersonActor): Promise<void> {
+  const owners = await lockHighest(tx, actor.partner_id)
+  if (!owners.some(({ id }) => id === actor.user_id)) refuse('not_permitted')
+  await assertStanding(tx, actor)
+}
+
+/** Between the way in and the act a session may have ended, or a role changed, which ends all sessions. */
+export async function assertStanding(db: Db, actor: Standing): Promise<void> {
+  const found = await personOfSession(db, actor.session_id!)
+  if (found?.id !== actor.user_id || roleOf(found) !== actor.role) return refuse('not_signed_in')
+  if (actor.proof) assertProved(found)
+}
+
+type Standing = Pick<PersonActor | OperatorActor, 'user_id' | 'role' | 'session_id' | 'proof'>
+
+/** Within five minutes of a sign-in, or of having shown again who one is. */
+export function assertProved({ proved_until, factor }: Omit<FoundSession, 'session_id'>): void {
+  if (proved_until === null)
+    throw new Refusal('proof_needed', { details: { with: factor ? 'code' : 'password' } })
 }
 
 export async function setRole(tx: Db, email: string, role: PersonRole): Promise<User> {
@@ -101,22 +190,32 @@ export async function setRole(tx: Db, email: string, role: PersonRole): Promise<
   if (highest.length === 1 && highest[0]!.id === user.id) throw lastOf(user)
   const changed = await changeRole(tx, { id: user.id, ...columnsOfRole(role) })
   await deleteSessions(tx, user.id)
+  await deleteLinksOf(tx, user)
   return changed
 }
 
-function lastOf({ email, partner_id }: User): Error {
-  return new Error(
+function lastOf({ email, partner_id }: User): Refusal {
+  const [message, role] =
     partner_id === null
-      ? `${email} is the only operator with the role admin: without one nobody could change roles any more. Make another admin first: trilho users set-role EMAIL --role admin`
-      : `${email} is the only owner of ${partner_id}. Make another owner first: trilho users set-role EMAIL --role owner`,
-  )
+      ? [
+          `${email} is the only operator with the role admin: without one nobody could change roles any more. Make another admin first`,
+          'admin',
+        ]
+      : [`${email} is the only owner of ${partner_id}. Make another owner first`, 'owner']
+  return new Refusal(partner_id === null ? 'not_possible' : 'last_owner', {
+    message: `${message}.`,
+    shell: `Run: trilho users set-role EMAIL --role ${role}`,
+  })
 }
 
 function assertRoleFits({ email, partner_id }: { email: string; partner_id: string | null }, role: string) {
   const [whose, roles] =
     partner_id === null ? (['the operator', operatorRoles] as const) : (['a partner', partnerRoles] as const)
   if (!(roles as readonly string[]).includes(role))
-    throw new Error(`${email} belongs to ${whose}: the role must be one of ${roles.join(', ')}.`)
+    refuse('invalid_request', {
+      param: 'role',
+      message: `${email} belongs to ${whose}: the role must be one of ${roles.join(', ')}.`,
+    })
 }
 
 /** Whether somebody who had the one role may do more with the other. */
@@ -130,7 +229,10 @@ export async function findUser(db: Db, email: string): Promise<User> {
 }
 
 function throwUnknown(email: string): never {
-  throw new Error(`No user with the e-mail ${email}. See: trilho users list`)
+  return refuse('object_not_found', {
+    message: `No user with the e-mail ${email}.`,
+    shell: 'See: trilho users list',
+  })
 }
 
 /** What may be shown and written down of a person. */

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { type Db, transaction } from '../db/pool.ts'
-import { judgeCode, type NotedTeam, type SecondHalf, type Team } from './factor.ts'
-import { hashPassword, NOBODYS_HASH, newPassword, passwordFits } from './password.ts'
-import { endOthers, openSession } from './sessions.ts'
+import { networkOf } from '../http/ip.ts'
+import { findFactor, judgeCode, type NotedTeam, type SecondHalf, type Team, useCode } from './factor.ts'
+import { assertGoodPassword, hashPassword, NOBODYS_HASH, newPassword, passwordFits } from './password.ts'
+import { endOthers, openSession, renewSession } from './sessions.ts'
 import {
   addFailure,
   blockedFor,
@@ -35,14 +36,19 @@ export type Refused =
 
 export type Known = { readonly outcome: 'known'; readonly user: User }
 
+const hashed = (text: string): Buffer => createHash('sha256').update(text).digest()
+
 /** Failures are counted by what was typed, also where there is nobody of that name. */
-export const subjectOf = (email: string): Buffer => createHash('sha256').update(email.toLowerCase()).digest()
+export const subjectOf = (email: string): Buffer => hashed(email.toLowerCase())
+
+/** And by where it came from. No e-mail begins with the zero byte, so nobody can count against the address of another. */
+const placeOf = (address: string): Buffer => hashed(`\0${networkOf(address, 64)}`)
 
 /** For one act, without a session. */
 export const identify = (team: Team, proof: Proof): Promise<Known | Refused> =>
   admit(
     team,
-    proof,
+    knockOf(team, proof),
     async (tx, user) => (await judgeAgain(tx, team, user, proof.code)) ?? { outcome: 'known', user },
   )
 
@@ -59,14 +65,42 @@ export type SignedIn = Known & {
 }
 
 export const signIn = (team: NotedTeam, proof: Proof): Promise<SignedIn | Refused> =>
-  admit(team, proof, async (tx, user) => {
+  admit(team, knockOf(team, proof), async (tx, user) => {
     const refused = await judgeCode(tx, team, user, proof.code)
     if (refused) return refused
     const own = user.activation_hash === null ? { user } : await replacePassword(tx, user)
-    const { session_id, token } = await openSession(tx, team, own.user)
+    const { session_id, token } = await openSession(tx, team, own.user, team.origin)
     await team.note(tx, 'sign_in', { user, session_id })
     return { outcome: 'known', ...own, token }
   })
+
+/** What somebody who is signed in shows once more: a code, or the password where there is no second factor. */
+export type Again = { readonly code?: string | undefined; readonly password?: string | undefined }
+
+/** The session goes on under another token. A stolen one cannot be used to guess for longer than a sign-in can. */
+export function proveAgain(
+  team: NotedTeam,
+  { user: { email }, token }: { readonly user: User; readonly token: string },
+  { code, password }: Again,
+): Promise<(Known & { readonly token: string }) | Refused> {
+  let fits = false
+  async function find(): Promise<User | undefined> {
+    const user = await selectUser(team.db, email)
+    fits = password !== undefined && (await passwordFits(user?.password_hash ?? NOBODYS_HASH, password))
+    return user
+  }
+  return admit<Known & { readonly token: string }>(
+    team,
+    { email, find, success_forgets: false },
+    async (tx, user) => {
+      const factor = await findFactor(tx, user.id)
+      if (factor && code === undefined) return { outcome: 'code_needed', of: 'factor' }
+      if (factor && !(await useCode(tx, team, factor, code!))) return { outcome: 'wrong_code' }
+      if (!factor && !fits) return { outcome: 'wrong' }
+      return { outcome: 'known', user, token: await renewSession(tx, token) }
+    },
+  )
+}
 
 /** A person's own wish, shown with the password that goes. All sessions of the person end, but the one that is named. */
 export const renewPassword = (
@@ -74,51 +108,90 @@ export const renewPassword = (
   proof: Proof,
   token?: string,
 ): Promise<(Known & { readonly new_password: string }) | Refused> =>
-  admit(team, proof, async (tx, user) => {
+  admit(team, knockOf(team, proof), async (tx, user) => {
     const refused = await judgeAgain(tx, team, user, proof.code)
     if (refused) return refused
-    const own = await replacePassword(tx, user, token)
+    const own = await replacePassword(tx, user, { token })
     await team.note(tx, 'renew_password', { user })
     return { outcome: 'known', ...own }
   })
 
+/** The same with a password of the person's own choice, of somebody who just showed the second factor. */
+export async function choosePassword(
+  team: NotedTeam,
+  proof: Omit<Proof, 'code'> & { readonly new_password: string },
+  token: string,
+): Promise<Known | Refused> {
+  const { email, new_password } = proof
+  assertGoodPassword(new_password, email, 'new_password')
+  return admit(team, knockOf(team, proof), async (tx, user) => {
+    await team.stillHere?.(tx)
+    const own = await replacePassword(tx, user, { token, new_password })
+    await team.note(tx, 'renew_password', { user })
+    return { outcome: 'known', user: own.user }
+  })
+}
+
 async function replacePassword(
   tx: Db,
   { id, email }: User,
-  token?: string,
+  {
+    token,
+    new_password = newPassword(),
+  }: { readonly token?: string | undefined; readonly new_password?: string } = {},
 ): Promise<{ user: User; new_password: string }> {
-  const new_password = newPassword()
   const password_hash = await hashPassword(new_password)
   const user = await setPassword(tx, email, { password_hash, activation_hash: null })
   await endOthers(tx, id, token)
   return { user: user!, new_password }
 }
 
+/** Who knocks: what was typed, and whether there is somebody whom it fits. */
+type Knock = {
+  readonly email: string
+  find(): Promise<User | undefined>
+  /** A session alone does not make good what failed before. */
+  readonly success_forgets?: boolean
+}
+
+const knockOf = ({ db }: Team, { email, password, operator_only }: Proof): Knock => ({
+  email,
+  async find() {
+    const user = await selectUser(db, email.toLowerCase())
+    const fits = await passwordFits(user?.password_hash ?? NOBODYS_HASH, password)
+    return user && fits && (user.role === 'operator' || !operator_only) ? user : undefined
+  },
+})
+
 /** What is judged beside the password, and what comes of it. */
 type Then<Admitted> = (tx: Db, user: User) => Promise<Admitted | Refused>
 
 /**
  * Of many who try at once, each is judged and counted before the next: five learn something, and who comes after the fifth
- * failure is told only to wait, whether what they showed was right or wrong.
+ * failure is told only to wait, whether what they showed was right or wrong. It is counted by e-mail, and by address where
+ * there is one. Success forgets what failed under the e-mail, not what came from the address: else whoever has an account
+ * could guess on for those of others.
  */
 async function admit<Admitted extends Known>(
-  team: Team,
-  proof: Proof,
+  team: Team & Pick<Partial<NotedTeam>, 'origin'>,
+  { email, find, success_forgets = true }: Knock,
   then: Then<Admitted>,
 ): Promise<Admitted | Refused> {
-  const subject = subjectOf(proof.email)
-  const blocked = await waitOf(team.db, subject)
+  const subject = subjectOf(email)
+  const address = team.origin?.address
+  const subjects = address === undefined ? [subject] : [subject, placeOf(address)]
+  const blocked = await waitOf(team.db, subjects)
   if (blocked) return blocked
-  const user = await selectUser(team.db, proof.email.toLowerCase())
-  const fits = await passwordFits(user?.password_hash ?? NOBODYS_HASH, proof.password)
-  const known = user && fits && (user.role === 'operator' || !proof.operator_only) ? user : undefined
+  const known = await find()
   return transaction(team.db, async (tx) => {
-    await takeTurn(tx, `sign-in ${subject.toString('hex')}`)
-    const late = await waitOf(tx, subject)
+    // The e-mail before the address, everybody: so nobody waits in a circle.
+    for (const one of subjects) await takeTurn(tx, `sign-in ${one.toString('hex')}`)
+    const late = await waitOf(tx, subjects)
     if (late) return late
     const answer = known ? await judge(tx, known, then) : ({ outcome: 'wrong' } as const)
-    if (answer.outcome === 'known') await deleteFailures(tx, subject)
-    if (answer.outcome === 'wrong' || answer.outcome === 'wrong_code') await addFailure(tx, subject)
+    if (answer.outcome === 'known' && success_forgets) await deleteFailures(tx, subject)
+    if (answer.outcome === 'wrong' || answer.outcome === 'wrong_code')
+      for (const one of subjects) await addFailure(tx, one)
     return answer
   })
 }
@@ -130,7 +203,7 @@ const judge = async <Admitted extends Known>(
   then: Then<Admitted>,
 ): Promise<Admitted | Refused> => ((await holdUser(tx, user)) ? then(tx, user) : { outcome: 'wrong' })
 
-async function waitOf(db: Db, subject: Buffer): Promise<Refused | undefined> {
-  const wait_seconds = await blockedFor(db, subject)
+async function waitOf(db: Db, subjects: readonly Buffer[]): Promise<Refused | undefined> {
+  const wait_seconds = await blockedFor(db, subjects)
   return wait_seconds === undefined ? undefined : { outcome: 'too_many_failures', wait_seconds }
 }

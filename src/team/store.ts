@@ -1,4 +1,4 @@
-import type { OperatorRole } from '../core/actor.ts'
+import type { OperatorRole, PartnerRole } from '../core/actor.ts'
 import type { Sealed } from '../core/seal.ts'
 import type { GoOn } from '../db/chore.ts'
 import { columnsOf } from '../db/columns.ts'
@@ -14,15 +14,27 @@ export type User = {
   readonly role: 'owner' | 'member' | 'operator'
   /** Of an operator. Null also where the version before made one: `roleOf` tells. */
   readonly operator_role: OperatorRole | null
+  /** Of a member of a partner. Null: a viewer. */
+  readonly partner_role: Exclude<PartnerRole, 'owner'> | null
   /** Of the code that the next sign-in takes, of who has no second factor. */
   readonly activation_hash: Buffer | null
+  /** Null: as the browser says. */
+  readonly language: Language | null
+  readonly removed_at: Date | null
+  /** Makes and changes no key of production until then. */
+  readonly keys_shut_until: Date | null
   readonly created_at: Date
 }
 
-export async function insertUser(db: Db, user: Omit<User, 'created_at'>): Promise<User> {
+export const languages = ['en', 'pt-BR'] as const
+export type Language = (typeof languages)[number]
+
+type NewRow = Omit<User, 'created_at' | 'language' | 'removed_at' | 'keys_shut_until'>
+
+export async function insertUser(db: Db, user: NewRow): Promise<User> {
   const { rows } = await db.query(
-    `INSERT INTO users (id, email, name, password_hash, partner_id, role, operator_role, activation_hash)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${columnsOf('users')}`,
+    `INSERT INTO users (id, email, name, password_hash, partner_id, role, operator_role, partner_role, activation_hash)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING ${columnsOf('users')}`,
     [
       user.id,
       user.email,
@@ -31,6 +43,7 @@ export async function insertUser(db: Db, user: Omit<User, 'created_at'>): Promis
       user.partner_id,
       user.role,
       user.operator_role,
+      user.partner_role,
       user.activation_hash,
     ],
   )
@@ -46,18 +59,46 @@ export async function selectUser(db: Db, email: string): Promise<User | undefine
 export async function selectUsers(db: Db): Promise<(User & { readonly second_factor: boolean })[]> {
   const { rows } = await db.query(
     `SELECT ${columnsOf('users', 'u')}, f.confirmed_at IS NOT NULL AS second_factor
-     FROM users u LEFT JOIN factors f ON f.id = u.id ORDER BY u.partner_id NULLS FIRST, u.email`,
+     FROM users u LEFT JOIN factors f ON f.id = u.id WHERE u.removed_at IS NULL
+     ORDER BY u.partner_id NULLS FIRST, u.email`,
   )
   return rows
+}
+
+/** Who is in a partner's team, and when each was last here: while a session lasts, its last use; else the last sign-in. */
+export async function selectTeam(
+  db: Db,
+  partner_id: string,
+): Promise<(User & { readonly second_factor: boolean; readonly seen_at: Date | null })[]> {
+  const { rows } = await db.query(
+    `SELECT ${columnsOf('users', 'u')}, f.confirmed_at IS NOT NULL AS second_factor,
+       greatest((SELECT max(used_at) FROM sessions s WHERE s.user_id = u.id),
+         (SELECT at FROM acts a WHERE a.object_id = u.id AND a.action IN ('sign_in', 'sign_out')
+          ORDER BY seq DESC LIMIT 1)) AS seen_at
+     FROM users u LEFT JOIN factors f ON f.id = u.id
+     WHERE u.partner_id = $1 AND u.removed_at IS NULL ORDER BY u.created_at, u.id`,
+    [partner_id],
+  )
+  return rows
+}
+
+/** Somebody of a partner, as far as the partner is concerned. */
+export async function selectColleague(db: Db, partner_id: string, id: string): Promise<User | undefined> {
+  const { rows } = await db.query(
+    `SELECT ${columnsOf('users')} FROM users WHERE id = $1 AND partner_id = $2 AND removed_at IS NULL`,
+    [id, partner_id],
+  )
+  return rows[0]
 }
 
 export async function selectOperators(db: Db): Promise<User[]> {
   const { rows } = await db.query(
-    `SELECT ${columnsOf('users')} FROM users WHERE role = 'operator' ORDER BY id`,
+    `SELECT ${columnsOf('users')} FROM users WHERE role = 'operator' AND removed_at IS NULL ORDER BY id`,
   )
   return rows
 }
 
+/** In the transaction of whoever holds the person. */
 export async function setPassword(
   db: Db,
   email: string,
@@ -67,6 +108,8 @@ export async function setPassword(
     `UPDATE users SET password_hash = $2, activation_hash = $3 WHERE email = $1 RETURNING ${columnsOf('users')}`,
     [email, password_hash, activation_hash],
   )
+  // A link to choose the password of before chooses none any more.
+  if (rows[0]) await db.query('DELETE FROM links WHERE user_id = $1', [rows[0].id])
   return rows[0]
 }
 
@@ -74,19 +117,59 @@ export async function setPassword(
 export async function lockHighest(tx: Db, partner_id: string | null): Promise<readonly User[]> {
   const { rows } = await tx.query(
     `SELECT ${columnsOf('users')} FROM users
-     WHERE partner_id IS NOT DISTINCT FROM $1 AND (role = 'owner' OR operator_role = 'admin')
+     WHERE partner_id IS NOT DISTINCT FROM $1 AND (role = 'owner' OR operator_role = 'admin') AND removed_at IS NULL
      ORDER BY id FOR NO KEY UPDATE`,
     [partner_id],
   )
   return rows
 }
 
-export async function changeRole(tx: Db, user: Pick<User, 'id' | 'role' | 'operator_role'>): Promise<User> {
+export async function changeRole(
+  tx: Db,
+  user: Pick<User, 'id' | 'role' | 'operator_role' | 'partner_role'>,
+): Promise<User> {
   const { rows } = await tx.query(
-    `UPDATE users SET role = $2, operator_role = $3 WHERE id = $1 RETURNING ${columnsOf('users')}`,
-    [user.id, user.role, user.operator_role],
+    `UPDATE users SET role = $2, operator_role = $3, partner_role = $4 WHERE id = $1 RETURNING ${columnsOf('users')}`,
+    [user.id, user.role, user.operator_role, user.partner_role],
   )
   return rows[0]
+}
+
+/** By whoever holds the person. */
+export async function selectProfile(tx: Db, id: string): Promise<Profile> {
+  const { rows } = await tx.query('SELECT name, language FROM users WHERE id = $1', [id])
+  return rows[0]
+}
+
+export type Profile = Pick<User, 'name' | 'language'>
+
+export async function changeProfile(tx: Db, id: string, { name, language }: Profile): Promise<User> {
+  const { rows } = await tx.query(
+    `UPDATE users SET name = $2, language = $3 WHERE id = $1 RETURNING ${columnsOf('users')}`,
+    [id, name, language],
+  )
+  return rows[0]
+}
+
+/**
+ * The row stays, for the log names its id. It has the lowest role, a password that nobody has, and an address that frees the
+ * one from before: so it opens nothing in the version before either, which does not know of people who are gone.
+ */
+export async function markRemoved(
+  tx: Db,
+  user: Pick<User, 'id' | 'role' | 'operator_role' | 'partner_role' | 'password_hash'>,
+): Promise<void> {
+  await tx.query(
+    `UPDATE users SET email = id || '@removed.invalid', password_hash = $2, activation_hash = NULL,
+       role = $3, operator_role = $4, partner_role = $5, removed_at = clock_timestamp() WHERE id = $1`,
+    [user.id, user.password_hash, user.role, user.operator_role, user.partner_role],
+  )
+}
+
+export async function shutKeys(tx: Db, id: string): Promise<void> {
+  await tx.query(`UPDATE users SET keys_shut_until = clock_timestamp() + interval '24 hours' WHERE id = $1`, [
+    id,
+  ])
 }
 
 /** One after the other under this name, each until its transaction ends. */
@@ -121,48 +204,152 @@ export async function lockUser(tx: Db, user_id: string): Promise<void> {
 /** By the database's clock: how long a session may be left alone, and how long it may last. */
 const SESSION_GOES_ON = `s.used_at > clock_timestamp() - interval '30 minutes' AND s.created_at > clock_timestamp() - interval '12 hours'`
 
+/** From where it was opened, and with what; a terminal says neither. */
+export type SessionOrigin = { readonly address?: string | undefined; readonly agent?: string | undefined }
+
+/** For so long after a code, or the password, nothing more is asked for. */
+const PROVED_UNTIL = `CASE WHEN s.proved_at > clock_timestamp() - interval '5 minutes'
+  THEN s.proved_at + interval '5 minutes' END`
+
+const HAS_FACTOR = 'EXISTS (SELECT FROM factors f WHERE f.id = u.id AND f.confirmed_at IS NOT NULL)'
+
 export async function insertSession(
   tx: Db,
-  session: { readonly id: string; readonly token_hash: Buffer; readonly user_id: string },
+  session: { readonly id: string; readonly token_hash: Buffer; readonly user_id: string } & SessionOrigin,
 ): Promise<void> {
-  const { id, token_hash, user_id } = session
-  await tx.query('INSERT INTO sessions (id, token_hash, user_id) VALUES ($1, $2, $3)', [
-    id,
-    token_hash,
-    user_id,
-  ])
+  const { id, token_hash, user_id, address, agent } = session
+  await tx.query(
+    `INSERT INTO sessions (id, token_hash, user_id, address, agent, proved_at)
+     VALUES ($1, $2, $3, $4, $5, clock_timestamp())`,
+    [id, token_hash, user_id, address, agent],
+  )
+}
+
+/** Ends all of a person's sessions but the newest; the one that is named is the newest of all, whatever a clock says. */
+export async function keepNewestSessions(
+  tx: Db,
+  { id, user_id }: { readonly id: string; readonly user_id: string },
+  most: number,
+): Promise<void> {
+  await tx.query(
+    `DELETE FROM sessions WHERE id IN (
+       SELECT id FROM sessions WHERE user_id = $1 ORDER BY id = $2 DESC, created_at DESC, id DESC OFFSET $3)`,
+    [user_id, id, most],
+  )
+}
+
+export type FoundSession = {
+  readonly session_id: string
+  /** Whether the person has a second factor. */
+  readonly factor: boolean
+  readonly proved_until: Date | null
+}
+
+/** Where a session is of use: the token of a terminal opens no page, and that of a browser no command. */
+export type Door = 'browser' | 'terminal'
+
+export type Looking = {
+  readonly door: Door
+  /** False: a page asks by itself while nobody is at it, which keeps no session alive. */
+  readonly attended: boolean
 }
 
 /** The person of a session that goes on, which counts as used by this. */
 export async function touchSession(
   db: Db,
   token_hash: Buffer,
-): Promise<(User & { readonly session_id: string }) | undefined> {
+  { door, attended }: Looking,
+): Promise<(User & FoundSession) | undefined> {
   const { rows } = await db.query(
-    `UPDATE sessions s SET used_at = clock_timestamp() FROM users u
-     WHERE s.token_hash = $1 AND u.id = s.user_id AND ${SESSION_GOES_ON}
-     RETURNING ${columnsOf('users', 'u')}, s.id AS session_id`,
-    [token_hash],
+    `UPDATE sessions s SET used_at = CASE WHEN $3 THEN clock_timestamp() ELSE s.used_at END FROM users u
+     WHERE s.token_hash = $1 AND u.id = s.user_id AND ${SESSION_GOES_ON} AND (s.address IS NOT NULL) = $2
+     RETURNING ${columnsOf('users', 'u').replace('u.keys_shut_until', KEYS_SHUT_UNTIL)},
+       s.id AS session_id, ${PROVED_UNTIL} AS proved_until,
+       ${HAS_FACTOR} AS factor`,
+    [token_hash, door === 'browser', attended],
   )
   return rows[0]
+}
+
+/** By the database's clock: null when the time is over. */
+const KEYS_SHUT_UNTIL = `CASE WHEN u.keys_shut_until > clock_timestamp() THEN u.keys_shut_until END AS keys_shut_until`
+
+export type ListedSession = {
+  readonly id: string
+  readonly address: string | null
+  readonly agent: string | null
+  readonly created_at: Date
+  readonly used_at: Date
+}
+
+export async function selectSessions(db: Db, user_id: string): Promise<ListedSession[]> {
+  const { rows } = await db.query(
+    `SELECT s.id, s.address, s.agent, s.created_at, s.used_at FROM sessions s
+     WHERE s.user_id = $1 AND ${SESSION_GOES_ON} ORDER BY s.used_at DESC, s.id`,
+    [user_id],
+  )
+  return rows
+}
+
+/** True when it was there, and this person's. */
+export async function deleteSessionOf(tx: Db, user_id: string, id: string): Promise<boolean> {
+  const { rowCount } = await tx.query('DELETE FROM sessions WHERE user_id = $1 AND id = $2', [user_id, id])
+  return rowCount === 1
+}
+
+/** The same session under another token, and its person was just shown to be the one. False when it has ended. */
+export async function changeToken(tx: Db, before: Buffer, after: Buffer): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `UPDATE sessions s SET token_hash = $2, used_at = clock_timestamp(), proved_at = clock_timestamp()
+     WHERE s.token_hash = $1 AND ${SESSION_GOES_ON}`,
+    [before, after],
+  )
+  return rowCount === 1
+}
+
+/** Whose session it is, as of now. */
+export async function personOfSession(
+  db: Db,
+  session_id: string,
+): Promise<(User & Omit<FoundSession, 'session_id'>) | undefined> {
+  const { rows } = await db.query(
+    `SELECT ${columnsOf('users', 'u')}, ${PROVED_UNTIL} AS proved_until, ${HAS_FACTOR} AS factor
+     FROM sessions s JOIN users u ON u.id = s.user_id
+     WHERE s.id = $1 AND ${SESSION_GOES_ON}`,
+    [session_id],
+  )
+  return rows[0]
+}
+
+/** Looking does not count as using it: a page that is only open is no use. */
+export async function sessionsGoingOn(db: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ id: string }>(
+    `SELECT s.id FROM sessions s WHERE s.id = ANY($1::text[]) AND ${SESSION_GOES_ON}`,
+    [ids],
+  )
+  return new Set(rows.map(({ id }) => id))
 }
 
 /** Whose it was; undefined when there is none. */
 export async function deleteSession(
   tx: Db,
   token_hash: Buffer,
-): Promise<(Pick<User, 'id' | 'email'> & { readonly session_id: string }) | undefined> {
+): Promise<(Pick<User, 'id' | 'email' | 'partner_id'> & { readonly session_id: string }) | undefined> {
   const { rows } = await tx.query(
     `DELETE FROM sessions s USING users u WHERE s.token_hash = $1 AND u.id = s.user_id
-     RETURNING u.id, u.email, s.id AS session_id`,
+     RETURNING u.id, u.email, u.partner_id, s.id AS session_id`,
     [token_hash],
   )
   return rows[0]
 }
 
-/** All of a person's sessions, but one if it is named. */
-export async function deleteSessions(tx: Db, user_id: string, but?: Buffer): Promise<void> {
-  await tx.query('DELETE FROM sessions WHERE user_id = $1 AND token_hash IS DISTINCT FROM $2', [user_id, but])
+/** All of a person's sessions, but one if it is named. Says how many. */
+export async function deleteSessions(tx: Db, user_id: string, but?: Buffer): Promise<number> {
+  const { rowCount } = await tx.query(
+    'DELETE FROM sessions WHERE user_id = $1 AND token_hash IS DISTINCT FROM $2',
+    [user_id, but],
+  )
+  return rowCount ?? 0
 }
 
 export type Factor = {
@@ -261,10 +448,10 @@ export async function countRecoveryCodes(db: Db, user_id: string): Promise<numbe
   return rows[0].count
 }
 
-/** Five failures in 15 minutes: nobody gets in under this e-mail until the first of them is that old. */
+/** Five failures in 15 minutes: nobody gets in under this e-mail, or from this address, until the first is that old. */
 const BLOCKED = `(cardinality(f.failed_at) = 5 AND f.failed_at[1] > clock_timestamp() - interval '15 minutes')`
 
-/** By whoever has the turn and found the e-mail not blocked. */
+/** By whoever has the turn and found the subject not blocked. */
 export async function addFailure(tx: Db, subject: Buffer): Promise<void> {
   await tx.query(
     `INSERT INTO sign_in_failures AS f (subject, failed_at) VALUES ($1, ARRAY[clock_timestamp()])
@@ -273,14 +460,14 @@ export async function addFailure(tx: Db, subject: Buffer): Promise<void> {
   )
 }
 
-/** For how many seconds nobody gets in under this e-mail. */
-export async function blockedFor(db: Db, subject: Buffer): Promise<number | undefined> {
+/** For how many seconds nobody gets in under one of these. */
+export async function blockedFor(db: Db, subjects: readonly Buffer[]): Promise<number | undefined> {
   const { rows } = await db.query(
-    `SELECT ceil(extract(epoch FROM f.failed_at[1] + interval '15 minutes' - clock_timestamp()))::integer AS seconds
-     FROM sign_in_failures f WHERE subject = $1 AND ${BLOCKED}`,
-    [subject],
+    `SELECT max(ceil(extract(epoch FROM f.failed_at[1] + interval '15 minutes' - clock_timestamp())))::integer AS seconds
+     FROM sign_in_failures f WHERE subject = ANY($1::bytea[]) AND ${BLOCKED}`,
+    [subjects],
   )
-  return rows[0]?.seconds
+  return rows[0]?.seconds ?? undefined
 }
 
 export async function deleteFailures(tx: Db, subject: Buffer): Promise<void> {
@@ -296,9 +483,11 @@ const FORGOTTEN = [
      WHERE f.failed_at[cardinality(f.failed_at)] < clock_timestamp() - interval '15 minutes' LIMIT $1 FOR UPDATE SKIP LOCKED)`,
   `DELETE FROM factors WHERE id IN (SELECT id FROM factors
      WHERE confirmed_at IS NULL AND created_at < clock_timestamp() - interval '1 hour' LIMIT $1 FOR UPDATE SKIP LOCKED)`,
+  `DELETE FROM links WHERE id IN (SELECT id FROM links
+     WHERE expires_at < clock_timestamp() LIMIT $1)`,
 ]
 
-/** Sessions that have ended, failures that count no more, and factors that nobody confirmed within an hour. */
+/** Sessions that have ended, failures that count no more, factors that nobody confirmed within an hour, links past their time. */
 export async function forgetSignIns(db: Db, goOn: GoOn = () => true): Promise<void> {
   for (const statement of FORGOTTEN) {
     for (let gone = STEP; gone === STEP && goOn(); ) gone = (await db.query(statement, [STEP])).rowCount ?? 0
@@ -308,4 +497,92 @@ export async function forgetSignIns(db: Db, goOn: GoOn = () => true): Promise<vo
 export async function hasSession(db: Db, id: string): Promise<boolean> {
   const { rowCount } = await db.query('SELECT FROM sessions WHERE id = $1', [id])
   return rowCount === 1
+}
+
+/** Leave to choose a password: for somebody who is invited, or who lost the one before. */
+export type Link = {
+  readonly id: string
+  readonly kind: 'invitation' | 'reset'
+  readonly partner_id: string
+  readonly email: string
+  readonly name: string
+  /** Of an invitation. */
+  readonly role: PartnerRole | null
+  /** Of a reset. */
+  readonly user_id: string | null
+  readonly made_by: string
+  readonly created_at: Date
+  readonly expires_at: Date
+}
+
+const LINK = 'id, kind, partner_id, email, name, role, user_id, made_by, created_at, expires_at'
+const LINK_HOLDS = 'expires_at > clock_timestamp()'
+
+/** How long each kind holds. */
+const LINK_LASTS = { invitation: '72 hours', reset: '1 hour' } as const
+
+/** In place of the one of before for the same person. */
+export async function insertLink(
+  tx: Db,
+  link: Omit<Link, 'created_at' | 'expires_at'> & { readonly token_hash: Buffer },
+): Promise<Link> {
+  await tx.query(
+    `DELETE FROM links WHERE kind = $1 AND ((kind = 'invitation' AND partner_id = $2 AND email = $3) OR user_id = $4)`,
+    [link.kind, link.partner_id, link.email, link.user_id],
+  )
+  const { rows } = await tx.query(
+    `INSERT INTO links (id, kind, token_hash, partner_id, email, name, role, user_id, made_by, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp() + $10::interval) RETURNING ${LINK}`,
+    [
+      link.id,
+      link.kind,
+      link.token_hash,
+      link.partner_id,
+      link.email,
+      link.name,
+      link.role,
+      link.user_id,
+      link.made_by,
+      LINK_LASTS[link.kind],
+    ],
+  )
+  return rows[0]
+}
+
+export async function selectLink(db: Db, token_hash: Buffer): Promise<Link | undefined> {
+  const { rows } = await db.query(`SELECT ${LINK} FROM links WHERE token_hash = $1 AND ${LINK_HOLDS}`, [
+    token_hash,
+  ])
+  return rows[0]
+}
+
+/** For one of those who come with it. */
+export async function takeLink(tx: Db, token_hash: Buffer): Promise<Link | undefined> {
+  const { rows } = await tx.query(
+    `DELETE FROM links WHERE token_hash = $1 AND ${LINK_HOLDS} RETURNING ${LINK}`,
+    [token_hash],
+  )
+  return rows[0]
+}
+
+export async function selectInvitations(db: Db, partner_id: string): Promise<Link[]> {
+  const { rows } = await db.query(
+    `SELECT ${LINK} FROM links WHERE kind = 'invitation' AND partner_id = $1 AND ${LINK_HOLDS}
+     ORDER BY created_at, id`,
+    [partner_id],
+  )
+  return rows
+}
+
+export async function deleteInvitation(tx: Db, partner_id: string, id: string): Promise<Link | undefined> {
+  const { rows } = await tx.query(
+    `DELETE FROM links WHERE kind = 'invitation' AND partner_id = $1 AND id = $2 RETURNING ${LINK}`,
+    [partner_id, id],
+  )
+  return rows[0]
+}
+
+/** Those for this person, and those that this person made: nobody leaves a door open behind them. */
+export async function deleteLinksOf(tx: Db, { id, email }: User): Promise<void> {
+  await tx.query('DELETE FROM links WHERE user_id = $1 OR made_by = $2', [id, email])
 }

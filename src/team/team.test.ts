@@ -163,8 +163,8 @@ describe('a second factor', () => {
     expect(await outcomeOf(one)).toBe('code_needed')
     // The code that confirmed it is used.
     expect(await outcomeOf({ ...one, code: codeAt(seedOf(secret), step) })).toBe('wrong_code')
-    await expect(beginFactor(team, one.user)).rejects.toThrow('trilho factor disable')
-    await expect(confirmFactor(team, one.user, '000000')).rejects.toThrow('Begin with: trilho factor enroll')
+    await expect(beginFactor(team, one.user)).rejects.toThrow('You have a second factor already')
+    await expect(confirmFactor(team, one.user, '000000')).rejects.toThrow('You have a second factor already')
   })
 
   test('takes the step before and the one after, no other, and each once', () =>
@@ -538,7 +538,7 @@ describe('roles', () => {
       'belongs to the operator: the role must be one of admin, resolver, reader',
     )
     await expect(change(owner.email, 'admin')).rejects.toThrow(
-      'belongs to a partner: the role must be one of owner, member',
+      'belongs to a partner: the role must be one of owner, developer, finance, viewer',
     )
     await expect(change('nobody@op.example', 'admin')).rejects.toThrow(
       'No user with the e-mail nobody@op.example. See: trilho users list',
@@ -560,7 +560,7 @@ describe('roles', () => {
 
   test('an only owner stays one, and of two only one can step down', async () => {
     const first = await person('owner', 'ptn_2')
-    const lower = (email: string) => transaction(db, (tx) => setRole(tx, email, 'member'))
+    const lower = (email: string) => transaction(db, (tx) => setRole(tx, email, 'viewer'))
     const owners = (await selectUsers(db)).filter(
       (user) => user.partner_id === 'ptn_2' && user.role === 'owner',
     )
@@ -600,7 +600,7 @@ describe('roles', () => {
     expect(raises('resolver', 'admin')).toBe(true)
     expect(raises('admin', 'resolver')).toBe(false)
     expect(raises('admin', 'admin')).toBe(false)
-    expect(raises('member', 'owner')).toBe(true)
+    expect(raises('viewer', 'owner')).toBe(true)
   })
 })
 

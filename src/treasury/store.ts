@@ -117,6 +117,20 @@ export async function accruedFees(db: Db, partner_id: string): Promise<{ asset: 
   return rows
 }
 
+/** The same of every partner. */
+export async function allAccruedFees(
+  db: Db,
+): Promise<{ partner_id: string; asset: Asset; amount: bigint }[]> {
+  const { rows } = await db.query(
+    `SELECT partner_id, asset, sum(amount) AS amount FROM (
+       SELECT owner AS partner_id, asset, amount FROM positions WHERE account = 'partner_fees'
+       UNION ALL
+       SELECT partner_id, from_asset, partner_fee FROM unfolded JOIN trades ON trades.id = unfolded.trade_id
+     ) AS parts GROUP BY partner_id, asset ORDER BY partner_id, asset`,
+  )
+  return rows
+}
+
 export type TreasuryLimit = {
   readonly asset: Asset
   readonly lowest: bigint | null
@@ -167,6 +181,15 @@ export const feePayoutList: ListSource = {
   table: 'fee_payouts',
   columns: columnsOf('fee_payouts'),
   walks: [{ by: [] }],
+}
+
+/** Of all partners. */
+export async function newestFeePayouts(db: Db, limit: number): Promise<FeePayout[]> {
+  const { rows } = await db.query(
+    `SELECT ${columnsOf('fee_payouts')} FROM fee_payouts ORDER BY id DESC LIMIT $1`,
+    [limit],
+  )
+  return rows
 }
 
 export const feePayoutTemplate: Template = {

@@ -76,6 +76,15 @@ describe('average cost', () => {
     })
     expect(valuation('BTC', nothing, {})).toMatchObject({ average_cost: null, price: null, unrealised: null })
   })
+
+  test('what was traded at the price of the market has gained nothing, whichever way and whatever was cut off', () => {
+    const fed = { 'USDT/BRL': { price: 540_000_000n, at: new Date(), source: 'test' } }
+    // 182.407407 USDT are worth 984.9999978: a customer paid 985.00 for them, or was paid 984.99.
+    const short = { amount: -182_407_407n, cost: -98_500n, realised: 0n }
+    expect(valuation('USDT', short, fed)).toMatchObject({ worth: -98_500n, unrealised: 0n })
+    const long = { amount: 182_407_407n, cost: 98_499n, realised: 0n }
+    expect(valuation('USDT', long, fed)).toMatchObject({ worth: 98_499n, unrealised: 0n })
+  })
 })
 
 test('an outage leaves no queue of folds behind, and a stop does not wait for its end', async () => {

@@ -3,7 +3,13 @@ import { isId } from '../core/ids.ts'
 import type { Where } from '../core/owned.ts'
 import { type Newest, type NewestFilter, selectNewest } from '../db/newest.ts'
 import type { World } from '../world.ts'
-import { type Delivery, deliveryList, selectDeliveries } from './delivery-store.ts'
+import {
+  type Delivery,
+  type DeliveryLine,
+  deliveryList,
+  selectDeliveries,
+  selectLines,
+} from './delivery-store.ts'
 import { findEndpoint } from './endpoints.ts'
 import type { WebhookEndpoint } from './store.ts'
 
@@ -23,6 +29,17 @@ export async function listDeliveries(
   const event_ids = found.rows.slice(0, filter.limit - 1).map(({ id }) => id)
   const deliveries = await selectDeliveries(world.db, { endpoint_id, event_ids, shown: SHOWN_IN_LIST })
   return { found, deliveries }
+}
+
+/** The same in lines, without what was sent and answered. */
+export async function listLines(
+  world: World,
+  { id: endpoint_id }: WebhookEndpoint,
+  filter: NewestFilter,
+): Promise<{ found: Newest<Listed>; lines: DeliveryLine[] }> {
+  const found = await selectNewest<Listed>(world.db, deliveryList(endpoint_id), filter)
+  const event_ids = found.rows.slice(0, filter.limit - 1).map(({ id }) => id)
+  return { found, lines: await selectLines(world.db, { endpoint_id, event_ids }) }
 }
 
 export async function findDelivery(world: World, endpoint: Where, event_id: string): Promise<Delivery> {

@@ -36,6 +36,8 @@ export type Webhooks = {
   readonly sealer: Sealer
   readonly worker: WebhookWorker
   readonly reach: Reach
+  /** How long it waits after the first failure, the second, and so on. */
+  readonly retry_ms: readonly number[]
 }
 
 const ENDPOINTS_MAX = 20

@@ -32,6 +32,20 @@ export async function addDeliveries(db: Db, event_id: string, endpoints: readonl
   )
 }
 
+/**
+ * What waits for its time is due now, and the attempt that follows uses up none of the schedule. What somebody is just trying
+ * stays as it is: of that attempt nothing is written down yet.
+ */
+export async function hasten(db: Db, event_id: string, endpoint_id: string): Promise<void> {
+  await db.query(
+    `UPDATE webhook_deliveries d SET next_attempt_at = clock_timestamp(), tries = greatest(tries - 1, 0)
+     WHERE event_id = $1 AND endpoint_id = $2 AND status = 'pending' AND next_attempt_at > clock_timestamp()
+       AND EXISTS (SELECT FROM webhook_attempts a
+         WHERE (a.event_id, a.endpoint_id, a.attempt) = (d.event_id, d.endpoint_id, d.attempts))`,
+    [event_id, endpoint_id],
+  )
+}
+
 /** Enabled endpoints that an event goes to: those that want to hear of it, or the one that a test event is about. */
 export async function listenersOf(db: Db, event: StoredEvent): Promise<string[]> {
   const { rows } = await db.query(

@@ -4,8 +4,9 @@ import { type Db, transaction } from '../db/pool.ts'
 import { TEST_TYPE } from '../events/events.ts'
 import { findEvent } from '../events/log.ts'
 import type { World } from '../world.ts'
+import { findDelivery } from './deliveries.ts'
 import { enabledEndpoint, type Webhooks } from './endpoints.ts'
-import { addDeliveries, listenersOf, lockOutstanding, redeliverRange } from './queue.ts'
+import { addDeliveries, hasten, listenersOf, lockOutstanding, redeliverRange } from './queue.ts'
 
 /**
  * Sending again what was sent before (contract §17.15). One call makes many deliveries, so it is bounded: by how many may
@@ -43,6 +44,24 @@ export async function redeliverEvent(
   })
   worker.wake({ partner_id, endpoints })
   return endpoints.length
+}
+
+/** One delivery at once, without waiting for its time; one that has come to its end begins anew. */
+export async function tryNow(
+  world: World,
+  webhooks: Webhooks,
+  endpoint: Where,
+  event_id: string,
+): Promise<void> {
+  const { partner_id } = endpoint
+  const { status } = await findDelivery(world, endpoint, event_id)
+  if (status !== 'pending') {
+    await redeliverEvent(world, webhooks, { id: event_id, partner_id }, endpoint.id)
+    return
+  }
+  const { id } = await enabledEndpoint(world, endpoint)
+  await hasten(world.db, event_id, id)
+  webhooks.worker.wake({ partner_id, endpoints: [id] })
 }
 
 /** From `from` up to, and without, `to`. What one call does not take begins at `next_from`. */

@@ -71,6 +71,16 @@ export async function selectEndpoint(db: Db, where: Where): Promise<WebhookEndpo
   return rows[0]
 }
 
+/** Where these lie, also of those that were deleted. */
+export async function urlsOf(db: Db, ids: readonly string[]): Promise<Map<string, string>> {
+  const { rows } = await db.query({
+    name: 'urls of webhook endpoints',
+    text: 'SELECT id, url FROM webhook_endpoints WHERE id = ANY($1)',
+    values: [ids],
+  })
+  return new Map(rows.map(({ id, url }) => [id, url]))
+}
+
 /** Which partners these belong to. */
 export async function ownersOf(
   db: Db,
@@ -80,6 +90,42 @@ export async function ownersOf(
     name: 'owners of webhook endpoints',
     text: 'SELECT id AS endpoint_id, partner_id FROM webhook_endpoints WHERE id = ANY($1)',
     values: [ids],
+  })
+  return rows
+}
+
+export type TroubledEndpoint = Pick<
+  WebhookEndpoint,
+  'id' | 'url' | 'status' | 'disabled_reason' | 'disabled_at' | 'failing_since'
+> & {
+  /** Deliveries that wait, and that were given up in the last week; counted up to a point. */
+  readonly waiting: number
+  readonly exhausted: number
+  readonly next_attempt_at: Date | null
+  /** What came of the last attempt of one that waits: a status, or why there was none. */
+  readonly answered: number | null
+  readonly error: string | null
+}
+
+/** Endpoints of a partner that fail, were turned off by the service, or had deliveries given up. */
+export async function troubledEndpoints(db: Db, partner_id: string): Promise<TroubledEndpoint[]> {
+  const { rows } = await db.query({
+    name: 'troubled endpoints',
+    text: `SELECT w.id, w.url, w.status, w.disabled_reason, w.disabled_at, w.failing_since, p.waiting, x.exhausted, p.next_attempt_at,
+        l.status AS answered, l.error
+      FROM (SELECT id, url, status, disabled_reason, disabled_at, failing_since FROM webhook_endpoints
+        WHERE partner_id = $1 AND status <> 'deleted' ORDER BY created_at DESC, id DESC LIMIT 50) AS w
+      CROSS JOIN LATERAL (SELECT count(*)::integer AS waiting, min(next_attempt_at) AS next_attempt_at FROM
+        (SELECT next_attempt_at FROM webhook_deliveries WHERE endpoint_id = w.id AND status = 'pending' LIMIT 10000) AS d) AS p
+      CROSS JOIN LATERAL (SELECT count(*)::integer AS exhausted FROM
+        (SELECT FROM webhook_deliveries WHERE endpoint_id = w.id AND status = 'exhausted'
+          AND created_at > clock_timestamp() - interval '7 days' LIMIT 1000) AS d) AS x
+      LEFT JOIN LATERAL (SELECT a.status, a.error FROM
+        (SELECT event_id FROM webhook_deliveries WHERE endpoint_id = w.id AND status = 'pending' AND attempts > 0
+          ORDER BY next_attempt_at LIMIT 1) AS d
+        JOIN webhook_attempts a ON a.event_id = d.event_id AND a.endpoint_id = w.id ORDER BY a.attempt DESC LIMIT 1) AS l ON true
+      WHERE w.failing_since IS NOT NULL OR (w.status = 'disabled' AND w.disabled_reason <> 'by_request') OR x.exhausted > 0`,
+    values: [partner_id],
   })
   return rows
 }

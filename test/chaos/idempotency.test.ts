@@ -10,10 +10,10 @@ import { openStage, type Stage } from '../support/stage.ts'
 import { until } from '../support/wait.ts'
 
 /** Contract §7: however many equal requests come at once, wherever they go and whoever dies: one payout, one answer. */
-const KEYS = size(200, 20)
+const KEYS = size(200, 10)
 const COPIES = 50
 const KEYS_AT_ONCE = 5
-const KILLS = size(10, 3)
+const KILLS = size(10, 2)
 const BALANCE = 1_000_000n
 const SETTLE_MS = 60_000
 const TIMEOUT_MS = 300_000

@@ -26,8 +26,8 @@ const LEASE_MS = 450
 const RAIL_TIMEOUT_MS = 150
 /** Where it is not the lease that is tried out, a busy machine must not end it. */
 const LONG_MS = 60_000
-/** In the small size every third moment; the answers of odd ones are lost. */
-const STEP = size(1, 3)
+/** In the small size every fifth moment; the answers of odd ones are lost. */
+const STEP = size(1, 5)
 const BALANCE = 10n ** 12n
 const TIMEOUT_MS = 120_000
 

@@ -10,11 +10,11 @@ import { size } from '../support/size.ts'
 import { openStage, type Stage } from '../support/stage.ts'
 
 /** Contract §10: a quote makes at most one trade, and none that was decided at or after its end. */
-const QUOTES = size(200, 10)
+const QUOTES = size(200, 6)
 const COPIES = 50
 const AT_ONCE = 5
-const KILLS = size(10, 2)
-const EDGES = size(400, 60)
+const KILLS = size(10, 1)
+const EDGES = size(400, 30)
 const WAITERS = size(40, 10)
 const TIMEOUT_MS = 300_000
 const BALANCE = 10n ** 9n

@@ -10,7 +10,7 @@ import { openStage } from '../support/stage.ts'
 import { until } from '../support/wait.ts'
 
 /** Contract §12: delivered at least once, whatever dies and whenever it dies. */
-const EVENTS = size(2000, 200)
+const EVENTS = size(2000, 120)
 const KILLS = size(8, 2)
 /** Deaths between the receiver's 200 and our mark. */
 const CRASHES = size(2, 1)

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { customerList } from '../../src/customers/store.ts'
+import { selectNewest } from '../../src/db/newest.ts'
 import { perform } from '../../src/operator/actions.ts'
 import { foldTrades } from '../../src/treasury/treasury.ts'
 import type { Api, Reply } from '../support/api.ts'
@@ -498,3 +500,14 @@ describe('times and rates', () => {
 })
 
 test('afterwards the books are right', () => expectIntact(service))
+
+test('a list knows its filters by name: no other name reaches the database', async () => {
+  const { reads } = service.worlds.sandbox
+  const none = { after: undefined, before: undefined, position: undefined, limit: 5 }
+  for (const name of ["false OR 'x'", 'constructor', '__proto__', 'no_such_column', '1=1) --']) {
+    const filters = Object.fromEntries([[name, 'x']])
+    await expect(selectNewest(reads, customerList, { partner_id, filters, ...none })).rejects.toThrow(
+      'customers has no filter of that name',
+    )
+  }
+})

@@ -9,6 +9,7 @@ import { asAdmin, createDatabase, seatAt } from '../support/database.ts'
 import { noteFact } from '../support/proof.ts'
 import { openHands } from '../support/service.ts'
 import { size } from '../support/size.ts'
+import { type Asked, explain, recording, rowsRead } from './explain.ts'
 import { type Filled, fillLists, idOf } from './fill.ts'
 
 /**
@@ -94,7 +95,6 @@ const paramsOf = (partner_id: string) =>
     : { customer_id: idOf('cus', ROWS + 1), endpoint_id: idOf('whe', 1) }
 
 type Query = Readonly<Record<string, string>>
-type Asked = { readonly text: string; readonly values: readonly unknown[] }
 
 /** A list that nobody waits for asks none of them. */
 const handlers = handlersOf({} as HandlerParts)
@@ -105,15 +105,8 @@ async function runList(
   query: Query,
   partner_id: string,
 ): Promise<{ asked: Asked[]; page: any }> {
-  const asked: Asked[] = []
   const world = hands.worlds.sandbox
-  const db = {
-    query(...given: [string, unknown[]?] | [Asked]) {
-      const [first, bound = []] = given
-      asked.push(typeof first === 'string' ? { text: first, values: bound } : first)
-      return world.db.query(...(given as [string]))
-    },
-  }
+  const { db, asked } = recording(world.db)
   const { run } = handlers.find(({ endpoint }) => endpoint.name === list.name)!
   const actor = { partner_id, key_id: 'key', scopes: ['read'] } as unknown as PartnerActor
   const call = {
@@ -126,50 +119,10 @@ async function runList(
   return { page: await run(call as never), asked }
 }
 
-const literal = (value: unknown): string => {
-  if (value === null || value === undefined) return 'NULL'
-  if (Array.isArray(value)) return `'{${value.map((each) => `"${each}"`).join(',')}}'`
-  const text = value instanceof Date ? value.toISOString() : String(value)
-  return `'${text.replaceAll("'", "''")}'`
-}
-
-type Plan = {
-  readonly 'Node Type': string
-  readonly 'Actual Rows': number
-  readonly 'Actual Loops': number
-  readonly 'Rows Removed by Filter'?: number
-  readonly 'Rows Removed by Index Recheck'?: number
-  readonly 'Relation Name'?: string
-  readonly 'Index Name'?: string
-  readonly Plans?: readonly Plan[]
-}
-
-/** Rows that were taken out of tables and indexes, whether or not they came through. */
-function rowsRead(plan: Plan): number {
-  const inside = (plan.Plans ?? []).reduce((sum, each) => sum + rowsRead(each), 0)
-  const scans = plan['Relation Name'] !== undefined || plan['Node Type'].includes('Index Scan')
-  const removed = (plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Index Recheck'] ?? 0)
-  return inside + (scans ? (plan['Actual Rows'] + removed) * plan['Actual Loops'] : 0)
-}
-
-/** As it is run: with a plan for any values. */
-async function explain({ text, values: bound }: Asked): Promise<Plan> {
-  const execute = bound.length === 0 ? 'asked' : `asked(${bound.map(literal).join(', ')})`
-  await client.query(`PREPARE asked AS ${text}`)
-  try {
-    const { rows } = await client.query(
-      `EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, FORMAT JSON) EXECUTE ${execute}`,
-    )
-    return rows[0]['QUERY PLAN'][0].Plan
-  } finally {
-    await client.query('DEALLOCATE asked')
-  }
-}
-
 async function cost(list: Endpoint, query: Query, partner_id: string) {
   const { asked, page } = await runList(list, query, partner_id)
   let read = 0
-  for (const one of asked) read += rowsRead(await explain(one))
+  for (const one of asked) read += rowsRead(await explain(client, one))
   return { read, page }
 }
 

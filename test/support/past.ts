@@ -6,7 +6,12 @@ import { asAdmin } from './database.ts'
  */
 export async function moveIntoThePast(
   url: string,
-  { table, id, by }: { table: 'payouts' | 'transfers'; id: string; by: string },
+  {
+    table,
+    id,
+    by,
+    schema = 'sandbox',
+  }: { table: 'payouts' | 'transfers'; id: string; by: string; schema?: 'sandbox' | 'live' },
 ): Promise<void> {
   const iso = (column: string) => `to_char((${column}) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
   const aged = (text: string) => `replace(replace(${text},
@@ -15,7 +20,7 @@ export async function moveIntoThePast(
   const times = ['created_at', 'completed_at', ...(table === 'transfers' ? ['charged_at'] : [])]
   const moved = times.map((column) => `${column} = ${column} - interval '${by}'`).join(', ')
   await asAdmin(url, [
-    `BEGIN; SET LOCAL session_replication_role = replica; SET LOCAL search_path = sandbox;
+    `BEGIN; SET LOCAL session_replication_role = replica; SET LOCAL search_path = ${schema};
      UPDATE events e SET created_at = e.created_at - interval '${by}', data = ${aged('e.data::text')}::json
        FROM ${table} r WHERE r.id = '${id}' AND e.object_id = r.id;
      UPDATE entries SET created_at = created_at - interval '${by}' WHERE cause_id = '${id}';

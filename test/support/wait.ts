@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { vi } from 'vitest'
 
 /** Asks again and again until the answer is yes. Fails when a question asked after that time still gets a no. */
 export async function until(ask: () => Promise<boolean> | boolean, within_ms: number): Promise<void> {
@@ -16,3 +17,9 @@ export async function roomInMinute(seconds: number): Promise<void> {
   const left = 60_000 - (Date.now() % 60_000)
   if (left < seconds * 1000) await sleep(left + 20)
 }
+
+/** Until it no longer throws. On a busy machine that takes a while; a test that waits fails by its own time. */
+export const eventually = <T>(
+  check: () => T | Promise<T>,
+  options: { timeout?: number; interval?: number } = {},
+): Promise<T> => vi.waitFor(check, { timeout: 20_000, interval: 50, ...options })

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { newId } from '../../../src/core/ids.ts'
 import { blockCustomer } from '../../../src/customers/customers.ts'
 import { revokeKey } from '../../../src/keys/keys.ts'
@@ -74,6 +75,8 @@ async function makeKeys(
 ): Promise<Record<CallerName, string | undefined>> {
   const key = async (options: Parameters<TestService['partner']>[0] = {}) =>
     (await service.partner({ partner_id, ...options })).key
+  const expired = await key({ expires_at: new Date(Date.now() + 1000) })
+  await setTimeout(1100)
   const revoked = await service.partner({ partner_id })
   await revokeKey(service.worlds.sandbox, revoked.key_id)
   return {
@@ -84,7 +87,7 @@ async function makeKeys(
     // With the limits of its tier: it runs into all of them.
     limited: (await service.partner({ limited: true })).key,
     revoked: revoked.key,
-    expired: await key({ expires_at: new Date(Date.now() - 1000) }),
+    expired,
     elsewhere: await key({ ip_allowlist: ['203.0.113.7'] }),
     wrong: `svc_test_sk_${'x'.repeat(40)}`,
     none: undefined,

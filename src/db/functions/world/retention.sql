@@ -1,13 +1,13 @@
--- Claims, quotes and requests that are old and owed to nobody. The service itself may remove none.
+-- Claims, quotes, requests and the console's own records that are old and owed to nobody. The service itself may remove none.
 
 -- Forgets names that have been free since before that time, up to `most`; returns how many. Passes over a claim that
--- somebody holds, and waits for nobody.
+-- somebody holds, and waits for nobody. Whatever time is said: a name that is not free yet guards a payment, and stays.
 CREATE OR REPLACE FUNCTION forget_claims(older_than timestamptz, most integer) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE gone integer;
 BEGIN
   DELETE FROM claims WHERE (scope, operation, key) IN (
-    SELECT scope, operation, key FROM claims WHERE final AND expires_at < older_than
+    SELECT scope, operation, key FROM claims WHERE final AND expires_at < least(older_than, clock_timestamp())
     ORDER BY expires_at LIMIT most FOR UPDATE SKIP LOCKED);
   GET DIAGNOSTICS gone = ROW_COUNT;
   RETURN gone;
@@ -23,7 +23,7 @@ DECLARE
   total integer;
 BEGIN
   WITH looked AS MATERIALIZED (
-    SELECT id, trade_id, expires_at >= older_than AS young FROM quotes WHERE id > mark ORDER BY id LIMIT most
+    SELECT id, trade_id, expires_at >= least(older_than, clock_timestamp()) AS young FROM quotes WHERE id > mark ORDER BY id LIMIT most
   ), first_young AS MATERIALIZED (
     SELECT min(id) AS id FROM looked WHERE young
   ), judged AS MATERIALIZED (
@@ -48,3 +48,34 @@ BEGIN
   GET DIAGNOSTICS gone = ROW_COUNT;
   RETURN gone;
 END $$;
+
+-- Forgets the steps of payouts and transfers that were made before, up to `most` of each; returns how many. What is still on its way keeps its
+-- own. `before` is the time that an id begins with.
+CREATE OR REPLACE FUNCTION forget_steps(before text, most integer) RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE gone integer;
+BEGIN
+  DELETE FROM steps s USING (
+    (SELECT object_id, n FROM steps WHERE object_id >= 'po_' AND object_id < 'po_' || before
+       AND NOT EXISTS (SELECT FROM payouts p WHERE p.id = object_id AND p.status IN ('pending', 'processing')) LIMIT most)
+    UNION ALL
+    (SELECT object_id, n FROM steps WHERE object_id >= 'tr_' AND object_id < 'tr_' || before
+       AND NOT EXISTS (SELECT FROM transfers t WHERE t.id = object_id AND t.status IN ('pending', 'processing')) LIMIT most)
+  ) AS old WHERE (s.object_id, s.n) = (old.object_id, old.n);
+  GET DIAGNOSTICS gone = ROW_COUNT;
+  RETURN gone;
+END $$;
+
+-- Forgets sums of days and of hours that are older. They are few: a partner has some for each day.
+CREATE OR REPLACE FUNCTION forget_sums(days_before timestamptz, hours_before timestamptz) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+  DELETE FROM daily WHERE day < (days_before AT TIME ZONE 'America/Sao_Paulo')::date;
+  DELETE FROM daily_balances WHERE day < (days_before AT TIME ZONE 'America/Sao_Paulo')::date;
+  DELETE FROM hourly WHERE hour < hours_before;
+$$;
+
+-- Forgets proofs that ended before; one an hour is made.
+CREATE OR REPLACE FUNCTION forget_proofs(older_than timestamptz) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+  DELETE FROM proofs WHERE finished_at < older_than;
+$$;

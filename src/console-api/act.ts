@@ -1,0 +1,137 @@
+import type { Entry, Pen } from '../acts/line.ts'
+import { headRef, note, noteHeld } from '../acts/log.ts'
+import { takeTurnOn } from '../acts/store.ts'
+import type { OperatorActor, PersonActor } from '../core/actor.ts'
+import type { Environment } from '../core/environment.ts'
+import { Refusal } from '../core/errors.ts'
+import { isUniqueViolation } from '../db/failure.ts'
+import { poolOf, transaction } from '../db/pool.ts'
+import { type Command, writeTo } from '../ledger/command.ts'
+import type { Once } from '../operator/changes.ts'
+import type { Office } from '../operator/office.ts'
+import type { Shared } from '../partners/partners.ts'
+import { assertStanding } from '../team/people.ts'
+import type { World } from '../world.ts'
+import { formById, insertForm, insertForms, type Form as NewForm } from './store.ts'
+
+/** What came of an act, and the line that the log gets of it. */
+type Done<Result> = { readonly result: Result; readonly entry: Entry }
+
+type Form = {
+  /** The id that the page gave its form: what is sent twice happens once. */
+  readonly form_id?: string | undefined
+}
+
+type About = Form & {
+  /** What is changed, where it was there before: whoever changes it reads it after those who came first. */
+  readonly object_id?: string
+}
+
+/** What a person of a partner does in a world: the rule, its line in the log and its form, in one transaction. */
+export const actIn = <Result>(
+  office: Office,
+  actor: PersonActor,
+  world: World,
+  work: (here: World) => Promise<Done<Result>>,
+  about: About = {},
+): Promise<Result> => noted(office, actor, world.environment, world, (db) => work({ ...world, db }), about)
+
+/** The same about what both worlds share: people. */
+export const actInShared = <Result>(
+  office: Office,
+  actor: PersonActor,
+  work: (here: Shared) => Promise<Done<Result>>,
+  about: About = {},
+): Promise<Result> =>
+  noted(office, actor, 'shared', office.shared, (db) => work({ ...office.shared, db }), about)
+
+async function noted<Result>(
+  office: Office,
+  actor: PersonActor,
+  place: World['environment'] | 'shared',
+  { db }: Pick<World, 'db'>,
+  work: (db: World['db']) => Promise<Done<Result>>,
+  { form_id, object_id }: About,
+): Promise<Result> {
+  const pen = await office.log.pen(place, actor)
+  return transaction(db, async (tx) => {
+    if (object_id !== undefined) await takeTurnOn(tx, object_id)
+    await assertStanding(place === 'shared' ? tx : office.shared.db, actor)
+    const once = form_id === undefined ? undefined : onceFor(actor, form_id)
+    await once?.assertNew(tx)
+    const { result, entry } = await work(poolOf(tx))
+    if (entry.object_id !== null) await once?.keep(tx, entry.object_id)
+    await note(tx, pen, entry)
+    return result
+  })
+}
+
+/** A form takes effect once, in the transaction that is handed in. */
+export const onceFor = ({ user_id }: PersonActor | OperatorActor, id: string): Once => ({
+  async assertNew(tx) {
+    const before = await formById(tx, user_id, id)
+    if (before) throw new Refusal('already_done', { details: { id: before.object_id } })
+  },
+  keep: (tx, object_id) => insertForm(tx, { user_id, id, object_id }),
+})
+
+/**
+ * The same where money may move, which is in the sandbox: the line and the form are written by the first command that
+ * changes anything. `object_id` null: what that command's movement is caused by.
+ */
+export async function actWithMoney<E extends Environment, Result>(
+  office: Office,
+  actor: PersonActor,
+  world: World<E>,
+  work: (here: World<E>) => Promise<Result>,
+  { form_id, ...entry }: Entry & Form,
+): Promise<Result> {
+  const pen = await office.log.pen(world.environment, actor)
+  const assertNew = async () => {
+    if (form_id !== undefined) await transaction(world.db, onceFor(actor, form_id).assertNew)
+  }
+  // Whose session ended while the body was under way acts no more.
+  await assertStanding(office.shared.db, actor)
+  await assertNew()
+  let noted = false
+  const commit: World['commit'] = async (command) => {
+    if (noted) return world.commit(command)
+    const form = form_id === undefined ? undefined : { user_id: actor.user_id, id: form_id }
+    let changed = false
+    const told = await world.commit(underLine(command, pen, { entry, form, tell: (now) => (changed = now) }))
+    noted = changed
+    return told
+  }
+  return work({ ...world, commit }).catch(async (error: unknown) => {
+    // Of two that arrive at once the second is undone as a whole.
+    if (isUniqueViolation(error, 'forms_pkey')) await assertNew()
+    throw error
+  })
+}
+
+function underLine<Made>(
+  command: Command<Made>,
+  pen: Pen,
+  {
+    entry,
+    form,
+    tell,
+  }: { entry: Entry; form: Omit<NewForm, 'object_id'> | undefined; tell(changed: boolean): void },
+): Command<Made> {
+  const { locks } = command
+  return {
+    ...command,
+    locks: { ...locks, rows: [...(locks.rows ?? []), headRef] },
+    decide(held) {
+      const decision = command.decide(held)
+      const { movements = [], writes = [] } = decision
+      const changed = movements.length + writes.length > 0
+      tell(changed)
+      if (!changed) return decision
+      const object_id = entry.object_id ?? movements[0]?.cause_id ?? null
+      const line = noteHeld(held, pen, { ...entry, object_id })
+      const kept = form && object_id !== null ? [writeTo(insertForms, { ...form, object_id })] : []
+      return { ...decision, writes: [...writes, ...line.writes, ...kept] }
+    },
+  }
+}

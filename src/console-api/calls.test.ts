@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type ConsoleClient, signedIn } from '../../test/support/console.ts'
+import { startTestService, type TestService } from '../../test/support/service.ts'
+import { openPeopleShares } from '../http/shares.ts'
+import { AT_ONCE, WAITING } from './calls.ts'
+
+let service: TestService
+let person: ConsoleClient
+beforeAll(async () => {
+  service = await startTestService({ AUDIT_EVERY_MS: '0' })
+  const { partner_id } = await service.partner()
+  person = await signedIn(service, { partner_id, role: 'viewer' })
+})
+afterAll(() => service.stop())
+
+const many = (count: number, client = person) =>
+  Promise.all(Array.from({ length: count }, () => client.get('/sandbox/overview?period=90d')))
+
+describe('calls of one person', () => {
+  test('of the pages in several tabs are all answered', async () => {
+    const replies = await many(5 * 10)
+    expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200))
+  })
+
+  test('beyond what may wait are refused, and told when to come again', async () => {
+    const replies = await many(3 * (AT_ONCE + WAITING))
+    const refused = replies.filter(({ status }) => status !== 200)
+    expect(refused.length).toBeGreaterThan(0)
+    for (const { status, headers, json } of refused) {
+      expect([status, json.error.code]).toEqual([429, 'rate_limit_exceeded'])
+      expect(headers.get('retry-after')).toBe('1')
+    }
+    expect((await person.get('/sandbox/overview')).status).toBe(200)
+  })
+
+  test('keep nobody else from being answered', async () => {
+    const { partner_id } = await service.partner()
+    const other = await signedIn(service, { partner_id, role: 'viewer' })
+    const flood = many(3 * (AT_ONCE + WAITING))
+    const replies = await many(10, other)
+    await flood
+    expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200))
+  })
+})
+
+describe('statements of people', () => {
+  const SLOW = 'SELECT pg_sleep(0.4)'
+
+  test.each(['db', 'reads'] as const)('leave a connection of the pool %s to programs', async (pool) => {
+    const world = service.worlds.sandbox
+    const shares = openPeopleShares()
+    const { max } = world[pool].options
+    const order: string[] = []
+    const slow = Array.from({ length: 2 * max }, (_, i) =>
+      shares(world, `partner ${i}`)
+        [pool].query(SLOW)
+        .then(() => order.push('person')),
+    )
+    await sleep(100)
+    await world[pool].query('SELECT 1').then(() => order.push('program'))
+    await Promise.all(slow)
+    expect(order.indexOf('program')).toBe(0)
+  })
+
+  test('take turns, however many wait under one name', async () => {
+    const world = service.worlds.sandbox
+    const shares = openPeopleShares()
+    const order: string[] = []
+    const crowd = Array.from({ length: 6 }, () =>
+      shares(world, 'crowd')
+        .reads.query(SLOW)
+        .then(() => order.push('crowd')),
+    )
+    await shares(world, 'other')
+      .reads.query('SELECT 1')
+      .then(() => order.push('other'))
+    await Promise.all(crowd)
+    expect(order.indexOf('other')).toBeLessThanOrEqual(2)
+  })
+})

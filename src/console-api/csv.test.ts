@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { csvOf, decimalOf, everyRow, ROWS_MAX } from './csv.ts'
+
+async function* once<Row>(...rows: readonly Row[]) {
+  yield rows
+}
+
+async function written(text: string, language?: 'en' | 'pt-BR'): Promise<string> {
+  const column = { name: 'cell', cell: (row: string) => row }
+  let all = ''
+  for await (const part of csvOf([column], once(text), language)) all += part
+  return all.replace('\ufeffcell\r\n', '').replace(/\r\n$/, '')
+}
+
+test.each([
+  ['=1+1', "'=1+1"],
+  ['+5511998761271', "'+5511998761271"],
+  ['-2', "'-2"],
+  ['@SUM(A1)', "'@SUM(A1)"],
+  ['\t=1', "'\t=1"],
+  ['\r=1', `"'\r=1"`],
+  ['\u200b=1', "'\u200b=1"],
+  ['a=1', 'a=1'],
+  ['a, "b"; c', '"a, ""b""; c"'],
+  ['two\nlines', '"two\nlines"'],
+  ['', ''],
+])('%j is no formula and one cell', async (text, cell) => {
+  expect(await written(text)).toBe(cell)
+  expect(await written(text, 'pt-BR')).toBe(cell)
+})
+
+test.each([
+  ['BRL', 1n, '0.01'],
+  ['BRL', -482_000n, '-4820.00'],
+  ['USDT', 999_999_999_999_999_999n, '999999999999.999999'],
+  ['BTC', '-5', '-0.00000005'],
+] as const)('%s %s is told to the last digit', (asset, units, number) => {
+  expect(decimalOf(asset, units)).toEqual({ number })
+})
+
+test('a number has the point of the language, and is no text', async () => {
+  const column = { name: 'n', cell: () => decimalOf('BRL', -105_000n) }
+  const parts: string[] = []
+  for await (const part of csvOf([column, column], once(1), 'pt-BR')) parts.push(part)
+  expect(parts).toEqual(['\ufeffn;n\r\n', '-1050,00;-1050,00\r\n'])
+})
+
+test('rows come until the list ends, whoever asked has left, or there are as many as may be', async () => {
+  const row = (n: number) => ({ id: `x_${n}`, created_at: new Date(n) })
+  const count = async (length: number, gone = new AbortController().signal) => {
+    let rows = 0
+    const read = async (position: { id: string } | undefined, limit: number) => {
+      const from = position ? Number(position.id.slice(2)) + 1 : 0
+      return { rows: Array.from({ length: Math.min(limit, length - from) }, (_, i) => row(from + i)) }
+    }
+    for await (const part of everyRow(read, gone)) rows += part.length
+    return rows
+  }
+  expect(await count(2500)).toBe(2500)
+  expect(await count(2000)).toBe(2000)
+  expect(await count(ROWS_MAX + 5)).toBe(ROWS_MAX)
+  expect(await count(2500, AbortSignal.abort())).toBe(0)
+})

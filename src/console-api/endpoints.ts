@@ -1,0 +1,21 @@
+import { conversionsEndpoints } from './conversions/contract.ts'
+import { developersEndpoints } from './developers/contract.ts'
+import type { ConsoleEndpoint } from './endpoint.ts'
+import { findingEndpoints } from './finding/contract.ts'
+import { moneyEndpoints } from './money/contract.ts'
+import { operatorEndpoints } from './operator/contract.ts'
+import { overviewEndpoints } from './overview/contract.ts'
+import { peopleEndpoints } from './people/contract.ts'
+import { playgroundEndpoints } from './playground/contract.ts'
+
+/** Everything that the console's pages ask for, as data. */
+export const consoleEndpoints: readonly ConsoleEndpoint[] = [
+  ...peopleEndpoints,
+  ...overviewEndpoints,
+  ...moneyEndpoints,
+  ...conversionsEndpoints,
+  ...developersEndpoints,
+  ...playgroundEndpoints,
+  ...findingEndpoints,
+  ...operatorEndpoints,
+]

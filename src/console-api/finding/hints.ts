@@ -1,0 +1,167 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type IdKind, idPrefixes } from '../../core/ids.ts'
+import { openBell } from '../../core/loop.ts'
+import type { Lookout } from '../../db/lookout.ts'
+import type { Db } from '../../db/pool.ts'
+import { lastPosition, selectEvents } from '../../events/store.ts'
+import { exceptionsMark } from '../../exceptions/store.ts'
+import { proposalsMark } from '../../operator/store.ts'
+import type { World } from '../../world.ts'
+
+/** That something has changed, not how: whoever shows it asks for it. `all`: more than could be told one by one. */
+export type Hint = { readonly kind: string; readonly id?: string }
+
+const ALL: Hint = { kind: 'all' }
+
+export type Tell = (hint: Hint) => void
+
+/** One crier serves everybody who listens under the same name, and rests while nobody does. */
+export type Criers = { listen(name: string, cry: (tell: Tell, until: AbortSignal) => Promise<void>): Inbox }
+
+export type Inbox = {
+  /** What came since; empty when nothing came for so long, or the listener has left. */
+  take(wait_ms: number, gone: AbortSignal): Promise<readonly Hint[]>
+  leave(): void
+}
+
+type Crier = { readonly inboxes: Set<Tell>; readonly stopping: AbortController }
+
+export function openCriers(): Criers {
+  const criers = new Map<string, Crier>()
+
+  return {
+    listen(name, cry) {
+      const known = criers.get(name)
+      const crier: Crier = known ?? { inboxes: new Set(), stopping: new AbortController() }
+      const inbox = openInbox()
+      crier.inboxes.add(inbox.add)
+      if (!known) {
+        criers.set(name, crier)
+        const tell: Tell = (hint) => {
+          for (const add of crier.inboxes) add(hint)
+        }
+        void cry(tell, crier.stopping.signal)
+      }
+      return {
+        take: inbox.take,
+        leave() {
+          crier.inboxes.delete(inbox.add)
+          if (crier.inboxes.size > 0 || criers.get(name) !== crier) return
+          criers.delete(name)
+          crier.stopping.abort()
+        },
+      }
+    },
+  }
+}
+
+/** What a slow reader has not taken yet is told in one word. */
+const WAITING_MAX = 64
+
+function openInbox() {
+  const waiting = new Map<string, Hint>()
+  const bell = openBell()
+  return {
+    add(hint: Hint): void {
+      if (waiting.has(ALL.kind)) return
+      const crowded = hint.kind === ALL.kind || waiting.size >= WAITING_MAX
+      if (crowded) waiting.clear()
+      const told = crowded ? ALL : hint
+      waiting.set(`${told.kind}${told.id === undefined ? '' : ` ${told.id}`}`, told)
+      bell.ring()
+    },
+    async take(wait_ms: number, gone: AbortSignal): Promise<readonly Hint[]> {
+      gone.addEventListener('abort', bell.ring)
+      if (waiting.size === 0 && !gone.aborted) await bell.wait(wait_ms)
+      gone.removeEventListener('abort', bell.ring)
+      const hints = [...waiting.values()]
+      waiting.clear()
+      bell.hush()
+      return hints
+    },
+  }
+}
+
+const READ_MAX = 100
+/** What comes within this time is told together. */
+const GATHER_MS = 100
+const LOOK_MS = 15_000
+/** After the database did not answer. */
+const RETRY_MS = 1000
+
+const rest = (ms: number, until: AbortSignal) => sleep(ms, undefined, { signal: until }).catch(() => {})
+
+/** Every event of a partner, as it gets its place in the log. A place is read on from whatever becomes of the database. */
+export async function cryEvents(
+  { reads: db }: World,
+  lookout: Lookout,
+  partner_id: string,
+  tell: Tell,
+  until: AbortSignal,
+): Promise<void> {
+  let after: bigint | undefined
+  const look = async () => {
+    after ??= await lastPosition(db, partner_id)
+    after = await tellBehind(db, { partner_id, after }, tell)
+  }
+  while (!until.aborted) {
+    try {
+      const watch = await lookout.watch(partner_id)
+      try {
+        await look()
+        while (await watch.news(performance.now() + LOOK_MS, until)) {
+          await rest(GATHER_MS, until)
+          await look()
+        }
+      } finally {
+        watch.end()
+      }
+    } catch {
+      await rest(RETRY_MS, until)
+    }
+    await rest(GATHER_MS, until)
+  }
+}
+
+/** Returns up to where it told. */
+async function tellBehind(
+  db: Db,
+  { partner_id, after }: { partner_id: string; after: bigint },
+  tell: Tell,
+): Promise<bigint> {
+  const filter = { partner_id, type: undefined, object_id: undefined, from: { after }, limit: READ_MAX + 1 }
+  const { rows } = await selectEvents(db, filter)
+  if (rows.length > READ_MAX) {
+    const last = await lastPosition(db, partner_id)
+    tell(ALL)
+    return last
+  }
+  for (const { object_id } of rows) tell({ kind: kindOf(object_id), id: object_id })
+  return rows.at(-1)?.position ?? after
+}
+
+const kinds = new Map<string, string>(
+  (Object.entries(idPrefixes) as [IdKind, string][]).map(([kind, prefix]) => [prefix, kind]),
+)
+const kindOf = (id: string): string => kinds.get(id.slice(0, id.indexOf('_'))) ?? 'event'
+
+const MARK_MS = 5000
+
+/** What waits for an operator. Nothing tells of it by itself, so it is looked at now and then, once for all who look on. */
+export async function cryDesk(world: World, shared: Db, tell: Tell, until: AbortSignal): Promise<void> {
+  const { reads: db } = world
+  let before: Record<string, string> | undefined
+  while (!until.aborted) {
+    try {
+      const now: Record<string, string> = {
+        exceptions: await exceptionsMark(db),
+        proposals: `${await proposalsMark(db)} ${await proposalsMark(shared)}`,
+      }
+      for (const kind of Object.keys(now)) if (before && before[kind] !== now[kind]) tell({ kind })
+      before = now
+    } catch {
+      // It is asked again in a moment; nobody is told anything false meanwhile.
+    }
+    await rest(MARK_MS, until)
+  }
+}

@@ -1,0 +1,28 @@
+import { conversionsRoutes } from './conversions/routes.ts'
+import { developersRoutes } from './developers/routes.ts'
+import type { ConsoleHandler } from './endpoint.ts'
+import { consoleEndpoints } from './endpoints.ts'
+import { findingRoutes } from './finding/routes.ts'
+import { moneyRoutes } from './money/routes.ts'
+import { operatorRoutes } from './operator/routes.ts'
+import { overviewRoutes } from './overview/routes.ts'
+import type { ConsoleParts } from './parts.ts'
+import { peopleRoutes } from './people/routes.ts'
+import { playgroundRoutes } from './playground/routes.ts'
+
+/** One handler for each endpoint. */
+export function consoleHandlersOf(parts: ConsoleParts): ConsoleHandler[] {
+  const handlers = [
+    ...peopleRoutes(parts),
+    ...overviewRoutes(parts),
+    ...moneyRoutes(parts),
+    ...conversionsRoutes(parts),
+    ...developersRoutes(parts),
+    ...playgroundRoutes(parts),
+    ...findingRoutes(parts),
+    ...operatorRoutes(parts),
+  ]
+  const missing = consoleEndpoints.find((endpoint) => !handlers.some((each) => each.endpoint === endpoint))
+  if (missing) throw new Error(`${missing.name} has no handler`)
+  return handlers
+}

@@ -1,0 +1,45 @@
+import { type Line, places } from '../acts/line.ts'
+import type { Place } from '../db/sealing.ts'
+
+export type PlacedLine = Line & { readonly place: Place }
+
+const SEQ = /^[0-9]{1,18}$/
+/** How far each log was read, as a cursor has it. */
+export const readUpTo = { production: SEQ, sandbox: SEQ, shared: SEQ } satisfies Record<Place, RegExp>
+
+/**
+ * Several logs as one list, newest first. Each keeps its own order, whatever a clock said meanwhile, for a cursor goes on after
+ * the last line of each that was shown: a line that is shown too early would take those before it along.
+ */
+export async function newestOf(
+  read: (place: Place, before: bigint | undefined, limit: number) => Promise<readonly Line[]>,
+  {
+    limit,
+    after = {},
+    of = places,
+  }: { limit: number; after?: Partial<Record<Place, string>> | undefined; of?: readonly Place[] },
+): Promise<{ lines: PlacedLine[]; next: Record<string, string> | null }> {
+  const logs = await Promise.all(
+    of.map(async (place) => {
+      const before = after[place] === undefined ? undefined : BigInt(after[place])
+      const lines = await read(place, before, limit + 1)
+      return lines.map((line): PlacedLine => ({ ...line, place }))
+    }),
+  )
+  const lines: PlacedLine[] = []
+  while (lines.length < limit) {
+    const first = newestOfFirsts(logs)?.shift()
+    if (!first) break
+    lines.push(first)
+  }
+  const has_more = logs.some((rest) => rest.length > 0)
+  const shown = Object.fromEntries(lines.map(({ place, seq }) => [place, String(seq)]))
+  return { lines, next: has_more ? { ...after, ...shown } : null }
+}
+
+function newestOfFirsts(logs: readonly PlacedLine[][]): PlacedLine[] | undefined {
+  const [newest] = logs
+    .filter(({ length }) => length > 0)
+    .sort(([a], [b]) => b!.at.getTime() - a!.at.getTime())
+  return newest
+}

@@ -1,0 +1,18 @@
+import type { ConsoleEndpoint } from '../endpoint.ts'
+import { actsEndpoints } from './acts-contract.ts'
+import { deskEndpoints } from './desk-contract.ts'
+import { houseEndpoints } from './house-contract.ts'
+import { partnersEndpoints } from './partners-contract.ts'
+import { peopleOfOperatorEndpoints } from './people-contract.ts'
+import { proofEndpoints } from './proof-contract.ts'
+import { proposalsEndpoints } from './proposals-contract.ts'
+
+export const operatorEndpoints: readonly ConsoleEndpoint[] = [
+  ...houseEndpoints,
+  ...partnersEndpoints,
+  ...deskEndpoints,
+  ...proposalsEndpoints,
+  ...proofEndpoints,
+  ...actsEndpoints,
+  ...peopleOfOperatorEndpoints,
+]

@@ -1,0 +1,63 @@
+import { prove } from '../../audit/proofs.ts'
+import type { Environment } from '../../core/environment.ts'
+import { describeError } from '../../core/error-report.ts'
+import { refuse } from '../../core/errors.ts'
+import { type Check, checkNames } from '../../ledger/audit.ts'
+import type { Office } from '../../operator/office.ts'
+import { logChecks } from '../../operator/verify.ts'
+
+/** A whole proof that somebody asked for: everything over one snapshot, beside the calls. */
+export type Proving = {
+  readonly by: string
+  readonly started_at: Date
+  readonly done: number
+  readonly of: number
+}
+
+export type Prover = {
+  /** Refuses when this node is at one already. */
+  start(environment: Environment, by: string): void
+  running(environment: Environment): Proving | undefined
+  /** Why the last one came to nothing. */
+  failure(environment: Environment): string | undefined
+}
+
+export type ProverOptions = {
+  readonly office: Office
+  readonly checks: readonly Check[]
+  readonly stopping: AbortSignal
+}
+
+/** It reads everything, so a node does one at a time. */
+export function openProver({ office, checks, stopping }: ProverOptions): Prover {
+  let current: { environment: Environment; proving: Proving } | undefined
+  const failures = new Map<Environment, string>()
+
+  async function run(environment: Environment, by: string): Promise<void> {
+    const all = [...checks, ...logChecks(office, environment)]
+    const started_at = new Date()
+    const onCheck = (done: number, of: number) => {
+      stopping.throwIfAborted()
+      current = { environment, proving: { by, started_at, done, of } }
+    }
+    onCheck(0, checkNames(all).length)
+    await prove(office.worlds[environment], { checks: all, by, onCheck })
+  }
+
+  return {
+    start(environment, by) {
+      if (current)
+        refuse('not_possible', {
+          message: `A proof of ${current.environment} runs on this node already, asked for by ${current.proving.by}. Wait for its end.`,
+        })
+      failures.delete(environment)
+      void run(environment, by)
+        .catch((error: unknown) => void failures.set(environment, describeError(error)))
+        .finally(() => {
+          current = undefined
+        })
+    },
+    running: (environment) => (current?.environment === environment ? current.proving : undefined),
+    failure: (environment) => failures.get(environment),
+  }
+}

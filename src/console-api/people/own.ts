@@ -1,0 +1,93 @@
+import type { Static } from 'typebox'
+import { note } from '../../acts/log.ts'
+import type { OperatorActor, PersonActor } from '../../core/actor.ts'
+import { Refusal, refuse } from '../../core/errors.ts'
+import type { Db } from '../../db/pool.ts'
+import { partnerById } from '../../partners/store.ts'
+import type { NotedTeam } from '../../team/factor.ts'
+import { assertStanding, roleOf } from '../../team/people.ts'
+import type { Refused } from '../../team/sign-in.ts'
+import type { ConsoleParts } from '../parts.ts'
+import { permitsOf } from '../permits.ts'
+import { csrfTokenOf, type Signed, signedBy } from '../session.ts'
+import type { proveInConsole, SessionObject } from './contract.ts'
+
+/** Who asks, as far as a call tells. */
+type Visit = {
+  readonly address: string
+  readonly agent: string | undefined
+  readonly signed: Signed | undefined
+  /** Whoever is signed in must still be so when it is done. */
+  readonly actor?: PersonActor | OperatorActor | undefined
+}
+
+/** What people do to their own sign-in is a line of the log of what both worlds share. */
+export async function notedTeam(
+  { office, sealer }: ConsoleParts,
+  { address, agent, signed, actor: self }: Visit,
+): Promise<NotedTeam> {
+  const pen = await office.log.pen('shared', { kind: 'shell' })
+  return {
+    ...office.shared,
+    sealer,
+    origin: { address, agent },
+    ...(self ? { stillHere: (tx: Db) => assertStanding(tx, self) } : {}),
+    note(tx, action, { user, session_id = signed?.session_id ?? '' }, { before = null, after = null } = {}) {
+      const { id: user_id, email, partner_id } = user
+      const person = { user_id, email, session_id }
+      const actor =
+        partner_id === null
+          ? ({ kind: 'operator', ...person, address } as const)
+          : ({ kind: 'person', ...person, partner_id, address } as const)
+      return note(tx, { ...pen, actor }, { action, object_id: user_id, before, after })
+    },
+  }
+}
+
+export async function renderSession(
+  parts: ConsoleParts,
+  signed: Signed | undefined,
+): Promise<Static<typeof SessionObject>> {
+  return signed ? renderSigned(parts, signed) : { signed_in: false }
+}
+
+/** Of a token that was made a moment ago. */
+export async function renderToken(parts: ConsoleParts, token: string) {
+  return renderSigned(parts, (await signedBy(parts.office.shared.db, token)) ?? refuse('not_signed_in'))
+}
+
+async function renderSigned(
+  { office }: ConsoleParts,
+  signed: Signed,
+): Promise<Static<(typeof proveInConsole)['reply']['schema']>> {
+  const { id, email, name, partner_id, language } = signed.user
+  const role = roleOf(signed.user)
+  const partner = partner_id === null ? null : await partnerById(office.shared.db, partner_id)
+  return {
+    signed_in: true,
+    csrf_token: csrfTokenOf(signed),
+    person: { id, email, name, role, language },
+    partner: partner && { id: partner.id, name: partner.name },
+    permits: permitsOf(role),
+    factor: signed.factor,
+    proved_until: signed.proved_until?.toISOString() ?? null,
+  }
+}
+
+export function refuseProof(refused: Refused): never {
+  switch (refused.outcome) {
+    case 'code_needed':
+      return refuse('code_needed', { details: { of: refused.of } })
+    case 'too_many_failures':
+      throw new Refusal('rate_limit_exceeded', {
+        message: `Too many failures. Try again in ${inWords(refused.wait_seconds)}.`,
+        retry_after_seconds: refused.wait_seconds,
+        details: { retry_after_seconds: refused.wait_seconds },
+      })
+    default:
+      return refuse('wrong_credentials')
+  }
+}
+
+const inWords = (seconds: number) =>
+  seconds < 90 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`

@@ -1,0 +1,32 @@
+import type { PersonActor } from '../../core/actor.ts'
+import { isUniqueViolation } from '../../db/failure.ts'
+import { createKey, PLAYGROUND_NAME, renderKey } from '../../keys/keys.ts'
+import { findPlaygroundKey } from '../../keys/store.ts'
+import type { Office } from '../../operator/office.ts'
+import type { World } from '../../world.ts'
+import { actIn } from '../act.ts'
+
+export type PlaygroundKey = NonNullable<Awaited<ReturnType<typeof findPlaygroundKey>>>
+
+/** The key that a partner's people play under. It is made when it is needed; its value is thrown away unseen. */
+export async function playgroundKey(
+  office: Office,
+  actor: PersonActor,
+  world: World<'sandbox'>,
+): Promise<PlaygroundKey> {
+  const known = await findPlaygroundKey(world.db, actor.partner_id)
+  if (known) return known
+  await makeKey(office, actor, world).catch((error: unknown) => {
+    // Of two who come at once one has made it.
+    if (!isUniqueViolation(error, 'api_keys_playground')) throw error
+  })
+  return (await findPlaygroundKey(world.db, actor.partner_id))!
+}
+
+const makeKey = (office: Office, actor: PersonActor, world: World<'sandbox'>): Promise<void> =>
+  actIn(office, actor, world, async (here) => {
+    const wanted = { partner_id: actor.partner_id, name: PLAYGROUND_NAME, made_for: 'playground' } as const
+    const { key } = await createKey(here, wanted)
+    const after = renderKey(key, world.environment)
+    return { result: undefined, entry: { action: 'create_key', object_id: key.id, before: null, after } }
+  })

@@ -1,0 +1,51 @@
+/** Tells what is being sent piece by piece that its session has ended: one look for all of them, which uses none of them. */
+export type SessionWatch = {
+  /** Aborted soon after the session has ended. Nobody looks any more after `gone`. */
+  ended(session_id: string, gone: AbortSignal): AbortSignal
+}
+
+const CHECK_MS = 3000
+
+export function openSessionWatch(
+  /** Those of these sessions that go on. */
+  goingOn: (session_ids: readonly string[]) => Promise<ReadonlySet<string>>,
+  { check_ms = CHECK_MS } = {},
+): SessionWatch {
+  const watched = new Map<string, Set<AbortController>>()
+  let waiting = false
+
+  function lookSoon(): void {
+    if (waiting || watched.size === 0) return
+    waiting = true
+    setTimeout(() => void look(), check_ms).unref()
+  }
+
+  async function look(): Promise<void> {
+    const asked = [...watched.keys()]
+    // While the database does not answer nobody's session has ended.
+    const going = await goingOn(asked).catch(() => new Set(asked))
+    for (const id of asked) {
+      if (going.has(id)) continue
+      for (const ending of watched.get(id) ?? []) ending.abort()
+      watched.delete(id)
+    }
+    waiting = false
+    lookSoon()
+  }
+
+  return {
+    ended(session_id, gone) {
+      const ending = new AbortController()
+      const watchers = watched.get(session_id) ?? new Set()
+      watched.set(session_id, watchers.add(ending))
+      const leave = () => {
+        watchers.delete(ending)
+        if (watchers.size === 0 && watched.get(session_id) === watchers) watched.delete(session_id)
+      }
+      gone.addEventListener('abort', leave, { once: true })
+      if (gone.aborted) leave()
+      lookSoon()
+      return ending.signal
+    },
+  }
+}

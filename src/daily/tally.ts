@@ -1,0 +1,67 @@
+/** What ended, in numbers. */
+export type Counts = {
+  readonly completed: bigint
+  readonly failed: bigint
+  readonly completed_sum: bigint
+  readonly failed_sum: bigint
+  readonly fee_sum: bigint
+  readonly times: readonly bigint[]
+}
+
+export const nothing: Counts = {
+  completed: 0n,
+  failed: 0n,
+  completed_sum: 0n,
+  failed_sum: 0n,
+  fee_sum: 0n,
+  times: [],
+}
+
+export const addCounts = (a: Counts, b: Counts): Counts => ({
+  completed: a.completed + b.completed,
+  failed: a.failed + b.failed,
+  completed_sum: a.completed_sum + b.completed_sum,
+  failed_sum: a.failed_sum + b.failed_sum,
+  fee_sum: a.fee_sum + b.fee_sum,
+  times: Array.from(
+    { length: Math.max(a.times.length, b.times.length) },
+    (_, i) => (a.times[i] ?? 0n) + (b.times[i] ?? 0n),
+  ),
+})
+
+/** Four steps for each doubling: wide enough to add up, narrow enough to tell 58 s from 70. */
+const STEPS_PER_DOUBLING = 4
+const LAST_STEP = 127
+
+/** In milliseconds, where each step but the first begins. */
+export const scale: readonly number[] = Array.from(
+  { length: LAST_STEP },
+  (_, i) => 2 ** ((i + 1) / STEPS_PER_DOUBLING),
+)
+
+/** The middle of the step that the median is in, in milliseconds; null when nothing took any time. */
+export function medianOf(times: readonly bigint[]): number | null {
+  const all = times.reduce((sum, count) => sum + count, 0n)
+  if (all === 0n) return null
+  let below = 0n
+  const step = times.findIndex((count) => {
+    below += count
+    return below * 2n >= all
+  })
+  return Math.round(2 ** ((step + 0.5) / STEPS_PER_DOUBLING))
+}
+
+const inSaoPaulo = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/Sao_Paulo', dateStyle: 'short' })
+
+const HOUR_MS = 3_600_000
+let last = { hour: Number.NaN, day: '' }
+
+/** Days are those of São Paulo: 2026-11-15. Every moment of an hour is of one day, so most need not be asked for. */
+export function dayOf(at: Date): string {
+  const hour = Math.floor(at.getTime() / HOUR_MS)
+  if (hour !== last.hour) last = { hour, day: inSaoPaulo.format(at) }
+  return last.day
+}
+
+export const hourOf = (at: Date): string =>
+  new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS).toISOString()

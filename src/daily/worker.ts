@@ -1,0 +1,51 @@
+import type { Logger } from 'pino'
+import { openLoop } from '../core/loop.ts'
+import type { GoOn } from '../db/chore.ts'
+import { type Pool, transaction } from '../db/pool.ts'
+import type { World } from '../world.ts'
+import { addUpBalances, foldNext, isBehind } from './store.ts'
+
+/**
+ * Adds up, for the console, what ended on each day: along the log of events, which misses nothing and tells nothing twice.
+ * How far it went is written in the transaction that adds, so a crash leaves both or neither; one node at a time.
+ */
+export type DailyWorker = { stop(): Promise<void> }
+
+const LOOK_MS = 3000
+const EVENTS_AT_ONCE = 5000
+/** All balances are read for the day's sums, in well under a microsecond each: the more there are, the less often. */
+const BALANCES_MS = 5000
+const BALANCE_MS = 0.2
+
+export function openDailyWorker(world: World, log: Logger): DailyWorker {
+  let stopped = false
+  let balances_at = 0
+
+  async function work(): Promise<void> {
+    await foldEnds(world.db, () => !stopped)
+    if (performance.now() < balances_at) return
+    const read = await foldBalances(world.db)
+    balances_at = performance.now() + Math.max(BALANCES_MS, read * BALANCE_MS)
+  }
+
+  const loop = openLoop(work, {
+    poll_ms: LOOK_MS,
+    first_ms: LOOK_MS,
+    onError: (error) => log.warn({ err: error }, 'daily: not added up yet'),
+  })
+  return {
+    async stop() {
+      stopped = true
+      await loop.stop()
+    },
+  }
+}
+
+/** Whoever finds another at it leaves it to that one. */
+export async function foldEnds(db: Pool, goOn: GoOn = () => true): Promise<void> {
+  if (!(await isBehind(db))) return
+  for (let taken = EVENTS_AT_ONCE; taken === EVENTS_AT_ONCE && goOn(); )
+    taken = await transaction(db, (tx) => foldNext(tx, EVENTS_AT_ONCE))
+}
+
+export const foldBalances = (db: Pool): Promise<number> => transaction(db, addUpBalances)

@@ -1,0 +1,38 @@
+import type { Static } from 'typebox'
+import type { Endpoint, Limits } from '../http/endpoint.ts'
+import type { Usage } from './contract.ts'
+import type { Limiter } from './limiter.ts'
+import { endpointWant, lookupWant, wantsOf } from './wants.ts'
+import { type Want, windowEnd } from './windows.ts'
+
+type Key = { readonly key_id: string; readonly limits: Limits; readonly now: number }
+
+/** What a key has used of every limit, and what is left (contract §3). */
+export async function usageOf(
+  limiter: Limiter,
+  { endpoints, ...key }: Key & { readonly endpoints: readonly Endpoint[] },
+): Promise<Static<typeof Usage>> {
+  const { limits } = key
+  const limited = endpoints.filter((declared) => declared.limit_per_minute !== undefined)
+  const windows = await windowsOf(limiter, key, [
+    ...wantsOf(limits, undefined),
+    ...limited.map((declared) => endpointWant(limits, declared)),
+    lookupWant(limits),
+  ])
+  return {
+    minute: windows[0]!,
+    day: windows[1]!,
+    endpoints: limited.map(({ route }, i) => ({ endpoint: route, ...windows[i + 2]! })),
+    lookups: windows.at(-1)!,
+  }
+}
+
+async function windowsOf(limiter: Limiter, { key_id, now }: Key, wants: readonly Want[]) {
+  const used = await limiter.used(key_id, wants)
+  return wants.map((want, i) => ({
+    limit: want.limit,
+    used: used[i]!,
+    remaining: Math.max(0, want.limit - used[i]!),
+    resets_at: new Date(windowEnd(want.kind, now)).toISOString(),
+  }))
+}

@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ConsoleHandler } from '../../src/console-api/endpoint.ts'
+import { moneyRoutes } from '../../src/console-api/money/routes.ts'
+import type { ConsoleParts } from '../../src/console-api/parts.ts'
+import { COUNTED, lookedAt } from '../../src/db/newest.ts'
+import { type Client, openClient } from '../../src/db/pool.ts'
+import { asAdmin, createDatabase, seatAt } from '../support/database.ts'
+import { openHands } from '../support/service.ts'
+import { size } from '../support/size.ts'
+import { explain, recording, rowsRead } from './explain.ts'
+import { type Filled, fillLists, idOf } from './fill.ts'
+
+/** What PostgreSQL reads for a page of the console's lists of money, told by itself, over a large partner. */
+const ROWS = size(300_000, 10_000)
+const LIMIT = 50
+/** A page, a few rows of each stretch that is merged, and what belongs to each row. */
+const EXACT = 8 * (LIMIT + 1)
+/** Filters that no index answers: a page goes on for so many walks, each of which ends after so many rows. */
+const WALKS = 20
+const BOUNDED = WALKS * 2 * lookedAt(LIMIT + 1) + EXACT
+
+let hands: ReturnType<typeof openHands>
+let client: Client
+let filled: Filled
+beforeAll(async () => {
+  const database = await createDatabase()
+  hands = openHands(database)
+  const [large, small] = await Promise.all([hands.partner('http://unused'), hands.partner('http://unused')])
+  filled = { rows: ROWS, large: large.partner_id, small: small.partner_id }
+  await asAdmin(database.url, fillLists(filled))
+  client = await openClient(seatAt(database.url, 'sandbox', 'plans'))
+}, 600_000)
+afterAll(async () => {
+  await client.end()
+  await hands.stop()
+})
+
+const time = (n: number) => new Date(Date.parse('2026-01-01T00:00:00.000Z') + n * 1000).toISOString()
+const ranges = { created_after: [time(ROWS / 2)], created_before: [time(50), time(ROWS / 2)] }
+const orders = {
+  ...ranges,
+  customer_id: [idOf('cus', 0), idOf('cus', 1)],
+  idempotency_key: ['often', 'none'],
+}
+
+type Values = Readonly<Record<string, readonly string[]>>
+
+/** By name: filters that an index answers, and those that are asked of what a walk finds. */
+const lists: readonly (readonly [name: string, exact: Values, bounded: Values])[] = [
+  [
+    'console.payouts.list',
+    {
+      ...orders,
+      status: ['failed', 'processing', 'pending', 'open', 'no_answer'],
+      end_to_end_id: ['E9', 'none'],
+    },
+    {
+      status: ['completed'],
+      amount_min: ['1', '999999999999'],
+      amount_max: ['1'],
+      api_key_id: ['key_none'],
+      failure_code: ['none'],
+    },
+  ],
+  [
+    'console.transfers.list',
+    {
+      ...orders,
+      status: ['failed', 'processing', 'pending', 'open', 'no_answer'],
+      asset: ['USDT', 'BTC'],
+      network: ['polygon', 'bitcoin'],
+      tx_hash: ['hash-9', 'none'],
+    },
+    {
+      status: ['confirmed'],
+      amount_min: ['1', '999999999999'],
+      amount_max: ['1'],
+      api_key_id: ['key_none'],
+      failure_code: ['none'],
+    },
+  ],
+  [
+    'console.customers.list',
+    { ...ranges, status: ['active', 'blocked'], document: ['529.982.247-25'], external_id: ['u7', 'none'] },
+    { name: ['nobody is called so'] },
+  ],
+]
+
+const handlers = moneyRoutes({} as ConsoleParts)
+const handlerOf = (name: string): ConsoleHandler => handlers.find(({ endpoint }) => endpoint.name === name)!
+
+/** What the page itself read, and what the count of the open ones did. */
+async function cost(name: string, query: Readonly<Record<string, string>>) {
+  const world = hands.worlds.sandbox
+  const { db, asked } = recording(world.reads)
+  const actor = { kind: 'person', partner_id: filled.large }
+  const call = { world: { ...world, db, reads: db }, actor, params: { environment: 'sandbox' }, query }
+  const page = (await handlerOf(name).run(call as never)) as { next_cursor: string | null }
+  const read = { page: 0, open: 0 }
+  for (const one of asked)
+    read[/ AS silent /.test(one.text) ? 'open' : 'page'] += rowsRead(await explain(client, one))
+  return { read, page }
+}
+
+const queriesOf = (values: Values) =>
+  Object.entries(values).flatMap(([name, all]) => all.map((value) => ({ [name]: value })))
+
+describe(`a page of the console among ${ROWS} rows`, () => {
+  test('every filter of every list is tried here', () => {
+    for (const [name, exact, bounded] of lists) {
+      const { query } = handlerOf(name).endpoint
+      const tried = new Set([...Object.keys(exact), ...Object.keys(bounded), 'limit', 'cursor'])
+      expect(
+        Object.keys(query!.properties).filter((filter) => !tried.has(filter)),
+        name,
+      ).toEqual([])
+    }
+  })
+
+  test.each(lists)('%s reads little more than it shows', async (name, exact) => {
+    const dear: unknown[] = []
+    for (const query of [{}, ...queriesOf(exact)]) {
+      const { read, page } = await cost(name, query)
+      if (read.page > EXACT || read.open > 2 * COUNTED) dear.push({ query, read })
+      if (!page.next_cursor) continue
+      const next = await cost(name, { ...query, cursor: page.next_cursor })
+      if (next.read.page > EXACT) dear.push({ query, page: 2, read: next.read })
+    }
+    expect(dear).toEqual([])
+  })
+
+  test.each(lists)('%s ends its walks, whatever is asked for', async (name, _, bounded) => {
+    const dear: unknown[] = []
+    for (const query of queriesOf(bounded)) {
+      const { read } = await cost(name, query)
+      if (read.page > BOUNDED) dear.push({ query, read })
+    }
+    expect(dear).toEqual([])
+  })
+})

@@ -1,0 +1,241 @@
+import { makeCnpj, makeCpf } from '../../src/core/document.ts'
+import { createKey, revokeKey, rotateKey } from '../../src/keys/keys.ts'
+import { createPartner, editPartner } from '../../src/partners/partners.ts'
+import { type Api, openApi } from './api.ts'
+import { makePerson, type Person } from './console.ts'
+import { openReceiver, type Receiver } from './receiver.ts'
+import type { TestService } from './service.ts'
+import { until } from './wait.ts'
+
+/**
+ * A partner as the pages of the console are looked at with: people, customers, money in and out, conversions, webhooks of which
+ * one fails, keys of every state. Everything came about through the API and the rules, in the sandbox.
+ */
+export type ConsoleStage = {
+  readonly partner_id: string
+  readonly api: Api
+  readonly people: Readonly<Record<'owner' | 'developer' | 'finance' | 'viewer', Person>>
+  readonly operators: Readonly<Record<'admin' | 'resolver' | 'reader', Person>>
+  /** Ids to visit, by the noun of their page. */
+  readonly ids: Readonly<
+    Record<
+      | 'customer'
+      | 'payout'
+      | 'failed_payout'
+      | 'transfer'
+      | 'quote'
+      | 'trade'
+      | 'key'
+      | 'endpoint'
+      | 'failing'
+      | 'event'
+      | 'request',
+      string
+    >
+  >
+  /** A payout that nobody has answered for: it stays so for ten seconds. */
+  leaveUnanswered(amount?: string): Promise<string>
+  /** The largest payout there is, by somebody with the longest name, without a space to break it at. */
+  payTheMost(): Promise<string>
+  stop(): Promise<void>
+}
+
+/** What the service must be started with. */
+export const stageEnv = { WEBHOOK_ALLOW_PRIVATE: 'true', PIX_WAIT_MS: '300', STUCK_AFTER_MS: '1000' }
+
+const people: readonly (readonly [name: string, document: string, brl: string, email: string])[] = [
+  ['Ana Souza', makeCpf('529982247'), '1812055', 'ana@souza.example'],
+  ['Carla Mendes Ltda', makeCnpj('123456780001'), '9840040', 'financeiro@carla.example'],
+  ['Nilo Caetano', makeCpf('308841205'), '745287', 'nilo@caetano.example'],
+  ['Elisa Nakamura', makeCpf('417719055'), '2755131', 'elisa.nakamura@correio.example'],
+  ['Moinho Claro S.A.', makeCnpj('442274400001'), '49084900', 'tesouraria@moinho.example'],
+  ['Jonas Weber', makeCpf('134150982'), '912223', 'jonas@weber.example'],
+  ['Lívia Antunes', makeCpf('772094668'), '1335286', 'livia@antunes.example'],
+  ['Diego Ferraz', makeCpf('251203381'), '3912681', 'diego.ferraz@correio.example'],
+]
+
+const EVM = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
+
+export async function setConsoleStage(service: TestService): Promise<ConsoleStage> {
+  const { shared, worlds } = service
+  const { id: partner_id } = await createPartner(shared, 'Lumen Pagamentos')
+  await editPartner(shared, partner_id, { tier: 'growth' })
+  const { value, key } = await createKey(worlds.sandbox, { partner_id, name: 'checkout' })
+  await setKeys(service, partner_id)
+  const api = openApi(service.url, value)
+  const receivers = [
+    await openReceiver(),
+    await openReceiver((_, response) => response.writeHead(503).end('<html>503</html>')),
+  ]
+  const endpoint = await made(api, '/v1/webhook_endpoints', {
+    url: `${receivers[0]!.url}/trilho`,
+    events: ['*'],
+  })
+  const failing = await made(api, '/v1/webhook_endpoints', {
+    url: `${receivers[1]!.url}/hooks`,
+    events: ['*'],
+  })
+  const customers = await setCustomers(api)
+  const orders = await setOrders(api, customers)
+  const event = (await api.get(`/v1/events?limit=1`)).json.data[0]
+  let left = 0
+  return {
+    partner_id,
+    api,
+    ...(await setPeople(service, partner_id)),
+    ids: {
+      customer: customers[0]!.id,
+      ...orders,
+      key: key.id,
+      endpoint: endpoint.id,
+      failing: failing.id,
+      event: event.id,
+      request: (await api.get('/v1/account')).headers.get('x-request-id')!,
+    },
+    async leaveUnanswered(amount = '1890040') {
+      await made(api, '/v1/sandbox/deposits', { customer_id: customers[1]!.id, asset: 'BRL', amount })
+      const paid = await pay(api, customers[1]!, {
+        amount,
+        pix_key: 'timeout@sandbox.test',
+        name: `unanswered-${++left}`,
+      })
+      return paid.id
+    },
+    async payTheMost() {
+      const document = makeCpf('640312975')
+      const customer = await made(api, '/v1/customers', {
+        name: 'MariaAparecida'.repeat(9).slice(0, 120),
+        document,
+      })
+      await made(api, '/v1/sandbox/deposits', {
+        customer_id: customer.id,
+        asset: 'BRL',
+        amount: '9'.repeat(18),
+      })
+      const paid = await pay(api, { ...customer, document }, { amount: '8'.repeat(18), name: 'most' })
+      const ended = async () => (await api.get(`/v1/pix/payouts/${paid.id}`)).json.status === 'completed'
+      await until(ended, 20_000)
+      return paid.id
+    },
+    stop: async () => void (await Promise.all(receivers.map((receiver: Receiver) => receiver.stop()))),
+  }
+}
+
+async function setPeople(service: TestService, partner_id: string) {
+  const of = (options: Parameters<typeof makePerson>[1]) => makePerson(service, { partner_id, ...options })
+  const operator = (role: 'admin' | 'resolver' | 'reader', email: string, name: string) =>
+    makePerson(service, { role, email, name, factor: true })
+  return {
+    people: {
+      owner: await of({ role: 'owner', factor: true, email: 'helena@lumen.example', name: 'Helena Prado' }),
+      developer: await of({ role: 'developer', email: 'tomas@lumen.example', name: 'Tomás Leal' }),
+      finance: await of({ role: 'finance', email: 'irene@lumen.example', name: 'Irene Prado' }),
+      viewer: await of({ role: 'viewer', email: 'caio@lumen.example', name: 'Caio Brandão' }),
+    },
+    operators: {
+      admin: await operator('admin', 'marta@operator.example', 'Marta Quirino'),
+      resolver: await operator('resolver', 'rafael@operator.example', 'Rafael Teles'),
+      reader: await operator('reader', 'nadia@operator.example', 'Nádia Reis'),
+    },
+  }
+}
+
+/** One of each state beside the one in use. */
+async function setKeys({ worlds }: TestService, partner_id: string): Promise<void> {
+  for (const world of [worlds.sandbox, worlds.production]) {
+    const make = (name: string, more = {}) => createKey(world, { partner_id, name, ...more })
+    await make('reporting', { scopes: ['read'], ip_allowlist: ['203.0.113.0/24', '2001:db8:42::/48'] })
+    const { key: rotated } = await make('treasury-bot', { scopes: ['read', 'transfers', 'quotes'] })
+    await rotateKey(world, rotated.id, 8 * 3600)
+    const { key: revoked } = await make('legacy-batch')
+    await revokeKey(world, revoked.id)
+    await make('migration', { expires_at: new Date(Date.now() + 20 * 24 * 3_600_000) })
+  }
+}
+
+async function made(api: Api, path: string, body: unknown): Promise<any> {
+  const { status, json, text } = await api.post(path, body)
+  if (status !== 201) throw new Error(`${path}: ${status} ${text}`)
+  return json
+}
+
+async function setCustomers(api: Api): Promise<any[]> {
+  const customers: any[] = []
+  for (const [i, [name, document, brl, email]] of people.entries()) {
+    const customer = await made(api, '/v1/customers', {
+      name,
+      document,
+      email,
+      external_id: `user-${4711 + i}`,
+      metadata: { segment: 'retail' },
+    })
+    customers.push(customer)
+    await made(api, '/v1/sandbox/deposits', { customer_id: customer.id, asset: 'BRL', amount: brl })
+    if (i % 2 === 0)
+      await made(api, '/v1/sandbox/deposits', {
+        customer_id: customer.id,
+        asset: 'USDT',
+        amount: '2000000000',
+      })
+    if (i % 3 === 0)
+      await made(api, '/v1/sandbox/deposits', { customer_id: customer.id, asset: 'BTC', amount: '5000000' })
+  }
+  return customers
+}
+
+const pay = (
+  api: Api,
+  { id, document }: any,
+  { amount, pix_key, name }: { amount: string; pix_key?: string; name: string },
+) =>
+  made(api, '/v1/pix/payouts', {
+    customer_id: id,
+    amount,
+    counterparty: { type: 'pix_key', pix_key: pix_key ?? document },
+    description: 'Rescisão novembro',
+    idempotency_key: `payroll-2026-11-${name}`,
+  })
+
+async function setOrders(api: Api, customers: readonly any[]) {
+  const documents = people.map(([, document]) => document)
+  const payable = customers.map((customer, i) => ({ ...customer, document: documents[i] }))
+  const payouts: any[] = []
+  for (const [i, customer] of payable.entries())
+    for (let n = 0; n < 2; n++)
+      payouts.push(
+        await pay(api, customer, { amount: String(48_213 * (i + 1) + 7 * n + 100), name: `${i}-${n}` }),
+      )
+  const failed_payout = await pay(api, payable[2], {
+    amount: '15000',
+    pix_key: 'ac03@sandbox.test',
+    name: 'ac03',
+  })
+  await pay(api, payable[3], { amount: '1779', pix_key: 'ab03@sandbox.test', name: 'ab03' })
+  const usdt = (i: number, amount: string, network: string) =>
+    made(api, '/v1/onchain/transfers', {
+      customer_id: payable[i].id,
+      asset: 'USDT',
+      network,
+      amount,
+      destination_address: EVM,
+      idempotency_key: `withdrawal-${network}-${i}`,
+    })
+  const transfer = await usdt(0, '25000000', 'polygon')
+  await usdt(2, '401000000', 'ethereum')
+  const quoted = (customer: any, from_asset: string, to_asset: string, amount: string) =>
+    made(api, '/v1/quotes', { customer_id: customer.id, from_asset, to_asset, amount })
+  const quote = await quoted(payable[4], 'BRL', 'USDT', '10000000')
+  const { json: trade } = await api.post(`/v1/quotes/${quote.id}/execute`)
+  const { id: other } = await quoted(payable[0], 'USDT', 'BRL', '100500000')
+  await api.post(`/v1/quotes/${other}/execute`)
+  await quoted(payable[1], 'BRL', 'BTC', '500000')
+  const last = payouts.at(-1)
+  await until(async () => (await api.get(`/v1/pix/payouts/${last.id}`)).json.status === 'completed', 20_000)
+  return {
+    payout: payouts[0].id,
+    failed_payout: failed_payout.id,
+    transfer: transfer.id,
+    quote: quote.id,
+    trade: trade.id,
+  }
+}

@@ -1,0 +1,136 @@
+import type { OperatorRole, PartnerRole } from '../../src/core/actor.ts'
+import { createSealer } from '../../src/core/seal.ts'
+import { transaction } from '../../src/db/pool.ts'
+import { beginFactor, codeAt, confirmFactor, stepAt } from '../../src/team/factor.ts'
+import { createUser } from '../../src/team/people.ts'
+import type { User } from '../../src/team/store.ts'
+import { TEST_KEY } from './database.ts'
+import type { TestService } from './service.ts'
+
+export type ConsoleReply = {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  readonly json: any
+}
+
+/** A browser's part of a session: it keeps the cookie and the token that changes need. */
+export type ConsoleClient = {
+  get(path: string, headers?: Record<string, string>): Promise<ConsoleReply>
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<ConsoleReply>
+  patch(path: string, body?: unknown, headers?: Record<string, string>): Promise<ConsoleReply>
+  delete(path: string, body?: unknown, headers?: Record<string, string>): Promise<ConsoleReply>
+  signIn(email: string, password: string, code?: string): Promise<ConsoleReply>
+  readonly cookie: string | undefined
+  readonly csrf_token: string | undefined
+}
+
+/** Paths are those behind /console/api. `address`: as a proxy tells it, where the service trusts one. */
+export function openConsole(url: string, { address }: { readonly address?: string } = {}): ConsoleClient {
+  let cookie: string | undefined
+  let csrf_token: string | undefined
+
+  async function call(method: string, path: string, body?: unknown, more: Record<string, string> = {}) {
+    const response = await fetch(`${url}/console/api${path}`, {
+      method,
+      headers: {
+        ...(cookie === undefined ? {} : { cookie }),
+        ...(address === undefined ? {} : { 'x-forwarded-for': address }),
+        ...(method === 'GET' ? {} : { origin: url, 'content-type': 'application/json' }),
+        ...(csrf_token === undefined || method === 'GET' ? {} : { 'x-csrf-token': csrf_token }),
+        ...more,
+      },
+      ...(method === 'GET' ? {} : { body: JSON.stringify(body ?? {}) }),
+    })
+    const set = response.headers.get('set-cookie')
+    if (set !== null) cookie = /Max-Age=0/.test(set) ? undefined : set.split(';')[0]
+    const text = await response.text()
+    const json =
+      /^application\/json/.test(response.headers.get('content-type') ?? '') && text
+        ? JSON.parse(text)
+        : undefined
+    if (json?.csrf_token) csrf_token = json.csrf_token
+    return { status: response.status, headers: response.headers, text, json }
+  }
+
+  return {
+    get: (path, headers) => call('GET', path, undefined, headers),
+    post: (path, body, headers) => call('POST', path, body, headers),
+    patch: (path, body, headers) => call('PATCH', path, body, headers),
+    delete: (path, body, headers) => call('DELETE', path, body, headers),
+    signIn: (email, password, code) =>
+      call('POST', '/session', { email, password, ...(code ? { code } : {}) }),
+    get cookie() {
+      return cookie
+    },
+    get csrf_token() {
+      return csrf_token
+    },
+  }
+}
+
+export type Person = {
+  readonly user: User
+  readonly password: string
+  /** Six digits that work once, where there is a second factor. */
+  code(): string
+}
+
+let made = 0
+
+/** Somebody of a partner, or of the operator when none is named. */
+export async function makePerson(
+  service: TestService,
+  options: {
+    partner_id?: string
+    role: PartnerRole | OperatorRole
+    factor?: boolean
+    email?: string
+    name?: string
+  },
+): Promise<Person> {
+  const { shared } = service
+  const email = options.email ?? `person-${++made}-${Date.now()}@console.example`
+  const { user, password } = await transaction(shared.db, (tx) =>
+    createUser(tx, {
+      id: shared.newId('user'),
+      email,
+      name: options.name ?? `Person ${made}`,
+      partner_id: options.partner_id ?? null,
+      role: options.role,
+    }),
+  )
+  if (!options.factor) return { user, password, code: () => '' }
+  const team = { ...shared, sealer: createSealer([TEST_KEY]), note: async () => {} }
+  const { secret } = await beginFactor(team, user)
+  const seed = fromBase32(secret)
+  // The step before this one confirms it, so that the one of now is still free.
+  let step = stepAt(Date.now() / 1000) - 1
+  await confirmFactor(team, user, codeAt(seed, step))
+  return {
+    user,
+    password,
+    // Each step once, and never one that is over.
+    code: () => codeAt(seed, (step = Math.max(step + 1, stepAt(Date.now() / 1000)))),
+  }
+}
+
+/** A person with a session: one of each role is what most tests need. */
+export async function signedIn(
+  service: TestService,
+  options: Parameters<typeof makePerson>[1] & { readonly address?: string },
+): Promise<ConsoleClient & { readonly person: Person }> {
+  const person = await makePerson(service, options)
+  const client = openConsole(service.url, options)
+  const reply = await client.signIn(person.user.email, person.password, person.code() || undefined)
+  if (reply.status !== 200) throw new Error(`sign-in: ${reply.status} ${reply.text}`)
+  return Object.assign(client, { person })
+}
+
+function fromBase32(text: string): Buffer {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+  const bits = [...text.replaceAll('=', '')]
+    .map((c) => alphabet.indexOf(c).toString(2).padStart(5, '0'))
+    .join('')
+  return Buffer.from(bits.match(/.{8}/g)!.map((byte) => Number.parseInt(byte, 2)))
+}
