@@ -1,0 +1,132 @@
+import { ApiError, errorOf, Unreachable } from './errors.ts'
+import { heard } from './live.ts'
+import { type Calls, routes } from './types.ts'
+
+export type Name = keyof Calls
+export type Reply<N extends Name> = Calls[N]['reply']
+
+type Part<N extends Name, K extends 'params' | 'query' | 'body'> = undefined extends Calls[N][K]
+  ? { readonly [P in K]?: Calls[N][K] }
+  : { readonly [P in K]: Calls[N][K] }
+
+export type Input<N extends Name> = Part<N, 'params'> & Part<N, 'query'> & Part<N, 'body'>
+/** A call without anything to say is called by its name alone. */
+export type InputArgs<N extends Name> =
+  Record<string, never> extends Input<N> ? [input?: Input<N>] : [input: Input<N>]
+
+type AnyInput = {
+  readonly params?: Readonly<Record<string, unknown>>
+  readonly query?: Readonly<Record<string, unknown>>
+  readonly body?: unknown
+}
+
+/** What the page does when the service asks for more than a call: set once, by the session. */
+type Desk = {
+  /** Resolves when the person has proven who they are, rejects when they would not. */
+  readonly prove: (needed: ApiError) => Promise<void>
+  /**
+   * Resolves when the same person is signed in, again or after all; rejects when nobody is, or somebody else. `acting`:
+   * something was about to be done.
+   */
+  readonly signIn: (needed: ApiError, acting: boolean) => Promise<void>
+}
+
+let desk: Desk | undefined
+let csrf_token: string | undefined
+
+export const serve = (next: Desk | undefined): void => {
+  desk = next
+}
+export const keepCsrf = (token: string | undefined): void => {
+  csrf_token = token
+}
+
+/** Where a call goes; also for links, as of CSV files. */
+export const addressOf = <N extends Name>(name: N, input: Pick<Input<N>, 'params' | 'query'>): string =>
+  placeOf(routes[name], input as AnyInput)
+
+function placeOf(route: string, input: AnyInput): string {
+  const path = route.split(' ')[1]!.replaceAll(/\{(\w+)\}/g, (_, part: string) => {
+    const value = input.params?.[part]
+    if (value === undefined) throw new Error(`${route} needs ${part}`)
+    return encodeURIComponent(String(value))
+  })
+  const query = new URLSearchParams()
+  for (const [key, value] of Object.entries(input.query ?? {})) {
+    if (value === undefined || value === null || value === '') continue
+    for (const one of Array.isArray(value) ? value : [value]) query.append(key, String(one))
+  }
+  return query.size === 0 ? path : `${path}?${query}`
+}
+
+/** When somebody last did something here. What the page asks for by itself long after that keeps no session alive. */
+let touched = Date.now()
+for (const sign of ['pointerdown', 'keydown', 'wheel'])
+  addEventListener(sign, () => void (touched = Date.now()), { passive: true, capture: true })
+
+const UNATTENDED_MS = 60_000
+
+async function send(route: string, input: AnyInput, signal: AbortSignal | undefined): Promise<unknown> {
+  const method = route.split(' ')[0]!
+  if (!navigator.onLine) {
+    heard(false)
+    throw new Unreachable(method, undefined, false)
+  }
+  const headers: Record<string, string> = { accept: 'application/json' }
+  if (Date.now() - touched > UNATTENDED_MS) headers['x-unattended'] = 'true'
+  if (method !== 'GET') {
+    headers['content-type'] = 'application/json'
+    if (csrf_token !== undefined) headers['x-csrf-token'] = csrf_token
+  }
+  const response = await fetch(placeOf(route, input), {
+    method,
+    headers,
+    credentials: 'same-origin',
+    cache: 'no-store',
+    ...(method === 'GET' ? {} : { body: JSON.stringify(input.body ?? {}) }),
+    ...(signal === undefined ? {} : { signal }),
+  }).catch((cause: unknown) => {
+    if (signal?.aborted) throw cause
+    heard(false)
+    throw new Unreachable(method, cause)
+  })
+  heard(true)
+  if (!response.ok) throw await errorOf(response)
+  if (response.status === 204) return undefined
+  return response.json().catch((cause: unknown) => {
+    throw new Unreachable(method, cause)
+  })
+}
+
+/** Signing in answers 401 too; there it is said on the form. */
+const isSigningIn = (route: string) => / \/console\/api\/session\b/.test(route)
+
+/** Sends it again when the person has done what was asked for, each thing once. */
+async function answered(
+  route: string,
+  input: AnyInput,
+  signal?: AbortSignal,
+  asked: readonly string[] = [],
+): Promise<unknown> {
+  try {
+    return await send(route, input, signal)
+  } catch (error) {
+    if (!(error instanceof ApiError) || desk === undefined || isSigningIn(route)) throw error
+    const { code } = error
+    if (asked.includes(code)) throw error
+    // With a session of another tab, the token is of the session before.
+    if (code === 'not_signed_in' || code === 'cross_site_request')
+      await desk.signIn(error, !route.startsWith('GET '))
+    else if (code === 'proof_needed') await desk.prove(error)
+    else throw error
+    return answered(route, input, signal, [...asked, code])
+  }
+}
+
+/** One call of the console's API: `call('console.keys.list', { params: { environment } })`. */
+export const call = <N extends Name>(name: N, ...[input]: InputArgs<N>): Promise<Reply<N>> =>
+  answered(routes[name], (input ?? {}) as unknown as AnyInput) as Promise<Reply<N>>
+
+/** The same, given up when nobody waits any more. */
+export const callUntil = <N extends Name>(name: N, input: Input<N>, signal: AbortSignal): Promise<Reply<N>> =>
+  answered(routes[name], input as unknown as AnyInput, signal) as Promise<Reply<N>>

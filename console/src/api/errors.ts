@@ -1,0 +1,79 @@
+/** The API's error object, as it was said. */
+export class ApiError extends Error {
+  readonly code: string
+  readonly status: number
+  readonly param: string | undefined
+  readonly details: Readonly<Record<string, unknown>>
+  readonly request_id: string | undefined
+  /** Seconds. */
+  readonly retry_after: number | undefined
+
+  constructor(said: {
+    code: string
+    message: string
+    status: number
+    param?: string | undefined
+    details?: Readonly<Record<string, unknown>> | undefined
+    request_id?: string | undefined
+    retry_after?: number | undefined
+  }) {
+    super(said.message)
+    this.name = 'ApiError'
+    this.code = said.code
+    this.status = said.status
+    this.param = said.param
+    this.details = said.details ?? {}
+    this.request_id = said.request_id
+    this.retry_after = said.retry_after
+  }
+}
+
+/** No answer came. What only reads, or never left, has changed nothing; of anything else nobody here can tell. */
+export class Unreachable extends Error {
+  readonly took_effect: 'no' | 'unknown'
+
+  constructor(method: string, cause: unknown, sent = true) {
+    super('no answer', { cause })
+    this.name = 'Unreachable'
+    this.took_effect = method === 'GET' || !sent ? 'no' : 'unknown'
+  }
+}
+
+/** Another person has signed in in this browser. What one was about to do is not done in the name of the other. */
+export class SomebodyElse extends Error {
+  constructor() {
+    super('somebody else has signed in')
+    this.name = 'SomebodyElse'
+  }
+}
+
+/** 5xx after a write: it may have taken effect. */
+export const isUncertain = (error: unknown): boolean =>
+  error instanceof Unreachable
+    ? error.took_effect === 'unknown'
+    : error instanceof ApiError && error.status >= 500
+
+export async function errorOf(response: Response): Promise<ApiError> {
+  const body = (await response.json().catch(() => undefined)) as
+    | {
+        error?: {
+          code?: string
+          message?: string
+          param?: string
+          details?: Record<string, unknown>
+          request_id?: string
+        }
+      }
+    | undefined
+  const said = body?.error
+  const retry_after = Number(response.headers.get('retry-after') ?? Number.NaN)
+  return new ApiError({
+    code: said?.code ?? `http_${response.status}`,
+    message: said?.message ?? response.statusText,
+    status: response.status,
+    param: said?.param,
+    details: said?.details,
+    request_id: said?.request_id ?? response.headers.get('x-request-id') ?? undefined,
+    retry_after: Number.isNaN(retry_after) ? undefined : retry_after,
+  })
+}

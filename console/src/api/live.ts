@@ -1,0 +1,136 @@
+import type { QueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useSyncExternalStore } from 'react'
+
+/** How fresh the page is: hints arrive, we ask every few seconds, or nobody answers. */
+export type Liveness =
+  /** `none`: this page is told nothing and waits for nothing. */
+  { readonly state: 'live' | 'waiting' | 'none' } | { readonly state: 'offline'; readonly since: string }
+
+const POLL_MS = 5_000
+/** Several hints of one moment ask once. */
+const GATHER_MS = 250
+
+let liveness: Liveness = { state: 'none' }
+let listeners = 0
+const watchers = new Set<() => void>()
+
+function tell(next: Liveness['state']) {
+  if (next === liveness.state) return
+  liveness = next === 'offline' ? { state: next, since: new Date().toISOString() } : { state: next }
+  for (const watch of watchers) watch()
+}
+
+/** Every answer says that the service is there, whatever it says; silence that it is not. */
+export function heard(answered: boolean): void {
+  if (!answered) tell('offline')
+  else if (liveness.state === 'offline') tell(listeners > 0 ? 'waiting' : 'none')
+}
+
+const subscribe = (watch: () => void) => {
+  watchers.add(watch)
+  return () => watchers.delete(watch)
+}
+
+export const useLiveness = (): Liveness => useSyncExternalStore(subscribe, () => liveness)
+
+/** `all`: more than could be told one by one. */
+type Hint = { readonly kind: string; readonly id?: string }
+
+function hintOf(data: string): Hint | undefined {
+  try {
+    const { kind, id } = JSON.parse(data)
+    return typeof kind === 'string' ? { kind, id } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const listensTo = (meta: Record<string, unknown> | undefined): readonly string[] =>
+  (meta?.live as readonly string[] | undefined) ?? []
+
+function markStale(queries: QueryClient, kinds: ReadonlySet<string>) {
+  if (kinds.has('all')) return void markAll(queries)
+  const concerns = (kind: string) => kind === '*' || kinds.has(kind)
+  void queries.invalidateQueries({ predicate: ({ meta }) => listensTo(meta).some(concerns) })
+}
+
+const markAll = (queries: QueryClient) =>
+  queries.invalidateQueries({ predicate: ({ meta }) => listensTo(meta).length > 0 })
+
+/** Listens while the tab is seen; asks by itself while the stream is away. */
+function listen(queries: QueryClient, address: string): () => void {
+  let source: EventSource | undefined
+  let gathering: ReturnType<typeof setTimeout> | undefined
+  const kinds = new Set<string>()
+
+  const onHint = ({ data }: MessageEvent<string>) => {
+    const hint = hintOf(data)
+    if (hint === undefined) return
+    kinds.add(hint.kind)
+    gathering ??= setTimeout(() => {
+      gathering = undefined
+      markStale(queries, kinds)
+      kinds.clear()
+    }, GATHER_MS)
+  }
+
+  const open = () => {
+    source = new EventSource(address)
+    source.onopen = () => {
+      tell('live')
+      // What was told while nobody listened is not told again.
+      void markAll(queries)
+    }
+    source.onmessage = onHint
+    // The browser opens it again by itself; asking bridges the gap.
+    source.onerror = () => liveness.state === 'live' && tell('waiting')
+  }
+  const rest = () => {
+    source?.close()
+    source = undefined
+  }
+  const again = () => {
+    rest()
+    open()
+  }
+  const seen = () => {
+    if (document.hidden) return rest()
+    if (source === undefined) open()
+  }
+
+  const poll = setInterval(() => {
+    if (document.hidden || liveness.state === 'live') return
+    // After a refusal the browser does not try again by itself, and a stream of before a silence may be dead.
+    if (source?.readyState !== EventSource.CONNECTING) again()
+    void markAll(queries)
+  }, POLL_MS)
+  const offline = () => heard(false)
+  const online = () => {
+    heard(true)
+    if (!document.hidden) again()
+  }
+
+  document.addEventListener('visibilitychange', seen)
+  window.addEventListener('offline', offline)
+  window.addEventListener('online', online)
+  listeners++
+  if (liveness.state === 'none') tell('waiting')
+  if (!document.hidden) open()
+  return () => {
+    listeners--
+    rest()
+    clearInterval(poll)
+    clearTimeout(gathering)
+    document.removeEventListener('visibilitychange', seen)
+    window.removeEventListener('offline', offline)
+    window.removeEventListener('online', online)
+    if (liveness.state !== 'offline') tell('none')
+  }
+}
+
+/** Opened once, by the layout of an environment. */
+export function useLive(address: string): void {
+  const queries = useQueryClient()
+  useEffect(() => listen(queries, address), [queries, address])
+}

@@ -1,0 +1,108 @@
+import {
+  keepPreviousData,
+  QueryClient,
+  type UseMutationOptions,
+  type UseQueryResult,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
+import { useCallback, useRef } from 'react'
+import { call, callUntil, type Input, type InputArgs, type Name, type Reply } from './client.ts'
+import { ApiError, SomebodyElse } from './errors.ts'
+
+/**
+ * The library would hold a call back while the browser is offline, and make it once it is online again: an order would be
+ * carried out long after the person gave it up. Here a call is made now or fails now.
+ */
+const networkMode = 'always'
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      networkMode,
+      staleTime: 10_000,
+      refetchOnWindowFocus: true,
+      refetchOnReconnect: true,
+      // A refusal stays one; only silence and overload are asked again.
+      retry: (failures, error) =>
+        failures < 2 &&
+        navigator.onLine &&
+        !(error instanceof SomebodyElse) &&
+        !(error instanceof ApiError && error.status < 500 && error.status !== 429),
+    },
+    mutations: { networkMode, retry: false },
+  },
+})
+
+type CallOptions<N extends Name> = {
+  /** Kinds of hints that make this answer stale: `['payout']`; `['*']` for any. */
+  readonly live?: readonly string[]
+  /** False waits with asking. */
+  readonly when?: boolean
+  /** Asks again by itself, in milliseconds, for what no hint tells of; not in a hidden tab. */
+  readonly every?: number | ((seen: Reply<N> | undefined) => number | false)
+  /** Keeps the rows of the page before while the next one comes. */
+  readonly keep?: boolean
+}
+
+/** What is read: `useCall('console.keys.list', { params: { environment } }, { live: ['key'] })`. */
+export function useCall<N extends Name>(
+  name: N,
+  input: Input<N>,
+  { live = [], when = true, keep = false, every }: CallOptions<N> = {},
+): UseQueryResult<Reply<N>> {
+  return useQuery<Reply<N>>({
+    queryKey: [name, input],
+    queryFn: ({ signal }) => callUntil(name, input, signal),
+    enabled: when,
+    meta: { live },
+    ...(every === undefined ? {} : { refetchInterval: askingEvery(every) }),
+    ...(keep ? { placeholderData: keepPreviousData as never } : {}),
+  })
+}
+
+const askingEvery = <R>(every: number | ((seen: R | undefined) => number | false)) =>
+  typeof every === 'number' ? every : ({ state }: { state: { data: R | undefined } }) => every(state.data)
+
+type ActOptions<N extends Name> = Pick<
+  UseMutationOptions<Reply<N>, Error, Input<N>>,
+  'onSuccess' | 'onError'
+> & {
+  /** Names, or beginnings of names, whose answers are old after it: `['console.keys.']`. */
+  readonly stale?: readonly string[]
+}
+
+/** What is done: `const create = useAct('console.keys.create', { stale: ['console.keys.'] }); create.mutate({…})`. */
+export function useAct<N extends Name>(name: N, { stale = [], ...options }: ActOptions<N> = {}) {
+  const queries = useQueryClient()
+  const mutation = useMutation<Reply<N>, Error, Input<N>>({
+    // A secret in an answer is not kept: nothing outlives the component that shows it.
+    gcTime: 0,
+    mutationFn: (input) => call(name, ...([input] as InputArgs<N>)),
+    ...options,
+    onSettled: () =>
+      queries.invalidateQueries({
+        predicate: ({ queryKey }) => stale.some((start) => String(queryKey[0]).startsWith(start)),
+      }),
+  })
+  const mutateAsync = useOnce(mutation.mutateAsync as (input: Input<N>) => Promise<Reply<N>>)
+  const mutate = useCallback((input: Input<N>) => void mutateAsync(input).catch(() => {}), [mutateAsync])
+  return { ...mutation, mutate, mutateAsync }
+}
+
+/** The second click of a double click comes before the button is drawn as busy: it gets the answer of the first. */
+function useOnce<I, R>(act: (input: I) => Promise<R>): (input: I) => Promise<R> {
+  const under_way = useRef(new Map<string, Promise<R>>())
+  return useCallback(
+    (input) => {
+      const key = JSON.stringify(input)
+      const before = under_way.current.get(key)
+      if (before !== undefined) return before
+      const answer = act(input).finally(() => under_way.current.delete(key))
+      under_way.current.set(key, answer)
+      return answer
+    },
+    [act],
+  )
+}

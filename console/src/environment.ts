@@ -1,0 +1,22 @@
+import { useParams } from '@tanstack/react-router'
+
+export type Environment = 'production' | 'sandbox'
+
+export const isEnvironment = (word: string | undefined): word is Environment =>
+  word === 'production' || word === 'sandbox'
+
+const KEPT_IN = 'trilho.environment'
+
+/** Where the person was last; pages that belong to no environment lead back there. */
+export function lastEnvironment(): Environment {
+  const kept = localStorage.getItem(KEPT_IN) ?? undefined
+  return isEnvironment(kept) ? kept : 'sandbox'
+}
+
+export const keepEnvironment = (environment: Environment): void => localStorage.setItem(KEPT_IN, environment)
+
+/** The environment that the address names. */
+export function useEnvironment(): Environment {
+  const { environment } = useParams({ strict: false }) as { environment?: string }
+  return isEnvironment(environment) ? environment : lastEnvironment()
+}

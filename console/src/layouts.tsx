@@ -1,0 +1,88 @@
+import { createRootRoute, createRoute, notFound, Outlet, redirect } from '@tanstack/react-router'
+import { addressOf } from './api/client.ts'
+import { useLive } from './api/live.ts'
+import { isEnvironment, keepEnvironment, lastEnvironment, useEnvironment } from './environment.ts'
+import { currentSession, SessionDesk, type SignedIn } from './session.tsx'
+import { Missing } from './shell/missing.tsx'
+import { Shell } from './shell/shell.tsx'
+import type { Query } from './ui/filters.tsx'
+
+/** Every word of a query is text; a page reads its own. */
+const anyQuery = (search: Record<string, unknown>): Query => search as Query
+
+export const rootRoute = createRootRoute({
+  validateSearch: anyQuery,
+  component: () => (
+    <SessionDesk>
+      <Outlet />
+    </SessionDesk>
+  ),
+  notFoundComponent: Missing,
+})
+
+async function signedIn(href: string): Promise<SignedIn> {
+  const session = await currentSession()
+  if (session.signed_in) return session
+  throw redirect({ to: '/sign-in', search: { next: href } })
+}
+
+const isOperators = (path: string) => path.startsWith('/operator')
+
+/** Everything that needs a session stands in the frame. */
+export const shellRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: 'shell',
+  beforeLoad: async ({ location }) => {
+    const { partner } = await signedIn(location.href)
+    const operators = isOperators(location.pathname)
+    if (partner !== null && operators) throw notFound()
+    if (partner === null && !operators && location.pathname !== '/me')
+      throw redirect({ to: '/operator/$environment', params: { environment: 'production' } })
+  },
+  component: Shell,
+  notFoundComponent: Missing,
+})
+
+const parseEnvironment = ({ environment }: { environment: string }) => {
+  if (!isEnvironment(environment)) throw notFound()
+  keepEnvironment(environment)
+  return { environment }
+}
+
+/** Pages of a partner: `/$environment/…`. */
+export const environmentRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/$environment',
+  beforeLoad: ({ params }) => void parseEnvironment(params),
+  component: () => {
+    const environment = useEnvironment()
+    useLive(addressOf('console.stream', { params: { environment } }))
+    return <Outlet />
+  },
+  notFoundComponent: Missing,
+})
+
+/** Pages of the operator: `/operator/$environment/…`. */
+export const operatorRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/operator/$environment',
+  beforeLoad: ({ params }) => void parseEnvironment(params),
+  component: () => {
+    const environment = useEnvironment()
+    useLive(addressOf('console.operator.stream', { params: { environment } }))
+    return <Outlet />
+  },
+  notFoundComponent: Missing,
+})
+
+export const indexRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/',
+  beforeLoad: async () => {
+    const { partner } = await signedIn('/')
+    const environment = lastEnvironment()
+    throw partner === null
+      ? redirect({ to: '/operator/$environment', params: { environment: 'production' } })
+      : redirect({ to: '/$environment', params: { environment } })
+  },
+})

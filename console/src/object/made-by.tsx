@@ -1,0 +1,56 @@
+import { Link } from '@tanstack/react-router'
+import type { ApiRequest } from '../api/types.ts'
+import { useEnvironment } from '../environment.ts'
+import { durationText } from '../format/time.ts'
+import { useLanguage, useText } from '../text/text.tsx'
+import { Code } from '../ui/code.tsx'
+import { Section } from '../ui/page.tsx'
+import './object.css'
+
+/** The call that made an object: what it said, and what it was told. */
+type Props = {
+  readonly request: ApiRequest
+  /** Not everything that was said is kept. */
+  readonly partly?: boolean
+}
+
+export function MadeBy({ request, partly = false }: Props) {
+  const { object } = useText()
+  const { language } = useLanguage()
+  const environment = useEnvironment()
+  const { id, route, logged, body, answer } = request
+  const open = id !== null && logged !== null && (
+    <Link className="small" to="/$environment/developers/requests/$id" params={{ environment, id } as never}>
+      {object.open_log}
+    </Link>
+  )
+  return (
+    <Section
+      title={object.request}
+      about={<span className="mono">{route}</span>}
+      {...(open ? { actions: open } : {})}
+    >
+      <div className="both">
+        <Code title={partly ? object.request_partly : object.request_body} as="json">
+          {body === null ? object.no_body : JSON.stringify(body)}
+        </Code>
+        {answer === null ? (
+          <p className="quiet">{object.no_answer}</p>
+        ) : (
+          <Code
+            title={object.answer}
+            as="json"
+            aside={
+              <>
+                <span className="tag">{answer.status}</span>
+                {logged !== null && <span>{durationText(logged.duration_ms, language)}</span>}
+              </>
+            }
+          >
+            {JSON.stringify(answer.body)}
+          </Code>
+        )}
+      </div>
+    </Section>
+  )
+}

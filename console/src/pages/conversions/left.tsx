@@ -1,0 +1,44 @@
+import { useEffect, useRef, useState } from 'react'
+
+const TICK_MS = 200
+
+/**
+ * How long something still holds, in milliseconds. The service says how much was left when it answered; from there this
+ * page's own clock only measures, so it need not be right.
+ */
+export function useLeft(left_ms: number, answered_at: number): number {
+  const [now, setNow] = useState(() => Date.now())
+  const until = answered_at + left_ms
+  const open = until > now
+  useEffect(() => {
+    if (!open) return
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS)
+    return () => clearInterval(timer)
+  }, [open])
+  return Math.max(0, until - now)
+}
+
+export const secondsOf = (left_ms: number): number => Math.ceil(left_ms / 1_000)
+
+/** Calls once when nothing is left of what was. */
+export function useRunOut(left_ms: number, onOut: () => void): void {
+  const had = useRef(left_ms > 0)
+  useEffect(() => {
+    if (left_ms > 0) had.current = true
+    else if (had.current) {
+      had.current = false
+      onOut()
+    }
+  }, [left_ms, onOut])
+}
+
+const POLL_MS = 5_000
+
+/** A quote tells nobody that it was made, nor a delivery that it arrived: what shows them looks by itself while it is seen. */
+export function useLooking(refetch: () => unknown, when: boolean, every_ms = POLL_MS): void {
+  useEffect(() => {
+    if (!when) return
+    const timer = setInterval(() => document.hidden || refetch(), every_ms)
+    return () => clearInterval(timer)
+  }, [refetch, when, every_ms])
+}

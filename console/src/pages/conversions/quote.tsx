@@ -1,0 +1,148 @@
+import { Link, useParams } from '@tanstack/react-router'
+import { useCallback } from 'react'
+import type { Reply } from '../../api/client.ts'
+import { useAct, useCall } from '../../api/queries.ts'
+import { useEnvironment } from '../../environment.ts'
+import { listTime } from '../../format/time.ts'
+import { Ledger } from '../../object/ledger.tsx'
+import { MadeBy } from '../../object/made-by.tsx'
+import { ToldEvents } from '../../object/told.tsx'
+import { useSession } from '../../session.tsx'
+import { useLanguage, useText } from '../../text/text.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { Id } from '../../ui/id.tsx'
+import { Meter } from '../../ui/meter.tsx'
+import { Crumbs, PageHead, Section } from '../../ui/page.tsx'
+import { Status } from '../../ui/status.tsx'
+import { Track } from '../../ui/track.tsx'
+import { ConversionDetails, HowMade, Opening, SidesTitle, stepsOf } from './conversion.tsx'
+import { secondsOf, useLeft, useRunOut } from './left.tsx'
+import './conversions.css'
+
+const HOLDS_MS = 30_000
+
+type Page = Reply<'console.quotes.get'>
+
+export function QuotePage() {
+  const { id = '' } = useParams({ strict: false }) as { id?: string }
+  const environment = useEnvironment()
+  const page = useCall('console.quotes.get', { params: { environment, quote_id: id } }, { live: ['trade'] })
+  const { refetch } = page
+  const onOut = useCallback(() => void refetch(), [refetch])
+  if (page.data === undefined) return <Opening id={id} list="quotes" query={page} />
+  return <Shown page={page.data} answered_at={page.dataUpdatedAt} onOut={onOut} />
+}
+
+type ShownProps = { readonly page: Page; readonly answered_at: number; readonly onOut: () => void }
+
+function Shown({ page, answered_at, onOut }: ShownProps) {
+  const { conversions } = useText()
+  const environment = useEnvironment()
+  const { quote, trade, customer, pricing, movements, events, request } = page
+  const left_ms = useLeft(page.left_ms, answered_at)
+  useRunOut(left_ms, onOut)
+  const status = quote.status === 'pending' && left_ms === 0 ? 'expired' : quote.status
+  return (
+    <>
+      <Crumbs>
+        {[
+          <Link key="list" to="/$environment/quotes" params={{ environment } as never}>
+            {conversions.quotes}
+          </Link>,
+          <Id key="id" id={quote.id} as="full" />,
+        ]}
+      </Crumbs>
+      <PageHead
+        title={<SidesTitle of={quote} name={customer.name} />}
+        tab={conversions.quote}
+        under={<Under page={page} status={status} left_ms={left_ms} />}
+        actions={status === 'pending' && <Expire id={quote.id} />}
+      />
+      <div className="cols c31">
+        <div className="grow">
+          <HowMade of={quote} pricing={pricing} />
+          <Section title={conversions.timeline}>
+            <Track steps={stepsOf(conversions, { quote, trade, status })} />
+          </Section>
+          <Ledger movements={movements} customer={customer} />
+          <ToldEvents events={events} />
+          <MadeBy request={request} partly />
+        </div>
+        <ConversionDetails
+          page={{ customer, request }}
+          rows={[
+            [conversions.trade, trade && <TradeLink key="trade" id={trade.id} />],
+            [conversions.expires, { at: quote.expires_at }],
+          ]}
+          of={quote}
+        />
+      </div>
+    </>
+  )
+}
+
+type UnderProps = {
+  readonly page: Page
+  readonly status: Page['quote']['status']
+  readonly left_ms: number
+}
+
+/** The word, and for as long as the price holds, how long that is. */
+function Under({ page: { quote, trade }, status, left_ms }: UnderProps) {
+  const { conversions } = useText()
+  const { language } = useLanguage()
+  const until = listTime(quote.expires_at, { language })
+  return (
+    <>
+      <Status state={status} large>
+        {conversions.state[status]}
+      </Status>
+      {status === 'pending' && (
+        <>
+          <span className="left" role="timer">
+            {conversions.seconds_left(secondsOf(left_ms))}
+          </span>
+          <Meter
+            emptying
+            used={String(Math.round(left_ms))}
+            of={String(HOLDS_MS)}
+            label={conversions.held_until(until)}
+          />
+        </>
+      )}
+      {status === 'expired' && <span className="quiet">{conversions.ran_out(until)}</span>}
+      {trade !== null && (
+        <span className="quiet">{conversions.executed_at(listTime(trade.created_at, { language }))}</span>
+      )}
+    </>
+  )
+}
+
+function Expire({ id }: { readonly id: string }) {
+  const { conversions } = useText()
+  const environment = useEnvironment()
+  const { may } = useSession()
+  const act = useAct('console.quotes.expire', { stale: ['console.quotes.'] })
+  if (environment !== 'sandbox' || !may('sandbox.act')) return null
+  return (
+    <>
+      <Button
+        busy={act.isPending && conversions.expiring}
+        onClick={() => act.mutate({ params: { environment, quote_id: id }, body: {} })}
+      >
+        {conversions.expire}
+      </Button>
+      {act.isError && <Failure error={act.error} />}
+    </>
+  )
+}
+
+function TradeLink({ id }: { readonly id: string }) {
+  const environment = useEnvironment()
+  return (
+    <Link to="/$environment/trades/$id" params={{ environment, id } as never}>
+      <Id id={id} bare />
+    </Link>
+  )
+}

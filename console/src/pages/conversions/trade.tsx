@@ -1,0 +1,128 @@
+import { Link, useParams } from '@tanstack/react-router'
+import type { Reply } from '../../api/client.ts'
+import { useAct, useCall } from '../../api/queries.ts'
+import { useEnvironment } from '../../environment.ts'
+import { listTime } from '../../format/time.ts'
+import { Ledger } from '../../object/ledger.tsx'
+import { MadeBy } from '../../object/made-by.tsx'
+import { ToldEvents } from '../../object/told.tsx'
+import { useSession } from '../../session.tsx'
+import { useLanguage, useText } from '../../text/text.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { Id } from '../../ui/id.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Crumbs, PageHead, Section } from '../../ui/page.tsx'
+import { Status } from '../../ui/status.tsx'
+import { Track } from '../../ui/track.tsx'
+import { ConversionDetails, HowMade, Opening, SidesTitle, stepsOf } from './conversion.tsx'
+import './conversions.css'
+
+type Page = Reply<'console.trades.get'>
+
+export function TradePage() {
+  const { id = '' } = useParams({ strict: false }) as { id?: string }
+  const environment = useEnvironment()
+  const page = useCall(
+    'console.trades.get',
+    { params: { environment, trade_id: id } },
+    { live: ['trade', 'webhook_endpoint'] },
+  )
+  if (page.data === undefined) return <Opening id={id} list="trades" query={page} />
+  return <Shown page={page.data} />
+}
+
+function Shown({ page }: { readonly page: Page }) {
+  const { conversions } = useText()
+  const environment = useEnvironment()
+  const { trade, quote, customer, pricing, movements, events, request } = page
+  return (
+    <>
+      <Crumbs>
+        {[
+          <Link key="list" to="/$environment/trades" params={{ environment } as never}>
+            {conversions.trades}
+          </Link>,
+          <Id key="id" id={trade.id} as="full" />,
+        ]}
+      </Crumbs>
+      <PageHead
+        title={<SidesTitle of={trade} name={customer.name} />}
+        tab={conversions.trade}
+        under={<Under trade={trade} />}
+        actions={events.length > 0 && <SendAgain id={trade.id} />}
+      />
+      <div className="cols c31">
+        <div className="grow">
+          {trade.failure !== null && (
+            <Section>
+              <Notice kind="bad">{trade.failure.message}</Notice>
+            </Section>
+          )}
+          <HowMade of={trade} pricing={pricing} />
+          {quote !== null && (
+            <Section title={conversions.timeline}>
+              <Track steps={stepsOf(conversions, { quote, trade, status: 'executed' })} />
+            </Section>
+          )}
+          <Ledger movements={movements} customer={customer} />
+          <ToldEvents events={events} />
+          <MadeBy request={request} />
+        </div>
+        <ConversionDetails
+          page={{ customer, request }}
+          rows={[[conversions.quote, <QuoteLink key="quote" id={trade.quote_id} />]]}
+          of={trade}
+        />
+      </div>
+    </>
+  )
+}
+
+function Under({ trade }: { readonly trade: Page['trade'] }) {
+  const { conversions } = useText()
+  const { language } = useLanguage()
+  const { status, completed_at } = trade
+  return (
+    <>
+      <Status state={status} large>
+        {conversions.state[status]}
+      </Status>
+      <span className="quiet">
+        {status === 'completed'
+          ? conversions.completed_at(listTime(completed_at, { language }))
+          : conversions.nothing_moved}
+      </span>
+    </>
+  )
+}
+
+function SendAgain({ id }: { readonly id: string }) {
+  const { conversions } = useText()
+  const environment = useEnvironment()
+  const { may } = useSession()
+  const act = useAct('console.trades.redeliver', { stale: ['console.trades.get'] })
+  if (!may('webhooks.write')) return null
+  return (
+    <>
+      {act.isSuccess && <span className="quiet small">{conversions.sent_again(act.data.redelivered)}</span>}
+      <Button
+        icon="webhooks"
+        busy={act.isPending && conversions.sending_again}
+        onClick={() => act.mutate({ params: { environment, trade_id: id }, body: {} })}
+      >
+        {conversions.send_again}
+      </Button>
+      {act.isError && <Failure error={act.error} />}
+    </>
+  )
+}
+
+function QuoteLink({ id }: { readonly id: string }) {
+  const environment = useEnvironment()
+  return (
+    <Link to="/$environment/quotes/$id" params={{ environment, id } as never}>
+      <Id id={id} bare />
+    </Link>
+  )
+}

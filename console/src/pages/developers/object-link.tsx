@@ -1,0 +1,18 @@
+import { Link } from '@tanstack/react-router'
+import { useEnvironment } from '../../environment.ts'
+import { CopyButton } from '../../ui/copy.tsx'
+import { Id } from '../../ui/id.tsx'
+import { addressOfObject } from './common.tsx'
+
+/** An id that leads to the page of what it names, where there is one. */
+export function ObjectLink({ id, full = false }: { readonly id: string; readonly full?: boolean }) {
+  const to = addressOfObject(useEnvironment(), id)
+  const shown = <Id id={id} as={full ? 'full' : 'short'} bare />
+  if (to === undefined) return <Id id={id} as={full ? 'full' : 'short'} />
+  return (
+    <span className="row inline">
+      <Link to={to}>{shown}</Link>
+      <CopyButton value={id} />
+    </span>
+  )
+}

@@ -1,0 +1,244 @@
+import { useState } from 'react'
+import { useCall } from '../../api/queries.ts'
+import { useEnvironment } from '../../environment.ts'
+import { amountText, parseAmount } from '../../format/amount.ts'
+import { amountSaid } from '../../text/amount-said.ts'
+import { useLanguage, useText } from '../../text/text.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Field, Input } from '../../ui/field.tsx'
+import { Chip, FilterSegments, TextChip, useFilters } from '../../ui/filters.tsx'
+import { Id } from '../../ui/id.tsx'
+import { Glyph, type Shape } from '../../ui/status.tsx'
+
+/** From and up to, of one asset. */
+export function AmountChip({ asset }: { readonly asset: string }) {
+  const { money } = useText()
+  const { language } = useLanguage()
+  const { values, setAll } = useFilters(['amount_min', 'amount_max'])
+  // What stands in the address may be anything; the service says what is wrong with it.
+  const text = (units: string) => (/^-?\d+$/.test(units) ? amountText(units, asset, { language }) : units)
+  const said = [
+    values.amount_min === undefined ? [] : [money.from(text(values.amount_min))],
+    values.amount_max === undefined ? [] : [money.under(text(values.amount_max))],
+  ].flat()
+  return (
+    <Chip
+      label={money.amount}
+      value={said.length === 0 ? undefined : said.join(', ')}
+      onClear={() => setAll({ amount_min: undefined, amount_max: undefined })}
+    >
+      {(close) => (
+        <AskAmount
+          asset={asset}
+          onAmounts={(min, max) => {
+            close()
+            setAll({ amount_min: min, amount_max: max })
+          }}
+        />
+      )}
+    </Chip>
+  )
+}
+
+type AskAmountProps = {
+  readonly asset: string
+  readonly onAmounts: (min: string | undefined, max: string | undefined) => void
+}
+
+function AskAmount({ asset, onAmounts }: AskAmountProps) {
+  const { money, ui } = useText()
+  const { language } = useLanguage()
+  const [least, setLeast] = useState('')
+  const [most, setMost] = useState('')
+  const read = (typed: string) => parseAmount(typed, asset, language)
+  const faultOf = (typed: string) =>
+    typed === '' ? undefined : amountSaid(ui, { typed, asset, language, example: '1500' })
+  const low = faultOf(least)
+  const crossed = least !== '' && most !== '' && BigInt(read(least) ?? 0) > BigInt(read(most) ?? 0)
+  const high = faultOf(most) ?? (low === undefined && crossed ? money.amount_order : undefined)
+  const wrong = low !== undefined || high !== undefined
+  return (
+    <form
+      className="pop"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!wrong && least + most !== '') onAmounts(read(least), read(most))
+      }}
+    >
+      <Field label={money.at_least} error={low}>
+        <Input value={least} onValue={setLeast} inputMode="decimal" autoComplete="off" />
+      </Field>
+      <Field label={money.at_most} error={high}>
+        <Input value={most} onValue={setMost} inputMode="decimal" autoComplete="off" />
+      </Field>
+      <Button kind="primary" type="submit" disabled={wrong || least + most === ''}>
+        {ui.apply}
+      </Button>
+    </form>
+  )
+}
+
+const OF = 'customer_id'
+
+/** By name, as one knows a customer, or by id. */
+export function CustomerChip() {
+  const { money } = useText()
+  const environment = useEnvironment()
+  const { values, set } = useFilters([OF])
+  const id = values[OF]
+  const chosen = useCall(
+    'console.customers.get',
+    { params: { environment, customer_id: id ?? '' } },
+    { when: id !== undefined },
+  )
+  return (
+    <Chip
+      label={money.customer}
+      value={id === undefined ? undefined : <bdi>{chosen.data?.customer.name ?? id}</bdi>}
+      onClear={() => set(OF, undefined)}
+    >
+      {(close) => (
+        <AskCustomer
+          onCustomer={(customer_id) => {
+            close()
+            set(OF, customer_id)
+          }}
+        />
+      )}
+    </Chip>
+  )
+}
+
+const FOUND_MAX = '8'
+
+function AskCustomer({ onCustomer }: { readonly onCustomer: (id: string) => void }) {
+  const { money } = useText()
+  const environment = useEnvironment()
+  const [typed, setTyped] = useState('')
+  const name = typed.trim()
+  const byId = name.startsWith('cus_')
+  const found = useCall(
+    'console.customers.list',
+    { params: { environment }, query: { name, limit: FOUND_MAX } },
+    { when: name.length > 1 && !byId, keep: true },
+  )
+  const rows = name.length > 1 && !byId ? (found.data?.data ?? []) : []
+  return (
+    <form
+      className="pop"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const id = byId ? name : rows[0]?.customer.id
+        if (id !== undefined) onCustomer(id)
+      }}
+    >
+      <Field
+        label={money.customer}
+        hint={
+          found.isSuccess && rows.length === 0 && name.length > 1 && !byId
+            ? money.customer_none
+            : money.customer_hint
+        }
+      >
+        <Input value={typed} onValue={setTyped} autoComplete="off" />
+      </Field>
+      {rows.length > 0 && (
+        <div className="picks">
+          {rows.map(({ customer }) => (
+            <Button key={customer.id} small wide onClick={() => onCustomer(customer.id)}>
+              <bdi>{customer.name}</bdi> <span className="faint">{customer.document}</span>
+            </Button>
+          ))}
+        </div>
+      )}
+    </form>
+  )
+}
+
+type PickChipProps = {
+  readonly label: string
+  readonly of: string
+  readonly options: readonly string[]
+  readonly show?: (value: string) => string
+}
+
+/** One of a few words. */
+export function PickChip({ label, of, options, show = (value) => value }: PickChipProps) {
+  const { values, set } = useFilters([of])
+  const value = values[of]
+  return (
+    <Chip
+      label={label}
+      value={value === undefined ? undefined : show(value)}
+      onClear={() => set(of, undefined)}
+    >
+      {(close) => (
+        <div className="pop picks">
+          {options.map((option) => (
+            <Button
+              key={option}
+              small
+              wide
+              onClick={() => {
+                close()
+                set(of, option)
+              }}
+            >
+              {show(option)}
+            </Button>
+          ))}
+        </div>
+      )}
+    </Chip>
+  )
+}
+
+/** The key that the call was made with. */
+export function KeyChip() {
+  const { money } = useText()
+  return (
+    <TextChip
+      label={money.key_filter}
+      of="api_key_id"
+      hint={money.key_hint}
+      show={(id) => <Id id={id} bare />}
+    />
+  )
+}
+
+type StateSegmentsProps = {
+  readonly open: { readonly count: number; readonly no_answer: number } | undefined
+  readonly words: Readonly<Record<string, string>>
+  /** How it is called when it went well. */
+  readonly done: 'completed' | 'confirmed'
+  readonly all: string
+}
+
+/** All, on the way, done, failed; what nobody answers for has a place of its own while there is any. */
+export function StateSegments({ open, words, done, all }: StateSegmentsProps) {
+  const { money } = useText()
+  const { values } = useFilters(['status'])
+  const silent = (open?.no_answer ?? 0) > 0 || values.status === 'no_answer'
+  const option = (value: string, shape: Shape, word: string | undefined, count = 0) => ({
+    value,
+    label: (
+      <>
+        <Glyph shape={shape} />
+        {word} {count > 0 && <span className="faint">{count}</span>}
+      </>
+    ),
+  })
+  return (
+    <FilterSegments
+      label={money.status}
+      of="status"
+      options={[
+        { value: '', label: all },
+        option('open', 'going', money.on_the_way, open?.count),
+        ...(silent ? [option('no_answer', 'unknown', words.no_answer, open?.no_answer)] : []),
+        option(done, 'done', words[done]),
+        option('failed', 'failed', words.failed),
+      ]}
+    />
+  )
+}

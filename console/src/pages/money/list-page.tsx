@@ -1,0 +1,106 @@
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { useSession } from '../../session.tsx'
+import { useLanguage, useText } from '../../text/text.tsx'
+import { useFilters } from '../../ui/filters.tsx'
+import { PageHead } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { CsvLink, ListPager, NewRows, type Page, useCursor, useLeftTop } from './list.tsx'
+import { rangeOf } from './period.tsx'
+
+/**
+ * What a list asks the service for, from the filters in the address: its page, what has come since one reads further
+ * back, and the whole as a table. `Query` says which words the service takes.
+ */
+export function useListQueries<Query extends object>(keys: readonly string[]) {
+  const { language } = useLanguage()
+  const cursor = useCursor()
+  const created_after = useLeftTop(cursor.first)
+  const { created, ...plain } = useFilters(keys).values
+  const query = { ...plain, ...rangeOf(created) } as Query
+  return {
+    cursor,
+    page: { ...query, cursor: cursor.cursor },
+    news: { ...query, created_after },
+    csv: { ...query, language },
+  }
+}
+
+type Props<Row> = {
+  readonly title: string
+  readonly about: string
+  /** Beside the export, where there is something to do. */
+  readonly action?: ReactNode
+  readonly filters: ReactNode
+  readonly cursor: ReturnType<typeof useCursor>
+  readonly list: UseQueryResult<Page<Row>>
+  /** Asked for while one reads further back. */
+  readonly news: UseQueryResult<Page<Row>>
+  /** Where the table for spreadsheets is. */
+  readonly csv: string
+  readonly columns: readonly Column<Row>[]
+  readonly keyOf: (row: Row) => string
+  readonly empty: ReactNode
+  readonly foot: (rows: readonly Row[]) => ReactNode
+}
+
+/** The page of a list: its name and export, its filters, what is new, its rows, and the way to older ones. */
+export function ListPage<Row>(props: Props<Row>) {
+  const { title, action, cursor, list, news, keyOf } = props
+  const { money, ui } = useText()
+  const { may } = useSession()
+  const rows = list.data?.data
+  const csvFor = (where: 'no-phone' | 'only-phone') =>
+    may('export') && (
+      <span className={where}>
+        <CsvLink href={props.csv}>{ui.export_csv}</CsvLink>
+      </span>
+    )
+  return (
+    <>
+      <PageHead
+        title={title}
+        about={props.about}
+        bare={action === undefined}
+        actions={
+          <>
+            {csvFor('no-phone')}
+            {action}
+          </>
+        }
+      />
+      {props.filters}
+      {!cursor.first && <NewRows waiting={news.data?.data.length ?? 0} onShow={cursor.top} />}
+      <Table
+        label={title}
+        columns={props.columns}
+        rows={rows}
+        keyOf={keyOf}
+        query={list}
+        keys
+        slide={cursor.first}
+        empty={props.empty}
+        foot={rows !== undefined && rows.length > 0 && props.foot(rows)}
+      />
+      {(rows?.length !== 0 || !cursor.first || list.data?.has_more) && (
+        <ListPager page={list.data} cursor={cursor}>
+          <span className="no-phone">{money.live_note}</span>
+          {csvFor('only-phone')}
+        </ListPager>
+      )}
+    </>
+  )
+}
+
+/** The first column of a list that is sorted by it. */
+export const createdColumn = <Row,>(head: string, at: (row: Row) => string): Column<Row> => ({
+  key: 'created',
+  head: (
+    <>
+      {head} <span className="sort">↓</span>
+    </>
+  ),
+  className: 'quiet nowrap',
+  cell: (row) => <Time at={at(row)} />,
+})

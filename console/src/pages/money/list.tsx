@@ -1,0 +1,132 @@
+import { type ReactNode, useRef, useState } from 'react'
+import { useText } from '../../text/text.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Code } from '../../ui/code.tsx'
+import { useFilters, useQueryString } from '../../ui/filters.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { Empty, EndRail } from '../../ui/page.tsx'
+import { Pager } from '../../ui/pager.tsx'
+
+/** Where a list is read from: its cursor is in the address, the way back is remembered while the page stands. */
+export function useCursor() {
+  const { query, set } = useQueryString()
+  const trail = useRef<readonly string[]>([''])
+  const after = query.after ?? ''
+  const at = trail.current.indexOf(after)
+  const first = after === ''
+  return {
+    cursor: first ? undefined : after,
+    first,
+    top: () => {
+      if (!first) set({ after: undefined })
+      window.scrollTo({ top: 0 })
+    },
+    newer: () => set({ after: at > 0 ? trail.current[at - 1] : undefined }),
+    older: (next: string) => {
+      trail.current = [...(at < 0 ? ['', after] : trail.current.slice(0, at + 1)), next]
+      set({ after: next })
+    },
+  }
+}
+
+export type Page<Row = unknown> = {
+  readonly data: readonly Row[]
+  readonly has_more: boolean
+  readonly next_cursor: string | null
+}
+
+type ListPagerProps = {
+  readonly page: Page | undefined
+  readonly cursor: ReturnType<typeof useCursor>
+  readonly keys?: boolean
+  readonly children?: ReactNode
+}
+
+export function ListPager({ page, cursor, keys = true, children }: ListPagerProps) {
+  const older = page?.next_cursor ?? null
+  return (
+    <>
+      {page !== undefined && !page.has_more && page.data.length > 0 && <EndRail />}
+      <Pager
+        newer={cursor.first ? null : 'newer'}
+        older={older}
+        onNewer={cursor.newer}
+        onOlder={() => older !== null && cursor.older(older)}
+        keys={keys}
+      >
+        {children}
+      </Pager>
+    </>
+  )
+}
+
+/** Since when one reads further back: what was made after it is new. */
+export function useLeftTop(first: boolean): string {
+  const [left, setLeft] = useState({ first, at: new Date().toISOString() })
+  if (left.first !== first) setLeft({ first, at: new Date().toISOString() })
+  return left.at
+}
+
+/** What came while one reads further back; on page one the table itself holds it back. */
+export function NewRows({ waiting, onShow }: { readonly waiting: number; readonly onShow: () => void }) {
+  const { money, ui } = useText()
+  if (waiting === 0) return null
+  return (
+    <div className="fresh" role="status">
+      <Button small onClick={onShow}>
+        {ui.new_rows(waiting)}, {money.waits}
+      </Button>
+    </div>
+  )
+}
+
+/** A link: the browser itself takes the file, so nothing of it is held by the page. */
+export function CsvLink({ href, children }: { readonly href: string; readonly children: ReactNode }) {
+  return (
+    <a className="btn" href={href} download>
+      <Icon name="download" />
+      {children}
+    </a>
+  )
+}
+
+type NothingProps = {
+  readonly filters: readonly string[]
+  readonly page: Page | undefined
+  readonly title: string
+  readonly text: string
+  /** The one call that makes the first. */
+  readonly call?: string
+  readonly action?: ReactNode
+}
+
+/** Nothing fits the filters, or there is nothing yet: then what will be here, and how it comes about. */
+export function Nothing({ filters, page, title, text, call, action }: NothingProps) {
+  const { money } = useText()
+  const { any, clear } = useFilters(filters)
+  if (!any)
+    return (
+      <Empty title={title} action={action}>
+        <p>{text}</p>
+        {call !== undefined && (
+          <Code title="curl" as="shell">
+            {call}
+          </Code>
+        )}
+      </Empty>
+    )
+  return (
+    <Empty title={money.nothing_found} action={<Button onClick={clear}>{money.clear_filters}</Button>}>
+      <p>{page?.has_more ? money.no_more_here : money.nothing_found_text}</p>
+    </Empty>
+  )
+}
+
+/** A call as it is typed, to the service that serves this page. */
+export const curl = (path: string, body: Readonly<Record<string, unknown>>): string =>
+  [
+    `curl ${window.location.origin}${path} \\`,
+    '  -H "Authorization: Bearer $TRILHO_KEY" \\',
+    "  -H 'Content-Type: application/json' \\",
+    `  -d '${JSON.stringify(body, null, 2)}'`,
+  ].join('\n')

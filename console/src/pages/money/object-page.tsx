@@ -1,0 +1,58 @@
+import type { UseQueryResult } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { useEnvironment } from '../../environment.ts'
+import { useText } from '../../text/text.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { Id } from '../../ui/id.tsx'
+import { Crumbs, PageHead } from '../../ui/page.tsx'
+
+type Props<Page> = {
+  readonly id: string
+  readonly list: '/$environment/customers' | '/$environment/payouts' | '/$environment/transfers'
+  readonly words: { readonly title: string; readonly one: string }
+  readonly query: UseQueryResult<Page>
+  readonly children: (page: Page) => ReactNode
+}
+
+/** The page of one thing: the way back to its list, then the thing, once it is there. */
+export function ObjectPage<Page>({ id, list, words, query, children }: Props<Page>) {
+  const environment = useEnvironment()
+  return (
+    <>
+      <Crumbs>
+        {[
+          <Link key="list" to={list} params={{ environment }}>
+            {words.title}
+          </Link>,
+          <Id key="id" id={id} as="full" />,
+        ]}
+      </Crumbs>
+      {query.data === undefined ? <Waiting query={query} title={words.one} /> : children(query.data)}
+    </>
+  )
+}
+
+type WaitingProps = {
+  readonly query: Pick<UseQueryResult, 'isError' | 'error' | 'refetch'>
+  readonly title: string
+}
+
+/** Until it is there, or why it is not. */
+function Waiting({ query, title }: WaitingProps) {
+  const { ui } = useText()
+  return (
+    <>
+      <PageHead title={title} />
+      <div className="sec no-line">
+        {query.isError ? (
+          <Failure error={query.error} onAgain={() => void query.refetch()} reading />
+        ) : (
+          <p className="quiet" aria-busy="true">
+            {ui.loading}
+          </p>
+        )}
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,235 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useState } from 'react'
+import type { Reply } from '../../api/client.ts'
+import { useEnvironment } from '../../environment.ts'
+import { ageText, clockTime, durationText, listTime, longDay, zoneName } from '../../format/time.ts'
+import { Ledger } from '../../object/ledger.tsx'
+import { MadeBy } from '../../object/made-by.tsx'
+import { ToldEvents } from '../../object/told.tsx'
+import { useSession } from '../../session.tsx'
+import type { Texts } from '../../text/en/en.ts'
+import { useLanguage, useText } from '../../text/text.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { Id } from '../../ui/id.tsx'
+import { Menu, type MenuItem } from '../../ui/menu.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { EndRail, Section } from '../../ui/page.tsx'
+import { useNow } from '../../ui/time.tsx'
+import { Track } from '../../ui/track.tsx'
+import { endOf } from './took.tsx'
+import { stepsOf } from './track-steps.tsx'
+
+/** What the pages of a payout and a transfer have in common. */
+type Page = Omit<Reply<'console.payouts.get'>, 'payout' | 'send_id'>
+
+type Order = {
+  readonly status: string
+  readonly customer_id: string
+  readonly created_at: string
+  readonly completed_at?: string | undefined
+  readonly failed_at?: string | undefined
+}
+
+export const isOpen = ({ status }: Pick<Order, 'status'>): boolean =>
+  status === 'pending' || status === 'processing'
+
+type Words = Pick<Texts['money']['payouts'], 'ended' | 'accepted_for'>
+
+/** When it ended and how long that took, or for how long it is on its way. */
+export function When({ order, words }: { readonly order: Order; readonly words: Words }): ReactNode {
+  const { money } = useText()
+  const { language } = useLanguage()
+  const now = useNow()
+  const end = endOf(order)
+  const since = new Date(order.created_at).getTime()
+  if (end === undefined) return words.accepted_for(ageText(now.getTime() - since))
+  const shown = listTime(end, { language, now })
+  const today = shown === clockTime(end, { language }).slice(0, 8)
+  return words.ended(
+    today ? money.today_at(shown) : shown,
+    durationText(new Date(end).getTime() - since, language),
+  )
+}
+
+const LOOK_MS = 3_000
+
+/** While it is on its way the page looks again by itself: what is asked of a rail makes no event. */
+export function useLooks(open: boolean, look: () => void): void {
+  useEffect(() => {
+    if (!open) return
+    const timer = setInterval(() => {
+      if (!document.hidden) look()
+    }, LOOK_MS)
+    return () => clearInterval(timer)
+  }, [open, look])
+}
+
+type ActionsProps = {
+  readonly order: Order
+  readonly redeliver: () => Promise<{ readonly redelivered: number }>
+  /** How it may end, in the sandbox. */
+  readonly ends: readonly { readonly label: string; readonly run: () => Promise<unknown> }[]
+  /** The list of all of its customer. */
+  readonly all: { readonly label: string; readonly to: string }
+  readonly onSaid: (said: ReactNode) => void
+  readonly onChanged: () => void
+}
+
+export function OrderActions({ order, redeliver, ends, all, onSaid, onChanged }: ActionsProps) {
+  const { money } = useText()
+  const { may } = useSession()
+  const environment = useEnvironment()
+  const navigate = useNavigate()
+  const [busy, setBusy] = useState(false)
+
+  const attempt = async (run: () => Promise<ReactNode>) => {
+    setBusy(true)
+    onSaid(undefined)
+    try {
+      onSaid(await run())
+    } catch (error) {
+      onSaid(<Failure error={error} />)
+    } finally {
+      setBusy(false)
+    }
+  }
+  const end = (run: () => Promise<unknown>) =>
+    attempt(async () => {
+      await run()
+      onChanged()
+    })
+  const again = () =>
+    attempt(async () => {
+      const { redelivered } = await redeliver()
+      if (redelivered === 0) return <Notice>{money.again.none}</Notice>
+      return <Notice kind="calm">{money.again.done(redelivered)}</Notice>
+    })
+  const items: MenuItem[] = [
+    {
+      label: all.label,
+      onPick: () =>
+        void navigate({ to: all.to, params: { environment }, search: { customer_id: order.customer_id } }),
+    },
+  ]
+  return (
+    <>
+      {may('sandbox.act') &&
+        environment === 'sandbox' &&
+        isOpen(order) &&
+        ends.map(({ label, run }) => (
+          <Button key={label} disabled={busy} onClick={() => void end(run)}>
+            {label}
+          </Button>
+        ))}
+      {may('webhooks.write') && (
+        <Button icon="webhooks" busy={busy && money.again.busy} onClick={() => void again()}>
+          {money.again.button}
+        </Button>
+      )}
+      <Menu items={items} />
+    </>
+  )
+}
+
+type WordsProps = {
+  readonly page: Page
+  /** What came of the last thing done here. */
+  readonly said: ReactNode
+  readonly since: string
+  /** That its rail is silent, and for how long. */
+  readonly silent: (age: string) => string
+  readonly states: Readonly<Record<string, string>>
+}
+
+/** What must be read before anything else. */
+export function OrderWords({ page, said, since, silent, states }: WordsProps) {
+  const { money } = useText()
+  const { no_answer, held, resolution } = page
+  if (said === undefined && !no_answer && !held && resolution === null) return null
+  return (
+    <div className="sec tight no-line stack">
+      {said}
+      {no_answer && <Silent since={since} silent={silent} />}
+      {held && <Notice kind="calm">{money.held}</Notice>}
+      {resolution !== null && (
+        <Notice kind="calm">{money.resolved(states[resolution.outcome] ?? resolution.outcome)}</Notice>
+      )}
+    </div>
+  )
+}
+
+function Silent({ since, silent }: Pick<WordsProps, 'since' | 'silent'>) {
+  return <Notice>{silent(ageText(useNow().getTime() - new Date(since).getTime()))}</Notice>
+}
+
+type BodyProps = {
+  readonly page: Page
+  readonly order: Order & { readonly idempotency_key: string }
+  /** `pix`, or a network. */
+  readonly rail: string
+  readonly send_id?: string
+  /** Its details. */
+  readonly children: ReactNode
+}
+
+/** Its track, what it moved, whom it was told to and who asked for it; its details beside them. */
+export function OrderBody({ page, order, rail, send_id, children }: BodyProps) {
+  const { money, ui } = useText()
+  const { language } = useLanguage()
+  const { idempotency_key } = order
+  const about = { idempotency_key, rail, open: isOpen(order), ...(send_id === undefined ? {} : { send_id }) }
+  return (
+    <>
+      <div className="cols c31">
+        <div>
+          <Section
+            title={money.track.title}
+            about={`${longDay(order.created_at, { language })}, ${ui.zone(zoneName())}`}
+          >
+            <Track steps={stepsOf(page.track, about, money)} />
+          </Section>
+          <Ledger movements={page.movements} customer={page.customer} />
+          <ToldEvents events={page.events} />
+          <MadeBy request={page.request} />
+        </div>
+        <aside className="sec" aria-label={money.details.title}>
+          <div className="h">
+            <h2>{money.details.title}</h2>
+          </div>
+          {children}
+        </aside>
+      </div>
+      <EndRail />
+    </>
+  )
+}
+
+export function CustomerDetail({ customer }: Pick<Page, 'customer'>) {
+  const environment = useEnvironment()
+  return (
+    <>
+      <Link to="/$environment/customers/$id" params={{ environment, id: customer.id }}>
+        <bdi>{customer.name}</bdi>
+      </Link>
+      <br />
+      <Id id={customer.id} />
+    </>
+  )
+}
+
+/** The key that asked for it, and from where. */
+export function KeyDetail({ request }: Pick<Page, 'request'>) {
+  const { money } = useText()
+  return (
+    <>
+      <bdi>{request.key.name}</bdi> <span className="faint mono">…{request.key.last_four}</span>
+      {request.logged !== null && (
+        <>
+          <br />
+          <span className="quiet">{money.details.from(request.logged.address)}</span>
+        </>
+      )}
+    </>
+  )
+}

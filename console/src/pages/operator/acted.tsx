@@ -1,0 +1,150 @@
+import { Link } from '@tanstack/react-router'
+import { type FormEvent, type ReactNode, useState } from 'react'
+import type { Reply } from '../../api/client.ts'
+import { type Environment, useEnvironment } from '../../environment.ts'
+import { useText } from '../../text/text.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Dialog, DialogFoot } from '../../ui/dialog.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Secret } from '../../ui/secret.tsx'
+
+/** What became of an act of an operator. */
+export type Acted = Reply<'console.operator.customers.book'>
+
+/** Rails have names of their own: they are not translated. */
+const railNames: Readonly<Record<string, string>> = {
+  pix: 'Pix',
+  polygon: 'Polygon',
+  arbitrum: 'Arbitrum',
+  optimism: 'Optimism',
+  tron: 'Tron',
+  ethereum: 'Ethereum',
+  bitcoin: 'Bitcoin',
+}
+export const railName = (rail: string): string => railNames[rail] ?? rail
+
+/** Done, or proposed, with the line of the log that says so. */
+export function ActedNote({ acted }: { readonly acted: Acted }) {
+  const { operator } = useText()
+  const environment = useEnvironment()
+  const { outcome, proposal_id, line } = acted
+  return (
+    <Notice
+      kind="calm"
+      action={
+        outcome === 'proposed' && proposal_id !== null ? (
+          <ProposalLink environment={environment} id={proposal_id}>
+            {operator.acted.see}
+          </ProposalLink>
+        ) : undefined
+      }
+    >
+      {outcome === 'proposed' ? operator.acted.proposed : operator.acted.done}
+      {line !== null && (
+        <div className="quiet small">{operator.acted.line(line.seq, operator.audit[line.place])}</div>
+      )}
+    </Notice>
+  )
+}
+
+type LinkProps = { readonly environment: Environment; readonly id: string; readonly children: ReactNode }
+
+export const ProposalLink = ({ environment, id, children }: LinkProps) => (
+  <Link
+    className="plain"
+    to="/operator/$environment/proposals"
+    params={{ environment }}
+    search={{ open: id } as never}
+  >
+    {children}
+  </Link>
+)
+
+type ActDialogProps = {
+  readonly title: string
+  readonly verb: string
+  readonly busy: string
+  /** Why the verb cannot be pressed yet. */
+  readonly blocked?: boolean
+  readonly why?: ReactNode
+  readonly onAct: () => Promise<Acted | undefined>
+  readonly onActed: (acted: Acted) => void
+  readonly onClose: () => void
+  readonly children: ReactNode
+}
+
+/** A form that ends in an act. The fields are the page's; nothing is undefined but where a mistake is shown. */
+export function ActDialog(props: ActDialogProps) {
+  const { title, verb, busy, blocked = false, why, onAct, onActed, onClose, children } = props
+  const { ui } = useText()
+  const [working, setWorking] = useState(false)
+  const [error, setError] = useState<unknown>()
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    setWorking(true)
+    setError(undefined)
+    try {
+      const acted = await onAct()
+      if (acted !== undefined) {
+        onClose()
+        onActed(acted)
+      }
+    } catch (failed) {
+      setError(failed)
+    } finally {
+      setWorking(false)
+    }
+  }
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form onSubmit={submit} noValidate>
+        <div className="b stack-4">
+          {children}
+          {error !== undefined && <Failure error={error} />}
+        </div>
+        <DialogFoot why={why}>
+          <Button onClick={onClose}>{ui.cancel}</Button>
+          <Button kind="primary" type="submit" busy={working && busy} disabled={blocked}>
+            {verb}
+          </Button>
+        </DialogFoot>
+      </form>
+    </Dialog>
+  )
+}
+
+type HalvesProps = {
+  readonly acted: Acted
+  /** How the password is told of, where one person made it. */
+  readonly alone?: { readonly title: string; readonly about: string }
+  readonly onDone: () => void
+}
+
+/** A password or an activation code, shown once; nothing where there is none. */
+export function ShownOnce({ acted, alone, onDone }: HalvesProps) {
+  const { operator } = useText()
+  const { proposals } = operator
+  if (acted.link !== undefined && alone !== undefined)
+    return <Secret title={alone.title} value={acted.link} about={alone.about} onDone={onDone} />
+  if (acted.password !== undefined) {
+    const { title, about } = alone ?? {
+      title: proposals.password_title,
+      about: proposals.password_about,
+    }
+    return <Secret title={title} value={acted.password} about={about} onDone={onDone} />
+  }
+  if (acted.activation_code !== undefined)
+    return (
+      <Secret
+        title={proposals.code_title}
+        value={acted.activation_code}
+        about={proposals.code_about}
+        onDone={onDone}
+      />
+    )
+  return null
+}
+
+export const hasSecret = ({ password, activation_code }: Acted): boolean =>
+  password !== undefined || activation_code !== undefined

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { en } from '../../text/en/en.ts'
+import { stepsOf } from '../money/track-steps.tsx'
+import { deskSteps, type Evidence } from './desk-steps.tsx'
+
+const at = '2026-11-15T12:00:00.000Z'
+const step = (kind: 'sent' | 'asked' | 'unknown' | 'answered', said: string | null = null) =>
+  ({ kind, said, at, last_at: at, times: 1, by: 'rail' }) as const
+
+/** A node was restarted: the chain had lost the transaction, and got it once more. */
+const lost = [step('sent'), step('asked'), step('answered', 'absent'), step('sent')]
+
+const evidenceOf = (kind: 'payout' | 'transfer') =>
+  ({
+    item: { kind, status: 'processing', created_at: at, in_transit: '100', asset: 'USDT' },
+    steps: lost,
+    send_id: kind === 'payout' ? 'EQckMSZbbjLgU5' : null,
+    tx_hash: '0x07d55b315b62',
+    to: 'somebody',
+  }) as unknown as Evidence
+
+const titles = (steps: readonly { readonly title: unknown }[]) => steps.map(({ title }) => title)
+
+test('what is sent a second time is said to be the same, on the desk', () => {
+  const { step: words } = en.operator.desk
+  expect(titles(deskSteps(evidenceOf('transfer'), words, 'en'))).toEqual([
+    'Accepted',
+    'Sent',
+    'Asked',
+    'No node of the network knows it',
+    'Sent again, the same bytes',
+    'Still unknown',
+  ])
+  expect(titles(deskSteps(evidenceOf('payout'), words, 'en'))).toContain('Sent again, under the same send id')
+})
+
+test('and on the page of a transfer', () => {
+  const about = { idempotency_key: 'one', rail: 'polygon', open: true }
+  expect(titles(stepsOf(lost, about, en.money))).toEqual([
+    'Broadcast on polygon',
+    'Asked, still unknown',
+    'No node of the network knows it',
+    'Sent again, the same bytes',
+    'Still to come: its end',
+  ])
+})

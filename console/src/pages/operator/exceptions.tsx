@@ -1,0 +1,116 @@
+import { useState } from 'react'
+import type { Reply } from '../../api/client.ts'
+import { useAct, useCall } from '../../api/queries.ts'
+import { useEnvironment } from '../../environment.ts'
+import { useSession } from '../../session.tsx'
+import { useText } from '../../text/text.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Field, TextArea } from '../../ui/field.tsx'
+import { Id } from '../../ui/id.tsx'
+import { Empty, EndRail } from '../../ui/page.tsx'
+import { Status } from '../../ui/status.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { ActDialog, railName } from './acted.tsx'
+
+type Exception = Reply<'console.operator.exceptions.list'>['data'][number]
+
+/** What may be wrong with money, and waits for somebody to look. */
+export function Exceptions() {
+  const { operator, ui } = useText()
+  const { desk } = operator
+  const environment = useEnvironment()
+  const { may } = useSession()
+  const [closing, setClosing] = useState<Exception>()
+  const list = useCall(
+    'console.operator.exceptions.list',
+    { params: { environment }, query: { closed: 'true' } },
+    { live: ['exceptions'] },
+  )
+  return (
+    <>
+      <Table<Exception>
+        label={desk.exceptions}
+        rows={list.data?.data}
+        query={list}
+        keyOf={({ id }) => id}
+        keys
+        empty={<Empty title={desk.exceptions_empty} />}
+        columns={[
+          { key: 'opened', head: desk.opened, fold: 'm2', cell: ({ opened_at }) => <Time at={opened_at} /> },
+          {
+            key: 'kind',
+            head: desk.kind,
+            fold: 'm1',
+            cell: ({ kind, details }) => (
+              <>
+                <span className="med">{desk.kinds[kind] ?? kind}</span>
+                <div className="quiet small">{details.check ?? ''}</div>
+              </>
+            ),
+          },
+          { key: 'rail', head: desk.rail, cell: ({ rail }) => railName(rail) },
+          { key: 'object', head: desk.object, fold: 'a1', cell: ({ object_id }) => <Id id={object_id} /> },
+          {
+            key: 'state',
+            head: desk.state,
+            fold: 'a2',
+            cell: ({ closed_at, closed_by, closed_reason }) =>
+              closed_at === null ? (
+                <Status state="attention">{desk.open}</Status>
+              ) : (
+                <Status state="done">
+                  <span title={closed_reason ?? ''}>
+                    {ui.state.closed} · {closed_by}
+                  </span>
+                </Status>
+              ),
+          },
+          {
+            key: 'close',
+            head: '',
+            right: true,
+            cell: (exception) =>
+              exception.closed_at === null && may('operator.decide') ? (
+                <Button small onClick={() => setClosing(exception)}>
+                  {desk.close}
+                </Button>
+              ) : null,
+          },
+        ]}
+      />
+      <EndRail />
+      {closing !== undefined && <CloseOne exception={closing} onClose={() => setClosing(undefined)} />}
+    </>
+  )
+}
+
+type CloseProps = { readonly exception: Exception; readonly onClose: () => void }
+
+function CloseOne({ exception, onClose }: CloseProps) {
+  const { operator } = useText()
+  const { desk } = operator
+  const environment = useEnvironment()
+  const close = useAct('console.operator.exceptions.close', { stale: ['console.operator.'] })
+  const [reason, setReason] = useState('')
+  return (
+    <ActDialog
+      title={desk.close_title}
+      verb={desk.close_verb}
+      busy={desk.closing}
+      blocked={reason.trim() === ''}
+      onAct={() =>
+        close.mutateAsync({ params: { environment, exception_id: exception.id }, body: { reason } })
+      }
+      onActed={() => {}}
+      onClose={onClose}
+    >
+      <p className="quiet">
+        {desk.kinds[exception.kind]} <Id id={exception.object_id} />
+      </p>
+      <Field label={desk.close_label} hint={desk.evidence_hint}>
+        <TextArea value={reason} onValue={setReason} maxLength={1000} />
+      </Field>
+    </ActDialog>
+  )
+}

@@ -1,0 +1,229 @@
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { Reply } from '../../api/client.ts'
+import { useCall } from '../../api/queries.ts'
+import { useEnvironment } from '../../environment.ts'
+import { countText } from '../../format/amount.ts'
+import { ageText } from '../../format/time.ts'
+import { useLanguage, useText } from '../../text/text.tsx'
+import { Details } from '../../ui/details.tsx'
+import { EndRail, PageHead, Section } from '../../ui/page.tsx'
+import { Rich } from '../../ui/rich.tsx'
+import { Status } from '../../ui/status.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { priceText } from '../conversions/price.ts'
+import { railName } from './acted.tsx'
+import './operator.css'
+
+type Rails = Reply<'console.operator.rails.get'>
+type Rail = Rails['rails'][number]
+
+/** How the rails, the workers and the prices are doing. */
+export function RailsPage() {
+  const { operator } = useText()
+  const { rails } = operator
+  const environment = useEnvironment()
+  const seen = useCall(
+    'console.operator.rails.get',
+    { params: { environment } },
+    { live: ['exceptions', 'payout', 'transfer'] },
+  )
+  return (
+    <>
+      <PageHead title={rails.title} about={rails.about} />
+      <Section title={operator.overview.rails}>
+        <RailTable rails={seen.data?.rails} query={seen} />
+      </Section>
+      {seen.data !== undefined && (
+        <Section title={rails.prices}>
+          <Prices prices={seen.data.prices} />
+        </Section>
+      )}
+      {seen.data !== undefined && (
+        <div className="cols c21">
+          <Section title={rails.workers}>
+            <div className="wide-names">
+              <Workers seen={seen.data} />
+            </div>
+          </Section>
+          <Section title={rails.node}>
+            <div className="wide-names">
+              <Node {...seen.data.node} />
+            </div>
+          </Section>
+        </div>
+      )}
+      <EndRail />
+    </>
+  )
+}
+
+type Query = Pick<UseQueryResult, 'isPending' | 'isError' | 'error' | 'refetch' | 'isPlaceholderData'>
+
+type TableProps = { readonly rails: readonly Rail[] | undefined; readonly query?: Query }
+
+export function RailTable({ rails: rows, query }: TableProps) {
+  const { operator } = useText()
+  const { rails } = operator
+  const { language } = useLanguage()
+  return (
+    <Table<Rail>
+      label={operator.overview.rails}
+      rows={rows}
+      {...(query === undefined ? {} : { query })}
+      keyOf={({ rail }) => rail}
+      look="plain"
+      columns={[
+        { key: 'rail', head: rails.rail, fold: 'm1', className: 'med', cell: ({ rail }) => railName(rail) },
+        { key: 'state', head: rails.state, fold: 'a1', cell: (rail) => <State rail={rail} /> },
+        {
+          key: 'pending',
+          head: rails.pending,
+          right: true,
+          fold: 'named',
+          cell: ({ pending }) => countText(pending, language),
+        },
+        {
+          key: 'processing',
+          head: rails.processing,
+          right: true,
+          fold: 'named',
+          cell: ({ processing }) => countText(processing, language),
+        },
+        {
+          key: 'oldest',
+          head: rails.oldest,
+          right: true,
+          fold: 'named',
+          cell: ({ oldest_seconds }) => oldest(oldest_seconds, rails.none_old),
+        },
+        {
+          key: 'exceptions',
+          head: rails.exceptions,
+          right: true,
+          fold: 'named',
+          cell: ({ exceptions }) => (
+            <span className={exceptions > 0 ? 'warn med' : 'quiet'}>{countText(exceptions, language)}</span>
+          ),
+        },
+      ]}
+    />
+  )
+}
+
+const oldest = (seconds: number, none: string) => (seconds === 0 ? none : ageText(seconds * 1_000))
+
+function State({ rail: { configured, simulated, message } }: { readonly rail: Rail }) {
+  const { operator } = useText()
+  const { rails } = operator
+  if (!configured)
+    return (
+      <span title={message ?? ''}>
+        <Status state="off">{rails.not_configured}</Status>
+      </span>
+    )
+  return <Status state="done">{simulated ? rails.simulated : rails.ready}</Status>
+}
+
+function Prices({ prices }: { readonly prices: Rails['prices'] }) {
+  const { operator } = useText()
+  const { rails } = operator
+  const { language } = useLanguage()
+  return (
+    <Table
+      label={rails.prices}
+      rows={prices}
+      keyOf={({ pair }) => pair}
+      look="plain"
+      empty={<p className="quiet">{rails.no_prices}</p>}
+      columns={[
+        { key: 'pair', head: rails.pair, fold: 'm1', className: 'med', cell: ({ pair }) => pair },
+        {
+          key: 'price',
+          head: rails.price,
+          right: true,
+          fold: 'a1',
+          className: 'mono',
+          cell: ({ price }) => priceText(price, language),
+        },
+        { key: 'seen', head: rails.seen, fold: 'named', cell: ({ at }) => <Time at={at} /> },
+        {
+          key: 'source',
+          head: rails.source,
+          fold: 'named',
+          className: 'quiet',
+          cell: ({ source }) => source,
+        },
+        {
+          key: 'fresh',
+          head: rails.state,
+          fold: 'named',
+          cell: ({ fresh }) => (
+            <Status state={fresh ? 'done' : 'attention'}>{fresh ? rails.fresh : rails.old}</Status>
+          ),
+        },
+      ]}
+    />
+  )
+}
+
+function Workers({ seen: { queues, audit } }: { readonly seen: Rails }) {
+  const { operator } = useText()
+  const { rails } = operator
+  const { language } = useLanguage()
+  return (
+    <Details
+      rows={[
+        [rails.events_fresh, countText(queues.events_fresh, language)],
+        [rails.webhooks_pending, countText(queues.webhooks_pending, language)],
+        [rails.webhooks_due, oldest(queues.webhooks_oldest_due_seconds, rails.none_old)],
+        [rails.unfolded, oldest(queues.trades_oldest_unfolded_seconds, rails.none_old)],
+        [rails.audit, <AuditLine key="audit" {...audit} />],
+      ]}
+    />
+  )
+}
+
+/** How far the audit in the background is. */
+export function AuditLine({ age_seconds, last_finished_at, stage, findings }: Rails['audit']) {
+  const { operator } = useText()
+  const { rails, overview } = operator
+  const done =
+    last_finished_at === null || age_seconds === null
+      ? rails.audit_never
+      : rails.audit_done(ageText(age_seconds * 1_000))
+  const text = findings > 0 ? `${overview.findings(findings)} ${done}` : done
+  return (
+    <Status state={findings > 0 ? 'failed' : last_finished_at === null ? 'waiting' : 'done'}>
+      <span>
+        <Rich>{stage === null ? text : `${text}, ${rails.audit_stage(stage)}`}</Rich>
+      </span>
+    </Status>
+  )
+}
+
+function Node({ role, version, up_seconds, connections, waiting }: Rails['node']) {
+  const { operator } = useText()
+  const { rails } = operator
+  const { language } = useLanguage()
+  return (
+    <Details
+      rows={[
+        [
+          rails.role,
+          <span key="role" className="mono">
+            {role}
+          </span>,
+        ],
+        [
+          rails.version,
+          <span key="version" className="mono">
+            {version}
+          </span>,
+        ],
+        [rails.up, ageText(up_seconds * 1_000)],
+        [rails.connections, `${countText(connections, language)}, ${rails.waiting(waiting)}`],
+      ]}
+    />
+  )
+}

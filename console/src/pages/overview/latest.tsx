@@ -1,0 +1,86 @@
+import { Link } from '@tanstack/react-router'
+import { useEnvironment } from '../../environment.ts'
+import { useText } from '../../text/text.tsx'
+import { Amount } from '../../ui/amount.tsx'
+import { Section } from '../../ui/page.tsx'
+import { Status } from '../../ui/status.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import type { Overview } from './overview.tsx'
+
+type Row = Overview['latest'][number]
+
+/** The newest of everything that moves money. */
+export function Latest({ of: { latest } }: { readonly of: Overview }) {
+  const { overview, ui } = useText()
+  const environment = useEnvironment()
+  const words = overview.latest
+  const columns: readonly Column<Row>[] = [
+    { key: 'time', head: words.time, cell: (row) => <Time at={row.created_at} />, className: 'quiet' },
+    { key: 'what', head: words.what, cell: (row) => nameOf(row, words), fold: 'm2' },
+    { key: 'customer', head: words.customer, cell: (row) => <Customer row={row} />, fold: 'm1' },
+    {
+      key: 'amount',
+      head: words.amount,
+      cell: (row) => <Amount units={row.amount} asset={row.asset} as="column" change />,
+      right: true,
+      fold: 'a1',
+    },
+    {
+      key: 'status',
+      head: words.status,
+      cell: (row) => (
+        <Status state={row.status}>
+          {row.kind === 'trade' && row.status === 'completed'
+            ? words.trade_completed
+            : (ui.state[row.status as keyof typeof ui.state] ?? row.status)}
+        </Status>
+      ),
+      fold: 'a2',
+    },
+  ]
+  return (
+    <Section
+      title={words.title}
+      actions={
+        <Link to="/$environment/developers/events" params={{ environment }}>
+          {words.all}
+        </Link>
+      }
+    >
+      <Table
+        label={words.title}
+        columns={columns}
+        rows={latest}
+        keyOf={(row) => row.id}
+        look="plain"
+        snug
+        slide
+        empty={<p className="quiet">{words.none}</p>}
+      />
+    </Section>
+  )
+}
+
+const pages = {
+  payout: '/$environment/payouts/$id',
+  transfer: '/$environment/transfers/$id',
+  trade: '/$environment/trades/$id',
+  deposit: '/$environment/customers/$id',
+} as const
+
+type Words = ReturnType<typeof useText>['overview']['latest']
+
+const nameOf = ({ kind, network }: Row, words: Words): string =>
+  kind === 'transfer' ? words.transfer(network ?? '') : words[kind]
+
+/** Opens what happened; a deposit is shown with its customer. */
+function Customer({ row }: { readonly row: Row }) {
+  const environment = useEnvironment()
+  const id = row.kind === 'deposit' ? row.customer.id : row.id
+  return (
+    <Link className="plain" to={pages[row.kind]} params={{ environment, id } as never}>
+      <bdi title={row.customer.name}>{row.customer.name}</bdi>
+    </Link>
+  )
+}

@@ -1,0 +1,161 @@
+import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react'
+import { encode } from 'uqr'
+import { call, type Reply } from '../../api/client.ts'
+import { ApiError } from '../../api/errors.ts'
+import { useAct } from '../../api/queries.ts'
+import { renewSession } from '../../session.tsx'
+import { useText } from '../../text/text.tsx'
+import { Button } from '../../ui/button.tsx'
+import { CopiedNote, CopyButton, useCopy } from '../../ui/copy.tsx'
+import { Dialog, DialogFoot } from '../../ui/dialog.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { Checkbox, Field, Input } from '../../ui/field.tsx'
+import { Rich } from '../../ui/rich.tsx'
+import { useHeldPage } from '../../ui/secret.tsx'
+
+type Seed = Reply<'console.me.begin_factor'>
+
+/** The seed is asked for as the dialog opens, and lives in it alone. */
+export function Enrol({
+  onClose,
+  onCodes,
+}: {
+  readonly onClose: () => void
+  readonly onCodes: (codes: readonly string[]) => void
+}) {
+  const { people, ui } = useText()
+  const [seed, setSeed] = useState<Seed>()
+  const [code, setCode] = useState('')
+  const [error, setError] = useState<unknown>()
+  const confirm = useAct('console.me.confirm_factor', { stale: ['console.me.'] })
+  const wrong = error instanceof ApiError && error.param === 'code' ? people.me.not_its_code : undefined
+  const begun = useRef(false)
+
+  useEffect(() => {
+    if (begun.current) return
+    begun.current = true
+    call('console.me.begin_factor').then(setSeed, setError)
+  }, [])
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    setError(undefined)
+    try {
+      const { recovery_codes } = await confirm.mutateAsync({ body: { code: code.trim() } })
+      await renewSession()
+      onCodes(recovery_codes)
+    } catch (failed) {
+      setError(failed)
+      setCode('')
+    }
+  }
+
+  return (
+    <Dialog title={people.me.enrol_title} onClose={onClose}>
+      <form onSubmit={submit}>
+        <div className="b">
+          {seed && (
+            <div className="enrol">
+              <Qr text={seed.uri} name={people.me.enrol_qr} />
+              <div className="stack">
+                <p>{people.me.enrol_scan}</p>
+                <p>
+                  <span className="quiet small">{people.me.enrol_key}</span>
+                  <br />
+                  <code className="mono">{seed.secret.match(/.{1,4}/g)?.join(' ')}</code>{' '}
+                  <CopyButton value={seed.secret} label={people.me.enrol_key} />
+                </p>
+                <Field label={people.me.enrol_code} hint={people.me.enrol_hint} error={wrong}>
+                  <Input
+                    value={code}
+                    onValue={setCode}
+                    autoComplete="one-time-code"
+                    inputMode="numeric"
+                    mono
+                    required
+                    autoFocus
+                  />
+                </Field>
+              </div>
+            </div>
+          )}
+          {error !== undefined && wrong === undefined && <Failure error={error} />}
+        </div>
+        <DialogFoot>
+          <Button onClick={onClose}>{ui.cancel}</Button>
+          <Button
+            kind="primary"
+            type="submit"
+            disabled={seed === undefined}
+            busy={confirm.isPending && people.me.confirming}
+          >
+            {people.me.confirm}
+          </Button>
+        </DialogFoot>
+      </form>
+    </Dialog>
+  )
+}
+
+/** Dark on light in both themes: cameras expect it so. */
+function Qr({ text, name }: { readonly text: string; readonly name: string }) {
+  const { data, size } = useMemo(() => encode(text, { border: 2 }), [text])
+  const dark = data.flatMap((row, y) => row.map((on, x) => (on ? `M${x} ${y}h1v1h-1z` : ''))).join('')
+  return (
+    <svg
+      className="qr"
+      viewBox={`0 0 ${size} ${size}`}
+      role="img"
+      aria-label={name}
+      shapeRendering="crispEdges"
+    >
+      <rect width={size} height={size} fill="#fff" />
+      <path d={dark} fill="#000" />
+    </svg>
+  )
+}
+
+/** Shown once. Neither Esc nor a cross. */
+export function RecoveryCodes({
+  codes,
+  onDone,
+}: {
+  readonly codes: readonly string[]
+  readonly onDone: () => void
+}) {
+  const { people, ui } = useText()
+  const [stored, setStored] = useState(false)
+  useHeldPage()
+  const { copied, copy } = useCopy()
+  return (
+    <Dialog title={people.me.codes_title} onClose={onDone} held>
+      <div className="b">
+        <p>
+          <Rich>{people.me.codes_about}</Rich>
+        </p>
+        <ul className="codes">
+          {codes.map((code) => (
+            <li key={code}>{code}</li>
+          ))}
+        </ul>
+        <div className="row gap-3">
+          <Button kind={stored ? 'normal' : 'primary'} icon="copy" onClick={() => copy(codes.join('\n'))}>
+            {ui.copy}
+          </Button>
+          <CopiedNote copied={copied} />
+        </div>
+        <Checkbox checked={stored} onChecked={setStored} label={people.me.codes_stored} />
+      </div>
+      <DialogFoot>
+        <Button
+          onClick={onDone}
+          kind={stored ? 'primary' : 'normal'}
+          disabled={!stored}
+          title={stored ? '' : ui.stored_first}
+        >
+          {ui.done}
+        </Button>
+      </DialogFoot>
+    </Dialog>
+  )
+}

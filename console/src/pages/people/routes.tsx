@@ -1,0 +1,50 @@
+import { createRoute, redirect } from '@tanstack/react-router'
+import { rootRoute, shellRoute } from '../../layouts.tsx'
+import { lazyPage } from '../../reload.ts'
+import { currentSession } from '../../session.tsx'
+
+/** Pages without a session. */
+export const publicRoutes = [
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: 'sign-in',
+    beforeLoad: async () => {
+      if ((await currentSession()).signed_in) throw redirect({ to: '/' })
+    },
+    component: lazyPage(() => import('./sign-in.tsx'), 'SignInPage'),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: 'invite/$token',
+    component: lazyPage(() => import('./link.tsx'), 'LinkPage'),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: 'reset/$token',
+    component: lazyPage(() => import('./link.tsx'), 'LinkPage'),
+  }),
+] as const
+
+/** A person and their team, in the frame. */
+export const peopleRoutes = [
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: 'me',
+    component: lazyPage(() => import('./me.tsx'), 'MePage'),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: 'team',
+    component: lazyPage(() => import('./team.tsx'), 'TeamPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: 'team/audit',
+    component: lazyPage(() => import('./audit.tsx'), 'AuditPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: 'account',
+    component: lazyPage(() => import('./account.tsx'), 'AccountPage'),
+  }),
+] as const

@@ -1,0 +1,47 @@
+import { createRouter } from '@tanstack/react-router'
+import { environmentRoute, indexRoute, operatorRoute, rootRoute, shellRoute } from './layouts.tsx'
+import { conversionsRoutes } from './pages/conversions/routes.tsx'
+import { developersRoutes } from './pages/developers/routes.tsx'
+import { findingRoutes } from './pages/finding/routes.tsx'
+import { moneyRoutes } from './pages/money/routes.tsx'
+import { operatorRoutes } from './pages/operator/routes.tsx'
+import { overviewRoutes } from './pages/overview/routes.tsx'
+import { peopleRoutes, publicRoutes } from './pages/people/routes.tsx'
+import { playgroundRoutes } from './pages/playground/routes.tsx'
+import { Crashed } from './shell/crashed.tsx'
+import { keepTrail } from './ui/trail.ts'
+
+const routeTree = rootRoute.addChildren([
+  indexRoute,
+  ...publicRoutes,
+  shellRoute.addChildren([
+    ...peopleRoutes,
+    environmentRoute.addChildren([
+      ...overviewRoutes,
+      ...moneyRoutes,
+      ...conversionsRoutes,
+      ...developersRoutes,
+      ...playgroundRoutes,
+      ...findingRoutes,
+    ]),
+    operatorRoute.addChildren([...operatorRoutes]),
+  ]),
+])
+
+export const router = createRouter({
+  routeTree,
+  basepath: '/console',
+  defaultPreload: 'intent',
+  // What fails is replaced alone: everything around it stays.
+  defaultErrorComponent: Crashed,
+  scrollRestoration: true,
+  // A query is text, as it is typed: ids of digits alone stay ids.
+  parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
+  stringifySearch: (query) => {
+    const words = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
+    const text = new URLSearchParams(words.map(([key, value]) => [key, String(value)])).toString()
+    return text === '' ? '' : `?${text}`
+  },
+})
+
+keepTrail(router.history)

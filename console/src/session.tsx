@@ -1,0 +1,167 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useRouter } from '@tanstack/react-router'
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { call, keepCsrf, type Reply, serve } from './api/client.ts'
+import { ApiError, SomebodyElse } from './api/errors.ts'
+import { queryClient } from './api/queries.ts'
+import { ProofDialog } from './proof-dialog.tsx'
+import { SignInDialog } from './sign-in-dialog.tsx'
+import { useLanguage } from './text/text.tsx'
+
+export type Session = Reply<'console.session.get'>
+export type SignedIn = Extract<Session, { signed_in: true }>
+
+/** Whose page this is. While they sign in again it stays theirs: what they typed is on it. */
+let own: SignedIn | undefined
+
+async function askSession(): Promise<Session> {
+  const session = await call('console.session.get')
+  if (session.signed_in && own !== undefined && own.person.id !== session.person.id) throw new SomebodyElse()
+  keepCsrf('csrf_token' in session ? session.csrf_token : undefined)
+  if (session.signed_in) own = session
+  return session
+}
+
+const sessionQuery = {
+  queryKey: ['console.session.get', {}],
+  queryFn: askSession,
+  staleTime: 60_000,
+} as const
+
+export const currentSession = (): Promise<Session> => queryClient.ensureQueryData(sessionQuery)
+
+const sessionNow = (): Promise<Session> => queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 })
+
+/** Asked again after signing in or out, a proof, or a change of one's own. */
+export const renewSession = (): Promise<Session> => {
+  own = undefined
+  return sessionNow()
+}
+
+/** Who is signed in. Only below a layout that has asked for it. */
+export function useSession(): SignedIn & { readonly may: (permit: string) => boolean } {
+  const { data } = useQuery(sessionQuery)
+  const session = data?.signed_in ? data : (own ?? nobody)
+  return useMemo(() => ({ ...session, may: (permit: string) => session.permits.includes(permit) }), [session])
+}
+
+/** Before anybody has signed in nothing is permitted. */
+const nobody: SignedIn = {
+  signed_in: true,
+  csrf_token: '',
+  person: { id: '', email: '', name: '', role: 'viewer', language: null },
+  partner: null,
+  permits: [],
+  factor: false,
+  proved_until: null,
+}
+
+/** What is asked for in place: a proof, or to sign in again. */
+type Asked = {
+  readonly needed: ApiError
+  readonly given: () => void
+  readonly refused: () => void
+}
+
+/** Asks in place; two calls at once ask once. */
+function useAsking(after: () => Promise<unknown>) {
+  const [asked, setAsked] = useState<Asked>()
+  const asking = useRef<Promise<void>>(undefined)
+  const ask = useCallback(
+    (needed: ApiError): Promise<void> => {
+      asking.current ??= new Promise<void>((resolve, reject) => {
+        setAsked({
+          needed,
+          given: () => void after().then(() => resolve(), reject),
+          refused: () => reject(needed),
+        })
+      }).finally(() => {
+        asking.current = undefined
+        setAsked(undefined)
+      })
+      return asking.current
+    },
+    [after],
+  )
+  return { asked, ask }
+}
+
+/** Something may be typed there: a session that ends must not take it away. */
+const isFormOpen = () =>
+  document.querySelector('dialog[open] form') !== null ||
+  // What a filter asks stands on the page before it is opened.
+  [...document.querySelectorAll('main form')].some((form) => form.checkVisibility())
+
+/** Answers what the service asks of the page: a proof in place, or signing in again. */
+export function SessionDesk({ children }: { readonly children: ReactNode }) {
+  const router = useRouter()
+  const queries = useQueryClient()
+  // Both change the session's token, and with it the CSRF token.
+  const proof = useAsking(renewSession)
+  const entry = useAsking(
+    useCallback(() => sessionNow().then(() => void queries.invalidateQueries()), [queries]),
+  )
+  const prove = proof.ask
+  const enter = entry.ask
+
+  useEffect(() => {
+    /** Would not sign in here: what the page asks for by itself does not ask them again. */
+    let refused = false
+    const leave = (acting: boolean) => {
+      queries.setQueryData(sessionQuery.queryKey, { signed_in: false })
+      own = undefined
+      const { pathname, href, search } = router.state.location
+      const there = pathname === '/sign-in'
+      if (there && !acting) return
+      const next = there ? (search as { next?: string }).next : href
+      const ended = acting ? 'acting' : 'reading'
+      void router.navigate({ to: '/sign-in', search: { next, ended }, replace: there })
+    }
+    const signIn = async (needed: ApiError, acting: boolean) => {
+      if ((await sessionNow()).signed_in) return
+      if (own === undefined || !(acting || isFormOpen())) {
+        leave(acting)
+        throw needed
+      }
+      if (refused && !acting) throw needed
+      refused = true
+      await enter(needed)
+      refused = false
+    }
+    serve({ prove, signIn })
+    return () => serve(undefined)
+  }, [router, queries, prove, enter])
+
+  useOwnLanguage()
+
+  return (
+    <>
+      {children}
+      {entry.asked !== undefined && <SignInDialog email={own?.person.email ?? ''} {...entry.asked} />}
+      {proof.asked !== undefined && <ProofDialog {...proof.asked} />}
+    </>
+  )
+}
+
+/** What a person has chosen for good goes before what the browser asks for. */
+function useOwnLanguage() {
+  const { data } = useQuery({ ...sessionQuery, enabled: false })
+  const { language, speak } = useLanguage()
+  const own = data?.signed_in ? data.person.language : null
+  const told = useRef<string>(undefined)
+  useEffect(() => {
+    if (own === null || told.current === own) return
+    told.current = own
+    if (own !== language) speak(own)
+  }, [own, language, speak])
+}
+
+/** Ends the session here and forgets everything that was read. */
+export async function signOut(): Promise<void> {
+  await call('console.session.sign_out').catch((error: unknown) => {
+    if (!(error instanceof ApiError && error.code === 'not_signed_in')) throw error
+  })
+  keepCsrf(undefined)
+  own = undefined
+  queryClient.clear()
+}

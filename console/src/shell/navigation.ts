@@ -1,0 +1,104 @@
+import type { Texts } from '../text/en/en.ts'
+import type { IconName } from '../ui/icons.tsx'
+
+type Word = {
+  [K in keyof Texts['shell']]: Texts['shell'][K] extends string ? K : never
+}[keyof Texts['shell']]
+
+export type Place = {
+  readonly word: Word
+  readonly icon: IconName
+  /** After `/{environment}` or `/operator/{environment}`; with a leading slash it belongs to no environment. */
+  readonly to: string
+  /** Beginnings that belong to it as well. */
+  readonly also?: readonly string[]
+  readonly only?: 'sandbox'
+  /** Without it the place has nothing for this person. */
+  readonly permit?: string
+}
+
+export type Part = { readonly word?: Word; readonly places: readonly Place[] }
+
+export const partnerParts: readonly Part[] = [
+  { places: [{ word: 'overview', icon: 'overview', to: '' }] },
+  {
+    word: 'money',
+    places: [
+      { word: 'customers', icon: 'customers', to: 'customers' },
+      { word: 'payouts', icon: 'payouts', to: 'payouts' },
+      { word: 'transfers', icon: 'transfers', to: 'transfers' },
+      { word: 'quotes', icon: 'quotes', to: 'quotes', also: ['trades'] },
+    ],
+  },
+  {
+    word: 'developers',
+    places: [
+      { word: 'keys', icon: 'keys', to: 'developers/keys' },
+      { word: 'webhooks', icon: 'webhooks', to: 'developers/webhooks' },
+      { word: 'events', icon: 'events', to: 'developers/events' },
+      { word: 'requests', icon: 'requests', to: 'developers/requests' },
+      { word: 'playground', icon: 'playground', to: 'playground', only: 'sandbox', permit: 'sandbox.act' },
+    ],
+  },
+  {
+    word: 'account',
+    places: [
+      { word: 'team', icon: 'team', to: '/team' },
+      { word: 'terms', icon: 'account', to: '/account' },
+    ],
+  },
+]
+
+export const operatorParts: readonly Part[] = [
+  {
+    places: [
+      { word: 'overview', icon: 'overview', to: '' },
+      { word: 'partners', icon: 'partners', to: 'partners' },
+    ],
+  },
+  {
+    word: 'control',
+    places: [
+      { word: 'desk', icon: 'desk', to: 'desk' },
+      { word: 'proposals', icon: 'proposals', to: 'proposals' },
+      { word: 'proof', icon: 'proof', to: 'proof' },
+    ],
+  },
+  {
+    word: 'house',
+    places: [
+      { word: 'treasury', icon: 'treasury', to: 'treasury' },
+      { word: 'rails', icon: 'rails', to: 'rails' },
+      { word: 'audit', icon: 'requests', to: 'audit' },
+      { word: 'operators', icon: 'team', to: 'people' },
+    ],
+  },
+]
+
+/** The four of the phone; the rest stands behind More. */
+export const partnerTabs: readonly Place[] = [
+  { word: 'overview', icon: 'overview', to: '' },
+  { word: 'customers', icon: 'customers', to: 'customers' },
+  { word: 'payouts_short', icon: 'payouts', to: 'payouts' },
+  { word: 'developers_short', icon: 'developers', to: 'developers/keys', also: ['developers'] },
+]
+
+export const operatorTabs: readonly Place[] = [
+  { word: 'overview', icon: 'overview', to: '' },
+  { word: 'partners', icon: 'partners', to: 'partners' },
+  { word: 'desk_short', icon: 'desk', to: 'desk' },
+  { word: 'proof_short', icon: 'proof', to: 'proof' },
+]
+
+export const addressOf = (base: string, { to }: Place): string =>
+  to.startsWith('/') ? to : to === '' ? base : `${base}/${to}`
+
+/** Whether the address stands at this place or below it. */
+export function isAt(path: string, base: string, place: Place): boolean {
+  const at = path.replace(/\/$/, '')
+  const own = addressOf(base, place)
+  if (place.to === '') return at === own
+  return [own, ...(place.also ?? []).map((also) => `${base}/${also}`)].some(
+    (start) => at === start || at.startsWith(`${start}/`),
+  )
+}

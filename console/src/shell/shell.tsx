@@ -1,0 +1,55 @@
+import { Outlet, useRouterState } from '@tanstack/react-router'
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { useText } from '../text/text.tsx'
+import { PhoneBar, Tabs } from './phone.tsx'
+import { SearchDialog } from './search.tsx'
+import { ShortcutsDialog, useShortcuts } from './shortcuts.tsx'
+import { SideBar } from './side-bar.tsx'
+import { TopBar } from './top-bar.tsx'
+import { useFrame } from './use-frame.ts'
+import { Zone } from './zone.tsx'
+
+/** The frame: a side, its two rails, and the sheet. */
+export function Shell() {
+  const { shell } = useText()
+  const frame = useFrame()
+  const [shown, setShown] = useState<'search' | 'shortcuts'>()
+  const onSearch = useCallback(() => setShown('search'), [])
+  const onHelp = useCallback(() => setShown('shortcuts'), [])
+  const onClose = useCallback(() => setShown(undefined), [])
+  useShortcuts({ onSearch, onHelp })
+  const sheet = useNewPageFocus(frame.path)
+  const busy = useRouterState({ select: ({ isLoading }) => isLoading })
+  return (
+    <div className="app">
+      <a className="skip" href="#page">
+        {shell.skip}
+      </a>
+      <SideBar frame={frame} />
+      <div className="main">
+        {frame.within === 'sandbox' && <div className="sleepers" aria-hidden="true" />}
+        <PhoneBar frame={frame} onSearch={onSearch} />
+        <TopBar frame={frame} onSearch={onSearch} />
+        <main id="page" ref={sheet} className="sheet" tabIndex={-1} aria-busy={busy || undefined}>
+          <Outlet />
+        </main>
+        <Zone />
+      </div>
+      <Tabs frame={frame} />
+      {shown === 'search' && <SearchDialog frame={frame} onClose={onClose} />}
+      {shown === 'shortcuts' && <ShortcutsDialog onClose={onClose} />}
+    </div>
+  )
+}
+
+/** A new page is read from its beginning: the keyboard and the screen reader start there. */
+function useNewPageFocus(path: string) {
+  const sheet = useRef<HTMLElement>(null)
+  const shown = useRef(path)
+  useEffect(() => {
+    if (shown.current === path) return
+    shown.current = path
+    sheet.current?.focus({ preventScroll: true })
+  }, [path])
+  return sheet
+}

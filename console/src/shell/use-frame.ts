@@ -1,0 +1,63 @@
+import { useLocation } from '@tanstack/react-router'
+import { type Environment, useEnvironment } from '../environment.ts'
+import { useSession } from '../session.tsx'
+import {
+  operatorParts,
+  operatorTabs,
+  type Part,
+  type Place,
+  partnerParts,
+  partnerTabs,
+} from './navigation.ts'
+
+/** What the frame is drawn from: where one is, and what there is beside it. */
+export type Frame = {
+  readonly path: string
+  readonly base: string
+  readonly environment: Environment
+  /** The environment of the page itself; people and terms belong to none. */
+  readonly within: Environment | undefined
+  readonly operator: boolean
+  readonly parts: readonly Part[]
+  readonly tabs: readonly Place[]
+}
+
+export function useFrame(): Frame {
+  const path = useLocation({ select: ({ pathname }) => pathname })
+  const environment = useEnvironment()
+  const { partner, may } = useSession()
+  const operator = partner === null
+  const base = baseOf(environment, operator)
+  const parts = operator ? operatorParts : partnerParts
+  return {
+    path,
+    base,
+    environment,
+    within: path === base || path.startsWith(`${base}/`) ? environment : undefined,
+    operator,
+    parts: parts.map((part) => ({
+      ...part,
+      places: part.places.filter(
+        ({ only, permit }) =>
+          (only === undefined || only === environment) && (permit === undefined || may(permit)),
+      ),
+    })),
+    tabs: operator ? operatorTabs : partnerTabs,
+  }
+}
+
+export const baseOf = (environment: Environment, operator: boolean): string =>
+  operator ? `/operator/${environment}` : `/${environment}`
+
+/** What is current is decided by isAt: a link of the router would count every page below its own. */
+export const exactly = { exact: true } as const
+
+/** The same list in the other environment; one thing of a list does not exist there. */
+export function elsewhere({ path, base, operator }: Frame, environment: Environment): string {
+  const other = baseOf(environment, operator)
+  if (!path.startsWith(base)) return other
+  const words = path.slice(base.length).split('/').filter(Boolean)
+  if (words[0] === 'playground') return other
+  const list = words[0] === 'developers' ? words.slice(0, 2) : words.slice(0, 1)
+  return [other, ...list].join('/')
+}

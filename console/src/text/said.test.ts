@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { ui as en } from './en/ui.ts'
+import { ui as pt } from './pt-BR/ui.ts'
+import { saidOf } from './said.ts'
+
+const refused = (code: string, param?: string, status = 400) => ({
+  code,
+  param,
+  status,
+  message: 'as the API says',
+})
+
+test('what is wrong with a field is said without the names of the API', () => {
+  for (const ui of [en, pt]) {
+    expect(saidOf(ui, refused('invalid_request', 'document'))).toBe(ui.fields.document)
+    expect(saidOf(ui, refused('invalid_request', 'metadata.a'))).toBe(ui.fields.metadata)
+    expect(saidOf(ui, refused('invalid_request', 'cursor'))).toBe(ui.fields.cursor)
+    expect(saidOf(ui, refused('invalid_amount', 'amount'))).toBe(ui.fields.amount)
+    expect(saidOf(ui, refused('amount_too_large', 'amount', 422))).toBe(ui.errors.amount_too_large)
+    expect(saidOf(ui, refused('payout_not_found', undefined, 404))).toBe(ui.failed.not_found)
+  }
+})
+
+test('what the console does not know is told as it was said', () => {
+  expect(saidOf(pt, refused('invalid_request', 'something_new'))).toBe('as the API says')
+})
+
+test('both languages know the same fields', () => {
+  expect(Object.keys(pt.fields)).toEqual(Object.keys(en.fields))
+})

@@ -1,0 +1,14 @@
+import type { ApiError } from '../api/errors.ts'
+import type { ui } from './en/ui.ts'
+
+/** What is wrong, in the words of a form: the API speaks to programs, of their parameters. */
+export function saidOf(
+  { errors, fields, failed }: Pick<typeof ui, 'errors' | 'fields' | 'failed'>,
+  error: Said,
+) {
+  const field = error.param?.split(/[.[]/)[0]
+  const of_field = error.status === 400 && field !== undefined ? fields[field] : undefined
+  return of_field ?? errors[error.code] ?? (error.status === 404 ? failed.not_found : error.message)
+}
+
+type Said = Pick<ApiError, 'code' | 'param' | 'status' | 'message'>

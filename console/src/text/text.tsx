@@ -1,0 +1,67 @@
+import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useState } from 'react'
+import type { Language } from '../format/amount.ts'
+import { isServed, reloadOnce } from '../reload.ts'
+import { en, type Texts } from './en/en.ts'
+
+const loaders: Readonly<Record<Language, () => Promise<Texts>>> = {
+  en: async () => en,
+  'pt-BR': async () => (await import('./pt-BR/pt-BR.ts')).ptBR,
+}
+
+const KEPT_IN = 'trilho.language'
+
+/** What the person chose here, else what the browser asks for. */
+function firstLanguage(): Language {
+  const kept = localStorage.getItem(KEPT_IN)
+  if (kept === 'en' || kept === 'pt-BR') return kept
+  return navigator.language.toLowerCase().startsWith('pt') ? 'pt-BR' : 'en'
+}
+
+/** What the page begins with. English is always there, so that a lost file costs the language and not the page. */
+export async function firstTexts(): Promise<Pick<Spoken, 'language' | 'texts'>> {
+  const language = firstLanguage()
+  return loaders[language]().then(
+    (texts) => ({ language, texts }),
+    () => ({ language: 'en', texts: en }),
+  )
+}
+
+type Spoken = {
+  readonly language: Language
+  readonly texts: Texts
+  readonly speak: (language: Language) => void
+}
+
+const TextContext = createContext<Spoken>({ language: 'en', texts: en, speak: () => {} })
+
+type ProviderProps = Pick<Spoken, 'language' | 'texts'> & { readonly children: ReactNode }
+
+export function TextProvider({ language, texts, children }: ProviderProps) {
+  const [spoken, setSpoken] = useState({ language, texts })
+
+  const speak = useCallback(async (next: Language) => {
+    localStorage.setItem(KEPT_IN, next)
+    const loaded = await loaders[next]()
+    setSpoken({ language: next, texts: loaded })
+  }, [])
+
+  useEffect(() => {
+    document.documentElement.lang = spoken.language
+  }, [spoken.language])
+
+  const value = useMemo(
+    () => ({ ...spoken, speak: (next: Language) => void speak(next).catch(loadAnew) }),
+    [spoken, speak],
+  )
+  return <TextContext value={value}>{children}</TextContext>
+}
+
+/** The service answers and has the file no more: this tab is of before a new version. */
+const loadAnew = async () => {
+  if (await isServed()) reloadOnce()
+}
+
+/** Every text in the person's language: `const { money, ui } = useText()`. */
+export const useText = (): Texts => use(TextContext).texts
+
+export const useLanguage = (): Pick<Spoken, 'language' | 'speak'> => use(TextContext)

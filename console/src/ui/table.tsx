@@ -1,0 +1,325 @@
+import type { UseQueryResult } from '@tanstack/react-query'
+import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useRef, useState } from 'react'
+import { ApiError } from '../api/errors.ts'
+import { saidOf } from '../text/said.ts'
+import { useText } from '../text/text.tsx'
+import { Button } from './button.tsx'
+import { CopiedNote, useCopy } from './copy.tsx'
+import { Failure } from './failure.tsx'
+import { useQueryString } from './filters.tsx'
+import { Notice } from './notice.tsx'
+import { Rich } from './rich.tsx'
+import { cameBackFrom } from './trail.ts'
+
+export type Column<Row> = {
+  readonly key: string
+  readonly head: ReactNode
+  readonly cell: (row: Row) => ReactNode
+  /** Amounts and durations. */
+  readonly right?: boolean
+  /**
+   * Below 720 px a row is two lines: m1 and a1 above, m2 and a2 below; a column without a place is left out. `named`: a line
+   * of its own after them, with its head, where a figure alone would say nothing.
+   */
+  readonly fold?: 'm1' | 'm2' | 'a1' | 'a2' | 'named'
+  readonly className?: string
+}
+
+type Props<Row> = {
+  /** Its name for the screen reader. */
+  readonly label: string
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[] | undefined
+  readonly keyOf: (row: Row) => string
+  /** The query it stands on: tells loading, failure and age. Without one the rows are simply there. */
+  readonly query?: Pick<UseQueryResult, 'isPending' | 'isError' | 'error' | 'refetch' | 'isPlaceholderData'>
+  readonly empty?: ReactNode
+  /** The row that is open. */
+  readonly open?: string | undefined
+  /** A row of `tfoot`: what the page sums to. */
+  readonly foot?: ReactNode
+  /** J K Enter C; for the one list of a page. */
+  readonly keys?: boolean
+  /** What C copies; the key when left out. */
+  readonly idOf?: (row: Row) => string
+  readonly look?: 'bleed' | 'plain'
+  readonly snug?: boolean
+  /** Page one: new rows slide in while one is at its top, else they wait behind a button. */
+  readonly slide?: boolean
+}
+
+const BONES = 8
+
+/** A list: its first link opens a row, by click anywhere on it or by Enter. */
+export function Table<Row>(props: Props<Row>) {
+  const { columns, keyOf, query, empty, foot, look = 'bleed', snug = false, slide = false } = props
+  const { ui } = useText()
+  const table = useRef<HTMLTableElement>(null)
+  const { rows, waiting, show } = useCalmRows(props.rows, keyOf, slide)
+  const fresh = useFresh(rows, keyOf, slide)
+  const { copied, copy } = useCopy()
+  useListKeys(table, { ...props, rows }, copy)
+  useRowOfBefore(table, props.keys === true && rows !== undefined)
+
+  if (query?.isError && rows === undefined)
+    return (
+      <div className="t-note">
+        {isOfAddress(query.error) ? (
+          <WrongAddress error={query.error} />
+        ) : (
+          <Failure error={query.error} onAgain={() => void query.refetch()} reading />
+        )}
+      </div>
+    )
+  if (rows !== undefined && rows.length === 0) return empty ?? null
+
+  const loading = rows === undefined
+  const names = ['t', look === 'bleed' ? 'bleed' : '', 'fold', snug ? 'snug' : '', loading ? 'bones' : '']
+  return (
+    <>
+      {query?.isError && (
+        <div className="t-note">
+          <Notice
+            action={
+              <Button small onClick={() => void query.refetch()}>
+                {ui.try_again}
+              </Button>
+            }
+          >
+            {ui.rows_stale}
+          </Notice>
+        </div>
+      )}
+      {waiting > 0 && (
+        <div className="fresh">
+          <Button small onClick={show}>
+            {ui.new_rows(waiting)}
+          </Button>
+        </div>
+      )}
+      {copied !== false && (
+        <div className="t-copied">
+          <CopiedNote copied={copied} />
+        </div>
+      )}
+      <table
+        ref={table}
+        className={names.filter((name) => name !== '').join(' ')}
+        aria-label={props.label}
+        aria-busy={loading || query?.isPlaceholderData || undefined}
+      >
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column.key} scope="col" className={column.right ? 'r' : undefined}>
+                {column.head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody className={query?.isPlaceholderData ? 'stale' : undefined}>
+          {loading ? (
+            <Bones columns={columns} />
+          ) : (
+            rows.map((row) => (
+              <TableRow
+                key={keyOf(row)}
+                row={row}
+                columns={columns}
+                on={props.open !== undefined && keyOf(row) === props.open}
+                fresh={fresh.has(keyOf(row))}
+              />
+            ))
+          )}
+        </tbody>
+        {foot !== undefined && !loading && <tfoot>{foot}</tfoot>}
+      </table>
+    </>
+  )
+}
+
+/** A list asks for nothing but what stands in the address. */
+const isOfAddress = (error: unknown): error is ApiError => error instanceof ApiError && error.status === 400
+
+/** As the address calls what the service calls otherwise. */
+const inAddress: Readonly<Record<string, readonly string[]>> = {
+  created_after: ['created', 'since'],
+  created_before: ['created'],
+  from_asset: ['pair'],
+  to_asset: ['pair'],
+}
+
+/** A filter or a place that cannot be read, as of a link that was cut short: what it is, and the way to be rid of it. */
+function WrongAddress({ error }: { readonly error: ApiError }) {
+  const { ui } = useText()
+  const { query, set } = useQueryString()
+  const { param } = error
+  const place = param === undefined || param === 'cursor'
+  const name = place ? '' : (inAddress[param]?.find((one) => query[one] !== undefined) ?? param)
+  const clear = () =>
+    set(place ? { after: undefined } : Object.fromEntries(Object.keys(query).map((one) => [one, undefined])))
+  return (
+    <Notice
+      kind="bad"
+      action={
+        <Button small onClick={clear}>
+          {place ? ui.failed.to_newest : ui.failed.clear_address}
+        </Button>
+      }
+    >
+      <Rich>{place ? saidOf(ui, error) : ui.failed.of_address(name)}</Rich>
+    </Notice>
+  )
+}
+
+const classOf = <Row,>({ right, fold, className }: Column<Row>) =>
+  [right ? 'r' : '', fold ?? '', className ?? ''].filter((name) => name !== '').join(' ') || undefined
+
+type RowProps<Row> = {
+  readonly row: Row
+  readonly columns: readonly Column<Row>[]
+  readonly on: boolean
+  readonly fresh: boolean
+}
+
+function TableRow<Row>({ row, columns, on, fresh }: RowProps<Row>) {
+  const names = [on ? 'on' : '', fresh ? 'new' : ''].filter((name) => name !== '').join(' ')
+  return (
+    <tr className={names || undefined} onClick={openByRow} tabIndex={-1}>
+      {columns.map((column) => (
+        <td
+          key={column.key}
+          className={classOf(column)}
+          data-head={column.fold === 'named' ? column.head : undefined}
+        >
+          {column.cell(row)}
+        </td>
+      ))}
+    </tr>
+  )
+}
+
+/** A click beside the link is a click on it, unless something else was meant. */
+function openByRow(event: MouseEvent<HTMLTableRowElement>) {
+  const target = event.target as HTMLElement
+  if (target.closest('a, button, input, select, label, [popover]') !== null) return
+  if (window.getSelection()?.toString() !== '') return
+  const link = event.currentTarget.querySelector<HTMLAnchorElement>('a[href]')
+  if (event.metaKey || event.ctrlKey) window.open(link?.href, '_blank', 'noopener')
+  else link?.click()
+}
+
+function Bones<Row>({ columns }: { readonly columns: readonly Column<Row>[] }) {
+  const { ui } = useText()
+  return Array.from({ length: BONES }, (_, i) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: bars have no identity
+    <tr key={i}>
+      {columns.map((column, at) => (
+        <td key={column.key} className={classOf(column)}>
+          <span className="bone" />
+          {i === 0 && at === 0 && <span className="vh">{ui.loading}</span>}
+        </td>
+      ))}
+    </tr>
+  ))
+}
+
+/** Further down, rows must not move under the eyes: new ones wait until they are asked for. */
+const TOP_PX = 120
+
+function useCalmRows<Row>(rows: readonly Row[] | undefined, keyOf: (row: Row) => string, slide: boolean) {
+  const shown = useRef(rows)
+  const [, draw] = useState(0)
+  const known = new Set(shown.current?.map(keyOf))
+  const news = rows?.filter((row) => !known.has(keyOf(row))).length ?? 0
+  // With nothing in common it is another page, not news.
+  const same_page = rows?.some((row) => known.has(keyOf(row))) ?? false
+  const holds = slide && same_page && news > 0 && window.scrollY > TOP_PX
+  useEffect(() => {
+    if (!holds) shown.current = rows
+  })
+  const show = () => {
+    shown.current = rows
+    window.scrollTo({ top: 0 })
+    draw((times) => times + 1)
+  }
+  return { rows: holds ? shown.current : rows, waiting: holds ? news : 0, show }
+}
+
+const none: ReadonlySet<string> = new Set()
+
+/** Keys that were not there at the last look. */
+function useFresh<Row>(
+  rows: readonly Row[] | undefined,
+  keyOf: (row: Row) => string,
+  slide: boolean,
+): ReadonlySet<string> {
+  const seen = useRef<ReadonlySet<string> | undefined>(undefined)
+  const keys = rows?.map(keyOf)
+  const before = seen.current
+  useEffect(() => {
+    if (keys !== undefined) seen.current = new Set(keys)
+  })
+  if (!slide || before === undefined || keys?.some((key) => before.has(key)) !== true) return none
+  return new Set(keys.filter((key) => !before.has(key)))
+}
+
+const isTyping = (target: EventTarget | null) =>
+  target instanceof HTMLElement &&
+  target.closest('input, textarea, select, [contenteditable], dialog, [popover]') !== null
+
+/** J and K go from row to row, Enter opens, C copies the id. The focus itself moves, so every reader follows. */
+function useListKeys<Row>(
+  table: { readonly current: HTMLTableElement | null },
+  { keys = false, rows, keyOf, idOf }: Props<Row>,
+  copy: (id: string) => void,
+) {
+  const last_copy = useRef(copy)
+  last_copy.current = copy
+  useEffect(() => {
+    if (!keys) return
+    const onKey = (event: globalThis.KeyboardEvent | KeyboardEvent) => {
+      if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return
+      const lines = [...(table.current?.querySelectorAll<HTMLTableRowElement>('tbody > tr') ?? [])]
+      const at = lines.findIndex((line) => line.contains(document.activeElement))
+      const step = { j: 1, k: -1 }[event.key]
+      if (step !== undefined) return focusRow(lines[Math.max(0, Math.min(lines.length - 1, at + step))])
+      const row = rows?.[at]
+      if (event.key === 'c' && row !== undefined) {
+        const id = (idOf ?? keyOf)(row)
+        // Said beside the id where the row shows it.
+        const button = lines[at]?.querySelector<HTMLElement>(`.copy[data-copy="${CSS.escape(id)}"]`)
+        if (button) button.click()
+        else last_copy.current(id)
+      }
+      if (event.key === 'Enter' && document.activeElement === lines[at])
+        lines[at]?.querySelector<HTMLElement>('a[href]')?.click()
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  }, [keys, table, rows, keyOf, idOf])
+}
+
+/** Whoever comes back to a list goes on at the row that they had opened. */
+function useRowOfBefore(table: { readonly current: HTMLTableElement | null }, drawn: boolean) {
+  const done = useRef(false)
+  useEffect(() => {
+    if (!drawn || done.current) return
+    done.current = true
+    const from = cameBackFrom()
+    if (from === undefined) return
+    // After the frame, which begins a new page at its top.
+    const soon = setTimeout(() => {
+      const links = [...(table.current?.querySelectorAll<HTMLAnchorElement>('tbody a[href]') ?? [])]
+      const line = links.find(({ pathname }) => pathname === from)?.closest('tr')
+      if (line) focusRow(line)
+    })
+    return () => clearTimeout(soon)
+  }, [table, drawn])
+}
+
+function focusRow(line: HTMLTableRowElement | undefined) {
+  const target = line?.querySelector<HTMLElement>('a[href]') ?? line
+  target?.focus()
+  line?.scrollIntoView({ block: 'nearest' })
+}

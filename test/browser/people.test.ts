@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { codeAt, stepAt } from '../../src/team/factor.ts'
+import { browse, forgetSession, type Visitor } from '../support/browser.ts'
+import { seedOf } from '../support/code.ts'
+import { makePerson, openConsole, type Person } from '../support/console.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let partner_id: string
+let owner: Person
+beforeAll(async () => {
+  service = await startTestService()
+  partner_id = (await service.partner()).partner_id
+  owner = await makePerson(service, { partner_id, role: 'owner', name: 'Helena Prado' })
+  await makePerson(service, { partner_id, role: 'developer', factor: true, name: 'Rui Costa' })
+  await makePerson(service, { partner_id, role: 'finance', name: 'Lívia Antunes' })
+})
+afterAll(() => service.stop())
+
+const PASSWORD = 'four words that never met'
+
+async function fillSignIn({ page }: Visitor, email: string, password: string) {
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+}
+
+const heading = ({ page }: Visitor, name: string) => page.getByRole('heading', { name, level: 1 }).waitFor()
+
+test('signs in, sets up a second factor, signs out, and signs in with a code', async () => {
+  const person = await makePerson(service, { partner_id, role: 'owner', name: 'Ana Souza' })
+  const { email } = person.user
+  await browse({ url: service.url }, async (visitor) => {
+    const { page, visit, allow, axe, settled, screenshot } = visitor
+    allow(/status of (401|404)/)
+    await visit('/me')
+    await heading(visitor, 'Sign in')
+    await page.getByRole('button', { name: 'Forgot it?' }).click()
+    await page.getByText('Ask an owner of your team').waitFor()
+    await screenshot('forgot')
+    await page.getByRole('dialog').getByText('Close', { exact: true }).click()
+    await fillSignIn(visitor, email, 'wrong')
+    await page.getByText('E-mail and password do not match').waitFor()
+    await screenshot('sign-in-wrong')
+    await fillSignIn(visitor, email, person.password)
+    await heading(visitor, 'Your settings')
+    await settled()
+    await page.getByRole('button', { name: 'Set up a second factor' }).click()
+    await page.getByRole('img', { name: 'The key as a QR code' }).waitFor()
+    await axe()
+    await screenshot('enrol')
+    const secret = (await page.locator('.enrol code').innerText()).replaceAll(' ', '')
+    const seed = seedOf(secret)
+    const step = stepAt(Date.now() / 1000)
+    await page.getByLabel('The code that it shows').fill('000000')
+    await page.getByRole('button', { name: 'Confirm' }).click()
+    allow(/status of 400/)
+    await page.getByText('This is not its code.').waitFor()
+    await page.getByLabel('The code that it shows').fill(codeAt(seed, step))
+    await page.getByRole('button', { name: 'Confirm' }).click()
+    await page.getByRole('heading', { name: 'Your recovery codes' }).waitFor()
+    expect(await page.locator('.codes li').count()).toBe(10)
+    await screenshot('recovery-codes')
+    expect(await page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage })')).not.toContain(
+      secret,
+    )
+    await page.getByLabel('I have stored the codes in a safe place').check()
+    await page.getByRole('button', { name: 'Done' }).click()
+    await page.getByText('10 left').waitFor()
+
+    await page.getByRole('button', { name: 'Ana Souza' }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await heading(visitor, 'Sign in')
+    await fillSignIn(visitor, email, person.password)
+    await heading(visitor, 'Enter the code')
+    await page.getByLabel('Code').fill(codeAt(seed, step))
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByText('This code is wrong, too old or was used before').waitFor()
+    await screenshot('code-wrong')
+    await page.getByLabel('Code').fill(codeAt(seed, step + 1))
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByRole('link', { name: 'Team' }).first().waitFor()
+  })
+})
+
+test('invites somebody, who chooses a password; another role ends their session', async () => {
+  await browse({ url: service.url, as: owner }, async (first) => {
+    first.allow(/status of 404/)
+    const { page, visit } = first
+    await visit('/team')
+    await page.getByRole('button', { name: 'Invite' }).click()
+    await page.getByLabel('Name').fill('Nilo Caetano')
+    await page.getByLabel('E-mail').fill('nilo@lumen.example')
+    await page.getByRole('radio', { name: 'Finance' }).check()
+    await first.axe()
+    await first.screenshot('invite-dialog')
+    await page.getByRole('button', { name: 'Make the link' }).click()
+    await page.getByRole('heading', { name: 'The link for Nilo Caetano' }).waitFor()
+    const link = await page.locator('.secret code').innerText()
+    await first.axe()
+    await first.screenshot('invite-link')
+    await page.getByLabel('I have copied the link').check()
+    await page.getByRole('button', { name: 'Done' }).click()
+    await page.getByText('nilo@lumen.example').waitFor()
+
+    await browse({ url: service.url }, async (second) => {
+      second.allow(/status of (401|404)/)
+      await second.visit(link.replace(`${service.url}/console`, ''))
+      await second.page.getByText('nilo@lumen.example').waitFor()
+      await second.axe()
+      await second.screenshot('invite')
+      await second.page.getByLabel('New password').fill('short')
+      await second.page.getByRole('button', { name: 'Choose this password' }).click()
+      await second.page.getByText('A password has 12 to 128 characters.').waitFor()
+      await second.page.getByLabel('New password').fill(PASSWORD)
+      await second.page.getByLabel('Once more').fill(PASSWORD)
+      await second.page.getByRole('button', { name: 'Choose this password' }).click()
+      await second.page.getByRole('link', { name: 'Team' }).first().waitFor()
+      await second.visit('/team')
+      await second.page.getByText('Helena Prado').waitFor()
+      expect(await second.page.getByRole('button', { name: 'Invite' }).count()).toBe(0)
+
+      await visit('/team')
+      await page.getByRole('button', { name: 'Actions on Nilo Caetano' }).click()
+      await page.getByRole('menuitem', { name: 'Change role' }).click()
+      await page.getByRole('radio', { name: 'Viewer' }).check()
+      await page.getByRole('dialog').getByRole('button', { name: 'Change role' }).click()
+      await page.getByRole('row', { name: /Nilo Caetano.*Viewer/ }).waitFor()
+
+      await second.visit('/account')
+      await heading(second, 'Sign in')
+      await second.visit(link.replace(`${service.url}/console`, ''))
+      await heading(second, 'This link works no longer')
+      await second.screenshot('link-gone')
+    })
+
+    await visit('/team/audit')
+    await page.getByRole('link', { name: 'set_role' }).first().click()
+    await page.getByText('"viewer"').waitFor()
+    await first.screenshot('audit-line')
+  })
+})
+
+test('a change that takes a proof asks in place, and goes on', async () => {
+  const person = await makePerson(service, { partner_id, role: 'owner', name: 'Jonas Weber' })
+  await browse({ url: service.url, as: person }, async ({ page, visit, allow, settled }) => {
+    allow(/status of 403/)
+    await service.shared.db.query(
+      `UPDATE sessions SET proved_at = proved_at - interval '1 hour' WHERE user_id = $1`,
+      [person.user.id],
+    )
+    await visit('/team')
+    await page.getByRole('button', { name: 'Invite' }).click()
+    await page.getByLabel('Name').fill('Elisa')
+    await page.getByLabel('E-mail').fill('elisa@lumen.example')
+    await page.getByRole('button', { name: 'Make the link' }).click()
+    await page.getByRole('heading', { name: 'Is it you?' }).waitFor()
+    await page.getByLabel('Your password').fill(person.password)
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByRole('heading', { name: 'The link for Elisa' }).waitFor()
+    await settled()
+  })
+  forgetSession(service.url, person)
+})
+
+test('what is shown once is nowhere after a reload', async () => {
+  const client = openConsole(service.url)
+  await client.signIn(owner.user.email, owner.password)
+  const email = 'once@lumen.example'
+  const made = await client.post('/invitations', {
+    form_id: 'f'.repeat(20),
+    email,
+    name: 'Once Only',
+    role: 'viewer',
+  })
+  const token = made.json.link.split('/').at(-1)
+  const again = await client.get('/team')
+  expect(again.text).toContain(email)
+  expect(again.text).not.toContain(token)
+})
