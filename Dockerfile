@@ -7,6 +7,7 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY tools tools
 COPY src src
+COPY console console
 RUN npm run build && npm run sbom && npm prune --omit=dev --ignore-scripts
 
 FROM node:24.21.0-slim

@@ -20,17 +20,23 @@ export type Stage = {
   stop(): Promise<void>
 }
 
-export async function openStage(options: { customers: number; balance: string }): Promise<Stage> {
+/** `root`: another checkout, compiled, to be held against this one. */
+export async function openStage(options: {
+  customers: number
+  balance: string
+  root?: string
+}): Promise<Stage> {
+  const program = join(options.root ?? '.', 'bin/trilho.js')
   const data_dir = await mkdtemp(join(tmpdir(), 'trilho-bench-'))
   const env = { ...process.env, DATA_DIR: data_dir, PORT: '0', LOG_LEVEL: 'warn' }
-  const server = spawn(process.execPath, ['bin/trilho.js', 'serve'], {
+  const server = spawn(process.execPath, [program, 'serve'], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const url = await readyUrl(server)
   server.stdout!.resume()
   const trilho = (...args: string[]) => {
-    const { stdout, stderr, status } = spawnSync(process.execPath, ['bin/trilho.js', ...args, '--json'], {
+    const { stdout, stderr, status } = spawnSync(process.execPath, [program, ...args, '--json'], {
       env,
       encoding: 'utf8',
     })
@@ -68,7 +74,8 @@ export async function openStage(options: { customers: number; balance: string })
       const children = await childrenOf(postmaster)
       return {
         server_cpu: cpuSeconds(server.pid!),
-        database_cpu: [postmaster, ...children].reduce((sum, pid) => sum + cpuSeconds(pid), 0),
+        // Of processes that have ended, too.
+        database_cpu: children.reduce((sum, pid) => sum + cpuSeconds(pid), cpuSeconds(postmaster, true)),
         server_rss_mb: rssMb(server.pid!),
       }
     },
@@ -117,10 +124,11 @@ async function createCustomers(
 
 const TICKS_PER_SECOND = 100
 
-function cpuSeconds(pid: number): number {
+function cpuSeconds(pid: number, with_ended_children = false): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+    const ticks = fields.slice(11, with_ended_children ? 15 : 13)
+    return ticks.reduce((sum, each) => sum + Number(each), 0) / TICKS_PER_SECOND
   } catch {
     return 0
   }

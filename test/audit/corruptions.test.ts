@@ -33,6 +33,10 @@ const tables: Record<string, { key: string; where?: string }> = {
 
 /** Columns of which any value would do, and why. */
 const unseen: Record<string, string> = {
+  'payouts.request_id': 'which call asked for it: for people, and nothing follows from it',
+  'transfers.request_id': 'which call asked for it: for people, and nothing follows from it',
+  'quotes.request_id': 'which call asked for it: for people, and nothing follows from it',
+  'trades.request_id': 'which call asked for it: for people, and nothing follows from it',
   'payouts.send_id': 'only the rail knows it; a trigger keeps it, and two equal ones are seen',
   'payouts.attempts': 'counts tries, no money',
   'payouts.next_attempt_at': 'when to look again',

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { endpoints } from '../../src/api/endpoints.ts'
 import { errorCodes } from '../../src/core/errors.ts'
@@ -152,7 +153,8 @@ describe('every doc_url opens the page of its code', () => {
     const elsewhere = await service.partner({ ip_allowlist: ['203.0.113.7'] })
     const revoked = await service.partner()
     await revokeKey(service.worlds.sandbox, revoked.key_id)
-    const expired = await service.partner({ expires_at: new Date(Date.now() - 1000) })
+    const expired = await service.partner({ expires_at: new Date(Date.now() + 1000) })
+    await sleep(1100)
     const nobody = openApi(service.url, undefined)
     const customer = { name: 'Ana Souza', document: someCpf() }
     const { id: customer_id } = (await api.post('/v1/customers', customer)).json
