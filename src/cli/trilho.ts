@@ -11,6 +11,7 @@ import { openWorlds } from '../node/worlds.ts'
 import { openOffice } from '../operator/office.ts'
 import { openShared } from '../partners/partners.ts'
 import { assertSecretKey, keyCheckOf, reachedBy, WrongSecretKey } from '../secrets/check.ts'
+import { backupCommands } from './backup.ts'
 import { benchCommands } from './bench.ts'
 import { type CliCommand, type Input, type Output, type ParseOptions, UsageError } from './command.ts'
 import { type Complaint, complaintOf, isLoginRefused, renderComplaint } from './complaint.ts'
@@ -32,6 +33,7 @@ import { treasuryCommands } from './treasury.ts'
 
 const commands: readonly CliCommand[] = [
   ...serviceCommands,
+  ...backupCommands,
   ...secretCommands,
   ...loginCommands,
   ...peopleCommands,
