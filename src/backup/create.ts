@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { mkdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve } from 'node:path'
+import type { OnProgress } from '../core/progress.ts'
 import { hasCode, syncFolder } from '../db/embedded/files.ts'
-import { clusterFolder } from '../db/embedded/folder.ts'
+import { existingCluster } from '../db/embedded/folder.ts'
 import { reachDatabase } from '../db/open.ts'
 import { type Client, openOwner } from '../db/pool.ts'
 import { readSealing } from '../db/sealing.ts'
@@ -10,7 +11,6 @@ import type { Config } from '../node/config.ts'
 import { version } from '../node/version.ts'
 import { copyFile, each, listBelow, takeEmptyFolder } from './files.ts'
 import { type BackupFile, type Counts, DATABASE, type Manifest, PASSWORD, writeManifest } from './manifest.ts'
-import type { OnProgress } from './progress.ts'
 
 /**
  * A copy of the embedded database while it is at work: PostgreSQL is told that one is being taken, its files are copied as
@@ -21,7 +21,7 @@ export async function createBackup(config: Config, dir: string, onProgress: OnPr
     throw new Error(
       'DATABASE_URL names a PostgreSQL of your own; this command backs up the embedded one. Use pg_basebackup with WAL archiving, or the backups of your provider. pg_dump does too, while nothing else is at hand.',
     )
-  const cluster = await clusterOf(config)
+  const cluster = await existingCluster(config.data_dir)
   const wanted = resolve(dir)
   if (!relative(config.data_dir, wanted).startsWith('..') && !isAbsolute(relative(config.data_dir, wanted)))
     throw new Error(`${wanted} lies in the data folder, which a backup is to outlive. Name another folder.`)
@@ -42,17 +42,6 @@ export async function createBackup(config: Config, dir: string, onProgress: OnPr
     for (const name of [DATABASE, PASSWORD]) await rm(join(folder, name), { recursive: true, force: true })
     if (hasCode(error, 'ENOSPC')) throw new Error(`There is no room left for a backup in ${folder}.`)
     throw error
-  }
-}
-
-async function clusterOf({ data_dir }: Config): Promise<string> {
-  try {
-    const cluster = await clusterFolder(await realpath(data_dir))
-    await stat(join(cluster, 'PG_VERSION'))
-    return cluster
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw error
-    throw new Error(`There is no database in ${data_dir}. Set DATA_DIR to the data folder of the service.`)
   }
 }
 

@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { OnProgress } from '../core/progress.ts'
 import { copyFile, each, listBelow } from './files.ts'
 import { DATABASE, type Manifest, PASSWORD } from './manifest.ts'
-import type { OnProgress } from './progress.ts'
 
 /** Folders that PostgreSQL expects, also where nothing is in them. */
 const EXPECTED = ['pg_wal/archive_status', 'pg_wal/summaries']

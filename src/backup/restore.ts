@@ -1,5 +1,6 @@
 import { mkdtemp, realpath, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import type { OnProgress } from '../core/progress.ts'
 import { syncFolder } from '../db/embedded/files.ts'
 import { startEmbedded } from '../db/embedded/start.ts'
 import { secretKeyFile } from '../db/open.ts'
@@ -9,7 +10,6 @@ import { takeEmptyFolder } from './files.ts'
 import { settingsWithKey } from './keys.ts'
 import { layOut } from './lay-out.ts'
 import { type Manifest, readManifest } from './manifest.ts'
-import type { OnProgress } from './progress.ts'
 
 export type Restored = {
   readonly manifest: Manifest

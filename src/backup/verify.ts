@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { OnProgress } from '../core/progress.ts'
 import { startEmbedded } from '../db/embedded/start.ts'
 import { migrate } from '../db/migrate.ts'
 import { seatsOf } from '../db/open.ts'
@@ -12,7 +13,6 @@ import { COUNTED, countRows } from './create.ts'
 import { settingsWithKey } from './keys.ts'
 import { layOut } from './lay-out.ts'
 import { type Counts, type Manifest, readManifest } from './manifest.ts'
-import type { OnProgress } from './progress.ts'
 
 export type Verified = {
   readonly manifest: Manifest

@@ -1,7 +1,6 @@
 import { bytesOf, type Manifest } from '../backup/manifest.ts'
-import type { OnProgress } from '../backup/progress.ts'
 import { argument, type CliCommand, requiredOption } from './command.ts'
-import { showProgress } from './progress.ts'
+import { watched } from './progress.ts'
 
 /** The embedded database alone; a PostgreSQL of one's own has tools of its own. */
 export const backupCommands: CliCommand[] = [
@@ -107,13 +106,4 @@ function listOf(problems: readonly string[]): string {
       .map((problem) => `  ${problem}\n`)
       .join('') + more
   )
-}
-
-async function watched<T>(work: (onProgress: OnProgress) => Promise<T>): Promise<T> {
-  const shown = showProgress()
-  try {
-    return await work(shown.on)
-  } finally {
-    shown.end()
-  }
 }

@@ -16,6 +16,7 @@ import { benchCommands } from './bench.ts'
 import { type CliCommand, type Input, type Output, type ParseOptions, UsageError } from './command.ts'
 import { type Complaint, complaintOf, isLoginRefused, renderComplaint } from './complaint.ts'
 import { customerCommands } from './customers.ts'
+import { databaseCommands } from './database.ts'
 import { eventCommands } from './events.ts'
 import { exceptionCommands } from './exceptions.ts'
 import { help, helpOfGroup, usageOf } from './help.ts'
@@ -34,6 +35,7 @@ import { treasuryCommands } from './treasury.ts'
 const commands: readonly CliCommand[] = [
   ...serviceCommands,
   ...backupCommands,
+  ...databaseCommands,
   ...secretCommands,
   ...loginCommands,
   ...peopleCommands,
