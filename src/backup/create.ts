@@ -122,7 +122,7 @@ async function copyCluster(cluster: string, to: string, onProgress: OnProgress):
     await mkdir(join(to, path), { recursive: true, mode: 0o700 })
   const files: BackupFile[] = []
   const copy = async (path: string) => {
-    const copied = await copyFile(join(cluster, path), join(to, path))
+    const copied = await copyFile(join(cluster, path), join(to, path), { lasting: true })
     // Dropped meanwhile: the log says so too.
     if (copied) files.push({ path: `${DATABASE}/${path}`, ...copied })
     onProgress({ what: 'copying', done: files.length, of: listed.files.length })
@@ -148,7 +148,7 @@ async function copyLog(
     throw new Error(`PostgreSQL's log lacks ${from} or ${last}: no whole backup can be made. Try again.`)
   const files: BackupFile[] = []
   await each(needed, async (name) => {
-    const copied = await copyFile(join(cluster, 'pg_wal', name), join(to, 'pg_wal', name))
+    const copied = await copyFile(join(cluster, 'pg_wal', name), join(to, 'pg_wal', name), { lasting: true })
     if (!copied) throw new Error(`${name} of PostgreSQL's log has gone while it was copied. Try again.`)
     files.push({ path: `${DATABASE}/pg_wal/${name}`, ...copied })
   })
@@ -163,7 +163,7 @@ async function writeLabel(folder: string, label: string): Promise<BackupFile> {
 }
 
 async function copyPassword({ data_dir }: Config, folder: string): Promise<BackupFile> {
-  const copied = await copyFile(join(data_dir, PASSWORD), join(folder, PASSWORD))
+  const copied = await copyFile(join(data_dir, PASSWORD), join(folder, PASSWORD), { lasting: true })
   if (!copied) throw new Error(`${join(data_dir, PASSWORD)} is missing.`)
   return { path: PASSWORD, ...copied }
 }

@@ -44,10 +44,11 @@ async function entriesOf(folder: string) {
 
 const CHUNK = 1 << 20
 
-/** Copies a file for this user only, to the disk. Undefined when there is none any more. */
+/** Copies a file for this user only. Undefined when there is none any more. `lasting`: it is on disk afterwards. */
 export async function copyFile(
   from: string,
   to: string,
+  { lasting }: { lasting: boolean },
 ): Promise<Pick<BackupFile, 'bytes' | 'sha256'> | undefined> {
   const hash = createHash('sha256')
   let bytes = 0
@@ -60,7 +61,7 @@ export async function copyFile(
       bytes += chunk.length
       await target.writeFile(chunk)
     }
-    await target.datasync()
+    if (lasting) await target.datasync()
   } finally {
     await target.close()
   }

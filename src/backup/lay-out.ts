@@ -14,7 +14,7 @@ const EXPECTED = ['pg_wal/archive_status', 'pg_wal/summaries']
 export async function layOut(
   backup: string,
   manifest: Manifest,
-  data_dir: string,
+  { data_dir, lasting }: { data_dir: string; lasting: boolean },
   onProgress: OnProgress,
 ): Promise<string[]> {
   const { folders, files } = await listBelow(join(backup, DATABASE))
@@ -31,7 +31,7 @@ export async function layOut(
   await each(manifest.files, async ({ path, bytes, sha256 }) => {
     const place =
       path === PASSWORD ? join(data_dir, PASSWORD) : join(cluster, path.slice(DATABASE.length + 1))
-    const copied = await copyFile(join(backup, path), place)
+    const copied = await copyFile(join(backup, path), place, { lasting })
     if (!copied) wrong.push(`${path} is missing`)
     else if (copied.bytes !== bytes) wrong.push(`${path} has ${copied.bytes} bytes, and had ${bytes}`)
     else if (copied.sha256 !== sha256) wrong.push(`${path} was changed`)

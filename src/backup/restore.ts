@@ -29,7 +29,7 @@ export async function restoreBackup(
   const data_dir = await takeEmptyFolder(to)
   const draft = await mkdtemp(join(dirname(data_dir), `${basename(data_dir)}.restoring-`))
   try {
-    const problems = await layOut(backup, manifest, draft, onProgress)
+    const problems = await layOut(backup, manifest, { data_dir: draft, lasting: true }, onProgress)
     if (problems.length > 0) return { manifest, data_dir, problems }
     const database = await startEmbedded({ data_dir: draft })
     try {

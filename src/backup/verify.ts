@@ -32,7 +32,7 @@ export async function verifyBackup(config: Config, dir: string, onProgress: OnPr
     // PostgreSQL may run as another user, who must be able to go to its own folder in it.
     await chmod(folder, 0o755)
     const data_dir = join(folder, 'data')
-    const problems = await layOut(backup, manifest, data_dir, onProgress)
+    const problems = await layOut(backup, manifest, { data_dir, lasting: false }, onProgress)
     if (problems.length > 0) return { manifest, problems, audit: [] }
     onProgress({ what: 'auditing', done: 0, of: 1 })
     return { manifest, ...(await tryOut(data_dir, settings, manifest)) }
