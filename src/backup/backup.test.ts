@@ -86,12 +86,14 @@ describe('a backup under load', () => {
     expect(await slots()).toEqual([])
     expect(manifest).toEqual(await readManifest(place(`backup-${ROUNDS}`)))
     expect(manifest.counts.sandbox!.payouts).toBeGreaterThanOrEqual(acknowledged.length)
+    // A reader goes on, further than the backup knows of.
     const api = openApi(service.url, key)
-    await until(async () => {
-      const page = (await api.get('/v1/events?limit=100&after=now')).json
-      cursor = page.next_cursor
-      return cursor !== null
-    }, 20_000)
+    let last: string
+    for (let n = 0; n < 20 + PAYERS; n++)
+      last = (await api.post('/v1/customers', { name: 'Eva', document: someCpf() })).json.id
+    const newest = async () => (await api.get('/v1/events?limit=1')).json.data[0].data.object.id
+    await until(async () => (await newest()) === last, 20_000)
+    cursor = (await api.get('/v1/events?after=now')).json.next_cursor
   })
 
   test('is good: every file as it was, and the audit holds', async () => {
@@ -217,7 +219,7 @@ test('a service that is stopped is backed up too', async () => {
   const { code, out } = await runCli(['backup', 'create', place('cold')], { DATA_DIR: place('data') })
   expect(code).toBe(0)
   expect(out).toContain('is not in it')
-  expect((await readManifest(place('cold'))).counts.sandbox!.customers).toBe(2)
+  expect((await readManifest(place('cold'))).counts.sandbox!.customers).toBeGreaterThan(20)
   expect(existsSync(join(place('data'), 'connection.json'))).toBe(false)
   service = await startEmbeddedService(place('data'))
 })
