@@ -1,11 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { statSync } from 'node:fs'
-import { cp, mkdtemp, symlink } from 'node:fs/promises'
+import { existsSync, statSync } from 'node:fs'
+import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
+import { until } from './wait.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
+/** Of the longest that somebody else may take to compile it. */
+const COMPILING_MS = 60_000
 let compiled: Promise<string> | undefined
 
 /** The command line as it is installed: compiled. Started from its sources, each run would take three times as long. */
@@ -14,8 +17,25 @@ export function compiledCli(): Promise<string> {
   return compiled
 }
 
+/** Once per run: the first worker that needs it makes the folder, and a file in it when everything is there. */
 async function compile(): Promise<string> {
-  const folder = await mkdtemp(join(inject('run_dir'), 'cli-'))
+  const folder = join(inject('run_dir'), 'cli')
+  const whole = join(folder, 'whole')
+  if (await isFirst(folder)) {
+    await compileInto(folder)
+    await writeFile(whole, '')
+  }
+  await until(() => existsSync(whole), COMPILING_MS)
+  return join(folder, 'dist/cli/trilho.js')
+}
+
+const isFirst = (folder: string): Promise<boolean> =>
+  mkdir(folder).then(
+    () => true,
+    () => false,
+  )
+
+async function compileInto(folder: string): Promise<void> {
   const dist = join(folder, 'dist')
   const options = ['--noCheck', '--incremental', 'false', '--tsBuildInfoFile', 'null', '--outDir', dist]
   execFileSync(
@@ -30,5 +50,4 @@ async function compile(): Promise<string> {
   await cp(join(root, 'src/db'), join(dist, 'db'), { recursive: true, filter })
   await cp(join(root, 'package.json'), join(folder, 'package.json'))
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
-  return join(dist, 'cli/trilho.js')
 }
