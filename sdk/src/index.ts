@@ -1,6 +1,6 @@
 export type { Answer, Call, CallOptions, Listing, Page, Repeat } from './call.js'
 export { type RequestOptions, randomKey, Trilho } from './client.js'
-export { ApiError, ConnectionError, type Outcome } from './errors.js'
+export { ApiError, type ApiErrorOf, ConnectionError, type Outcome } from './errors.js'
 export type * from './generated/types.js'
 export { type Asset, decimal, format, type Scale, units } from './money.js'
 export type { LogEntry } from './send.js'
