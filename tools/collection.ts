@@ -123,7 +123,8 @@ function givenBy({ responses }: Found, status: number, { first }: Step): Given |
   const response = responses[String(status)]
   const example: any =
     response && 'content' in response ? response.content?.['application/json'].example : undefined
-  const field = first ? 'data[0].id' : status === 201 ? (example?.id ? 'id' : 'event_id') : undefined
-  const variable = field && variableOf(first ? example.data[0].id : example[field])
-  return variable && { variable, field: field! }
+  if (!first && status !== 201) return undefined
+  const field = first ? 'data[0].id' : example.id ? 'id' : 'event_id'
+  const variable = variableOf(first ? example.data[0].id : example[field])
+  return variable === undefined ? undefined : { variable, field }
 }
