@@ -24,12 +24,18 @@ const trilho = new Trilho({ userAgent: 'treasury-example' })
 const notes = new Notes(`treasury-${run}.json`)
 const network = 'polygon'
 
-const received = await convert(units(amount, 'BRL'))
-console.log(`converted: ${amount} BRL are ${decimal(received, 'USDT')} USDT`)
-const sent = await withdraw(received)
-console.log(`on its way: ${sent.id}`)
-const { tx_hash } = await confirmed(sent.id)
-console.log(`confirmed: ${tx_hash}`)
+try {
+  const received = await convert(units(amount, 'BRL'))
+  console.log(`converted: ${amount} BRL are ${decimal(received, 'USDT')} USDT`)
+  const sent = await withdraw(received)
+  console.log(`on its way: ${sent.id}`)
+  const { tx_hash } = await confirmed(sent.id)
+  console.log(`confirmed: ${tx_hash}`)
+} catch (error) {
+  const refused = error instanceof ApiError
+  console.error(refused ? `${error.code}: ${error.message} (${error.requestId})` : error)
+  process.exitCode = 1
+}
 
 /** @param {bigint} from */
 async function convert(from) {
