@@ -155,7 +155,7 @@ test('every setting that is named is in .env.example', () => {
     ...['OPERATOR_PASSWORD', 'TRILHO_KEY', 'CRASH_AT', 'KEY', 'CUSTOMER', 'BODY'],
     ...['OPERATOR_CODE', 'XDG_CONFIG_HOME', 'NO_COLOR'],
     ...['USDT', 'BTC'],
-    ...['PAYOUT', 'WEBHOOK_SECRET'],
+    ...['PAYOUT', 'TRILHO_WEBHOOK_SECRET', 'TRILHO_URL', 'SNIPPETS', 'ORDERS'],
   ])
   const guides = documents.filter((document) => !nameOf(document).startsWith('test/'))
   const named = guides.flatMap((document) => {
