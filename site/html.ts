@@ -1,0 +1,43 @@
+/** A piece of HTML that is safe to send. Only `html` makes one, and it escapes whatever it is given. */
+export type Html = { readonly html: string }
+
+type Piece = Html | string | number | false | undefined | readonly Piece[]
+
+export function html(strings: TemplateStringsArray, ...pieces: readonly Piece[]): Html {
+  return { html: strings.map((text, index) => text + toText(pieces[index])).join('') }
+}
+
+export const nothing: Html = html``
+
+function toText(piece: Piece): string {
+  if (piece === undefined || piece === false) return ''
+  if (Array.isArray(piece)) return piece.map(toText).join('')
+  return typeof piece === 'object' ? (piece as Html).html : escaped(String(piece))
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character]!)
+}
+
+/** Text of the contracts and of the error catalogue: plain, but for `code`. */
+export function prose(text: string): Html {
+  const parts = text.split(/`([^`]+)`/)
+  return html`${parts.map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`
+}
+
+export function paragraphs(text: string): Html[] {
+  return text.split('\n\n').map((paragraph) => html`<p>${prose(paragraph)}</p>`)
+}
+
+/** A long path may break at its slashes, a long code at its underscores, and nowhere else. */
+export function breakable(text: string): Html {
+  return html`${text.split(/(?<=_)|(?=\/)/).map((part, index) => html`${index > 0 && html`<wbr>`}${part}`)}`
+}

@@ -1,0 +1,33 @@
+import type { Html } from './html.ts'
+
+export type Language = 'en' | 'pt'
+
+/** A heading that a link can name. */
+export type Heading = { readonly id: string; readonly text: string; readonly level: 2 | 3 }
+
+/** What search finds: a stretch of a page under one heading; the first has none. */
+export type Section = { readonly id?: string; readonly heading?: string; readonly text: string }
+
+/** A page of the site, before the frame around it. */
+export type Page = {
+  /** Where it is served: `/docs/quickstart`. */
+  readonly address: string
+  readonly language: Language
+  readonly title: string
+  /** One plain sentence, for lists of pages. */
+  readonly description: string
+  readonly main: Html
+  readonly headings: readonly Heading[]
+  readonly sections: readonly Section[]
+  /** The same for programs, served under the address with `.md` behind it. */
+  readonly markdown: string
+  /** Where the navigation stands, when this page is not in it itself. */
+  readonly under?: string
+  /** The same page in the other language. */
+  readonly twin?: string
+  /** Offers a field for the reader's sandbox key. */
+  readonly takes_key?: true
+}
+
+/** Stands for the address of the server in every source; whoever reads a page sees that of the server it came from. */
+export const PLACEHOLDER = 'http://127.0.0.1:8080'
