@@ -6,7 +6,7 @@ import { build } from 'vite'
 /** Where the script and the style sheet of all pages are served. */
 export type Assets = { readonly script: string; readonly style: string }
 
-type Manifest = Readonly<Record<string, { readonly file: string; readonly css?: readonly string[] }>>
+type Manifest = Readonly<Record<'main.ts' | 'style.css', { readonly file: string }>>
 
 /** Bundles what runs and shows in the browser, with a hash in every name: such a file never changes. */
 export async function buildAssets(folder: string): Promise<Assets> {
@@ -24,10 +24,10 @@ export async function buildAssets(folder: string): Promise<Assets> {
       assetsInlineLimit: 0,
       modulePreload: false,
       manifest: 'manifest.json',
-      rolldownOptions: { input: 'main.ts', output: { format: 'iife' } },
+      // One chunk without imports: it also runs as a plain script, which blocks, so the theme is there before the page.
+      rolldownOptions: { input: ['main.ts', 'style.css'] },
     },
   })
   const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as Manifest
-  const entry = manifest['main.ts']!
-  return { script: `/docs/${entry.file}`, style: `/docs/${entry.css![0]!}` }
+  return { script: `/docs/${manifest['main.ts'].file}`, style: `/docs/${manifest['style.css'].file}` }
 }

@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { endpoints } from '../src/api/endpoints.ts'
 import { version } from '../src/node/version.ts'
+import { PLACEHOLDER } from '../src/reference/marks.ts'
 import { buildOpenApi } from '../src/reference/openapi.ts'
 import { eventSamples } from '../src/sandbox/samples.ts'
 import { buildAssets } from './assets.ts'
-import { PLACEHOLDER } from './page.ts'
 import { buildSite } from './site.ts'
 
 /** Writes the docs into dist/docs, compressed: `npm run build` runs it. */

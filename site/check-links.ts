@@ -17,8 +17,6 @@ export function checkLinks(files: Files, elsewhere: readonly string[]): void {
     if (/^(https?:\/\/|mailto:)/.test(href)) return true
     const [path, id] = href.split('#') as [string, string | undefined]
     if (elsewhere.includes(path)) return true
-    // These two have no Markdown beside them.
-    if (/^\/docs\/(404|(pt\/)?search)\.md$/.test(path)) return true
     const ids = places.get(path || from)
     return ids !== undefined && (id === undefined || id === '' || ids.has(decodeURIComponent(id)))
   }

@@ -1,11 +1,16 @@
+import { type Html, html } from '../src/reference/html.ts'
+import { PLACEHOLDER } from '../src/reference/marks.ts'
 import { tabs } from './code/sample.ts'
-import { type Html, html } from './html.ts'
 import { done } from './icons.ts'
-import { type Page, PLACEHOLDER } from './page.ts'
+import type { Page } from './page.ts'
 
 type Link = readonly [address: string, title: string, about: string]
 
-const columns: readonly { readonly title: string; readonly about: string; readonly links: readonly Link[] }[] = [
+const columns: readonly {
+  readonly title: string
+  readonly about: string
+  readonly links: readonly Link[]
+}[] = [
   {
     title: 'Call it',
     about: 'You write a program that moves money for its users.',
@@ -51,7 +56,10 @@ const steps: readonly (readonly [title: string, about: string])[] = [
 
 /** `exists` says which of the addresses this build has. */
 export function home(exists: (address: string) => boolean): Page {
-  const shown = columns.map((column) => ({ ...column, links: column.links.filter(([address]) => exists(address)) }))
+  const shown = columns.map((column) => ({
+    ...column,
+    links: column.links.filter(([address]) => exists(address)),
+  }))
   const about =
     'Balances in BRL, USDT and BTC for each of your customers, and one JSON API to move them: Pix payouts, transfers on chain, and conversions at a price that holds.'
   return {

@@ -1,11 +1,11 @@
-import { html } from './html.ts'
-import type { Page } from './page.ts'
-import { PLACEHOLDER } from './page.ts'
+import { html } from '../src/reference/html.ts'
+import { PLACEHOLDER } from '../src/reference/marks.ts'
+import { markdownAddress, type Page } from './page.ts'
 
 /** Every page with one line, for programs that read. */
 export function llmsText(pages: readonly Page[], about: string): string {
-  const line = ({ address, title, description }: Page) =>
-    `- [${title}](${PLACEHOLDER}${address}.md): ${description.replaceAll(/\s+/g, ' ')}`
+  const line = (page: Page) =>
+    `- [${page.title}](${PLACEHOLDER}${markdownAddress(page)}): ${page.description.replaceAll(/\s+/g, ' ')}`
   return [
     '# Trilho',
     `> ${about}`,
@@ -44,7 +44,11 @@ export function changelogFeed(changelog: string): string {
 <author><name>Trilho</name></author>
 <updated>${updated(releases[0]?.date ?? '1970-01-01')}</updated>
 ${releases.map(
-  ({ version, date, text }) => html`<entry><title>${version}</title><id>${address}#${version}</id><link href="${address}"/><updated>${updated(date)}</updated><content type="text">${text}</content></entry>
+  ({
+    version,
+    date,
+    text,
+  }) => html`<entry><title>${version}</title><id>${address}#${version}</id><link href="${address}"/><updated>${updated(date)}</updated><content type="text">${text}</content></entry>
 `,
 )}</feed>
 `.html

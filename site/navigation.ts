@@ -26,7 +26,13 @@ export function navigationOf(pages: readonly Page[], language: Language): Naviga
   const english = own.filter((page) => page.language === 'en')
   const below = (prefix: string) => english.filter(({ address }) => address.startsWith(prefix))
   const groups = [
-    { title: 'Start', pages: inOrder(english.filter(({ address }) => start.includes(address)), start) },
+    {
+      title: 'Start',
+      pages: inOrder(
+        english.filter(({ address }) => start.includes(address)),
+        start,
+      ),
+    },
     { title: 'Guides', pages: inOrder(below('/docs/guides/'), guides) },
     { title: 'API', pages: [...below('/docs/api'), ...english.filter(isErrorIndex)] },
     { title: 'Operate', pages: inOrder(below('/docs/operate/'), operate) },

@@ -1,4 +1,4 @@
-import type { Html } from './html.ts'
+import type { Html } from '../src/reference/html.ts'
 
 export type Language = 'en' | 'pt'
 
@@ -29,5 +29,6 @@ export type Page = {
   readonly takes_key?: true
 }
 
-/** Stands for the address of the server in every source; whoever reads a page sees that of the server it came from. */
-export const PLACEHOLDER = 'http://127.0.0.1:8080'
+/** Where the same page is served for programs that read. */
+export const markdownAddress = ({ address }: Pick<Page, 'address'>): string =>
+  address === '/docs' ? '/docs/index.md' : `${address}.md`

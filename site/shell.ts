@@ -1,14 +1,16 @@
+import { type Html, html } from '../src/reference/html.ts'
 import type { Assets } from './assets.ts'
-import { type Html, html } from './html.ts'
 import { icon, mark } from './icons.ts'
 import type { NavigationGroup } from './navigation.ts'
-import type { Language, Page } from './page.ts'
+import { type Language, markdownAddress, type Page } from './page.ts'
 
 /** What is the same around every page of one language. */
 export type Frame = {
   readonly navigation: readonly NavigationGroup[]
   readonly assets: Assets
   readonly version: string
+  /** Where whoever reads the other language begins. */
+  readonly front: Readonly<Record<Language, string>>
 }
 
 const words = {
@@ -58,8 +60,11 @@ export function shell(page: Page, frame: Frame): string {
 <meta name="description" content="${page.description}">
 <title>${page.address === '/docs' ? 'Trilho docs' : `${page.title} · Trilho docs`}</title>
 <link rel="icon" type="image/svg+xml" href="/docs/mark.svg">
-<link rel="alternate" type="text/markdown" href="${page.address}.md">
-<link rel="stylesheet" href="${assets.style}">
+${
+  page.markdown !== '' &&
+  html`<link rel="alternate" type="text/markdown" href="${markdownAddress(page)}">
+`
+}<link rel="stylesheet" href="${assets.style}">
 <script src="${assets.script}"></script>
 </head>
 <body data-language="${page.language}">
@@ -67,7 +72,7 @@ export function shell(page: Page, frame: Frame): string {
 <header class="bar">
 <a class="brand" href="/docs">${mark}<span>trilho</span><span class="docs">docs</span></a>
 <form class="search" action="${searchAddress(page.language)}" role="search">${icon('search')}<input type="search" name="q" placeholder="${said.search}" aria-label="${said.search}" autocomplete="off" spellcheck="false" maxlength="100"><kbd aria-hidden="true">/</kbd></form>
-<div class="tools"><a class="find" href="${searchAddress(page.language)}" aria-label="${said.search}">${icon('search')}</a><a href="${otherLanguage(page)}" hreflang="${page.language === 'en' ? 'pt-BR' : 'en'}" lang="${page.language === 'en' ? 'pt-BR' : 'en'}">${said.language}</a><button type="button" class="theme" aria-label="${said.theme}" title="${said.theme}" hidden>${icon('theme')}</button></div>
+<div class="tools"><a class="find" href="${searchAddress(page.language)}" aria-label="${said.search}">${icon('search')}</a><a href="${page.twin ?? frame.front[page.language === 'en' ? 'pt' : 'en']}" hreflang="${page.language === 'en' ? 'pt-BR' : 'en'}" lang="${page.language === 'en' ? 'pt-BR' : 'en'}">${said.language}</a><button type="button" class="theme" aria-label="${said.theme}" title="${said.theme}" hidden>${icon('theme')}</button></div>
 </header>
 <details class="menu"><summary>${icon('menu')} ${said.menu}</summary><nav aria-label="${said.menu}">${navigation(page, frame, said.here)}</nav></details>
 <div class="frame">
@@ -75,7 +80,7 @@ export function shell(page: Page, frame: Frame): string {
 <main id="main">
 ${page.takes_key && keyField(said)}${page.main}
 ${neighbours(page, frame, said)}
-<footer><span>Trilho ${version}</span> <a href="${page.address}.md">${said.markdown}</a></footer>
+<footer><span>Trilho ${version}</span>${page.markdown !== '' && html` <a href="${markdownAddress(page)}">${said.markdown}</a>`}</footer>
 </main>
 </div>
 </body>
@@ -83,14 +88,14 @@ ${neighbours(page, frame, said)}
 `.html
 }
 
-const otherLanguage = ({ twin, language }: Page) => twin ?? (language === 'en' ? '/docs/pt/quickstart' : '/docs')
-
 function navigation(page: Page, { navigation: groups }: Frame, here: string): Html {
   const current = page.under ?? page.address
   return html`${groups.map(
     ({ title, pages }) => html`<h2>${title}</h2><ul>
 ${pages.map(
-  (one) => html`<li${one.language !== page.language && html` lang="${tags[one.language]}"`}><a href="${one.address}"${one.address === current && html` aria-current="${one.address === page.address ? 'page' : 'true'}"`}>${one.title}</a>${one.address === page.address && outline(page, here)}</li>
+  (
+    one,
+  ) => html`<li${one.language !== page.language && html` lang="${tags[one.language]}"`}><a href="${one.address}"${one.address === current && html` aria-current="${one.address === page.address ? 'page' : 'true'}"`}>${one.title}</a>${one.address === page.address && outline(page, here)}</li>
 `,
 )}</ul>
 `,

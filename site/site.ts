@@ -1,16 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { html } from '../src/reference/html.ts'
+import { QUERY_MARK, RESULTS_MARK } from '../src/reference/marks.ts'
 import type { OpenApi } from '../src/reference/openapi.ts'
 import type { Assets } from './assets.ts'
 import { checkLinks } from './check-links.ts'
 import { errorPages } from './errors/pages.ts'
 import { home } from './home.ts'
-import { html } from './html.ts'
 import { changelogFeed, llmsText } from './lists.ts'
 import { openLinks } from './markdown/links.ts'
 import { type Rendered, render } from './markdown/render.ts'
 import { navigationOf } from './navigation.ts'
-import type { Language, Page } from './page.ts'
+import { type Language, markdownAddress, type Page } from './page.ts'
 import { referencePages } from './reference/pages.ts'
 import { indexOf } from './search/index.ts'
 import { shell } from './shell.ts'
@@ -43,10 +44,11 @@ export function buildSite({ root, openapi, assets }: SiteOptions): Files {
     if (existsSync(join(root, file))) files.set(address, readFileSync(join(root, file), 'utf8'))
   const pages = pagesOf(root, openapi, (address) => files.has(address))
   const { version } = openapi.info
+  const front = { en: '/docs', pt: navigationOf(pages, 'pt')[0]!.pages[0]!.address }
   for (const page of [...pages, ...searchPages, missingPage]) {
     const navigation = navigationOf(pages, page.language)
-    files.set(page.address, shell(page, { navigation, assets, version }))
-    if (pages.includes(page)) files.set(`${page.address}.md`, `${page.markdown.trim()}\n`)
+    files.set(page.address, shell(page, { navigation, assets, version, front }))
+    if (page.markdown !== '') files.set(markdownAddress(page), `${page.markdown.trim()}\n`)
   }
   for (const language of ['en', 'pt'] as const)
     files.set(`/docs/search/${language}.json`, JSON.stringify(indexOf(pages, language)))
@@ -62,7 +64,8 @@ function pagesOf(root: string, openapi: OpenApi, isFile: (address: string) => bo
   const isPage = (address: string) => [...written, ...reference].some((page) => page.address === address)
   const intro = written.find(({ address }) => address === '/docs/pt/errors')
   const front = home(
-    (address) => isPage(address) || isFile(address) || ['/docs/errors', '/openapi.json', '/llms.txt'].includes(address),
+    (address) =>
+      isPage(address) || isFile(address) || ['/docs/errors', '/openapi.json', '/llms.txt'].includes(address),
   )
   return [
     front,
@@ -89,7 +92,8 @@ function writtenPages(root: string): Page[] {
 
 function writtenPage(source: Source, rendered: Rendered, markdown: string, sources: readonly Source[]): Page {
   const { address, language } = source
-  const other = language === 'en' ? address.replace('/docs/', '/docs/pt/') : address.replace('/docs/pt/', '/docs/')
+  const other =
+    language === 'en' ? address.replace('/docs/', '/docs/pt/') : address.replace('/docs/pt/', '/docs/')
   const twin = sources.some((one) => one.address === other) ? { twin: other } : {}
   return {
     ...rendered,
@@ -100,9 +104,6 @@ function writtenPage(source: Source, rendered: Rendered, markdown: string, sourc
     ...(address.endsWith('/quickstart') ? { takes_key: true } : {}),
   }
 }
-
-/** The server puts what it found at the marks. */
-export const RESULTS_MARK = '<!--results-->'
 
 const searchWords: Readonly<Record<Language, readonly [title: string, about: string]>> = {
   en: ['Search', 'Words of a guide, of a call, of an error: pages that have all of them.'],
@@ -117,7 +118,7 @@ const searchPages = (['en', 'pt'] as const).map((language): Page => {
     twin: language === 'en' ? '/docs/pt/search' : '/docs/search',
     main: html`<h1>${title}</h1>
 <div class="row alone"><div class="text"><p class="lede">${description}</p>
-<form class="search-page" action="${address}"><input type="search" name="q" aria-label="${title}" maxlength="100"><button class="button">${title}</button></form>
+<form class="search-page" action="${address}"><input type="search" name="q" aria-label="${title}" value="${QUERY_MARK}" maxlength="100"><button class="button">${title}</button></form>
 ${{ html: RESULTS_MARK }}</div></div>`,
   }
 })

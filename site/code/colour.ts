@@ -1,4 +1,4 @@
-import { type Html, html } from '../html.ts'
+import { type Html, html } from '../../src/reference/html.ts'
 
 /** What a piece of code is: a comment, a text, a word of the language, the name of a field, a variable of the shell. */
 type Kind = 'comment' | 'string' | 'word' | 'key' | 'variable'
@@ -19,7 +19,10 @@ const languages: Readonly<Record<string, readonly Rule[]>> = {
     ['string', /'[^']*'|"(?:[^"\\]|\\.)*"/],
     ['variable', /\$\w+|\$\{[^}]*\}|^[A-Z_]+(?==)/m],
     ['key', /(?<=\s)--?[a-zA-Z][\w-]*/],
-    ['word', /(?<=^|[|;&]\s*|&&\s*)(?:curl|npm|npx|node|export|cd|docker|git|psql|python3|go|java|php|cat|cp|sudo|systemctl)(?=\s)/m],
+    [
+      'word',
+      /(?<=^|[|;&]\s*|&&\s*)(?:curl|npm|npx|node|export|cd|docker|git|psql|python3|go|java|php|cat|cp|sudo|systemctl)(?=\s)/m,
+    ],
   ],
   json: [
     ['key', /"(?:[^"\\]|\\.)*"(?=\s*:)/],
@@ -125,7 +128,8 @@ export function colour(code: string, name: string): Html {
   return html`${pieces}${code.slice(end)}`
 }
 
-const piece = (kind: Kind, text: string) => html`<span class="${kind}">${text.split(keySlot).map(slotted)}</span>`
+const piece = (kind: Kind, text: string) =>
+  html`<span class="${kind}">${text.split(keySlot).map(slotted)}</span>`
 
 /** Every second part of the split is a slot: the shell reads variables inside of texts. */
 const slotted = (part: string, index: number) => (index % 2 === 1 ? slot(part) : part)

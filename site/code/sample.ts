@@ -1,4 +1,4 @@
-import { type Html, html } from '../html.ts'
+import { type Html, html } from '../../src/reference/html.ts'
 import { colour, languageOf } from './colour.ts'
 
 /** A block of code with what it is. */

@@ -1,17 +1,24 @@
-import { consoleErrorCodes, type ErrorCode, type ErrorType, errorCodes, errors } from '../../src/core/errors.ts'
+import {
+  consoleErrorCodes,
+  type ErrorCode,
+  type ErrorType,
+  errorCodes,
+  errors,
+} from '../../src/core/errors.ts'
 import { commonErrors } from '../../src/http/endpoint.ts'
+import { breakable, type Html, html, paragraphs, prose } from '../../src/reference/html.ts'
+import { PLACEHOLDER } from '../../src/reference/marks.ts'
 import type { OpenApi } from '../../src/reference/openapi.ts'
 import { errorExample } from '../../src/reference/responses.ts'
 import { figure, jsonSample } from '../code/sample.ts'
-import { breakable, type Html, html, paragraphs, prose } from '../html.ts'
 import type { Rendered } from '../markdown/render.ts'
-import { type Language, type Page, PLACEHOLDER } from '../page.ts'
+import type { Language, Page } from '../page.ts'
 import { entriesOf } from '../reference/document.ts'
 import { openFields } from '../reference/fields.ts'
 import { fence } from '../reference/markdown.ts'
 import { callList } from '../reference/pages.ts'
 import { curl } from '../reference/samples.ts'
-import { causes } from './causes.ts'
+import { causes, withoutCause } from './causes.ts'
 import { texts as en } from './en.ts'
 import { texts as pt } from './pt.ts'
 import type { Cause } from './text.ts'
@@ -85,7 +92,7 @@ function codePage(code: ErrorCode, language: Language, openapi: OpenApi): Page {
     about: text[part],
   }))
   const example = errorExample(code, PLACEHOLDER)
-  const requests = requestsOf(code, said)
+  const { first, command } = causeOf(code)
   return {
     address: `${rootOf(language)}/${code}`,
     twin: `${rootOf(other(language))}/${code}`,
@@ -110,7 +117,9 @@ ${whereItHappens(code, said, openapi)}
 </div>
 <div class="beside">
 ${jsonSample(`${said.example} ${status}`, example)}
-${requests.map(({ title, command, first }) => html`${first !== undefined && html`<p class="first">${prose(first)}</p>`}${figure({ language: 'sh', title, code: command })}`)}
+<div class="cause"><h2 id="cause">${said.cause}</h2>
+${first !== undefined && html`<p lang="en">${prose(first)}</p>`}
+${command !== undefined && figure({ language: 'sh', title: 'curl', code: command })}</div>
 </div></div>`,
     markdown: [
       `# ${code}`,
@@ -118,34 +127,23 @@ ${requests.map(({ title, command, first }) => html`${first !== undefined && html
       `${said.status}: ${status}. ${said.type}: \`${type}\`.`,
       ...told.flatMap(({ text: heading, about }) => [`## ${heading}`, about]),
       fence('json', JSON.stringify(example, null, 2)),
-      ...requests.flatMap(({ title, command, first }) => [`${title}:`, ...(first ? [first] : []), fence('sh', command)]),
+      `## ${said.cause}`,
+      ...(first === undefined ? [] : [first]),
+      ...(command === undefined ? [] : [fence('sh', command)]),
     ].join('\n\n'),
   }
 }
 
-type SampleCause = { readonly title: string; readonly command: string; readonly first?: string }
-
-function requestsOf(code: ErrorCode, said: Words): SampleCause[] {
-  const cause: (Cause & { readonly before?: readonly Cause[] }) | undefined = (
-    causes as Readonly<Partial<Record<ErrorCode, Cause & { readonly before?: readonly Cause[] }>>>
-  )[code]
-  if (!cause) return []
-  const counted = new Map<string, number>()
-  for (const one of cause.before ?? []) counted.set(command(one), (counted.get(command(one)) ?? 0) + 1)
-  const before = [...counted].map(([text, count]) => ({
-    title: count === 1 ? said.first : said.times(count),
-    command: text,
-  }))
-  const last = { title: said.cause, command: command(cause) }
-  return [...before, cause.first === undefined ? last : { ...last, first: cause.first }]
+/** What to send to meet it, or why there is nothing to send. The sentences of the catalogue's requests are English. */
+function causeOf(code: ErrorCode): { readonly first?: string | undefined; readonly command?: string } {
+  const cause: Cause | undefined = causes[code]
+  if (!cause) return { first: withoutCause[code as keyof typeof withoutCause] }
+  const { method, path, body, headers, first } = cause
+  return { first, command: curl({ method, path, ...(body === undefined ? {} : { body }) }, headers) }
 }
 
-const command = ({ method, path, body, headers }: Cause) =>
-  curl({ method, path, ...(body === undefined ? {} : { body }) }, headers)
-
 function detailsOf(code: ErrorCode, said: Words, { components }: OpenApi): Html | false {
-  const [name, schema] =
-    Object.entries(components.schemas).find(([, { 'x-code': of }]) => of === code) ?? []
+  const [name, schema] = Object.entries(components.schemas).find(([, { 'x-code': of }]) => of === code) ?? []
   if (!schema) return false
   const { schema: list } = openFields((other) => `#object-${other}`)
   return html`<h2 id="object-${name}">${said.details}</h2>${list(schema, 'response')}`

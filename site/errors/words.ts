@@ -12,8 +12,6 @@ export type Words = {
   readonly details: string
   readonly example: string
   readonly cause: string
-  readonly first: string
-  readonly times: (count: number) => string
   readonly where: string
   readonly anywhere: string
   readonly status: string
@@ -34,8 +32,6 @@ export const words: Readonly<Record<Language, Words>> = {
     details: 'Details',
     example: 'Response',
     cause: 'A request that causes it',
-    first: 'Before it',
-    times: (count) => `Before it, ${count} times`,
     where: 'Where it happens',
     anywhere: 'Any call under `/v1` may return it.',
     status: 'HTTP status',
@@ -63,8 +59,6 @@ export const words: Readonly<Record<Language, Words>> = {
     details: 'Detalhes',
     example: 'Resposta',
     cause: 'Uma requisição que causa o erro',
-    first: 'Antes dela',
-    times: (count) => `Antes dela, ${count} vezes`,
     where: 'Onde acontece',
     anywhere: 'Qualquer chamada em `/v1` pode devolvê-lo.',
     status: 'Status HTTP',

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { join, posix } from 'node:path'
-import { PLACEHOLDER } from '../page.ts'
+import { PLACEHOLDER } from '../../src/reference/marks.ts'
 import type { Target } from './render.ts'
 
 /** Files of the repository that are pages, by their path in it. */
@@ -31,7 +31,9 @@ export function openLinks(root: string, addresses: Addresses) {
   function rewrite(from: string, markdown: string): string {
     return markdown
       .split(/(^```[\s\S]*?^```$)/m)
-      .map((part, index) => (index % 2 === 1 ? part : part.replaceAll(link, (_, text, href) => linked(text, href))))
+      .map((part, index) =>
+        index % 2 === 1 ? part : part.replaceAll(link, (_, text, href) => linked(text, href)),
+      )
       .join('')
 
     function linked(text: string, href: string): string {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { marked, type Token, type Tokens } from 'marked'
+import { type Html, html, nothing } from '../../src/reference/html.ts'
 import { languageOf } from '../code/colour.ts'
 import { type Sample, tabs, titleOf } from '../code/sample.ts'
-import { type Html, html, nothing } from '../html.ts'
 import type { Heading, Section } from '../page.ts'
 import { openSlugs } from './slug.ts'
 
@@ -77,9 +77,16 @@ function rows(tokens: readonly Token[], writer: Writer, lede: Html | undefined):
     }
   }
   return html`${all.map(
-    ({ text, code, opens }) => html`<div class="row${opens ? ' opens' : ''}${code.length === 0 ? ' alone' : ''}">
-<div class="text">${text}</div>${code.length > 0 && html`
-<div class="beside">${code}</div>`}
+    ({
+      text,
+      code,
+      opens,
+    }) => html`<div class="row${opens ? ' opens' : ''}${code.length === 0 ? ' alone' : ''}">
+<div class="text">${text}</div>${
+      code.length > 0 &&
+      html`
+<div class="beside">${code}</div>`
+    }
 </div>
 `,
   )}`
@@ -238,7 +245,8 @@ export function plain(tokens: readonly Token[]): string {
         const { header, rows: body } = token as Tokens.Table
         return [header, ...body].map((row) => row.map(({ tokens: cell }) => plain(cell)).join(' ')).join(' ')
       }
-      if (token.type === 'list') return (token as Tokens.List).items.map((item) => plain(item.tokens)).join(' ')
+      if (token.type === 'list')
+        return (token as Tokens.List).items.map((item) => plain(item.tokens)).join(' ')
       if ('tokens' in token && token.tokens && token.type !== 'codespan')
         return plain(token.tokens) + (token.type === 'paragraph' ? ' ' : '')
       return 'text' in token ? unescaped(token.text as string) : ' '

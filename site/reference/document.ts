@@ -16,7 +16,8 @@ export function entriesOf({ paths }: OpenApi): Entry[] {
   )
 }
 
-export const entryAddress = ({ tags, operationId }: Operation): string => `/docs/api/${tags[0]}#${operationId}`
+export const entryAddress = ({ tags, operationId }: Operation): string =>
+  `/docs/api/${tags[0]}#${operationId}`
 
 export const eventAddress = (type: string): string => `/docs/api/events/${type}`
 

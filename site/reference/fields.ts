@@ -1,6 +1,6 @@
+import { type Html, html, prose } from '../../src/reference/html.ts'
 import type { JsonSchema } from '../../src/reference/json-schema.ts'
 import type { Parameter } from '../../src/reference/openapi.ts'
-import { type Html, html, prose } from '../html.ts'
 
 type Field = {
   readonly name: string

@@ -1,5 +1,5 @@
-import type { JsonSchema } from '../../src/reference/json-schema.ts'
 import { repeats } from '../../src/http/endpoint.ts'
+import type { JsonSchema } from '../../src/reference/json-schema.ts'
 import type { OpenApi } from '../../src/reference/openapi.ts'
 import { bodyOf, type Entry, resolve, successOf } from './document.ts'
 import { schemaName } from './fields.ts'
@@ -29,7 +29,13 @@ export const fence = (language: string, code: string): string => `\`\`\`${langua
 
 const bullets = (lines: readonly string[]) => lines.map((line) => `- ${line}`).join('\n')
 
-function parameterLine({ name, in: place, required, description, schema }: NonNullable<Entry['parameters']>[number]) {
+function parameterLine({
+  name,
+  in: place,
+  required,
+  description,
+  schema,
+}: NonNullable<Entry['parameters']>[number]) {
   return `\`${name}\` (${place}, ${typeText(schema)}${required ? ', required' : ''}): ${description ?? ''}`
 }
 

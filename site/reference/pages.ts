@@ -1,8 +1,9 @@
 import { commonErrors } from '../../src/http/endpoint.ts'
+import { type Html, html, prose } from '../../src/reference/html.ts'
+import { PLACEHOLDER } from '../../src/reference/marks.ts'
 import type { OpenApi, Parameter, Tag } from '../../src/reference/openapi.ts'
 import { jsonSample } from '../code/sample.ts'
-import { type Html, html, prose } from '../html.ts'
-import { type Page, PLACEHOLDER } from '../page.ts'
+import type { Page } from '../page.ts'
 import { type Entry, entriesOf, entryAddress, eventAddress, homesOf, resolve } from './document.ts'
 import { type Fields, openFields } from './fields.ts'
 import { fence, fieldsMarkdown, operationMarkdown } from './markdown.ts'
@@ -51,7 +52,9 @@ function overview(house: House): Page {
 ${openapi.tags
   .filter(({ name }) => name !== EVENTS)
   .map(
-    (tag) => html`<section class="calls"><h2 id="${tag.name}"><a href="/docs/api/${tag.name}">${tag['x-displayName']}</a></h2>
+    (
+      tag,
+    ) => html`<section class="calls"><h2 id="${tag.name}"><a href="/docs/api/${tag.name}">${tag['x-displayName']}</a></h2>
 <p>${prose(tag.description ?? '')}</p>
 ${callList(entries.filter(({ tags }) => tags[0] === tag.name))}</section>
 `,

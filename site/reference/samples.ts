@@ -1,6 +1,6 @@
+import { PLACEHOLDER } from '../../src/reference/marks.ts'
 import type { Parameter } from '../../src/reference/openapi.ts'
 import type { Sample } from '../code/sample.ts'
-import { PLACEHOLDER } from '../page.ts'
 import { bodyOf, type Entry, successOf } from './document.ts'
 
 /** One call in three languages, all out of the one example that the endpoint declares. */
@@ -21,9 +21,11 @@ export type SampleRequest = {
 
 function requestOf(entry: Entry): SampleRequest {
   const { method, parameters = [] } = entry
-  const path = entry.path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(valueOf(name, parameters)))
+  const path = entry.path.replaceAll(/\{(\w+)\}/g, (_, name) =>
+    encodeURIComponent(sampleValue(name, parameters)),
+  )
   const query = neededIn(entry, 'query')
-    .map(({ name }) => `${name}=${encodeURIComponent(valueOf(name, parameters))}`)
+    .map(({ name }) => `${name}=${encodeURIComponent(sampleValue(name, parameters))}`)
     .join('&')
   const body = bodyOf(entry)?.example
   return { method, path: query ? `${path}?${query}` : path, ...(body === undefined ? {} : { body }) }
@@ -33,7 +35,7 @@ function neededIn({ parameters = [] }: Entry, place: Parameter['in']): Parameter
   return parameters.filter(({ in: where, required }) => where === place && required)
 }
 
-function valueOf(name: string, parameters: readonly Parameter[]): string {
+function sampleValue(name: string, parameters: readonly Parameter[]): string {
   const schema = parameters.find((parameter) => parameter.name === name)?.schema
   return String(schema?.examples?.[0] ?? schema?.enum?.[0] ?? name)
 }
@@ -79,8 +81,8 @@ function typescript(entry: Entry): string {
 
 function argumentsOf(entry: Entry): string[] {
   const { parameters = [] } = entry
-  const inPath = neededIn(entry, 'path').map(({ name }) => `'${valueOf(name, parameters)}'`)
-  const query = neededIn(entry, 'query').map(({ name }) => [name, valueOf(name, parameters)])
+  const inPath = neededIn(entry, 'path').map(({ name }) => `'${sampleValue(name, parameters)}'`)
+  const query = neededIn(entry, 'query').map(({ name }) => [name, sampleValue(name, parameters)])
   const fields = { ...Object.fromEntries(query), ...(bodyOf(entry)?.example as object | undefined) }
   return Object.keys(fields).length > 0 ? [...inPath, literal(fields)] : inPath
 }
@@ -106,7 +108,8 @@ function python({ method, path, body }: SampleRequest, answers: boolean): string
   lines.push('    headers={', '        "Authorization": "Bearer " + os.environ["TRILHO_KEY"],')
   if (body !== undefined) lines.push('        "Content-Type": "application/json",')
   lines.push('    },')
-  if (body !== undefined) lines.push(`    data=json.dumps(${indented(pythonLiteral(body), '    ')}).encode(),`)
+  if (body !== undefined)
+    lines.push(`    data=json.dumps(${indented(pythonLiteral(body), '    ')}).encode(),`)
   lines.push(')', 'with urllib.request.urlopen(request) as response:')
   lines.push(answers ? '    print(json.load(response))' : '    print(response.status)')
   return lines.join('\n')

@@ -15,13 +15,21 @@ export function indexOf(pages: readonly Page[], language: Language): SearchIndex
     for (const [position, { id, heading, text }] of page.sections.entries()) {
       const number = sections.length
       const address = id === undefined ? page.address : `${page.address}#${id}`
-      sections.push([address, page.title, heading ?? '', snippetOf(heading === undefined ? page.description : text)])
+      sections.push([
+        address,
+        page.title,
+        heading ?? '',
+        snippetOf(heading === undefined ? page.description : text),
+      ])
       note(number, page.title, position === 0 ? WEIGHT.title : 0)
       note(number, heading ?? '', WEIGHT.heading)
       note(number, text, WEIGHT.text)
     }
   }
-  return { sections, terms: Object.fromEntries([...places].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(packed)) }
+  return {
+    sections,
+    terms: Object.fromEntries([...places].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(packed)),
+  }
 
   function note(number: number, text: string, weight: number): void {
     if (weight === 0) return
