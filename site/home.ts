@@ -1,6 +1,6 @@
 import { type Html, html } from '../src/reference/html.ts'
 import { PLACEHOLDER } from '../src/reference/marks.ts'
-import { tabs } from './code/sample.ts'
+import { jsonSample, tabs } from './code/sample.ts'
 import { done } from './icons.ts'
 import type { Page } from './page.ts'
 
@@ -69,13 +69,13 @@ export function home(exists: (address: string) => boolean): Page {
     description: about,
     headings: [],
     sections: [{ text: about }],
-    main: html`<div class="row hero"><div class="text">
-<h1>Move money, once.</h1>
+    head: html`<h1 class="hero">Move money, once.</h1>`,
+    main: html`<div class="row"><div class="text">
 <p class="lede">${about}</p>
 <p class="go"><a class="button" href="/docs/quickstart">Start in five minutes</a> <a href="/docs/api">API reference</a></p>
 <ol class="track">${steps.map(([title, text], index) => step(title, text, index === steps.length - 1))}</ol>
 </div>
-<div class="beside">${tabs(firstCall)}</div></div>
+<div class="beside">${tabs(firstCall)}${jsonSample('Response 201', firstResponse)}</div></div>
 <div class="columns-3">${shown.map(
       ({ title, about: text, links }) => html`<section><h2>${title}</h2><p>${text}</p>
 <ul>${links.map(([address, name, what]) => html`<li><a href="${address}">${name}</a><span>${what}</span></li>\n`)}</ul></section>
@@ -102,6 +102,16 @@ const body = {
   amount: '1050',
   key: '529.982.247-25',
   claim: 'invoice-1042',
+}
+
+const firstResponse = {
+  id: 'po_01kc3v4x9zq8rj5m2t7w6y0ahb',
+  amount: body.amount,
+  decimals: 2,
+  status: 'completed',
+  counterparty: { name: 'Ana Souza', document: '***.982.247-**', pix_key: '52998224725' },
+  end_to_end_id: 'E0000000020261115120000a1b2c3d4e',
+  idempotency_key: body.claim,
 }
 
 const firstCall = [

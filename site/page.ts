@@ -16,6 +16,8 @@ export type Page = {
   readonly title: string
   /** One plain sentence, for lists of pages. */
   readonly description: string
+  /** Its title, as the first heading of the page. */
+  readonly head: Html
   readonly main: Html
   readonly headings: readonly Heading[]
   readonly sections: readonly Section[]

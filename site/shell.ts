@@ -78,7 +78,8 @@ ${
 <div class="frame">
 <nav class="side" aria-label="${said.contents}">${navigation(page, frame, said.here)}</nav>
 <main id="main">
-${page.takes_key && keyField(said)}${page.main}
+<div class="head"><div>${page.head}</div>${page.takes_key && keyField(said)}</div>
+${page.main}
 ${neighbours(page, frame, said)}
 <footer><span>Trilho ${version}</span>${page.markdown !== '' && html` <a href="${markdownAddress(page)}">${said.markdown}</a>`}</footer>
 </main>
@@ -110,7 +111,7 @@ function outline({ headings }: Page, here: string): Html | false {
 
 /** Shown by the script: without it there is nothing to fill in. */
 function keyField(said: (typeof words)[Language]): Html {
-  return html`<div class="key" hidden><label for="key">${said.key}</label><input id="key" type="text" placeholder="svc_test_sk_…" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="key-about"><p id="key-about" role="status">${said.key_about}</p></div>
+  return html`<div class="key-field" hidden><label for="key">${said.key}</label><input id="key" type="text" placeholder="svc_test_sk_…" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="key-about"><p id="key-about" role="status">${said.key_about}</p></div>
 `
 }
 

@@ -80,13 +80,21 @@ function writtenPages(root: string): Page[] {
   const sources = sourcesIn(root)
   const { resolve, rewrite } = openLinks(root, new Map(sources.map(({ file, address }) => [file, address])))
   return sources.map((source) => {
-    const markdown = readFileSync(join(root, source.file), 'utf8')
     try {
+      const markdown = include(root, readFileSync(join(root, source.file), 'utf8'))
       const rendered = render(markdown, (href) => resolve(source.file, href))
       return writtenPage(source, rendered, rewrite(source.file, markdown), sources)
     } catch (error) {
       throw new Error(`${source.file}: ${(error as Error).message}`, { cause: error })
     }
+  })
+}
+
+/** A fence without lines that names a file shows that file: ```ts file=examples/verify/verify.ts */
+function include(root: string, markdown: string): string {
+  return markdown.replaceAll(/^(```\w+[^\n]*) file=(\S+)([^\n]*)\n```$/gm, (_, before, file, after) => {
+    if (!existsSync(join(root, file))) throw new Error(`there is no file ${file} to show`)
+    return `${before}${after}\n${readFileSync(join(root, file), 'utf8').trimEnd()}\n\`\`\``
   })
 }
 
@@ -116,8 +124,8 @@ const searchPages = (['en', 'pt'] as const).map((language): Page => {
   return {
     ...{ address, language, title, description, headings: [], sections: [], markdown: '' },
     twin: language === 'en' ? '/docs/pt/search' : '/docs/search',
-    main: html`<h1>${title}</h1>
-<div class="row alone"><div class="text"><p class="lede">${description}</p>
+    head: html`<h1>${title}</h1>`,
+    main: html`<div class="row alone"><div class="text"><p class="lede">${description}</p>
 <form class="search-page" action="${address}"><input type="search" name="q" aria-label="${title}" value="${QUERY_MARK}" maxlength="100"><button class="button">${title}</button></form>
 ${{ html: RESULTS_MARK }}</div></div>`,
   }
@@ -127,6 +135,6 @@ const missingPage: Page = {
   ...{ address: '/docs/404', language: 'en', headings: [], sections: [], markdown: '' },
   title: 'No such page',
   description: 'There is no page at this address.',
-  main: html`<h1>No such page</h1>
-<div class="row alone"><div class="text"><p class="lede">There is no page at this address. It may have moved: search for a word of it, or start at <a href="/docs">the beginning</a>.</p></div></div>`,
+  head: html`<h1>No such page</h1>`,
+  main: html`<div class="row alone"><div class="text"><p class="lede">There is no page at this address. It may have moved: search for a word of it, or start at <a href="/docs">the beginning</a>.</p></div></div>`,
 }

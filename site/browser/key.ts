@@ -20,7 +20,7 @@ export function openKeyField(): void {
   const variables = slots.map(({ textContent }) => textContent)
   fill(sessionStorage.getItem(KEPT_IN) ?? '')
 
-  const box = document.querySelector<HTMLElement>('.key')
+  const box = document.querySelector<HTMLElement>('.key-field')
   if (!box) return
   const input = box.querySelector('input')!
   const about = box.querySelector('p')!

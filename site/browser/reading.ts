@@ -2,6 +2,7 @@
 export function followReading(): void {
   const links = [...document.querySelectorAll<HTMLAnchorElement>('.side .here a')]
   const heads = links.map((link) => document.getElementById(decodeURIComponent(link.hash.slice(1))))
+  bringIntoView()
   if (links.length === 0) return
   const mark = () => {
     const line = innerHeight / 4
@@ -10,4 +11,12 @@ export function followReading(): void {
   }
   addEventListener('scroll', mark, { passive: true })
   mark()
+}
+
+/** A page far down in the contents is shown there, too. */
+function bringIntoView(): void {
+  const side = document.querySelector('.side')!
+  const current = side.querySelector<HTMLElement>('[aria-current]')
+  if (current && current.offsetTop > side.clientHeight * 0.7)
+    side.scrollTop = current.offsetTop - side.clientHeight / 3
 }

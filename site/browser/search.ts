@@ -7,7 +7,7 @@ const SHOWN = 8
 export function openSearch(): void {
   const form = document.querySelector<HTMLFormElement>('.bar .search')!
   const input = form.querySelector('input')!
-  const list = element('ul', {
+  const list = element('div', {
     id: 'found',
     role: 'listbox',
     class: 'found',
@@ -55,18 +55,18 @@ export function openSearch(): void {
   const close = () => toggle(false)
 
   function onKey(event: KeyboardEvent): void {
-    const options = [...list.querySelectorAll<HTMLElement>('[role=option] a')]
+    const options = [...list.querySelectorAll<HTMLAnchorElement>('a[role=option]')]
     if (event.key === 'Escape') close()
     else if (event.key === 'Enter' && active >= 0) {
       event.preventDefault()
-      location.href = (options[active] as HTMLAnchorElement).href
+      location.href = options[active]!.href
       close()
     } else if ((event.key === 'ArrowDown' || event.key === 'ArrowUp') && options.length > 0) {
       event.preventDefault()
       active = (active + (event.key === 'ArrowDown' ? 1 : -1) + options.length) % options.length
       for (const [place, one] of options.entries())
-        one.parentElement!.setAttribute('aria-selected', String(place === active))
-      input.setAttribute('aria-activedescendant', options[active]!.parentElement!.id)
+        one.setAttribute('aria-selected', String(place === active))
+      input.setAttribute('aria-activedescendant', options[active]!.id)
     }
   }
 }
@@ -77,16 +77,18 @@ async function fetchIndex(): Promise<SearchIndex> {
 }
 
 function option({ address, title, heading, text }: Found, place: number): HTMLElement {
-  const link = element('a', { href: address, tabindex: '-1' })
-  link.append(element('b', {}, heading || title))
-  if (heading) link.append(element('small', {}, title))
-  link.append(element('span', {}, text))
-  return element('li', { role: 'option', id: `found-${place}`, 'aria-selected': 'false' }, link)
+  return element(
+    'a',
+    { href: address, tabindex: '-1', role: 'option', id: `found-${place}`, 'aria-selected': 'false' },
+    element('b', {}, heading || title),
+    ...(heading ? [element('small', {}, title)] : []),
+    element('span', {}, text),
+  )
 }
 
 const nothing = () =>
   element(
-    'li',
+    'div',
     { class: 'none', role: 'option', 'aria-disabled': 'true', 'aria-selected': 'false' },
     isPortuguese() ? 'Nada encontrado' : 'Nothing found',
   )

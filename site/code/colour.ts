@@ -113,15 +113,29 @@ export const languageOf = (name: string): string => names[name] ?? name
 const keySlot = /(\$TRILHO_KEY|process\.env\.TRILHO_KEY|os\.environ\["TRILHO_KEY"\])/
 const quoteOf = (slot: string) => (slot.startsWith('$') ? '' : slot.startsWith('p') ? "'" : '"')
 
-export function colour(code: string, name: string): Html {
-  const rules = [['slot', keySlot] as const, ...(languages[languageOf(name)] ?? [])]
+type Reader = { readonly kinds: readonly (Kind | 'slot')[]; readonly pattern: RegExp }
+
+/** All rules of a language as one pattern, a group for each. */
+function readerOf(language: string): Reader {
+  const rules = [['slot', keySlot] as const, ...(languages[language] ?? [])]
   const source = rules.map(([, pattern]) => `(${pattern.source.replaceAll(/\((?!\?)/g, '(?:')})`).join('|')
-  const pattern = new RegExp(source, `gm${languageOf(name) === 'sql' ? 'i' : ''}`)
+  return {
+    kinds: rules.map(([kind]) => kind),
+    pattern: new RegExp(source, language === 'sql' ? 'gmi' : 'gm'),
+  }
+}
+
+const readers = new Map<string, Reader>()
+
+export function colour(code: string, name: string): Html {
+  const language = languageOf(name)
+  const reader = readers.get(language) ?? readerOf(language)
+  readers.set(language, reader)
   const pieces: (Html | string)[] = []
   let end = 0
-  for (const match of code.matchAll(pattern)) {
+  for (const match of code.matchAll(reader.pattern)) {
     pieces.push(code.slice(end, match.index))
-    const kind = rules[match.slice(1).findIndex((group) => group !== undefined)]![0]
+    const kind = reader.kinds[match.slice(1).findIndex((group) => group !== undefined)]!
     pieces.push(kind === 'slot' ? slot(match[0]) : piece(kind, match[0]))
     end = match.index + match[0].length
   }

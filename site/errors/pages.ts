@@ -51,7 +51,8 @@ function indexPage(language: Language, intro: Rendered | undefined): Page {
       ...types.map((type) => ({ id: type, text: said.types[type][0], level: 2 as const })),
     ],
     sections: intro?.sections ?? [{ text: said.index_about }],
-    main: html`${intro?.main ?? html`<h1>${said.errors}</h1><div class="row alone"><div class="text"><p class="lede">${prose(said.index_about)}</p></div></div>`}
+    head: intro?.head ?? html`<h1>${said.errors}</h1>`,
+    main: html`${intro?.main ?? html`<div class="row alone"><div class="text"><p class="lede">${prose(said.index_about)}</p></div></div>`}
 ${list}`,
     markdown: [
       `# ${said.errors}`,
@@ -103,17 +104,16 @@ function codePage(code: ErrorCode, language: Language, openapi: OpenApi): Page {
     headings: told.map(({ id, text: heading }) => ({ id, text: heading, level: 2 as const })),
     sections: [{ text: [code, message, ...told.map(({ about }) => about)].join(' ') }],
     takes_key: true,
-    main: html`<p class="crumbs"><a href="${rootOf(language)}">${said.errors}</a> / <a href="${rootOf(language)}#${type}">${said.types[type][0]}</a></p>
-<h1><code>${breakable(code)}</code></h1>
-<div class="row"><div class="text">
+    head: html`<p class="crumbs"><a href="${rootOf(language)}">${said.errors}</a> / <a href="${rootOf(language)}#${type}">${said.types[type][0]}</a></p>
+<h1><code>${breakable(code)}</code></h1>`,
+    main: html`<div class="row"><div class="text">
 <p class="lede">${prose(message)}</p>
 <dl class="facts">
 <div><dt>${said.status}</dt><dd><code>${status}</code></dd></div>
 <div><dt>${said.type}</dt><dd><code>${type}</code></dd></div>
 </dl>
-<div class="told">${told.map(({ id, text: heading, about }) => html`<h2 id="${id}">${heading}</h2>${paragraphs(about)}\n`)}</div>
-${detailsOf(code, said, openapi)}
-${whereItHappens(code, said, openapi)}
+<div class="told">${told.map(({ id, text: heading, about }) => html`<h2 id="${id}">${heading}</h2>${paragraphs(about)}\n`)}${detailsOf(code, said, openapi)}
+${whereItHappens(code, said, openapi)}</div>
 </div>
 <div class="beside">
 ${jsonSample(`${said.example} ${status}`, example)}

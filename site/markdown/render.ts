@@ -12,6 +12,7 @@ export type Target = { readonly href: string } | { readonly repository: string }
 export type Rendered = {
   readonly title: string
   readonly description: string
+  readonly head: Html
   readonly main: Html
   readonly headings: readonly Heading[]
   readonly sections: readonly Section[]
@@ -30,8 +31,12 @@ export function render(markdown: string, resolve: (href: string) => Target): Ren
     description: lede ? firstSentence(plain(lede.tokens)) : title,
     headings: outline.headings,
     sections: sectionsOf(rest, outline.ids),
-    main: html`<h1>${writer.inline(first.tokens ?? [])}</h1>
-${rows(lede ? rest.slice(1) : rest, writer, lede && html`<p class="lede">${writer.inline(lede.tokens)}</p>`)}`,
+    head: html`<h1>${writer.inline(first.tokens ?? [])}</h1>`,
+    main: rows(
+      lede ? rest.slice(1) : rest,
+      writer,
+      lede && html`<p class="lede">${writer.inline(lede.tokens)}</p>`,
+    ),
   }
 }
 
@@ -49,47 +54,61 @@ function outlineOf(tokens: readonly Token[]): { ids: Map<Token, string>; heading
   return { ids, headings }
 }
 
-/** What search knows of the page: code too, for a reader looks for what is on the screen. */
+/** What search knows of the page: code too, for a reader looks for what is on the screen, but behind the text. */
 function sectionsOf(tokens: readonly Token[], ids: ReadonlyMap<Token, string>): Section[] {
-  const sections: { id?: string; heading?: string; text: string }[] = [{ text: '' }]
+  const sections: { id?: string; heading?: string; text: string; code: string }[] = [{ text: '', code: '' }]
   for (const token of tokens) {
     const id = ids.get(token)
     if (id !== undefined && token.type === 'heading')
-      sections.push({ id, heading: plain(token.tokens ?? []), text: '' })
-    else sections.at(-1)!.text += ` ${plain([token])}`
+      sections.push({ id, heading: plain(token.tokens ?? []), text: '', code: '' })
+    else sections.at(-1)![token.type === 'code' ? 'code' : 'text'] += ` ${plain([token])}`
   }
-  return sections.filter(({ heading, text }) => heading !== undefined || text.trim() !== '')
+  return sections
+    .map(({ text, code, ...rest }) => ({ ...rest, text: `${text} ${code}`.trim() }))
+    .filter(({ heading, text }) => heading !== undefined || text !== '')
 }
 
-/** Text at the left and the code that belongs to it beside it, row by row. */
+/** What leads to a piece of code, the code, which stands beside it, and the text that goes on below. */
+type Row = { readonly intro: Html[]; readonly code: Html[]; readonly rest: Html[]; readonly opens: boolean }
+
 function rows(tokens: readonly Token[], writer: Writer, lede: Html | undefined): Html {
-  const all: { text: Html[]; code: Html[]; opens: boolean }[] = [
-    { text: lede ? [lede] : [], code: [], opens: false },
-  ]
-  for (const block of groupFences(tokens)) {
-    const last = all.at(-1)!
-    if (Array.isArray(block)) last.code.push(writer.fences(block))
-    else {
-      const opens = block.type === 'heading' && block.depth === 2
-      const row = opens || last.code.length > 0 ? { text: [], code: [], opens } : last
-      if (row !== last) all.push(row)
-      row.text.push(writer.block(block))
-    }
+  const blocks = groupFences(tokens)
+  const all: Row[] = [{ intro: lede ? [lede] : [], code: [], rest: [], opens: false }]
+  for (const [place, block] of blocks.entries()) {
+    const row = all.at(-1)!
+    if (Array.isArray(block)) row.code.push(writer.fences(block))
+    else if (isSection(block) || leadsToCode(blocks, place))
+      all.push({ intro: [writer.block(block)], code: [], rest: [], opens: isSection(block) })
+    else (row.code.length > 0 ? row.rest : row.intro).push(writer.block(block))
   }
-  return html`${all.map(
-    ({
-      text,
-      code,
-      opens,
-    }) => html`<div class="row${opens ? ' opens' : ''}${code.length === 0 ? ' alone' : ''}">
-<div class="text">${text}</div>${
-      code.length > 0 &&
-      html`
+  return html`${all.filter(({ intro, code }) => intro.length + code.length > 0).map(rowOf)}`
+}
+
+const isSection = (token: Token) => token.type === 'heading' && token.depth === 2
+
+/** The block right before a piece of code, with its heading when that stands right before it. */
+function leadsToCode(blocks: readonly (Token | Tokens.Code[])[], place: number): boolean {
+  const [before, block, next, after] = [place - 1, place, place + 1, place + 2].map((i) => blocks[i])
+  if (isHeading(block)) return Array.isArray(next) || (!isHeading(next) && Array.isArray(after))
+  return Array.isArray(next) && !isHeading(before)
+}
+
+const isHeading = (block: Token | Tokens.Code[] | undefined) =>
+  block !== undefined && !Array.isArray(block) && block.type === 'heading'
+
+function rowOf({ intro, code, rest, opens }: Row): Html {
+  return html`<div class="row${opens ? ' opens' : ''}${code.length === 0 ? ' alone' : ''}">
+<div class="text">${intro}</div>${
+    code.length > 0 &&
+    html`
 <div class="beside">${code}</div>`
-    }
+  }${
+    rest.length > 0 &&
+    html`
+<div class="text rest">${rest}</div>`
+  }
 </div>
-`,
-  )}`
+`
 }
 
 /** Fences that follow each other without text between them. */
@@ -222,8 +241,20 @@ export function inTabs(samples: readonly Sample[]): Sample[][] {
 function sampleOf({ lang = '', text }: Tokens.Code): Sample {
   const [language = '', ...marks] = lang.split(' ')
   const title = marks.includes('output') ? 'Output' : titleOf(language, text)
-  return { language: language || 'text', title, code: text }
+  return { language: language || 'text', title, code: language === 'json' ? setOut(text) : text }
 }
+
+/** A response that came in one line, as people read it. */
+function setOut(json: string): string {
+  if (json.trim().includes('\n') || json.length < LINE_CHARS) return json
+  try {
+    return JSON.stringify(JSON.parse(json), null, 2)
+  } catch {
+    return json
+  }
+}
+
+const LINE_CHARS = 72
 
 const entities: Readonly<Record<string, string>> = {
   '&amp;': '&',

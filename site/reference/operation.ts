@@ -20,8 +20,8 @@ export function operation(entry: Entry, openapi: OpenApi, fields: Fields): Html 
 <p class="route">${methodMark(method)} <code>${breakable(path)}</code>${entry['x-sandbox-only'] && html` <span class="tag">sandbox</span>`}</p>
 ${told.slice(0, -1).flatMap(paragraphs)}
 <dl class="facts">
-<div><dt>Needs</dt><dd>${prose(told.at(-1) ?? '')}</dd></div>
-<div><dt>Sent again</dt><dd>${repeats[entry['x-repeat']]}</dd></div>
+<div><dt>Key</dt><dd>${prose(told.at(-1) ?? '')}</dd></div>
+<div><dt>Retries</dt><dd>${repeats[entry['x-repeat']]}</dd></div>
 </dl>
 ${listed('Path', placed('path').length > 0 && fields.parameters(placed('path')))}
 ${listed('Query', placed('query').length > 0 && fields.parameters(placed('query')))}

@@ -1,5 +1,5 @@
 import { commonErrors } from '../../src/http/endpoint.ts'
-import { type Html, html, prose } from '../../src/reference/html.ts'
+import { breakable, type Html, html, prose } from '../../src/reference/html.ts'
 import { PLACEHOLDER } from '../../src/reference/marks.ts'
 import type { OpenApi, Parameter, Tag } from '../../src/reference/openapi.ts'
 import { jsonSample } from '../code/sample.ts'
@@ -38,8 +38,7 @@ function overview(house: House): Page {
   const { openapi, entries } = house
   const objects = objectsAt('/docs/api', house)
   const { description } = openapi.tags.find(({ name }) => name === EVENTS)!
-  const main = html`<h1>API reference</h1>
-<div class="row"><div class="text">
+  const main = html`<div class="row"><div class="text">
 <p class="lede">Every call, by resource. The key chooses the environment, the address is the same for both.</p>
 <dl class="facts">
 <div><dt>Base address</dt><dd><code>${PLACEHOLDER}</code></dd></div>
@@ -69,9 +68,9 @@ ${objects.map((name) => objectSection(name, house))}`
     language: 'en',
     title: 'API reference',
     description: 'Every call of the API, by resource, with parameters, responses and errors.',
+    head: html`<h1>API reference</h1>`,
     main,
     headings: [
-      ...openapi.tags.map(({ name, 'x-displayName': text }) => ({ id: name, text, level: 2 as const })),
       { id: 'common-errors', text: 'What any call may return', level: 2 },
       ...objectHeadings(objects),
     ],
@@ -128,8 +127,8 @@ function resourcePage(tag: Tag, house: House): Page {
       })),
       ...objectSections(objects, house),
     ],
-    main: html`<h1>${tag['x-displayName']}</h1>
-<div class="row alone"><div class="text"><p class="lede">${prose(about)}</p></div></div>
+    head: html`<h1>${tag['x-displayName']}</h1>`,
+    main: html`<div class="row alone"><div class="text"><p class="lede">${prose(about)}</p></div></div>
 ${entries.map((entry) => operation(entry, openapi, fields))}
 ${objects.map((name) => objectSection(name, house))}`,
     markdown: [
@@ -197,8 +196,8 @@ function eventIndex({ openapi, fields }: House): Page {
       { id: 'your-response', text: 'Your response', level: 2 },
     ],
     sections: [{ text: `${description} ${types.join(' ')}` }],
-    main: html`<h1>Webhook events</h1>
-<div class="row alone"><div class="text"><p class="lede">${prose(description)}</p>
+    head: html`<h1>Webhook events</h1>`,
+    main: html`<div class="row alone"><div class="text"><p class="lede">${prose(description)}</p>
 <h2 id="types"><a class="anchor" href="#types">Types</a></h2>
 <ul class="columns">${types.map((type) => html`<li><a href="${eventAddress(type)}"><code>${type}</code></a></li>\n`)}</ul>
 <h2 id="headers"><a class="anchor" href="#headers">Headers</a></h2>
@@ -232,11 +231,11 @@ function eventPage(type: string, house: House): Page {
     under: `/docs/api/${EVENTS}`,
     headings: [],
     sections: [{ text: `${type} ${post.description}` }],
-    main: html`<p class="crumbs"><a href="/docs/api">API reference</a> / <a href="/docs/api/${EVENTS}">Webhook events</a></p>
-<h1 id="${objectId(name)}"><code>${type}</code></h1>
-<div class="row"><div class="text">
+    head: html`<p class="crumbs"><a href="/docs/api">API reference</a> / <a href="/docs/api/${EVENTS}">Webhook events</a></p>
+<h1 id="${objectId(name)}"><code>${breakable(type)}</code></h1>`,
+    main: html`<div class="row"><div class="text">
 <p class="lede">${prose(post.description)}</p>
-<p><code>data.object</code> is ${fields.typeOf(object)} as it was when this happened; around it is ${fields.typeOf({ $ref: '#/components/schemas/Event' })}.</p>
+<p><code>data.object</code> is the ${fields.typeOf(object)} as it was when this happened; around it is the ${fields.typeOf({ $ref: '#/components/schemas/Event' })}.</p>
 <p>The same event can be read again with <a href="/docs/api/events#events_get">its id</a>, and comes in <a href="/docs/api/events#events_list">the list of events</a>, which a program can wait on.</p>
 </div>
 <div class="beside">${jsonSample('Body', example)}</div></div>`,

@@ -68,7 +68,7 @@ function shellText(text: string): string {
 function typescript(entry: Entry): string {
   const call = `trilho.${entry['x-name'].split('.').map(camel).join('.')}(${argumentsOf(entry).join(', ')})`
   const [, success] = successOf(entry)
-  const listed = success.content?.['application/json'].schema.properties?.next_cursor
+  const listed = success.content?.['application/json'].schema.properties?.data?.items
   const lines = [
     `import { Trilho } from '@trilho/sdk'`,
     '',
