@@ -26,7 +26,13 @@ export default defineConfig({
         test: {
           ...common,
           name: 'shared',
-          include: ['src/**/*.test.ts', 'console/src/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
+          include: [
+            'src/**/*.test.ts',
+            'site/**/*.test.ts',
+            'console/src/**/*.test.{ts,tsx}',
+            'test/**/*.test.ts',
+          ],
+          globalSetup: ['test/support/docs-build.ts'],
           exclude: [...alone, 'test/browser/**'],
           isolate: false,
         },
@@ -45,7 +51,7 @@ export default defineConfig({
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
           exclude: process.env.PROVE ? [] : provedOnly,
-          globalSetup: ['test/support/console-build.ts'],
+          globalSetup: ['test/support/console-build.ts', 'test/support/docs-build.ts'],
           isolate: false,
         },
       },
