@@ -77,6 +77,8 @@ function pattern(expected: string): RegExp {
 
 export type Runner = {
   run(sample: Sample): Promise<string>
+  /** As the shells before left them. */
+  variables(): Record<string, string>
   stop(): void
 }
 
@@ -84,7 +86,13 @@ export type Runner = {
  * Runs samples one after the other. Variables that a shell sets are there for the next ones, in every language. `…` behind a
  * prefix of ids stands for the last such id that was printed.
  */
-export function openRunner(options: { env: Record<string, string>; sdk: string }): Runner {
+export function openRunner(options: {
+  env: Record<string, string>
+  /** The folder of the SDK that programs import. */
+  sdk: string
+  /** Where shells are; by default in a folder of their own. */
+  cwd?: string
+}): Runner {
   let variables = options.env
   let printed = ''
   const place = mkdtempSync(join(tmpdir(), 'trilho-samples-'))
@@ -103,7 +111,7 @@ export function openRunner(options: { env: Record<string, string>; sdk: string }
 
   function execute(program: string, args: readonly string[]): Promise<string> {
     return new Promise((resolve, reject) =>
-      execFile(program, args, { cwd: place, env: variables }, (error, out, err) =>
+      execFile(program, args, { cwd: options.cwd ?? place, env: variables }, (error, out, err) =>
         error ? reject(new Error(`${out}\n${err}`)) : resolve(out),
       ),
     )
@@ -131,6 +139,7 @@ export function openRunner(options: { env: Record<string, string>; sdk: string }
       printed += output
       return output
     },
+    variables: () => variables,
     stop: () => rmSync(place, { recursive: true, force: true }),
   }
 }
