@@ -1,0 +1,78 @@
+import { type Sending, tryOnce } from './attempt.js'
+import type { Answer, Repeat } from './call.js'
+import { ApiError, ConnectionError } from './errors.js'
+import { sleep } from './runtime.js'
+import type { Settings } from './settings.js'
+
+/** One attempt, for your log: neither keys nor what was sent, and no ids, for a Pix key may be one. */
+export type LogEntry = {
+  readonly method: string
+  /** With the names of its parameters: `/v1/pix/keys/{pix_key}`. */
+  readonly path: string
+  readonly attempt: number
+  readonly status?: number
+  readonly code?: string
+  readonly requestId?: string
+  readonly durationMs: number
+  /** It will be sent again, after so long. */
+  readonly retryInMs?: number
+}
+
+const FIRST_WAIT_MS = 500
+const LONGEST_WAIT_MS = 8000
+/** A window that opens later than this is a day's: the caller decides what to do until then. */
+const LONGEST_RETRY_AFTER_S = 60
+
+/** It happens once however often it is sent, or another one costs nothing. */
+const isRepeatable = (repeat: Repeat) => repeat !== 'once' && repeat !== 'never'
+
+/** Sends it, and again where that is safe. */
+export async function send(settings: Settings, sending: Sending): Promise<Answer<unknown>> {
+  const { method, path, options, repeat } = sending
+  const maxRetries = options.maxRetries ?? settings.maxRetries
+  let doubt = false
+  for (let attempt = 1; ; attempt++) {
+    const started = Date.now()
+    const result = await tryOnce(settings, sending, doubt)
+    const entry = { method, path, attempt, durationMs: Date.now() - started }
+    if ('data' in result) {
+      const { requestId, response } = result
+      tell(settings, { ...entry, status: response.status, ...(requestId && { requestId }) })
+      return result
+    }
+    const { error, unheard } = result
+    const safe = unheard || isRepeatable(repeat)
+    const soon = isPassing(error) && retryAfterOf(error) <= LONGEST_RETRY_AFTER_S
+    const retryInMs = safe && soon && attempt <= maxRetries ? waitBefore(attempt, error) : undefined
+    tell(settings, { ...entry, ...shown(error), ...(retryInMs !== undefined && { retryInMs }) })
+    if (retryInMs === undefined) throw error
+    doubt ||= error.outcome === 'unknown'
+    await sleep(retryInMs, options.signal)
+  }
+}
+
+/** Whether it may be different the next time. */
+export const isPassing = (error: ApiError | ConnectionError): boolean =>
+  error instanceof ConnectionError || [408, 429, 500, 502, 503, 504].includes(error.status)
+
+/** Full jitter, so that clients that failed together do not come back together; never before the server wants it. */
+export function waitBefore(attempt: number, error: ApiError | ConnectionError): number {
+  const most = Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), LONGEST_WAIT_MS)
+  return Math.ceil(retryAfterOf(error) * 1000 + Math.random() * most)
+}
+
+const retryAfterOf = (error: ApiError | ConnectionError): number =>
+  error instanceof ApiError ? (error.retryAfter ?? 0) : 0
+
+function shown(error: ApiError | ConnectionError): Pick<LogEntry, 'status' | 'code' | 'requestId'> {
+  if (error instanceof ConnectionError) return { code: 'no_response' }
+  const { status, code, requestId } = error
+  return { status, code, ...(requestId && { requestId }) }
+}
+
+/** A log that throws must not make a payment look as if it had failed. */
+function tell({ log }: Settings, entry: LogEntry): void {
+  try {
+    log(entry)
+  } catch {}
+}
