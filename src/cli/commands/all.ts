@@ -1,0 +1,33 @@
+import type { CliCommand } from '../command.ts'
+import { benchCommands } from './machine/bench.ts'
+import { serviceCommands } from './machine/service.ts'
+import { customerCommands } from './operator/customers.ts'
+import { exceptionCommands } from './operator/exceptions.ts'
+import { keyCommands } from './operator/keys.ts'
+import { logCommands } from './operator/log.ts'
+import { loginCommands } from './operator/login.ts'
+import { moneyLimitCommands } from './operator/money-limits.ts'
+import { openOrderCommands } from './operator/open-orders.ts'
+import { partnerCommands } from './operator/partners.ts'
+import { peopleCommands } from './operator/people.ts'
+import { proposalCommands } from './operator/proposals.ts'
+import { secretCommands } from './operator/secrets.ts'
+import { treasuryCommands } from './operator/treasury.ts'
+
+/** Every command, in the order of the help. These files hold names, options and examples: none of them loads the service. */
+export const commands: readonly CliCommand[] = [
+  ...loginCommands,
+  ...peopleCommands,
+  ...partnerCommands,
+  ...keyCommands,
+  ...customerCommands,
+  ...moneyLimitCommands,
+  ...openOrderCommands,
+  ...proposalCommands,
+  ...exceptionCommands,
+  ...treasuryCommands,
+  ...logCommands,
+  ...secretCommands,
+  ...serviceCommands,
+  ...benchCommands,
+]
