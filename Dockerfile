@@ -8,6 +8,8 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY tools tools
 COPY src src
 COPY console console
+COPY sdk sdk
+COPY LICENSE ./
 RUN npm run build && npm run sbom && npm prune --omit=dev --ignore-scripts
 
 FROM node:24.21.0-slim
@@ -18,6 +20,8 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data DEMO_SECRETS=file
 COPY --from=build /app/package.json /app/sbom.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
+COPY --from=build /app/sdk/package.json sdk/
+COPY --from=build /app/sdk/dist sdk/dist
 COPY bin bin
 COPY LICENSE ./
 # For the embedded PostgreSQL, which is used only without DATABASE_URL, and for the demo's secrets.

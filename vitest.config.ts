@@ -17,7 +17,7 @@ const common = { testTimeout: 60_000, hookTimeout: 60_000, pool: 'forks' } as co
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/postgres.ts'],
+    globalSetup: ['test/support/sdk-build.ts', 'test/support/postgres.ts'],
     // Most suites start servers and wait, for a database, a lock, a network: one more than this machine has cores, and not two.
     maxWorkers: 3,
     projects: [
@@ -26,7 +26,12 @@ export default defineConfig({
         test: {
           ...common,
           name: 'shared',
-          include: ['src/**/*.test.ts', 'console/src/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
+          include: [
+            'src/**/*.test.ts',
+            'console/src/**/*.test.{ts,tsx}',
+            'test/**/*.test.ts',
+            'sdk/test/**/*.test.ts',
+          ],
           exclude: [...alone, 'test/browser/**'],
           isolate: false,
         },

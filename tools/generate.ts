@@ -7,6 +7,7 @@ import { version } from '../src/node/version.ts'
 import { buildOpenApi } from '../src/reference/openapi.ts'
 import { eventSamples } from '../src/sandbox/samples.ts'
 import { renderConsoleTypes } from './console-types.ts'
+import { type Document, renderSdk } from './sdk.ts'
 
 /** Writes every file that is derived from the code. With --check it only says which are stale. */
 type Generated = { readonly path: string; readonly content: string }
@@ -15,18 +16,18 @@ const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
 
 const consoleDocument = buildConsoleDocument(consoleEndpoints, version)
 
+const openapi = buildOpenApi({
+  endpoints,
+  events: eventSamples(endpoints),
+  public_url: 'http://127.0.0.1:8080',
+  version,
+})
+const sdk = renderSdk(openapi as unknown as Document)
+
 const files: readonly Generated[] = [
-  {
-    path: 'openapi.json',
-    content: json(
-      buildOpenApi({
-        endpoints,
-        events: eventSamples(endpoints),
-        public_url: 'http://127.0.0.1:8080',
-        version,
-      }),
-    ),
-  },
+  { path: 'openapi.json', content: json(openapi) },
+  { path: 'sdk/src/generated/types.ts', content: sdk.types },
+  { path: 'sdk/src/generated/operations.ts', content: sdk.operations },
   { path: 'console/api.json', content: json(consoleDocument) },
   { path: 'console/src/api/types.ts', content: renderConsoleTypes(consoleDocument) },
   { path: '.env.example', content: renderEnvExample() },

@@ -14,6 +14,8 @@ export const waitQuery = {
   wait: T.Optional(
     T.String({
       pattern: '^([0-9]|[12][0-9]|30)$',
+      'x-read': { type: 'integer', minimum: 0, maximum: WAIT_MAX_SECONDS, default: 0 },
+      'x-must-be': `a whole number from 0 to ${WAIT_MAX_SECONDS}`,
       description: `Seconds to wait when there is nothing yet, 0 to ${WAIT_MAX_SECONDS}`,
       examples: ['0'],
     }),

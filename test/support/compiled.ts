@@ -29,6 +29,6 @@ async function compile(): Promise<string> {
   const filter = (path: string) => path.endsWith('.sql') || statSync(path).isDirectory()
   await cp(join(root, 'src/db'), join(dist, 'db'), { recursive: true, filter })
   await cp(join(root, 'package.json'), join(folder, 'package.json'))
-  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  for (const name of ['node_modules', 'sdk']) await symlink(join(root, name), join(folder, name))
   return join(dist, 'cli/trilho.js')
 }

@@ -1,0 +1,8 @@
+export type { Answer, Call, CallOptions, Listing, Page, Repeat } from './call.js'
+export { type RequestOptions, randomKey, Trilho, type TrilhoOptions } from './client.js'
+export { ApiError, ConnectionError, type Outcome } from './errors.js'
+export type * from './generated/types.js'
+export { type Asset, decimal, format, type Scale, units } from './money.js'
+export type { LogEntry } from './send.js'
+export type { Stream, StreamOptions } from './stream.js'
+export { SignatureError, verifyWebhook, type WebhookHeaders } from './webhooks.js'

@@ -1,0 +1,68 @@
+/** Where runtimes differ. */
+type Globals = {
+  readonly process?: {
+    readonly env?: Readonly<Record<string, string | undefined>>
+    readonly version?: string
+  }
+  readonly navigator?: { readonly userAgent?: string; readonly product?: string }
+  readonly document?: unknown
+}
+const globals = globalThis as unknown as Globals
+
+/** Pages, their workers and apps on phones: whoever uses them can read what is in them. */
+export function isOnUsersDevice({ navigator, document }: Globals = globals): boolean {
+  return (
+    document !== undefined ||
+    navigator?.product === 'ReactNative' ||
+    /^Mozilla\//.test(navigator?.userAgent ?? '')
+  )
+}
+
+export function env(name: string): string | undefined {
+  try {
+    return globals.process?.env?.[name] || undefined
+  } catch {
+    return undefined // Deno, without the permission to read it
+  }
+}
+
+export const runtimeName = (): string =>
+  globals.navigator?.userAgent ?? `Node.js/${globals.process?.version?.slice(1)}`
+
+export function isLoopback({ hostname }: URL): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
+}
+
+/** Codes of Node and Bun that tell that no connection came about, so that nothing was sent. */
+const UNSENT = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'ConnectionRefused',
+  'FailedToOpenSocket',
+])
+
+/** Whether what `fetch` threw says that the request never left. When in doubt, no. */
+export function isUnsent(error: unknown): boolean {
+  const { code, cause, message } = error as { code?: unknown; cause?: unknown; message?: unknown }
+  if (typeof code === 'string' && UNSENT.has(code)) return true
+  // Deno has no code, but says at which step it failed.
+  if (typeof message === 'string' && message.includes('client error (Connect)')) return true
+  return cause instanceof Error && isUnsent(cause)
+}
+
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const leave = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', leave)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', leave, { once: true })
+  })
+}
