@@ -62,9 +62,10 @@ export type Reach = {
   readonly office: Office
 }
 
-/** `json` is what --json prints; `text` is for people. */
+/** `json` is what --json prints; `text` is for people. What printed by itself only says how it ended. */
 export type Output =
   | { readonly json: unknown; readonly text: string; readonly exit_code?: number }
+  | { readonly exit_code: number; readonly json?: never; readonly text?: never }
   | undefined
 
 export type Format = 'table' | 'json' | 'jsonl'

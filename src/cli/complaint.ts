@@ -53,5 +53,7 @@ export function exitOfStatus(status: number): number {
 /** With --json as the API says it. */
 export function renderComplaint(complaint: Complaint, json: boolean): string {
   const { code, message, before = '', behind = '', more } = complaint
-  return json ? `${JSON.stringify({ error: { code, message, ...more } })}\n` : `${before}${message}\n${behind}`
+  return json
+    ? `${JSON.stringify({ error: { code, message, ...more } })}\n`
+    : `${before}${message}\n${behind}`
 }

@@ -3,6 +3,7 @@ import type { Io } from './io.ts'
 
 /** What a command answers, in the form that was asked for. A list has its objects under `data`. */
 export function print({ stdout }: Io, format: Format, output: NonNullable<Output>): void {
+  if (output.text === undefined) return
   if (format === 'table') stdout.write(output.text)
   else if (format === 'json') stdout.write(`${toJson(output.json)}\n`)
   else for (const one of listIn(output.json) ?? [output.json]) stdout.write(`${toJson(one)}\n`)

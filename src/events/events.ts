@@ -4,8 +4,6 @@ import type { World } from '../world.ts'
 import { insertEvents } from './store.ts'
 import type { EventType, TEST_TYPE } from './types.ts'
 
-export { type EventType, eventTypes, sequenceOf, TEST_TYPE } from './types.ts'
-
 export type NewEvent = {
   readonly partner_id: string
   readonly type: EventType | typeof TEST_TYPE

@@ -1,5 +1,5 @@
-import { Trilho, type TrilhoOptions } from '#sdk'
 import { resolve } from 'node:path'
+import { Trilho, type TrilhoOptions } from '#sdk'
 import { runningApi } from '../../db/embedded/running.ts'
 import { version } from '../../node/version.ts'
 import { type Input, NotAllowed, option, usage } from '../command.ts'
@@ -32,7 +32,10 @@ async function credentials(input: Input): Promise<{ key: string; profile?: Profi
   const named = option(input, 'profile')
   const file = option(input, 'key-file')
   if (file !== undefined)
-    return { key: await readKeyFile(input.io, file), profile: named ? await profileCalled(env, named) : undefined }
+    return {
+      key: await readKeyFile(input.io, file),
+      profile: named ? await profileCalled(env, named) : undefined,
+    }
   if (named === undefined && env.TRILHO_KEY) return { key: env.TRILHO_KEY }
   const profile = await profileCalled(env, named ?? (env.TRILHO_PROFILE || undefined))
   if (profile) return { key: profile.key, profile }

@@ -25,12 +25,12 @@ function overrideOf(given: readonly string[]): Record<string, unknown> | undefin
     given.map((text) => {
       const at = text.indexOf('=')
       if (at < 1) usage(`--override must be FIELD=VALUE, such as amount=1050, not ${text}.`)
-      return [text.slice(0, at), valueOf(text.slice(at + 1))]
+      return [text.slice(0, at), overridden(text.slice(at + 1))]
     }),
   )
 }
 
-function valueOf(text: string): unknown {
+function overridden(text: string): unknown {
   if (!/^(\{|\[|"|true$|false$|null$)/.test(text)) return text
   try {
     return JSON.parse(text)

@@ -7,7 +7,9 @@ import type { Io } from '../io.ts'
 export async function readKeyFile({ stdin }: Io, file: string): Promise<string> {
   const read = file === '-' ? text(stdin) : readFile(file, 'utf8')
   const key = (
-    await read.catch((error: NodeJS.ErrnoException) => usage(`--key-file ${file} cannot be read (${error.code}).`))
+    await read.catch((error: NodeJS.ErrnoException) =>
+      usage(`--key-file ${file} cannot be read (${error.code}).`),
+    )
   ).trim()
   return key === '' ? usage(`--key-file ${file} is empty.`) : key
 }

@@ -6,26 +6,30 @@ import { fieldsOf } from './show.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
+/** Not for the API, or not as it was typed. */
+const NOT_ASKED = ['limit', 'all', 'output', 'json', 'url', 'profile', 'key-file']
+
 /** What a list takes: its filters, and where it begins. */
 export function queryOf(input: Input): Record<string, string | number> {
-  const { limit: _, cursor: __, all, output: ___, url: ____, profile: _____, ...filters } = input.options
+  const { all } = input.options
   const limit = integerOption(input, 'limit', 1, 100) ?? (all ? 100 : undefined)
   return {
-    ...fieldsOf(input, [...Object.keys(filters).filter((name) => name !== 'key-file'), 'cursor']),
+    ...fieldsOf(
+      input,
+      Object.keys(input.options).filter((name) => !NOT_ASKED.includes(name)),
+    ),
     ...(limit === undefined ? {} : { limit }),
   }
 }
 
 /** A page, or with --all everything, printed as it comes. */
-export async function printList<T>(
-  input: Input,
-  listing: Listing<T>,
-  row: (one: T) => Row,
-): Promise<Output> {
+export async function printList<T>(input: Input, listing: Listing<T>, row: (one: T) => Row): Promise<Output> {
   if (input.options.all === true) return streamed(input, listing, row)
   const page = await listing
   if (page.has_more && input.format === 'table')
-    input.io.stderr.write(`There are more: --all shows everything, --cursor ${page.next_cursor} the next page.\n`)
+    input.io.stderr.write(
+      `There are more: --all shows everything, --cursor ${page.next_cursor} the next page.\n`,
+    )
   return { json: page, text: table(page.data.map(row)) }
 }
 
@@ -45,7 +49,7 @@ async function streamed<T>(input: Input, listing: Listing<T>, row: (one: T) => R
     if (!io.stdout.isTTY) io.progress(`${count} read …`)
   }
   if (!io.stdout.isTTY) io.progress('')
-  if (stopped.aborted) return { json: undefined, text: '', exit_code: exitOfSignal(stopped.reason), printed: true }
+  if (stopped.aborted) return { exit_code: exitOfSignal(stopped.reason) }
   if (format === 'json') io.stdout.write(']}\n')
   return undefined
 }

@@ -1,4 +1,13 @@
-import { argument, type Input, integerOption, type Output, option, requiredOption, table, usage } from '../command.ts'
+import {
+  argument,
+  type Input,
+  integerOption,
+  type Output,
+  option,
+  requiredOption,
+  table,
+  usage,
+} from '../command.ts'
 import { amountOption, assetNamed } from './amount.ts'
 import { openClient } from './client.ts'
 import { assertMeant } from './order.ts'

@@ -27,6 +27,9 @@ export async function transfersCreate(input: Input): Promise<Output> {
 export async function transfersFees(input: Input): Promise<Output> {
   const { trilho } = await openClient(input)
   const fees = await trilho.onchain.fees.list()
-  const rows = fees.data.map(({ network, asset, fee, decimals }) => ({ network, fee: money(fee, decimals, asset) }))
+  const rows = fees.data.map(({ network, asset, fee, decimals }) => ({
+    network,
+    fee: money(fee, decimals, asset),
+  }))
   return { json: fees, text: table(rows) }
 }

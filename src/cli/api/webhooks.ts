@@ -38,7 +38,10 @@ export async function webhooksRedeliver(input: Input): Promise<Output> {
   let redelivered = 0
   for (let from: string | undefined = requiredOption(input, 'from'); from !== undefined; ) {
     try {
-      const part: { redelivered: number; next_from?: string } = await trilho.webhookEndpoints.redeliver(id, { from, to })
+      const part: { redelivered: number; next_from?: string } = await trilho.webhookEndpoints.redeliver(id, {
+        from,
+        to,
+      })
       redelivered += part.redelivered
       from = part.next_from
     } catch (error) {

@@ -1,5 +1,16 @@
 import type { CliCommand } from '../command.ts'
+import { customerCommands as apiCustomerCommands } from './api/customers.ts'
+import { depositCommands } from './api/deposits.ts'
+import { eventCommands } from './api/events.ts'
+import { payoutCommands } from './api/payouts.ts'
+import { profileCommands } from './api/profiles.ts'
+import { quoteCommands } from './api/quotes.ts'
+import { requestCommands } from './api/requests.ts'
+import { sandboxCommands } from './api/sandbox.ts'
+import { transferCommands } from './api/transfers.ts'
+import { webhookCommands } from './api/webhooks.ts'
 import { benchCommands } from './machine/bench.ts'
+import { completionCommands } from './machine/completion.ts'
 import { serviceCommands } from './machine/service.ts'
 import { customerCommands } from './operator/customers.ts'
 import { exceptionCommands } from './operator/exceptions.ts'
@@ -16,6 +27,16 @@ import { treasuryCommands } from './operator/treasury.ts'
 
 /** Every command, in the order of the help. These files hold names, options and examples: none of them loads the service. */
 export const commands: readonly CliCommand[] = [
+  ...apiCustomerCommands,
+  ...payoutCommands,
+  ...transferCommands,
+  ...quoteCommands,
+  ...depositCommands,
+  ...eventCommands,
+  ...webhookCommands,
+  ...sandboxCommands,
+  ...requestCommands,
+  ...profileCommands,
   ...loginCommands,
   ...peopleCommands,
   ...partnerCommands,
@@ -30,4 +51,5 @@ export const commands: readonly CliCommand[] = [
   ...secretCommands,
   ...serviceCommands,
   ...benchCommands,
+  ...completionCommands,
 ]

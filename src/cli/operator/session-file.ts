@@ -4,8 +4,8 @@ import { lstat, mkdir, open, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { hostName, parseAddress } from '../../db/address.ts'
 import { hasCode, writePrivately } from '../../db/embedded/files.ts'
-import { configFolder } from '../config-folder.ts'
 import { isToken } from '../../team/sessions.ts'
+import { configFolder } from '../config-folder.ts'
 
 /**
  * Where `trilho login` keeps a session: one file for each database and each user of the machine, which nobody else may

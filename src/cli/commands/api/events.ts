@@ -24,7 +24,11 @@ export const eventCommands: CliCommand[] = [
     about: 'Print events as they happen, and forward them to a program on this machine, signed',
     who: 'key',
     options: {
-      'forward-to': { type: 'string', value: 'URL', about: 'Where to POST them; they are only printed when absent' },
+      'forward-to': {
+        type: 'string',
+        value: 'URL',
+        about: 'Where to POST them; they are only printed when absent',
+      },
       types: { type: 'string', value: 'LIST', about: 'Event types, separated by commas; all when absent' },
       after: {
         type: 'string',
@@ -34,7 +38,8 @@ export const eventCommands: CliCommand[] = [
     },
     takes_program: true,
     variables: {
-      TRILHO_WEBHOOK_SECRET: 'What to sign with; a new secret is made, and printed, when absent. COMMAND gets it',
+      TRILHO_WEBHOOK_SECRET:
+        'What to sign with; a new secret is made, and printed, when absent. COMMAND gets it',
     },
     examples: [
       'trilho listen',
@@ -56,7 +61,10 @@ export const eventCommands: CliCommand[] = [
         multiple: true,
       },
     },
-    examples: ['trilho trigger pix.payout.completed', 'trilho trigger pix.payout.failed --override amount=1050'],
+    examples: [
+      'trilho trigger pix.payout.completed',
+      'trilho trigger pix.payout.failed --override amount=1050',
+    ],
     run: async (input) => (await load()).trigger(input),
   },
 ]

@@ -12,5 +12,8 @@ export const idempotency: Readonly<Record<string, CliOption>> = {
 }
 
 export const yes: Readonly<Record<string, CliOption>> = {
-  yes: { type: 'boolean', about: 'Do not ask; with a live key a person is asked, and a script must say this' },
+  yes: {
+    type: 'boolean',
+    about: 'Do not ask; with a live key a person is asked, and a script must say this',
+  },
 }

@@ -7,7 +7,12 @@ const load = () => import('../../api/payouts.ts')
 const order = {
   customer,
   amount: { type: 'string', value: '10.50', about: 'In BRL', required: true },
-  to: { type: 'string', value: 'KEY', about: 'The Pix key: CPF, CNPJ, e-mail, phone or random', required: true },
+  to: {
+    type: 'string',
+    value: 'KEY',
+    about: 'The Pix key: CPF, CNPJ, e-mail, phone or random',
+    required: true,
+  },
   description: { type: 'string', value: 'TEXT', about: 'What the receiver reads' },
 } as const
 
@@ -21,7 +26,10 @@ export const payoutCommands: CliCommand[] = [
       'idempotency-key': filter('TEXT', 'Made under this key'),
       'end-to-end-id': filter('ID', 'Its id in the Pix network'),
     },
-    examples: ['trilho payouts list --status failed', 'trilho payouts list --idempotency-key invoice-1042 --json'],
+    examples: [
+      'trilho payouts list --status failed',
+      'trilho payouts list --idempotency-key invoice-1042 --json',
+    ],
   }),
   {
     name: 'payouts create',

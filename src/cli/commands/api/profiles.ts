@@ -11,8 +11,16 @@ export const profileCommands: CliCommand[] = [
     who: 'key',
     alone: true,
     options: {
-      url: { type: 'string', value: 'URL', about: 'Where the service is; TRILHO_URL, or the server that runs here, when absent' },
-      'key-file': { type: 'string', value: 'FILE', about: 'Read the key from a file instead; - is standard input' },
+      url: {
+        type: 'string',
+        value: 'URL',
+        about: 'Where the service is; TRILHO_URL, or the server that runs here, when absent',
+      },
+      'key-file': {
+        type: 'string',
+        value: 'FILE',
+        about: 'Read the key from a file instead; - is standard input',
+      },
     },
     variables: { XDG_CONFIG_HOME: 'Where trilho/profiles.json is kept; ~/.config when absent' },
     examples: [

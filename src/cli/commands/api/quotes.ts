@@ -6,7 +6,11 @@ import { filter, reading } from './reading.ts'
 const load = () => import('../../api/quotes.ts')
 const asset = assetNames.join('|')
 
-const pair = { customer: filter('ID', 'Of this customer'), from: filter(asset, 'From'), to: filter(asset, 'To') }
+const pair = {
+  customer: filter('ID', 'Of this customer'),
+  from: filter(asset, 'From'),
+  to: filter(asset, 'To'),
+}
 
 export const quoteCommands: CliCommand[] = [
   ...reading({
@@ -43,7 +47,11 @@ export const quoteCommands: CliCommand[] = [
   ...reading({
     noun: 'trades',
     one: 'TRADE',
-    filters: { ...pair, status: filter('completed|failed', 'Only these'), quote: filter('ID', 'Of this quote') },
+    filters: {
+      ...pair,
+      status: filter('completed|failed', 'Only these'),
+      quote: filter('ID', 'Of this quote'),
+    },
     examples: ['trilho trades list --all --output jsonl'],
   }),
   {

@@ -14,7 +14,9 @@ export const webhookCommands: CliCommand[] = [
       events: { type: 'string', value: 'LIST', about: 'Event types, separated by commas; all when absent' },
       description: { type: 'string', value: 'TEXT', about: 'For yourself' },
     },
-    examples: ['trilho webhooks create https://example.com/webhooks --events pix.payout.completed,pix.payout.failed'],
+    examples: [
+      'trilho webhooks create https://example.com/webhooks --events pix.payout.completed,pix.payout.failed',
+    ],
     run: async (input) => (await load()).webhooksCreate(input),
   },
   {
@@ -31,7 +33,11 @@ export const webhookCommands: CliCommand[] = [
     about: 'Give an endpoint a new secret, shown this once; both sign until the grace ends',
     who: 'key',
     options: {
-      'grace-hours': { type: 'string', value: 'N', about: 'How long both sign; 24 when absent, 0 ends the old one' },
+      'grace-hours': {
+        type: 'string',
+        value: 'N',
+        about: 'How long both sign; 24 when absent, 0 ends the old one',
+      },
     },
     examples: ['trilho webhooks rotate-secret $ENDPOINT --grace-hours 48'],
     run: async (input) => (await load()).webhooksRotateSecret(input),
