@@ -1,11 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { endpoints } from '../src/api/endpoints.ts'
+import { commands } from '../src/cli/commands/all.ts'
 import { buildConsoleDocument } from '../src/console-api/document.ts'
 import { consoleEndpoints } from '../src/console-api/endpoints.ts'
 import { renderEnvExample } from '../src/node/config.ts'
 import { version } from '../src/node/version.ts'
 import { buildOpenApi } from '../src/reference/openapi.ts'
 import { eventSamples } from '../src/sandbox/samples.ts'
+import { renderCliPage } from './cli-page.ts'
 import { renderConsoleTypes } from './console-types.ts'
 import { type Document, renderSdk } from './sdk.ts'
 
@@ -31,6 +33,7 @@ const files: readonly Generated[] = [
   { path: 'console/api.json', content: json(consoleDocument) },
   { path: 'console/src/api/types.ts', content: renderConsoleTypes(consoleDocument) },
   { path: '.env.example', content: renderEnvExample() },
+  { path: 'docs/cli.md', content: renderCliPage(commands) },
 ]
 
 const locate = (path: string) => new URL(`../${path}`, import.meta.url)

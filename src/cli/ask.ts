@@ -5,8 +5,12 @@ import type { Io } from './io.ts'
 
 /** Empty when the terminal is closed instead. What is typed to a hidden question is not shown. */
 export async function ask({ stdin, stderr }: Io, question: string, { hidden = false } = {}): Promise<string> {
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const output = hidden ? nowhere : (stderr as unknown as NodeJS.WritableStream)
+  const output = new Writable({
+    write(chunk, _encoding, done) {
+      if (!hidden) stderr.write(String(chunk))
+      done()
+    },
+  })
   const terminal = createInterface({ input: stdin, output, terminal: true, historySize: 0 })
   if (hidden) stderr.write(question)
   let interrupted = false

@@ -1,4 +1,4 @@
-import { readConfig } from '../node/config.ts'
+import { type Config, readConfig } from '../node/config.ts'
 import { version } from '../node/version.ts'
 import type { CliCommand, Input, Output } from './command.ts'
 import { commands } from './commands/all.ts'
@@ -46,11 +46,13 @@ async function run(command: CliCommand, rest: readonly string[], io: Io): Promis
   if (own.includes('--help') || own.includes('-h')) return say(io, usageOf(command))
   try {
     const typed = parse(command, rest)
+    let config: Config | undefined
     const output = await perform(command, {
       io,
       ...typed,
       get config() {
-        return readConfig(io.env)
+        config ??= readConfig(io.env)
+        return config
       },
     })
     if (output) print(io, typed.format, output)

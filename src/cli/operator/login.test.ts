@@ -1,22 +1,23 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import { codeNow } from '../../test/support/code.ts'
-import { times } from '../../test/support/crowd.ts'
-import { createDatabase } from '../../test/support/database.ts'
-import { openHands, testEnv } from '../../test/support/service.ts'
-import { newestLines } from '../acts/store.ts'
-import { createKey } from '../keys/keys.ts'
-import { readConfig } from '../node/config.ts'
-import { verify } from '../operator/verify.ts'
-import { createPartner } from '../partners/partners.ts'
-import { newActivation } from '../team/factor.ts'
-import { createUser, findUser } from '../team/people.ts'
-import { findSession } from '../team/sessions.ts'
-import type { Reach } from './command.ts'
-import { keyCommands } from './keys.ts'
-import { loginCommands } from './login.ts'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { ioOf } from '../../../test/support/cli.ts'
+import { codeNow } from '../../../test/support/code.ts'
+import { times } from '../../../test/support/crowd.ts'
+import { createDatabase } from '../../../test/support/database.ts'
+import { openHands, testEnv } from '../../../test/support/service.ts'
+import { newestLines } from '../../acts/store.ts'
+import { createKey } from '../../keys/keys.ts'
+import { readConfig } from '../../node/config.ts'
+import { verify } from '../../operator/verify.ts'
+import { createPartner } from '../../partners/partners.ts'
+import { newActivation } from '../../team/factor.ts'
+import { createUser, findUser } from '../../team/people.ts'
+import { findSession } from '../../team/sessions.ts'
+import type { Reach } from '../command.ts'
+import { keyCommands } from '../commands/operator/keys.ts'
+import { loginCommands } from '../commands/operator/login.ts'
 import { shownOnce } from './people.ts'
 import { readSession, sessionPlace } from './session-file.ts'
 
@@ -29,11 +30,10 @@ beforeAll(async () => {
   reach = { url: database.url, shared, worlds, office }
 })
 afterAll(() => hands.stop())
+let home: string
 beforeEach(async () => {
-  const home = await mkdtemp(join(tmpdir(), 'trilho-home-'))
-  vi.stubEnv('XDG_CONFIG_HOME', home)
+  home = await mkdtemp(join(tmpdir(), 'trilho-home-'))
   onTestFinished(async () => {
-    vi.unstubAllEnvs()
     await rm(home, { recursive: true, force: true })
   })
 })
@@ -62,8 +62,10 @@ async function run(
 ) {
   const command = [...loginCommands, ...keyCommands].find((one) => one.name === name)
   if (!command || !('runWith' in command)) throw new Error(`no command ${name}`)
-  for (const variable of ['OPERATOR_PASSWORD', 'OPERATOR_CODE']) vi.stubEnv(variable, env[variable])
-  const output = await command.runWith({ config: config(), positionals, options } as never, reach)
+  const output = await command.runWith(
+    { io: ioOf({ XDG_CONFIG_HOME: home, ...env }), config: config(), positionals, options } as never,
+    reach,
+  )
   return output!.json as Record<string, string> & { recovery_codes: string[] }
 }
 
@@ -71,7 +73,10 @@ test('what people do to their own sign-in is in the log, without a secret', asyn
   const one = await person()
   const known = { OPERATOR_PASSWORD: one.password }
   await run('login', { operator: one.email }, known)
-  const session = await findSession(hands.shared.db, (await readSession(sessionPlace(config())))!)
+  const session = await findSession(
+    hands.shared.db,
+    (await readSession(sessionPlace(config(), { XDG_CONFIG_HOME: home })))!,
+  )
   const { secret } = await run('factor enroll', {}, known)
   const code = codeNow(secret!)
   const confirmed = await run('factor enroll', { confirm: true }, { ...known, OPERATOR_CODE: code })
@@ -134,7 +139,7 @@ test('a key is revoked also where a session has ended, or its file cannot be tru
   expect(await revoke()).toEqual({ revoked: true, by: 'shell' })
   // Whoever says a name means it.
   await expect(revoke({ as: one.email })).rejects.toThrow('Your session has ended')
-  await chmod(sessionPlace(config()).file, 0o666)
+  await chmod(sessionPlace(config(), { XDG_CONFIG_HOME: home }).file, 0o666)
   expect(await revoke()).toEqual({ revoked: true, by: 'shell' })
   await expect(run('whoami', {})).rejects.toThrow('can be read or changed by others')
 })

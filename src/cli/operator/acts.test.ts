@@ -1,20 +1,22 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { asAdmin, createDatabase } from '../../test/support/database.ts'
-import { openHands, someCpf } from '../../test/support/service.ts'
-import { newestLines } from '../acts/store.ts'
-import type { Environment } from '../core/environment.ts'
-import { addCustomer } from '../customers/customers.ts'
-import { recordException } from '../exceptions/store.ts'
-import { createKey } from '../keys/keys.ts'
-import { readConfig } from '../node/config.ts'
-import { act } from '../operator/act.ts'
-import { verify } from '../operator/verify.ts'
-import { createPartner } from '../partners/partners.ts'
-import { createUser, findUser, operatorActor } from '../team/people.ts'
-import { selectOperators } from '../team/store.ts'
-import type { CliCommand, Output, Reach } from './command.ts'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { ioOf } from '../../../test/support/cli.ts'
+import { asAdmin, createDatabase } from '../../../test/support/database.ts'
+import { openHands, someCpf } from '../../../test/support/service.ts'
+import { newestLines } from '../../acts/store.ts'
+import type { Environment } from '../../core/environment.ts'
+import { addCustomer } from '../../customers/customers.ts'
+import { recordException } from '../../exceptions/store.ts'
+import { createKey } from '../../keys/keys.ts'
+import { readConfig } from '../../node/config.ts'
+import { act } from '../../operator/act.ts'
+import { verify } from '../../operator/verify.ts'
+import { createPartner } from '../../partners/partners.ts'
+import { createUser, findUser, operatorActor } from '../../team/people.ts'
+import { selectOperators } from '../../team/store.ts'
+import type { CliCommand, Output, Reach } from '../command.ts'
+import { commands as all_commands } from '../commands/all.ts'
 
 /**
  * Contract §17.13 through every command, in this process: what somebody at a shell comes to who did not sign in, and who
@@ -72,7 +74,7 @@ const table: Readonly<Record<string, Row>> = {
   audit: { kind: 'reads' },
   'config check': { kind: 'reads' },
   'secrets check': { kind: 'reads' },
-  // Tried in cli.test.ts, for it changes the key of the folder; its rule is tried in rules.test.ts.
+  // Tried in secrets.test.ts, for it changes the key of the folder; its rule is tried in rules.test.ts.
   'secrets rotate': { kind: 'act' },
   'partners create': { kind: 'act', typed: () => ({ options: { name: 'New' } }) },
   'partners list': { kind: 'reads' },
@@ -141,9 +143,7 @@ const table: Readonly<Record<string, Row>> = {
   'log adopt': { kind: 'decision' },
   'treasury show': { kind: 'reads' },
   'treasury set-limits': { kind: 'act', typed: () => ({ positionals: ['BTC'], options: { lowest: '1' } }) },
-  listen: { kind: 'other' },
-  trigger: { kind: 'other' },
-  'events resend': { kind: 'other' },
+  completion: { kind: 'other' },
   bench: { kind: 'other' },
 }
 
@@ -154,14 +154,9 @@ let reach: Reach
 let made: Made
 
 beforeAll(async () => {
-  const files = readdirSync(folder).filter((name) => /^(?!trilho\.).*(?<!\.test)\.ts$/.test(name))
-  const modules = await Promise.all(files.map((name) => import(new URL(name, import.meta.url).href)))
-  const lists = modules.flatMap((module) =>
-    Object.entries(module).flatMap(([name, value]) =>
-      name.endsWith('Commands') ? (value as CliCommand[]) : [],
-    ),
+  commands = new Map(
+    all_commands.filter(({ who }) => who !== 'key').map((command) => [command.name, command]),
   )
-  commands = new Map(lists.map((command) => [command.name, command]))
   hands = openHands(await createDatabase())
   const { shared, worlds, office, database } = hands
   reach = { url: database.url, shared, worlds, office }
@@ -207,11 +202,11 @@ async function run(name: string, environment: Environment, who?: { email: string
   if (!command || !('runWith' in command)) throw new Error(`${name} needs no database`)
   const { positionals = [], options = {} } = table[name]!.typed!(made, environment)
   const input = {
+    io: ioOf({ HOME: '/nowhere', ...(who ? { OPERATOR_PASSWORD: who.password } : {}) }),
     config: readConfig({}),
     positionals,
     options: { ...options, ...(who ? { as: who.email } : {}) },
   }
-  vi.stubEnv('OPERATOR_PASSWORD', who?.password)
   return command.runWith(input as never, reach).then(
     (output: Output) => {
       const { status, log } = output!.json as { status?: string; log?: object }
@@ -312,9 +307,11 @@ describe('contract §17.13', () => {
     for (const name of ['proposals approve', 'proposals reject', 'proposals withdraw', 'log adopt']) {
       const command = commands.get(name) as Extract<CliCommand, { runWith: unknown }>
       const input = {
+        io: ioOf({ HOME: '/nowhere' }),
         config: readConfig({}),
+        format: 'json',
         positionals: [rows[0].id],
-        options: { reason: 'x', json: true },
+        options: { reason: 'x' },
       }
       await expect(command.runWith(input as never, reach)).rejects.toThrow(/signed in: trilho login/)
     }
@@ -327,7 +324,7 @@ describe('contract §17.13', () => {
 })
 
 test('with exactly two operators, one of them lost, what recovery.md tells the owner of the database works', async () => {
-  const guide = readFileSync(new URL('../../docs/guides/operations/recovery.md', import.meta.url), 'utf8')
+  const guide = readFileSync(new URL('../../../docs/guides/operations/recovery.md', import.meta.url), 'utf8')
   const [lower, remove] = [
     ...guide.split('## A password or a device')[1]!.matchAll(/```sql\n(.*?)```/gs),
   ].map(([, sql]) => sql!)
