@@ -20,7 +20,8 @@ export async function ask({ stdin, stderr }: Io, question: string, { hidden = fa
   })
   const answer = await Promise.race([
     terminal.question(question).catch(() => ''),
-    new Promise<string>((resolve) => terminal.once('close', () => resolve(''))),
+    // An answer that came just before the end still counts.
+    new Promise<string>((resolve) => terminal.once('close', () => setImmediate(resolve, ''))),
   ])
   terminal.close()
   if (hidden || answer === '') stderr.write('\n')

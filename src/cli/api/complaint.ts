@@ -6,17 +6,23 @@ import { exit } from '../exit.ts'
 /** Of what speaks to the API: as the API says it, with where to read more. */
 export function complaintOf(error: unknown): Complaint {
   if (error instanceof ApiError) return ofApi(error)
-  if (error instanceof ConnectionError)
-    return {
-      code: error.outcome === 'unknown' ? 'outcome_unknown' : 'unreachable',
-      message: error.message,
-      exit: error.outcome === 'unknown' ? exit.unknown : exit.later,
-    }
+  if (error instanceof ConnectionError) return ofConnection(error)
   const plain = error instanceof Error && error.constructor === Error
   return {
     code: plain ? 'failed' : 'unforeseen',
     message: plain ? messageOf(error as never) : describeError(error as Error),
     exit: exit.refused,
+  }
+}
+
+/** What is not reached may be elsewhere; what may have happened needs no other address. */
+function ofConnection({ message, outcome }: ConnectionError): Complaint {
+  if (outcome === 'unknown') return { code: 'outcome_unknown', message, exit: exit.unknown }
+  return {
+    code: 'unreachable',
+    message,
+    exit: exit.later,
+    behind: 'Is the service running there? --url, TRILHO_URL or a profile says where it is.\n',
   }
 }
 

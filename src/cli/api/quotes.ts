@@ -1,3 +1,4 @@
+import type { Price } from '#sdk'
 import {
   argument,
   type Input,
@@ -43,15 +44,7 @@ export async function quotesExecute(input: Input): Promise<Output> {
 
 export async function pricesList(input: Input): Promise<Output> {
   const { trilho } = await openClient(input)
-  const prices = await trilho.prices.list()
-  const rows = prices.data.map(({ pair, price, source, observed_at, fresh }) => ({
-    pair,
-    price,
-    source,
-    observed_at,
-    fresh: fresh ? 'yes' : 'no',
-  }))
-  return { json: prices, text: table(rows) }
+  return shownPrices(await trilho.prices.list())
 }
 
 export async function pricesSet(input: Input): Promise<Output> {
@@ -63,5 +56,16 @@ export async function pricesSet(input: Input): Promise<Output> {
     ...(age_seconds === undefined ? {} : { age_seconds }),
   }
   const { trilho } = await openClient(input)
-  return shown(await trilho.sandbox.prices.set(order))
+  return shownPrices(await trilho.sandbox.prices.set(order))
+}
+
+function shownPrices(prices: { readonly data: readonly Price[] }): Output {
+  const rows = prices.data.map(({ pair, price, source, observed_at, fresh }) => ({
+    pair,
+    price,
+    source,
+    observed_at,
+    fresh: fresh ? 'yes' : 'no',
+  }))
+  return { json: prices, text: table(rows) }
 }

@@ -11,6 +11,7 @@ export async function audit(input: Input, { office, worlds }: Reach): Promise<Ou
   const chosen = Object.values(worlds as Record<string, World>).filter(
     (world) => only === undefined || world.environment === only,
   )
+  input.io.progress('Proving the ledger from its entries …')
   const reports = await Promise.all(
     chosen.map(async (world) => ({
       environment: world.environment,
@@ -20,6 +21,7 @@ export async function audit(input: Input, { office, worlds }: Reach): Promise<Ou
       })),
     })),
   )
+  input.io.progress('')
   const ok = reports.every((report) => report.ok)
   const text = reports.map(({ environment, entries, customers, assets, findings }) => {
     const head = `${environment}: ${entries} entries, ${customers} customers, ${findings.length === 0 ? 'all checks hold' : `${findings.length} CHECKS FAIL`}\n`
