@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { stringify } from 'yaml'
 import { endpoints } from '../src/api/endpoints.ts'
 import { commands } from '../src/cli/commands/all.ts'
 import { buildConsoleDocument } from '../src/console-api/document.ts'
@@ -8,7 +9,10 @@ import { version } from '../src/node/version.ts'
 import { buildOpenApi } from '../src/reference/openapi.ts'
 import { eventSamples } from '../src/sandbox/samples.ts'
 import { renderCliPage } from './cli-page.ts'
+import { buildCollection } from './collection.ts'
 import { renderConsoleTypes } from './console-types.ts'
+import { renderHttpFile } from './http-file.ts'
+import { buildPostman } from './postman.ts'
 import { type Document, renderSdk } from './sdk.ts'
 
 /** Writes every file that is derived from the code. With --check it only says which are stale. */
@@ -16,18 +20,20 @@ type Generated = { readonly path: string; readonly content: string }
 
 const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
 
+const url = 'http://127.0.0.1:8080'
+const openapi = buildOpenApi({ endpoints, events: eventSamples(endpoints), public_url: url, version })
+const collection = buildCollection(openapi)
 const consoleDocument = buildConsoleDocument(consoleEndpoints, version)
-
-const openapi = buildOpenApi({
-  endpoints,
-  events: eventSamples(endpoints),
-  public_url: 'http://127.0.0.1:8080',
-  version,
-})
 const sdk = renderSdk(openapi as unknown as Document)
 
 const files: readonly Generated[] = [
   { path: 'openapi.json', content: json(openapi) },
+  { path: 'openapi.yaml', content: stringify(openapi, { aliasDuplicateObjects: false, lineWidth: 0 }) },
+  { path: 'docs/trilho.http', content: renderHttpFile(collection, url) },
+  {
+    path: 'docs/trilho.postman_collection.json',
+    content: json(buildPostman(collection, { title: openapi.info.title, version, url })),
+  },
   { path: 'sdk/src/generated/types.ts', content: sdk.types },
   { path: 'sdk/src/generated/operations.ts', content: sdk.operations },
   { path: 'console/api.json', content: json(consoleDocument) },

@@ -7,8 +7,8 @@ import { registerConsolePages } from '../console-api/pages.ts'
 import { registerConsoleApi } from '../console-api/server.ts'
 import type { Pool } from '../db/pool.ts'
 import { buildServer } from '../http/server.ts'
+import { registerDocs } from '../reference/docs.ts'
 import { buildOpenApi } from '../reference/openapi.ts'
-import { registerPages } from '../reference/pages.ts'
 import { eventSamples } from '../sandbox/samples.ts'
 import type { Worlds } from '../world.ts'
 import type { Closing } from './closing.ts'
@@ -60,7 +60,7 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
   const streaming = new AbortController()
   registerHealth(app, { role: config.role, assertReady, details: () => auditDetails(worlds) })
   if (answersCalls(config.role)) {
-    registerReference(app, public_url)
+    registerReference(app, public_url, log)
     registerConsole(app, options, { public_url, stopping: streaming.signal })
   }
   await serveMetrics(app, options)
@@ -92,11 +92,10 @@ function registerConsole(
   registerConsolePages(app, log)
 }
 
-function registerReference(app: FastifyInstance, public_url: () => string): void {
-  registerPages(app, {
-    openapi: () =>
-      buildOpenApi({ endpoints, events: eventSamples(endpoints), public_url: public_url(), version }),
-  })
+function registerReference(app: FastifyInstance, public_url: () => string, log: Logger): void {
+  const openapi = () =>
+    buildOpenApi({ endpoints, events: eventSamples(endpoints), public_url: public_url(), version })
+  registerDocs(app, { public_url, openapi, log })
 }
 
 async function serveMetrics(app: FastifyInstance, { config, metrics, closing }: HttpOptions): Promise<void> {

@@ -1,0 +1,69 @@
+import { createServer } from 'node:http'
+import { buffer, json } from 'node:stream/consumers'
+import { SignatureError, Trilho, units, verifyWebhook } from '@trilho/sdk'
+import { Orders } from './orders.js'
+import { Payments } from './payments.js'
+
+/** The backend of a shop that pays its sellers by Pix. Reads TRILHO_KEY, TRILHO_URL, TRILHO_WEBHOOK_SECRET, PORT, ORDERS. */
+const { TRILHO_WEBHOOK_SECRET: secret = '', PORT = '3000', ORDERS = 'orders.jsonl' } = process.env
+const CATCH_UP_MS = 60_000
+
+const orders = new Orders(ORDERS)
+const payments = new Payments(new Trilho({ userAgent: 'shop-example' }), orders)
+
+/** @type {Record<string, (request: import('node:http').IncomingMessage, id: string) => Promise<[number, object?]>>} */
+const routes = {
+  'POST orders': async (request) => {
+    const { id, seller, pix_key, amount } = /** @type {any} */ (await json(request))
+    const known = orders.get(id)
+    if (known) return [200, known]
+    // The key is on the disk before the payout is sent: whatever happens from here on, it is found again.
+    const order = orders.save({
+      id,
+      seller,
+      pix_key,
+      amount: String(units(amount, 'BRL')),
+      idempotency_key: `order-${id}`,
+      status: 'open',
+    })
+    payments.pay(order).catch(report)
+    return [202, order]
+  },
+
+  'GET orders': async (_, id) => {
+    const order = orders.get(id)
+    return order ? [200, order] : [404]
+  },
+
+  'POST webhooks': async (request) => {
+    const event = await verifyWebhook(await buffer(request), request.headers, secret)
+    // Other types, and those that are yet to come, are none of our business.
+    if (event.type === 'pix.payout.completed' || event.type === 'pix.payout.failed')
+      payments.learn(event.data.object)
+    return [204]
+  },
+}
+
+const server = createServer(async (request, response) => {
+  const [, place, id = ''] = (request.url ?? '').split('/')
+  try {
+    const [status, body] = (await routes[`${request.method} ${place}`]?.(request, id)) ?? [404]
+    response.writeHead(status, { 'content-type': 'application/json' }).end(body && JSON.stringify(body))
+  } catch (error) {
+    // A wrong signature, an amount like '1,5', no JSON: the caller's mistake. All else is ours.
+    const theirs = [SignatureError, RangeError, SyntaxError].some((kind) => error instanceof kind)
+    if (!theirs) report(error)
+    response.writeHead(theirs ? 400 : 500).end(theirs ? String(error) : undefined)
+  }
+})
+
+const catchUp = () => payments.catchUp().catch(report)
+
+/** @param {unknown} error */
+function report(error) {
+  console.error(error)
+}
+
+server.listen(Number(PORT), '127.0.0.1', () => console.log(`the shop is open on port ${PORT}`))
+catchUp()
+setInterval(catchUp, CATCH_UP_MS)

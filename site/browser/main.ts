@@ -1,0 +1,18 @@
+import { addCopyButtons } from './copy.ts'
+import { openKeyField } from './key.ts'
+import { followReading } from './reading.ts'
+import { openSearch } from './search.ts'
+import { openTabs } from './tabs.ts'
+import { applyTheme, openThemeButton } from './theme.ts'
+
+// Before anything is drawn, so that no page shows in the wrong light first.
+applyTheme()
+
+document.addEventListener('DOMContentLoaded', () => {
+  openThemeButton()
+  openTabs()
+  addCopyButtons()
+  openKeyField()
+  openSearch()
+  followReading()
+})

@@ -1,0 +1,94 @@
+import { type Found, type SearchIndex, search } from '../../src/reference/search.ts'
+import { element, isPortuguese } from './element.ts'
+
+const SHOWN = 8
+
+/** Results below the field while one types. Without this the field is a form that asks the server. */
+export function openSearch(): void {
+  const form = document.querySelector<HTMLFormElement>('.bar .search')!
+  const input = form.querySelector('input')!
+  const list = element('div', {
+    id: 'found',
+    role: 'listbox',
+    class: 'found',
+    'aria-label': input.placeholder,
+  })
+  list.hidden = true
+  form.append(list)
+  for (const [name, value] of Object.entries({
+    role: 'combobox',
+    'aria-controls': 'found',
+    'aria-autocomplete': 'list',
+    'aria-expanded': 'false',
+  }))
+    input.setAttribute(name, value)
+
+  let index: Promise<SearchIndex> | undefined
+  let active = -1
+  const load = () => (index ??= fetchIndex())
+  input.addEventListener('focus', load)
+  input.addEventListener('input', async () => show(search(await load(), input.value)))
+  input.addEventListener('keydown', onKey)
+  input.addEventListener('blur', () =>
+    setTimeout(() => form.contains(document.activeElement) || close(), 100),
+  )
+  document.addEventListener('keydown', (event) => {
+    const typing = (event.target as Element).closest('input, textarea, select')
+    if (event.key !== '/' || typing || event.ctrlKey || event.metaKey || event.altKey) return
+    event.preventDefault()
+    input.focus()
+  })
+
+  function show(found: readonly Found[]): void {
+    active = -1
+    list.replaceChildren(...found.slice(0, SHOWN).map(option))
+    if (found.length === 0 && input.value.trim() !== '') list.append(nothing())
+    toggle(input.value.trim() !== '')
+  }
+
+  function toggle(open: boolean): void {
+    list.hidden = !open
+    input.setAttribute('aria-expanded', String(open))
+    if (!open) input.removeAttribute('aria-activedescendant')
+  }
+
+  const close = () => toggle(false)
+
+  function onKey(event: KeyboardEvent): void {
+    const options = [...list.querySelectorAll<HTMLAnchorElement>('a[role=option]')]
+    if (event.key === 'Escape') close()
+    else if (event.key === 'Enter' && active >= 0) {
+      event.preventDefault()
+      location.href = options[active]!.href
+      close()
+    } else if ((event.key === 'ArrowDown' || event.key === 'ArrowUp') && options.length > 0) {
+      event.preventDefault()
+      active = (active + (event.key === 'ArrowDown' ? 1 : -1) + options.length) % options.length
+      for (const [place, one] of options.entries())
+        one.setAttribute('aria-selected', String(place === active))
+      input.setAttribute('aria-activedescendant', options[active]!.id)
+    }
+  }
+}
+
+async function fetchIndex(): Promise<SearchIndex> {
+  const response = await fetch(`/docs/search/${isPortuguese() ? 'pt' : 'en'}.json`)
+  return (await response.json()) as SearchIndex
+}
+
+function option({ address, title, heading, text }: Found, place: number): HTMLElement {
+  return element(
+    'a',
+    { href: address, tabindex: '-1', role: 'option', id: `found-${place}`, 'aria-selected': 'false' },
+    element('b', {}, heading || title),
+    ...(heading ? [element('small', {}, title)] : []),
+    element('span', {}, text),
+  )
+}
+
+const nothing = () =>
+  element(
+    'div',
+    { class: 'none', role: 'option', 'aria-disabled': 'true', 'aria-selected': 'false' },
+    isPortuguese() ? 'Nada encontrado' : 'Nothing found',
+  )

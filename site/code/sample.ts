@@ -1,0 +1,43 @@
+import { type Html, html } from '../../src/reference/html.ts'
+import { colour, languageOf } from './colour.ts'
+
+/** A block of code with what it is. */
+export type Sample = { readonly language: string; readonly title: string; readonly code: string }
+
+const titles: Readonly<Record<string, string>> = {
+  sh: 'Shell',
+  ts: 'TypeScript',
+  py: 'Python',
+  go: 'Go',
+  java: 'Java',
+  php: 'PHP',
+  json: 'JSON',
+  http: 'HTTP',
+  sql: 'SQL',
+  yaml: 'YAML',
+  text: 'Text',
+}
+
+export function titleOf(language: string, code: string): string {
+  if (languageOf(language) === 'sh' && /(^|\n)\s*curl\s/.test(code)) return 'curl'
+  return titles[languageOf(language)] ?? 'Text'
+}
+
+/** It scrolls inside of itself, so it must be reachable by keyboard. */
+export function figure({ language, title, code }: Sample): Html {
+  return html`<figure class="sample" data-language="${languageOf(language)}">
+<figcaption>${title}</figcaption>
+<pre tabindex="0" role="group" aria-label="${title}"><code>${colour(code, language)}</code></pre>
+</figure>
+`
+}
+
+/** The same in several languages. Without the script they stand below each other. */
+export function tabs(samples: readonly Sample[]): Html {
+  if (samples.length === 1) return figure(samples[0]!)
+  return html`<div class="tabs">${samples.map(figure)}</div>
+`
+}
+
+export const jsonSample = (title: string, value: unknown): Html =>
+  figure({ language: 'json', title, code: JSON.stringify(value, null, 2) })

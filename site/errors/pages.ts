@@ -1,0 +1,158 @@
+import {
+  consoleErrorCodes,
+  type ErrorCode,
+  type ErrorType,
+  errorCodes,
+  errors,
+} from '../../src/core/errors.ts'
+import { commonErrors } from '../../src/http/endpoint.ts'
+import { breakable, type Html, html, paragraphs, prose } from '../../src/reference/html.ts'
+import { PLACEHOLDER } from '../../src/reference/marks.ts'
+import type { OpenApi } from '../../src/reference/openapi.ts'
+import { errorExample } from '../../src/reference/responses.ts'
+import { figure, jsonSample } from '../code/sample.ts'
+import type { Rendered } from '../markdown/render.ts'
+import type { Language, Page } from '../page.ts'
+import { entriesOf } from '../reference/document.ts'
+import { openFields } from '../reference/fields.ts'
+import { fence } from '../reference/markdown.ts'
+import { callList } from '../reference/pages.ts'
+import { curl } from '../reference/samples.ts'
+import { causes, withoutCause } from './causes.ts'
+import { texts as en } from './en.ts'
+import { texts as pt } from './pt.ts'
+import type { Cause } from './text.ts'
+import { type Words, words } from './words.ts'
+
+const catalogues = { en, pt }
+
+const codes: readonly ErrorCode[] = [...errorCodes, ...consoleErrorCodes]
+
+const rootOf = (language: Language) => (language === 'en' ? '/docs/errors' : '/docs/pt/errors')
+const other = (language: Language): Language => (language === 'en' ? 'pt' : 'en')
+
+/** A page for each code, and one that lists them; `intro` is what is written about errors in this language. */
+export function errorPages(language: Language, openapi: OpenApi, intro: Rendered | undefined): Page[] {
+  return [indexPage(language, intro), ...codes.map((code) => codePage(code, language, openapi))]
+}
+
+function indexPage(language: Language, intro: Rendered | undefined): Page {
+  const said = words[language]
+  const types = Object.keys(said.types) as ErrorType[]
+  const list = types.map((type) => group(type, language))
+  return {
+    address: rootOf(language),
+    twin: rootOf(other(language)),
+    language,
+    title: intro?.title ?? said.errors,
+    description: intro?.description ?? said.index_about.replaceAll('`', ''),
+    headings: [
+      ...(intro?.headings ?? []),
+      ...types.map((type) => ({ id: type, text: said.types[type][0], level: 2 as const })),
+    ],
+    sections: intro?.sections ?? [{ text: said.index_about }],
+    head: intro?.head ?? html`<h1>${said.errors}</h1>`,
+    main: html`${intro?.main ?? html`<div class="row alone"><div class="text"><p class="lede">${prose(said.index_about)}</p></div></div>`}
+${list}`,
+    markdown: [
+      `# ${said.errors}`,
+      said.index_about,
+      ...codes.map((code) => `- [${code}](${rootOf(language)}/${code}.md): ${messageOf(code, language)}`),
+    ].join('\n'),
+  }
+}
+
+/** The API speaks English; whoever reads Portuguese is told what happened. */
+function messageOf(code: ErrorCode, language: Language): string {
+  return language === 'en' ? errors[code].message : firstSentence(catalogues[language][code].what)
+}
+
+const firstSentence = (text: string) => /^.*?[.!?](?=\s|$)/s.exec(text)?.[0] ?? text
+
+function group(type: ErrorType, language: Language): Html {
+  const [title, about] = words[language].types[type]
+  return html`<section class="codes"><h2 id="${type}"><a class="anchor" href="#${type}">${title}</a></h2>
+<p><code>${type}</code>. ${about}</p>
+<ul>${codes
+    .filter((code) => errors[code].type === type)
+    .map(
+      (code) =>
+        html`<li><a href="${rootOf(language)}/${code}"><span class="status">${errors[code].status}</span> <code>${breakable(code)}</code></a> <span>${prose(messageOf(code, language))}</span></li>
+`,
+    )}</ul></section>
+`
+}
+
+function codePage(code: ErrorCode, language: Language, openapi: OpenApi): Page {
+  const said = words[language]
+  const { status, type, message } = errors[code]
+  const text = catalogues[language][code]
+  const told = (['what', 'money', 'todo', 'retry'] as const).map((part) => ({
+    id: part,
+    text: said[part],
+    about: text[part],
+  }))
+  const example = errorExample(code, PLACEHOLDER)
+  const { first, command } = causeOf(code)
+  return {
+    address: `${rootOf(language)}/${code}`,
+    twin: `${rootOf(other(language))}/${code}`,
+    under: rootOf(language),
+    language,
+    title: code,
+    description: messageOf(code, language).replaceAll('`', ''),
+    headings: told.map(({ id, text: heading }) => ({ id, text: heading, level: 2 as const })),
+    sections: [{ text: [code, message, ...told.map(({ about }) => about)].join(' ') }],
+    takes_key: true,
+    head: html`<p class="crumbs"><a href="${rootOf(language)}">${said.errors}</a> / <a href="${rootOf(language)}#${type}">${said.types[type][0]}</a></p>
+<h1><code>${breakable(code)}</code></h1>`,
+    main: html`<div class="row"><div class="text">
+<p class="lede">${prose(message)}</p>
+<dl class="facts">
+<div><dt>${said.status}</dt><dd><code>${status}</code></dd></div>
+<div><dt>${said.type}</dt><dd><code>${type}</code></dd></div>
+</dl>
+<div class="told">${told.map(({ id, text: heading, about }) => html`<h2 id="${id}">${heading}</h2>${paragraphs(about)}\n`)}${detailsOf(code, said, openapi)}
+${whereItHappens(code, said, openapi)}</div>
+</div>
+<div class="beside">
+${jsonSample(`${said.example} ${status}`, example)}
+<div class="cause"><h2 id="cause">${said.cause}</h2>
+${first !== undefined && html`<p lang="en">${prose(first)}</p>`}
+${command !== undefined && figure({ language: 'sh', title: 'curl', code: command })}</div>
+</div></div>`,
+    markdown: [
+      `# ${code}`,
+      message,
+      `${said.status}: ${status}. ${said.type}: \`${type}\`.`,
+      ...told.flatMap(({ text: heading, about }) => [`## ${heading}`, about]),
+      fence('json', JSON.stringify(example, null, 2)),
+      `## ${said.cause}`,
+      ...(first === undefined ? [] : [first]),
+      ...(command === undefined ? [] : [fence('sh', command)]),
+    ].join('\n\n'),
+  }
+}
+
+/** What to send to meet it, or why there is nothing to send. The sentences of the catalogue's requests are English. */
+function causeOf(code: ErrorCode): { readonly first?: string | undefined; readonly command?: string } {
+  const cause: Cause | undefined = causes[code]
+  if (!cause) return { first: withoutCause[code as keyof typeof withoutCause] }
+  const { method, path, body, headers, first } = cause
+  return { first, command: curl({ method, path, ...(body === undefined ? {} : { body }) }, headers) }
+}
+
+function detailsOf(code: ErrorCode, said: Words, { components }: OpenApi): Html | false {
+  const [name, schema] = Object.entries(components.schemas).find(([, { 'x-code': of }]) => of === code) ?? []
+  if (!schema) return false
+  const { schema: list } = openFields((other) => `#object-${other}`)
+  return html`<h2 id="object-${name}">${said.details}</h2>${list(schema, 'response')}`
+}
+
+function whereItHappens(code: ErrorCode, said: Words, openapi: OpenApi): Html {
+  const heading = html`<h2 id="where">${said.where}</h2>`
+  if (commonErrors.includes(code)) return html`${heading}<p>${prose(said.anywhere)}</p>`
+  const entries = entriesOf(openapi).filter((entry) => entry['x-errors'].includes(code))
+  if (entries.length === 0) return html`${heading}<p>${said.console_only}</p>`
+  return html`${heading}${callList(entries)}`
+}

@@ -1,0 +1,78 @@
+import type { ErrorType } from '../../src/core/errors.ts'
+import type { Language } from '../page.ts'
+
+/** What stands around the texts of the catalogue. */
+export type Words = {
+  readonly errors: string
+  readonly index_about: string
+  readonly what: string
+  readonly money: string
+  readonly todo: string
+  readonly retry: string
+  readonly details: string
+  readonly example: string
+  readonly cause: string
+  readonly where: string
+  readonly anywhere: string
+  readonly status: string
+  readonly type: string
+  readonly console_only: string
+  readonly types: Readonly<Record<ErrorType, readonly [title: string, about: string]>>
+}
+
+export const words: Readonly<Record<Language, Words>> = {
+  en: {
+    errors: 'Errors',
+    index_about:
+      'Every code the API can return, by its type. Decide by `code`; the type is for the cases that you do not treat one by one.',
+    what: 'What happened',
+    money: 'Did money move?',
+    todo: 'What to do',
+    retry: 'Does a retry help?',
+    details: 'Details',
+    example: 'Response',
+    cause: 'A request that causes it',
+    where: 'Where it happens',
+    anywhere: 'Any call under `/v1` may return it.',
+    status: 'HTTP status',
+    type: 'Type',
+    console_only: 'Only the console’s own calls return it; no program of a partner meets it.',
+    types: {
+      authentication_error: ['Authentication', 'The service does not know who is calling.'],
+      permission_error: ['Permission', 'The service knows who is calling, and that this is not allowed.'],
+      invalid_request_error: ['Invalid request', 'The request itself must change before it can succeed.'],
+      not_found_error: ['Not found', 'There is nothing under this path or id for this key.'],
+      conflict_error: ['Conflict', 'The request is fine, but does not fit what exists already.'],
+      business_error: ['Business rule', 'The request was understood and judged, and may not go through.'],
+      rate_limit_error: ['Rate limit', 'Too much at once.'],
+      api_error: ['Service', 'The trouble is on our side, or on that of a network behind us.'],
+    },
+  },
+  pt: {
+    errors: 'Erros',
+    index_about:
+      'Todos os códigos que a API pode devolver, por tipo. Decida pelo `code`; o tipo serve para os casos que você não trata um a um.',
+    what: 'O que aconteceu',
+    money: 'Algum dinheiro saiu do lugar?',
+    todo: 'O que fazer',
+    retry: 'Repetir ajuda?',
+    details: 'Detalhes',
+    example: 'Resposta',
+    cause: 'Uma requisição que causa o erro',
+    where: 'Onde acontece',
+    anywhere: 'Qualquer chamada em `/v1` pode devolvê-lo.',
+    status: 'Status HTTP',
+    type: 'Tipo',
+    console_only: 'Só as chamadas do próprio console o devolvem; nenhum programa de parceiro o encontra.',
+    types: {
+      authentication_error: ['Autenticação', 'O serviço não sabe quem está chamando.'],
+      permission_error: ['Permissão', 'O serviço sabe quem está chamando, e que isto não é permitido.'],
+      invalid_request_error: ['Requisição inválida', 'A própria requisição precisa mudar para dar certo.'],
+      not_found_error: ['Não encontrado', 'Não há nada neste caminho ou id para esta chave.'],
+      conflict_error: ['Conflito', 'A requisição está certa, mas não combina com o que já existe.'],
+      business_error: ['Regra de negócio', 'A requisição foi entendida e avaliada, e não pode seguir.'],
+      rate_limit_error: ['Limite de requisições', 'Demais ao mesmo tempo.'],
+      api_error: ['Serviço', 'O problema está do nosso lado, ou de uma rede por trás de nós.'],
+    },
+  },
+}

@@ -1,0 +1,49 @@
+import { existsSync, statSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { PLACEHOLDER } from '../../src/reference/marks.ts'
+import type { Target } from './render.ts'
+
+/** Files of the repository that are pages, by their path in it. */
+export type Addresses = ReadonlyMap<string, string>
+
+/**
+ * Links between files work in the repository, and lead from page to page here. What is no page is named, not linked; what does
+ * not exist stops the build.
+ */
+export function openLinks(root: string, addresses: Addresses) {
+  return { resolve, rewrite }
+
+  function resolve(from: string, href: string): Target {
+    if (href.startsWith('#')) return { href }
+    if (href.startsWith(`${PLACEHOLDER}/`)) return { href: href.slice(PLACEHOLDER.length) }
+    if (/^(https?:|mailto:|\/)/.test(href)) return { href }
+    const [path = '', anchor] = href.split('#')
+    const file = posix.join(posix.dirname(from), decodeURIComponent(path))
+    const address = addresses.get(file)
+    if (address !== undefined) return { href: anchor === undefined ? address : `${address}#${anchor}` }
+    if (file.startsWith('..') || !existsSync(join(root, file)))
+      throw new Error(`${from}: the link ${href} leads nowhere`)
+    const what = statSync(join(root, file)).isDirectory() ? 'folder' : 'file'
+    return { repository: `The ${what} ${file} of the repository` }
+  }
+
+  /** The Markdown itself, with links that work where it is served. */
+  function rewrite(from: string, markdown: string): string {
+    return markdown
+      .split(/(^```[\s\S]*?^```$)/m)
+      .map((part, index) =>
+        index % 2 === 1 ? part : part.replaceAll(link, (_, text, href) => linked(text, href)),
+      )
+      .join('')
+
+    function linked(text: string, href: string): string {
+      const target = resolve(from, href)
+      if ('repository' in target) return text
+      const [path = '', anchor] = target.href.split('#')
+      if (!path.startsWith('/docs')) return `[${text}](${target.href})`
+      return `[${text}](${path}.md${anchor === undefined ? '' : `#${anchor}`})`
+    }
+  }
+}
+
+const link = /\[((?:[^\][]|\[[^\]]*\])*)\]\(([^)\s]+)\)/g

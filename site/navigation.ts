@@ -1,0 +1,51 @@
+import type { Language, Page } from './page.ts'
+
+export type NavigationGroup = { readonly title: string; readonly pages: readonly Page[] }
+
+/** In the order in which a reader needs them; what is not named here comes behind, by its address. */
+const start = ['/docs/quickstart', '/docs/sdk', '/docs/cli']
+const guides = [
+  'environments',
+  'authentication',
+  'money',
+  'idempotency',
+  'webhooks',
+  'sandbox',
+  'errors',
+  'lists',
+  'limits',
+  'conversions',
+  'going-live',
+].map((name) => `/docs/guides/${name}`)
+const operate = ['install', 'backup', 'upgrade', 'rotate', 'incidents', 'scaling', 'security'].map(
+  (name) => `/docs/operate/${name}`,
+)
+
+export function navigationOf(pages: readonly Page[], language: Language): NavigationGroup[] {
+  const own = pages.filter((page) => page.under === undefined)
+  const english = own.filter((page) => page.language === 'en')
+  const below = (prefix: string) => english.filter(({ address }) => address.startsWith(prefix))
+  const groups = [
+    {
+      title: 'Start',
+      pages: inOrder(
+        english.filter(({ address }) => start.includes(address)),
+        start,
+      ),
+    },
+    { title: 'Guides', pages: inOrder(below('/docs/guides/'), guides) },
+    { title: 'API', pages: [...below('/docs/api'), ...english.filter(isErrorIndex)] },
+    { title: 'Operate', pages: inOrder(below('/docs/operate/'), operate) },
+    { title: 'Project', pages: english.filter(({ address }) => address === '/docs/changelog') },
+  ].filter(({ pages: inGroup }) => inGroup.length > 0)
+  if (language === 'en') return groups
+  const portuguese = own.filter((page) => page.language === 'pt')
+  return [{ title: 'Em português', pages: inOrder(portuguese, ['/docs/pt/quickstart']) }, ...groups]
+}
+
+const isErrorIndex = ({ address }: Page) => address === '/docs/errors'
+
+function inOrder(pages: readonly Page[], order: readonly string[]): Page[] {
+  const place = ({ address }: Page) => (order.includes(address) ? order.indexOf(address) : order.length)
+  return pages.toSorted((a, b) => place(a) - place(b))
+}

@@ -1,0 +1,71 @@
+import { errors } from '../../src/core/errors.ts'
+import { commonErrors, repeats } from '../../src/http/endpoint.ts'
+import { breakable, type Html, html, nothing, paragraphs, prose } from '../../src/reference/html.ts'
+import type { JsonSchema } from '../../src/reference/json-schema.ts'
+import type { OpenApi } from '../../src/reference/openapi.ts'
+import { jsonSample, tabs } from '../code/sample.ts'
+import { bodyOf, type Entry, resolve, successOf } from './document.ts'
+import type { Fields } from './fields.ts'
+import { samplesOf } from './samples.ts'
+
+/** One operation: what it takes and gives at the left, a call and its response at the right. */
+export function operation(entry: Entry, openapi: OpenApi, fields: Fields): Html {
+  const { operationId: id, summary, method, path } = entry
+  const told = entry.description.split('\n\n')
+  const placed = (place: string) => entry.parameters?.filter(({ in: where }) => where === place) ?? []
+  const body = bodyOf(entry)?.schema
+  return html`<section class="row opens operation" aria-labelledby="${id}">
+<div class="text">
+<h2 id="${id}"><a class="anchor" href="#${id}">${summary}</a></h2>
+<p class="route">${methodMark(method)} <code>${breakable(path)}</code>${entry['x-sandbox-only'] && html` <span class="tag">sandbox</span>`}</p>
+${told.slice(0, -1).flatMap(paragraphs)}
+<dl class="facts">
+<div><dt>Key</dt><dd>${prose(told.at(-1) ?? '')}</dd></div>
+<div><dt>Retries</dt><dd>${repeats[entry['x-repeat']]}</dd></div>
+</dl>
+${listed('Path', placed('path').length > 0 && fields.parameters(placed('path')))}
+${listed('Query', placed('query').length > 0 && fields.parameters(placed('query')))}
+${listed('Body', body !== undefined && fields.schema(resolve(openapi, body), 'request'))}
+${responses(entry, fields)}
+</div>
+<div class="beside">
+${tabs(samplesOf(entry))}
+${responseSample(entry)}
+</div>
+</section>
+`
+}
+
+const listed = (title: string, list: Html | false) => list && html`<h3>${title}</h3>${list}`
+
+function responses(entry: Entry, fields: Fields): Html {
+  const [status, success] = successOf(entry)
+  const schema = success.content?.['application/json'].schema
+  const own = entry['x-errors'].filter((code) => !commonErrors.includes(code))
+  return html`<h3>Responses</h3>
+<ul class="responses">
+<li><span class="status good">${status}</span> <span>${schema ? responseType(schema, fields) : 'No content'}</span></li>
+${own.map(
+  (code) =>
+    html`<li><span class="status">${errors[code].status}</span> <a href="/docs/errors/${code}"><code>${code}</code></a></li>
+`,
+)}<li><span class="status">…</span> <a href="/docs/api#common-errors">what any call may return</a></li>
+</ul>`
+}
+
+/** A list is told by what it lists. */
+function responseType(schema: JsonSchema, fields: Fields): Html {
+  const items = schema.properties?.data?.items
+  if (!items) return fields.typeOf(schema)
+  return html`${schema.properties?.next_cursor ? 'pages' : 'a list'} of ${fields.typeOf(items)}`
+}
+
+function responseSample(entry: Entry): Html {
+  const [status, success] = successOf(entry)
+  const content = success.content?.['application/json']
+  return content ? jsonSample(`Response ${status}`, content.example) : nothing
+}
+
+export function methodMark(method: string): Html {
+  return html`<span class="method ${method.toLowerCase()}">${method === 'DELETE' ? 'DEL' : method}</span>`
+}

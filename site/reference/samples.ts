@@ -1,0 +1,124 @@
+import { PLACEHOLDER } from '../../src/reference/marks.ts'
+import type { Parameter } from '../../src/reference/openapi.ts'
+import type { Sample } from '../code/sample.ts'
+import { bodyOf, type Entry, successOf } from './document.ts'
+
+/** One call in three languages, all out of the one example that the endpoint declares. */
+export function samplesOf(entry: Entry): Sample[] {
+  return [
+    { language: 'sh', title: 'curl', code: curl(requestOf(entry)) },
+    { language: 'ts', title: 'TypeScript', code: typescript(entry) },
+    { language: 'py', title: 'Python', code: python(requestOf(entry), successOf(entry)[0] !== '204') },
+  ]
+}
+
+export type SampleRequest = {
+  readonly method: string
+  /** With its query. */
+  readonly path: string
+  readonly body?: unknown
+}
+
+function requestOf(entry: Entry): SampleRequest {
+  const { method, parameters = [] } = entry
+  const path = entry.path.replaceAll(/\{(\w+)\}/g, (_, name) =>
+    encodeURIComponent(sampleValue(name, parameters)),
+  )
+  const query = neededIn(entry, 'query')
+    .map(({ name }) => `${name}=${encodeURIComponent(sampleValue(name, parameters))}`)
+    .join('&')
+  const body = bodyOf(entry)?.example
+  return { method, path: query ? `${path}?${query}` : path, ...(body === undefined ? {} : { body }) }
+}
+
+function neededIn({ parameters = [] }: Entry, place: Parameter['in']): Parameter[] {
+  return parameters.filter(({ in: where, required }) => where === place && required)
+}
+
+function sampleValue(name: string, parameters: readonly Parameter[]): string {
+  const schema = parameters.find((parameter) => parameter.name === name)?.schema
+  return String(schema?.examples?.[0] ?? schema?.enum?.[0] ?? name)
+}
+
+const indented = (text: string, by: string) => text.replaceAll('\n', `\n${by}`)
+
+type Headers = Readonly<Record<string, string>>
+
+/** `headers` stand in place of the usual ones, or beside them; one with an empty text is left out. */
+export function curl({ method, path, body }: SampleRequest, headers: Headers = {}): string {
+  const url = `${PLACEHOLDER}${path}`
+  const sent = {
+    Authorization: 'Bearer $TRILHO_KEY',
+    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    ...headers,
+  }
+  const lines = [`curl ${method === 'GET' ? '' : `-X ${method} `}${/[?&$]/.test(url) ? `"${url}"` : url}`]
+  for (const [name, value] of Object.entries(sent)) if (value !== '') lines.push(`-H "${name}: ${value}"`)
+  if (body !== undefined)
+    lines.push(`-d ${shellText(typeof body === 'string' ? body : JSON.stringify(body, null, 2))}`)
+  return lines.join(' \\\n  ')
+}
+
+/** In single quotes, out of which a variable steps for itself. */
+function shellText(text: string): string {
+  const quoted = indented(text.replaceAll("'", "'\\''"), '  ')
+  return `'${quoted.replaceAll(/\$[A-Z_]+/g, (name) => `'"${name}"'`)}'`
+}
+
+function typescript(entry: Entry): string {
+  const call = `trilho.${entry['x-name'].split('.').map(camel).join('.')}(${argumentsOf(entry).join(', ')})`
+  const [, success] = successOf(entry)
+  const listed = success.content?.['application/json'].schema.properties?.data?.items
+  const lines = [
+    `import { Trilho } from '@trilho/sdk'`,
+    '',
+    `const trilho = new Trilho({ key: process.env.TRILHO_KEY, baseUrl: '${PLACEHOLDER}' })`,
+    '',
+  ]
+  if (listed) return [...lines, `for await (const one of ${call}) {`, '  console.log(one)', '}'].join('\n')
+  return [...lines, success.content ? `console.log(await ${call})` : `await ${call}`].join('\n')
+}
+
+function argumentsOf(entry: Entry): string[] {
+  const { parameters = [] } = entry
+  const inPath = neededIn(entry, 'path').map(({ name }) => `'${sampleValue(name, parameters)}'`)
+  const query = neededIn(entry, 'query').map(({ name }) => [name, sampleValue(name, parameters)])
+  const fields = { ...Object.fromEntries(query), ...(bodyOf(entry)?.example as object | undefined) }
+  return Object.keys(fields).length > 0 ? [...inPath, literal(fields)] : inPath
+}
+
+const camel = (name: string) => name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+
+/** As a person writes it: bare names, single quotes. */
+function literal(value: unknown, indent = ''): string {
+  if (typeof value === 'string') return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+  if (Array.isArray(value)) return `[${value.map((item) => literal(item, indent)).join(', ')}]`
+  if (typeof value !== 'object' || value === null) return String(value)
+  const inner = `${indent}  `
+  const fields = Object.entries(value).map(
+    ([name, field]) => `${inner}${/^\w+$/.test(name) ? name : `'${name}'`}: ${literal(field, inner)},`,
+  )
+  return `{\n${fields.join('\n')}\n${indent}}`
+}
+
+function python({ method, path, body }: SampleRequest, answers: boolean): string {
+  const lines = ['import json, os, urllib.request', '', 'request = urllib.request.Request(']
+  lines.push(`    "${PLACEHOLDER}${path}",`)
+  if (method !== 'GET') lines.push(`    method="${method}",`)
+  lines.push('    headers={', '        "Authorization": "Bearer " + os.environ["TRILHO_KEY"],')
+  if (body !== undefined) lines.push('        "Content-Type": "application/json",')
+  lines.push('    },')
+  if (body !== undefined)
+    lines.push(`    data=json.dumps(${indented(pythonLiteral(body), '    ')}).encode(),`)
+  lines.push(')', 'with urllib.request.urlopen(request) as response:')
+  lines.push(answers ? '    print(json.load(response))' : '    print(response.status)')
+  return lines.join('\n')
+}
+
+const pythonWords: Readonly<Record<string, string>> = { true: 'True', false: 'False', null: 'None' }
+
+const pythonLiteral = (value: unknown): string =>
+  JSON.stringify(value, null, 4).replaceAll(
+    /"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g,
+    (found) => pythonWords[found] ?? found,
+  )

@@ -1,0 +1,58 @@
+import type { SearchIndex } from '../../src/reference/search.ts'
+import { fold, termsOf } from '../../src/reference/search.ts'
+import type { Language, Page } from '../page.ts'
+
+/** How much a word counts by where it stands. */
+const WEIGHT = { title: 9, heading: 5, text: 1 } as const
+
+const SNIPPET_CHARS = 90
+
+/** Every section of the pages of one language, and in which of them each word stands. */
+export function indexOf(pages: readonly Page[], language: Language): SearchIndex {
+  const sections: SearchIndex['sections'][number][] = []
+  const places = new Map<string, Map<number, number>>()
+  for (const page of pages.filter((one) => one.language === language)) {
+    for (const [position, { id, heading, text }] of page.sections.entries()) {
+      const number = sections.length
+      const address = id === undefined ? page.address : `${page.address}#${id}`
+      sections.push([
+        address,
+        page.title,
+        heading ?? '',
+        snippetOf(heading === undefined ? page.description : text),
+      ])
+      note(number, page.title, position === 0 ? WEIGHT.title : 0)
+      note(number, heading ?? '', WEIGHT.heading)
+      note(number, text, WEIGHT.text)
+    }
+  }
+  return {
+    sections,
+    terms: Object.fromEntries([...places].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(packed)),
+  }
+
+  function note(number: number, text: string, weight: number): void {
+    if (weight === 0) return
+    for (const term of termsOf(text)) {
+      const counts = places.get(term) ?? new Map<number, number>()
+      places.set(term, counts.set(number, Math.min(9, (counts.get(number) ?? 0) + weight)))
+    }
+  }
+}
+
+/** Section and weight in one number, sections as steps from the one before. */
+function packed([term, counts]: [string, Map<number, number>]): [string, number[]] {
+  let before = 0
+  const list = [...counts].map(([section, weight]) => {
+    const step = section - before
+    before = section
+    return step * 10 + weight
+  })
+  return [fold(term), list]
+}
+
+function snippetOf(text: string): string {
+  const flat = text.replaceAll(/[`*\s]+/g, ' ').trim()
+  if (flat.length <= SNIPPET_CHARS) return flat
+  return `${flat.slice(0, SNIPPET_CHARS).replace(/\s\S*$/, '')} …`
+}

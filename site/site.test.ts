@@ -1,0 +1,123 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { endpoints } from '../src/api/endpoints.ts'
+import { consoleErrorCodes, errorCodes, errors } from '../src/core/errors.ts'
+import { commonErrors, errorsOf, methodAndPath } from '../src/http/endpoint.ts'
+import type { OpenApi } from '../src/reference/openapi.ts'
+import { search } from '../src/reference/search.ts'
+import { texts as pt } from './errors/pt.ts'
+import { buildSite, type Files } from './site.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const openapi = JSON.parse(readFileSync(join(root, 'openapi.json'), 'utf8')) as OpenApi
+const assets = { script: '/docs/assets/main.js', style: '/docs/assets/style.css' }
+const files = buildSite({ root, openapi, assets })
+const pages = [...files].filter(([, text]) => text.startsWith('<!doctype html>'))
+
+const textOf = (page: string) =>
+  page
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+
+test('every page has one first heading, names each place once, loads nothing from elsewhere and has nothing inline', () => {
+  expect(pages.length).toBeGreaterThan(150)
+  for (const [address, page] of pages) {
+    expect(page.match(/<h1/g), address).toHaveLength(1)
+    const ids = [...page.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id)
+    expect(new Set(ids).size, address).toBe(ids.length)
+    for (const [, target] of page.matchAll(/ (?:src|action|srcset)="([^"]*)"/g))
+      expect(target).toMatch(/^\/(?!\/)/)
+    expect(page, address).not.toMatch(
+      /<style|\sstyle=|\son\w+=|<script(?! src="\/docs\/assets\/main\.js"><\/script>)/,
+    )
+  }
+})
+
+test('every page is also there for programs, and llms.txt has a line for each', () => {
+  const llms = files.get('/llms.txt')!
+  for (const [address] of pages.filter(([one]) => !/(search|404)$/.test(one))) {
+    const markdown = address === '/docs' ? '/docs/index.md' : `${address}.md`
+    expect(files.get(markdown), markdown).toMatch(/^# /)
+    expect(llms).toContain(`(http://127.0.0.1:8080${markdown}): `)
+  }
+})
+
+test.each(endpoints.map((declared) => [declared.route, declared] as const))(
+  'the reference has %s, in three languages',
+  (_, declared) => {
+    const { method, path } = methodAndPath(declared)
+    const id = declared.name.replaceAll('.', '_')
+    const page = files.get(`/docs/api/${declared.name.split('.')[0]}`)!
+    const section = textOf(page.slice(page.indexOf(`aria-labelledby="${id}"`)).split('</section>')[0]!)
+    expect(section).toContain(declared.summary)
+    expect(section).toContain(path)
+    expect(section).toMatch(
+      new RegExp(`curl ${method === 'GET' ? '' : `-X ${method} `}"?http://127\\.0\\.0\\.1:8080/v1/`),
+    )
+    expect(section).toContain('trilho.')
+    expect(section).toContain('urllib.request.urlopen')
+    for (const part of [declared.params, declared.query, declared.body])
+      for (const field of Object.keys(part?.properties ?? {})) expect(section).toContain(field)
+    const own = errorsOf(declared).filter((code) => !commonErrors.includes(code))
+    for (const code of own) expect(section).toContain(code)
+  },
+)
+
+test.each([...errorCodes, ...consoleErrorCodes])('%s has a page in both languages', (code) => {
+  const english = files.get(`/docs/errors/${code}`)!
+  const portuguese = files.get(`/docs/pt/errors/${code}`)!
+  expect(textOf(english)).toContain(errors[code].message)
+  expect(textOf(portuguese)).toContain(pt[code].money.replaceAll('`', ''))
+  expect(english).toContain(`href="/docs/pt/errors/${code}"`)
+  expect(portuguese).toContain('<html lang="pt-BR">')
+})
+
+test.each(['idempotency', 'timeout@sandbox.test', 'quote_expired'])('search finds %s', (word) => {
+  const found = search(JSON.parse(files.get('/docs/search/en.json')!), word)
+  expect(found.length).toBeGreaterThan(0)
+  const first = found[0]!
+  expect(files.get(`${first.address.split('#')[0]}.md`)!.toLowerCase()).toContain(word)
+})
+
+/** The repository with one page more. */
+function siteWith(path: string, text: string): () => Files {
+  const copy = mkdtempSync(join(tmpdir(), 'trilho-site-'))
+  onTestFinished(() => rmSync(copy, { recursive: true, force: true }))
+  for (const [name, content] of Object.entries({
+    'CHANGELOG.md': '# Changelog\n',
+    'docs/quickstart.md': '# Quickstart\n',
+    [path]: text,
+  })) {
+    mkdirSync(dirname(join(copy, name)), { recursive: true })
+    writeFileSync(join(copy, name), content)
+  }
+  symlinkSync(join(root, 'console'), join(copy, 'console'))
+  return () => buildSite({ root: copy, openapi, assets })
+}
+
+test('a link that leads nowhere, a heading that is not there, raw HTML: the build stops and names the place', () => {
+  expect(siteWith('docs/sdk.md', '# SDK\n\n[a](b.md)')).toThrow('docs/sdk.md: the link b.md leads nowhere')
+  expect(siteWith('docs/sdk.md', '# SDK\n\n[a](#nowhere)')).toThrow('/docs/sdk → #nowhere')
+  expect(siteWith('docs/sdk.md', '# SDK\n\n[a](/docs/errors/none)')).toThrow('/docs/sdk → /docs/errors/none')
+  expect(siteWith('docs/sdk.md', '# SDK\n\n<b>a</b>')).toThrow('docs/sdk.md: a page cannot have this: <b>')
+  expect(siteWith('docs/sdk.md', '# SDK\n\n```ts file=none.ts\n```')).toThrow(
+    'there is no file none.ts to show',
+  )
+})
+
+test('the feed of the changelog has what was released', () => {
+  const log = '# Changelog\n\n## Unreleased\n\n- a\n\n## 1.2.0 - 2026-12-01\n\n- b & c\n'
+  const built = siteWith('CHANGELOG.md', log)()
+  const feed = built.get('/docs/changelog.xml')!
+  expect(feed).toContain('<entry><title>1.2.0</title>')
+  expect(feed).toContain('<updated>2026-12-01T00:00:00Z</updated>')
+  expect(feed).toContain('- b &amp; c')
+  expect(feed).not.toContain('Unreleased')
+})

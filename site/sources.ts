@@ -1,0 +1,32 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Language } from './page.ts'
+
+/** A file of the repository that is a page. */
+export type Source = { readonly file: string; readonly address: string; readonly language: Language }
+
+const single = ['docs/quickstart.md', 'docs/sdk.md', 'docs/cli.md']
+const folders = ['docs/guides', 'docs/operate', 'docs/pt']
+
+/** Everything that is written as Markdown and served; decisions, proofs and the specification stay in the repository. */
+export function sourcesIn(root: string): Source[] {
+  const found = [
+    ...single.filter((file) => existsSync(join(root, file))),
+    ...folders.flatMap((folder) => markdownIn(root, folder)),
+  ]
+  return [
+    ...found.map((file): Source => {
+      const address = `/${file.replace(/\.md$/, '')}`
+      return { file, address, language: address.startsWith('/docs/pt/') ? 'pt' : 'en' }
+    }),
+    { file: 'CHANGELOG.md', address: '/docs/changelog', language: 'en' },
+  ]
+}
+
+function markdownIn(root: string, folder: string): string[] {
+  if (!existsSync(join(root, folder))) return []
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
+    .toSorted()
+}

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  browse,
+  looks,
+  openBrowser,
+  themes,
+  type VisitOptions,
+  type Visitor,
+  widths,
+} from '../support/browser.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startTestService()
+})
+afterAll(() => service.stop())
+
+const SANDBOX_KEY = `svc_test_sk_${'a'.repeat(43)}`
+const LIVE_KEY = `svc_live_sk_${'a'.repeat(43)}`
+
+type Reader = Visitor & { open(path: string): Promise<void> }
+
+const read = (options: Partial<VisitOptions>, work: (reader: Reader) => Promise<void>) =>
+  browse({ url: service.url, ...options }, (visitor) =>
+    work({
+      ...visitor,
+      async open(path) {
+        await visitor.page.goto(`${service.url}${path}`)
+        await visitor.page.evaluate('document.fonts.ready.then(() => undefined)')
+      },
+    }),
+  )
+
+const pages = {
+  home: '/docs',
+  quickstart: '/docs/quickstart',
+  guide: '/docs/guides/webhooks',
+  reference: '/docs/api/pix',
+  error: '/docs/errors/insufficient_balance',
+  search: '/docs/search?q=idempotency',
+  portuguese: '/docs/pt/errors/quote_expired',
+}
+
+for (const { theme, place, width } of looks)
+  test(`the docs, ${theme}, ${place}: open to everybody, nothing beside the window`, () =>
+    read({ theme, width }, async ({ open, axe, fits, screenshot, page }) => {
+      for (const [name, path] of Object.entries(pages)) {
+        await open(path)
+        await fits()
+        await axe()
+        await screenshot(`docs-${name}-${theme}-${place}`)
+      }
+      if (place === 'desktop') return
+      await page.getByText('Menu').click()
+      await page.getByRole('navigation', { name: 'Menu' }).getByRole('link', { name: 'Pix' }).waitFor()
+      await fits()
+      await axe()
+    }))
+
+test('search opens with a key, finds while one types, and is walked with the arrows', () =>
+  read({ width: widths.desktop }, async ({ open, page, axe }) => {
+    await open('/docs')
+    const field = page.getByRole('combobox')
+    for (const [word, expected] of [
+      ['idempotency', /idempotency/i],
+      ['timeout@sandbox.test', /sandbox/i],
+      ['quote_expired', /quote_expired/],
+    ] as const) {
+      await page.keyboard.press('/')
+      await field.fill(word)
+      await page.getByRole('option').first().filter({ hasText: expected }).waitFor()
+    }
+    await axe()
+    await page.keyboard.press('ArrowDown')
+    expect(await page.locator('[aria-selected="true"][role="option"]').innerText()).toContain('quote_expired')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/docs\/errors\/quote_expired$/)
+    await page.keyboard.press('/')
+    await field.fill('nothingatall')
+    await page.getByText('Nothing found').waitFor()
+    await page.keyboard.press('Escape')
+    expect(await page.locator('.found').isVisible()).toBe(false)
+  }))
+
+test('a sandbox key fills the samples and stays in the tab; a live key is refused', () =>
+  read({ width: widths.desktop }, async ({ open, page, context }) => {
+    const sent: string[] = []
+    page.on('request', (request) => sent.push(`${request.url()} ${request.postData() ?? ''}`))
+    await open('/docs/api/pix')
+    const field = page.getByLabel('Your sandbox key')
+    const curl = page.locator('[data-language="sh"] code').first()
+    expect(await curl.innerText()).toContain('Bearer $TRILHO_KEY"')
+    await field.fill(LIVE_KEY)
+    await page.getByText('This is a live key').waitFor()
+    expect(await field.inputValue()).toBe('')
+    expect(await curl.innerText()).toContain('$TRILHO_KEY')
+    await field.fill('svc_test_sk_short')
+    await page.getByText('A sandbox key begins with').waitFor()
+    await field.fill(SANDBOX_KEY)
+    expect(await curl.innerText()).toContain(`Bearer ${SANDBOX_KEY}"`)
+    await page.getByRole('tab', { name: 'Python' }).first().click()
+    expect(await page.locator('[data-language="py"] code').first().innerText()).toContain(
+      `"Bearer " + "${SANDBOX_KEY}"`,
+    )
+    await open('/docs/quickstart')
+    expect(await page.getByLabel('Your sandbox key').inputValue()).toBe(SANDBOX_KEY)
+    expect(await page.evaluate<string>('JSON.stringify({ ...localStorage })')).not.toContain('svc_')
+    expect(sent.join()).not.toContain('svc_')
+    const other = await context.newPage()
+    await other.goto(`${service.url}/docs/api/pix`)
+    expect(await other.getByLabel('Your sandbox key').inputValue()).toBe('')
+    await other.close()
+  }))
+
+test('the language of the samples is chosen once, by keyboard too, and what is shown is copied', () =>
+  read({ width: widths.desktop }, async ({ open, page }) => {
+    await open('/docs/api/customers')
+    const tab = (name: string) => page.getByRole('tab', { name }).first()
+    await tab('curl').focus()
+    await page.keyboard.press('ArrowRight')
+    expect(await tab('TypeScript').getAttribute('aria-selected')).toBe('true')
+    await open('/docs/api/quotes')
+    expect(await tab('TypeScript').getAttribute('aria-selected')).toBe('true')
+    const shown = page.locator('[role="tabpanel"]:visible').first()
+    await shown.getByRole('button', { name: 'Copy' }).click()
+    await shown.getByRole('button', { name: 'Copied' }).waitFor()
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toMatch(
+      /^import \{ Trilho \}[\s\S]*trilho\.quotes\.create\(\{/,
+    )
+  }))
+
+test('the theme follows the system until one is chosen, which is remembered', () =>
+  read({ theme: 'dark', width: widths.desktop }, async ({ open, page }) => {
+    const scheme = () => page.evaluate<string>('getComputedStyle(document.documentElement).colorScheme')
+    await open('/docs')
+    expect(await scheme()).toBe(`${themes[0]} ${themes[1]}`)
+    await page.getByRole('button', { name: 'Light or dark' }).click()
+    expect(await scheme()).toBe('light')
+    await open('/docs/errors')
+    expect(await scheme()).toBe('light')
+  }))
+
+test('without a script every sample is shown, and the search asks the server', async () => {
+  const context = await (await openBrowser()).newContext({ javaScriptEnabled: false })
+  try {
+    const page = await context.newPage()
+    await page.goto(`${service.url}/docs/api/customers`)
+    for (const language of ['sh', 'ts', 'py'])
+      expect(await page.locator(`[data-language="${language}"]`).first().isVisible()).toBe(true)
+    expect(await page.getByLabel('Your sandbox key').isVisible()).toBe(false)
+    await page.getByRole('searchbox').fill('quote_expired')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/docs\/search\?q=quote_expired/)
+    expect(await page.locator('.results a').first().innerText()).toBe('quote_expired')
+  } finally {
+    await context.close()
+  }
+})

@@ -1,0 +1,55 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import '../../tools/link-sdk.mjs'
+
+const examples = fileURLToPath(new URL('../../examples/', import.meta.url))
+const killAt = new URL('kill-at.mjs', import.meta.url).href
+
+export type Running = {
+  readonly process: ChildProcess
+  /** How it ended: its exit code, or the signal. */
+  readonly ended: Promise<number | NodeJS.Signals>
+  hasEnded(): boolean
+  printed(): string
+}
+
+/** Starts an example as a person does: with node alone, and these variables. */
+export function start(
+  path: string,
+  options: { args?: readonly string[]; env: Record<string, string>; cwd: string; kill_at?: number },
+): Running {
+  const { args = [], env, cwd, kill_at } = options
+  const killing = kill_at === undefined ? [] : ['--import', killAt]
+  const child = spawn(process.execPath, [...killing, examples + path, ...args], {
+    cwd,
+    env: { PATH: process.env.PATH, ...env, ...(kill_at === undefined ? {} : { KILL_AT: String(kill_at) }) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let text = ''
+  for (const output of [child.stdout, child.stderr])
+    output.on('data', (chunk) => {
+      text += chunk
+    })
+  let over = false
+  const ended = new Promise<number | NodeJS.Signals>((resolve) =>
+    child.once('close', (code, signal) => {
+      over = true
+      resolve(signal ?? code!)
+    }),
+  )
+  return { process: child, ended, hasEnded: () => over, printed: () => text }
+}
+
+export async function stop({ process: child, ended }: Running): Promise<void> {
+  child.kill('SIGKILL')
+  await ended
+}
+
+export async function freePort(): Promise<string> {
+  const listener = createServer()
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
+  const { port } = listener.address() as { port: number }
+  await new Promise((resolve) => listener.close(resolve))
+  return String(port)
+}

@@ -1,0 +1,132 @@
+/**
+ * The order in which the collections call every operation once, and what is called beside that so that each finds a state
+ * in which it works. Bodies are the examples of openapi.json; a step says only where it differs.
+ */
+export type Step = {
+  /** The operation's name, as in `x-name`. */
+  readonly call: string
+  /** Names a further call of an operation, with a title of its own. */
+  readonly as?: { readonly name: string; readonly title: string }
+  readonly body?: Readonly<Record<string, unknown>>
+  readonly query?: Readonly<Record<string, string>>
+  /** Which of an event type, or of another path parameter that is no id. */
+  readonly path?: Readonly<Record<string, string>>
+  /** Of this list, what comes next is about the first. */
+  readonly first?: true
+}
+
+export type Chapter = { readonly title: string; readonly steps: readonly (string | Step)[] }
+
+/** What a reader may change at one place. The document is not the demo's, which exists already. */
+export const variables = { document: '246.813.579-28', run: '1' } as const
+
+/** What the examples of openapi.json have in these places: a second run must be able to say something else. */
+export const replaced: Readonly<Record<string, string>> = {
+  '529.982.247-25': '{{document}}',
+  'user-4711': 'user-4711-{{run}}',
+  'invoice-1042': 'invoice-1042-{{run}}',
+  'withdrawal-77': 'withdrawal-77-{{run}}',
+}
+
+/** A key that stays under way for 15 seconds, so that there is something to end by hand. */
+const slow = { type: 'pix_key', pix_key: 'slow@sandbox.test' }
+
+export const walk: readonly Chapter[] = [
+  { title: 'Your account', steps: ['account.get', 'usage.get'] },
+  {
+    title: 'A customer',
+    steps: [
+      'customers.create',
+      // Also finds the customer when this is not the first run, and the request before was refused.
+      { call: 'customers.list', query: { document: '{{document}}' }, first: true },
+      'customers.get',
+      'customers.update',
+    ],
+  },
+  {
+    title: 'Money in',
+    steps: [
+      { call: 'sandbox.deposits.create', body: { amount: '500000' } },
+      'deposits.list',
+      'deposits.get',
+      'customers.balances',
+    ],
+  },
+  {
+    title: 'Pix payouts',
+    steps: [
+      'pix.keys.get',
+      'pix.payouts.create',
+      'pix.payouts.list',
+      'pix.payouts.get',
+      {
+        call: 'pix.payouts.create',
+        as: { name: 'payout_to_complete', title: 'Create a payout that stays under way, to complete it' },
+        body: { counterparty: slow, idempotency_key: 'to-complete-{{run}}' },
+      },
+      'sandbox.payouts.complete',
+      {
+        call: 'pix.payouts.create',
+        as: {
+          name: 'payout_to_fail',
+          title: 'Create a payout that stays under way, to fail it within 15 seconds',
+        },
+        body: { counterparty: slow, idempotency_key: 'to-fail-{{run}}' },
+      },
+      'sandbox.payouts.fail',
+    ],
+  },
+  {
+    title: 'Conversions',
+    steps: [
+      'prices.list',
+      'sandbox.prices.set',
+      'quotes.create',
+      'quotes.get',
+      'quotes.execute',
+      'quotes.list',
+      'trades.list',
+      'trades.get',
+      { call: 'quotes.create', as: { name: 'quote_to_expire', title: 'Create a quote, to let it expire' } },
+      'sandbox.quotes.expire',
+      'account.fee_payouts',
+    ],
+  },
+  {
+    title: 'On-chain transfers',
+    steps: [
+      'onchain.fees.list',
+      'onchain.transfers.create',
+      'onchain.transfers.list',
+      'onchain.transfers.get',
+      'sandbox.transfers.confirm',
+      {
+        call: 'onchain.transfers.create',
+        as: { name: 'transfer_to_fail', title: 'Create a transfer that stays under way, to fail it' },
+        body: { amount: '25009003', idempotency_key: 'to-revert-{{run}}' },
+      },
+      'sandbox.transfers.fail',
+      'customers.statement',
+    ],
+  },
+  {
+    title: 'Webhooks and events',
+    steps: [
+      'webhook_endpoints.create',
+      'webhook_endpoints.list',
+      'webhook_endpoints.get',
+      'webhook_endpoints.update',
+      'webhook_endpoints.rotate_secret',
+      'webhook_endpoints.test',
+      'webhook_endpoints.deliveries',
+      'webhook_endpoints.delivery',
+      { call: 'sandbox.events.create', path: { kind: 'pix.payout.completed' } },
+      { call: 'events.list', first: true },
+      'events.get',
+      'events.redeliver',
+      'webhook_endpoints.redeliver',
+      'webhook_endpoints.delete',
+    ],
+  },
+  { title: 'Requests', steps: [{ call: 'requests.list', first: true }, 'requests.get'] },
+]
