@@ -6,24 +6,31 @@ import type { ErrorCode, ErrorDetails, ErrorType, Open } from './generated/types
  */
 export type Outcome = 'none' | 'unknown'
 
-type Details<Code extends string> = Code extends keyof ErrorDetails
-  ? ErrorDetails[Code]
-  : Readonly<Record<string, unknown>> | undefined
-
-export type ApiErrorFields<Code extends string> = Pick<
-  ApiError<Code>,
-  'status' | 'type' | 'code' | 'message' | 'param' | 'details' | 'docUrl' | 'requestId' | 'outcome'
-> & { readonly retryAfter: number | undefined }
+type Fields = Pick<
+  ApiError,
+  | 'status'
+  | 'type'
+  | 'code'
+  | 'message'
+  | 'param'
+  | 'details'
+  | 'docUrl'
+  | 'requestId'
+  | 'outcome'
+  | 'retryAfter'
+>
 
 /** The server refused. `code` is what a program looks at; a code of a later version stays the text that it is. */
-export class ApiError<Code extends string = Open<ErrorCode>> extends Error {
+export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: number
+  /** The class of error; decide by it where you do not know the code. */
   readonly type: Open<ErrorType>
-  readonly code: Code
+  readonly code: Open<ErrorCode>
   /** The field at fault, where there is one. */
   readonly param: string | undefined
-  readonly details: Details<Code>
+  /** More about it, where the code has more to say; `is` gives it a type. */
+  readonly details: unknown
   /** The page about this code. */
   readonly docUrl: string | undefined
   /** Names the request in the server's log. */
@@ -32,7 +39,7 @@ export class ApiError<Code extends string = Open<ErrorCode>> extends Error {
   /** Seconds after which it may work, where the server said so. */
   readonly retryAfter: number | undefined
 
-  constructor(fields: ApiErrorFields<Code>) {
+  constructor(fields: Fields) {
     super(fields.message)
     this.status = fields.status
     this.type = fields.type
@@ -46,9 +53,14 @@ export class ApiError<Code extends string = Open<ErrorCode>> extends Error {
   }
 
   /** Whether it is one of these codes; `details` then has the type of that code. */
-  is<Known extends ErrorCode>(...codes: readonly Known[]): this is ApiError<Known> {
+  is<Code extends ErrorCode>(...codes: readonly Code[]): this is ApiErrorOf<Code> {
     return (codes as readonly string[]).includes(this.code)
   }
+}
+
+export type ApiErrorOf<Code extends ErrorCode> = ApiError & {
+  readonly code: Code
+  readonly details: Code extends keyof ErrorDetails ? ErrorDetails[Code] : unknown
 }
 
 /** No response came: refused, cut, or too late. */

@@ -11,7 +11,8 @@ export type Scale = Asset | number
 export function units(text: string, scale: Scale): bigint {
   const decimals = decimalsOf(scale)
   const [, sign, whole, fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
-  if (whole === undefined) throw new RangeError(`${say(text)} is not an amount: write it like '1050.25'.`)
+  if (whole === undefined || typeof text !== 'string')
+    throw new RangeError(`${say(text)} is not an amount: write it like '1050.25'.`)
   if (fraction.length > decimals)
     throw new RangeError(`'${text}' has ${fraction.length} decimals, and ${say(scale)} has ${decimals}.`)
   return BigInt(sign + whole + fraction.padEnd(decimals, '0'))

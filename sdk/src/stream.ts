@@ -76,9 +76,7 @@ async function insist<T>(
     try {
       return await read()
     } catch (error) {
-      const known = error instanceof ApiError || error instanceof ConnectionError
-      const limited = error instanceof ApiError && error.status === 429
-      if (!known || !(limited || isPassing(error))) throw error
+      if (!(error instanceof ApiError || error instanceof ConnectionError) || !isPassing(error)) throw error
       await sleep(waitBefore(attempt, error), signal)
     }
   }

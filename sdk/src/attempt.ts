@@ -1,0 +1,96 @@
+import type { Answer, CallOptions, Repeat } from './call.js'
+import { type ApiError, ConnectionError, type Outcome } from './errors.js'
+import { readResponse } from './response.js'
+import { isUnsent } from './runtime.js'
+import type { Settings } from './settings.js'
+
+export type Sending = {
+  readonly method: string
+  /** With the names of its parameters in braces. */
+  readonly path: string
+  /** The path with its parameters and query. */
+  readonly target: string
+  /** Written once: every attempt sends the same bytes. */
+  readonly body: string | undefined
+  readonly repeat: Repeat
+  /** How long the server was asked to wait before it answers. */
+  readonly waitMs: number
+  readonly options: CallOptions
+}
+
+export type Failure = {
+  readonly error: ApiError | ConnectionError
+  /** It certainly was not acted on, so that even a call that must not happen twice can be sent again. */
+  readonly unheard: boolean
+}
+
+/** Sends it once. `doubt`: an attempt before this one may have done its work. */
+export async function tryOnce(
+  settings: Settings,
+  sending: Sending,
+  doubt: boolean,
+): Promise<Answer<unknown> | Failure> {
+  const { method, body, options } = sending
+  const timeout = options.timeout ?? settings.timeout
+  const headers = headersOf(settings, sending, await settings.key())
+  options.signal?.throwIfAborted()
+  const leaving = new AbortController()
+  const leave = () => leaving.abort(options.signal?.reason)
+  options.signal?.addEventListener('abort', leave, { once: true })
+  const timer = setTimeout(() => leaving.abort(TIMED_OUT), timeout + sending.waitMs)
+  try {
+    const response = await settings.fetch(settings.baseUrl + sending.target, {
+      method,
+      headers,
+      ...(body !== undefined && { body }),
+      redirect: 'manual',
+      signal: leaving.signal,
+    })
+    return await readResponse(response, sending, doubt)
+  } catch (cause) {
+    options.signal?.throwIfAborted()
+    const late = leaving.signal.reason === TIMED_OUT
+    return noResponse(sending, {
+      why: late ? `no response within ${timeout} ms` : reasonOf(cause),
+      cause,
+      doubt,
+    })
+  } finally {
+    clearTimeout(timer)
+    options.signal?.removeEventListener('abort', leave)
+  }
+}
+
+const TIMED_OUT = Symbol('timed out')
+
+function headersOf({ userAgent }: Settings, { body, options }: Sending, key: string): Headers {
+  const headers = new Headers({ accept: 'application/json', 'user-agent': userAgent, ...options.headers })
+  if (body !== undefined) headers.set('content-type', 'application/json')
+  headers.set('authorization', `Bearer ${key}`)
+  return headers
+}
+
+function noResponse(
+  { method, path, repeat }: Sending,
+  { why, cause, doubt }: { why: string; cause: unknown; doubt: boolean },
+): Failure {
+  const unheard = isUnsent(cause)
+  const outcome: Outcome = repeat === 'safe' || (unheard && !doubt) ? 'none' : 'unknown'
+  const advice = outcome === 'none' ? 'Nothing happened.' : `It may have happened: ${ADVICE[repeat]}.`
+  return { error: new ConnectionError(`${method} ${path}: ${why}. ${advice}`, { outcome, cause }), unheard }
+}
+
+const ADVICE: Readonly<Record<Repeat, string>> = {
+  safe: 'to send it again is safe',
+  idempotency_key: 'send it again with the same idempotency_key, which is safe',
+  idempotent: 'to send it again is safe',
+  harmless: 'to send it again is safe',
+  once: 'to send it again is safe, and tells by its refusal that it had',
+  never: 'look whether it has before you send it again',
+}
+
+/** `fetch failed` says nothing; what is behind it does. */
+function reasonOf(error: unknown): string {
+  const { message, cause, code } = error as { message?: string; cause?: unknown; code?: string }
+  return cause instanceof Error ? reasonOf(cause) : message || code || String(error)
+}
