@@ -152,10 +152,10 @@ test('every setting that is named is in .env.example', () => {
   )
   // Read by single commands or by tests, or set by the reader for the examples; assets in the options of a command.
   const others = new Set([
-    ...['OPERATOR_PASSWORD', 'TRILHO_KEY', 'CRASH_AT', 'KEY', 'CUSTOMER', 'BODY'],
+    ...['OPERATOR_PASSWORD', 'TRILHO_KEY', 'TRILHO_URL', 'TRILHO_WEBHOOK_SECRET', 'CRASH_AT', 'CUSTOMER'],
     ...['OPERATOR_CODE', 'XDG_CONFIG_HOME', 'NO_COLOR'],
     ...['USDT', 'BTC'],
-    ...['PAYOUT', 'WEBHOOK_SECRET'],
+    ...['BODY', 'FIRST', 'AGAIN', 'CURSOR'],
   ])
   const guides = documents.filter((document) => !nameOf(document).startsWith('test/'))
   const named = guides.flatMap((document) => {

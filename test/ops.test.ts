@@ -88,7 +88,7 @@ describe('the alert rules', () => {
   })
 
   test('have a severity, a summary, and a part of the guide that says what to do', () => {
-    const guide = read('docs/guides/operations/recovery.md')
+    const guide = read('docs/operate/incidents.md')
     const anchors = [...guide.matchAll(/^#{2,4} (.+)$/gm)].map(([, heading]) =>
       heading!
         .toLowerCase()
@@ -101,7 +101,7 @@ describe('the alert rules', () => {
       expect(['critical', 'warning'], alert).toContain(labels.severity)
       expect(annotations.summary.length, alert).toBeGreaterThan(10)
       const [file, anchor] = annotations.runbook.split('#')
-      expect(file).toBe('docs/guides/operations/recovery.md')
+      expect(file).toBe('docs/operate/incidents.md')
       expect(anchors, alert).toContain(anchor)
     }
   })
@@ -117,7 +117,7 @@ describe('the alert rules', () => {
 })
 
 test('every metric of the service is in the guide', async () => {
-  const guide = read('docs/guides/operations/running.md')
+  const guide = read('docs/operate/monitoring.md')
   const own = [...(await scrape()).matchAll(/^# TYPE (trilho_\S+)/gm)].map(([, name]) => name!)
   expect(own.length).toBeGreaterThan(20)
   expect(own.filter((name) => !guide.includes(`\`${name}\``))).toEqual([])

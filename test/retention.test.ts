@@ -18,7 +18,7 @@ import { someCpf, startTestService, type TestService } from './support/service.t
 import { size } from './support/size.ts'
 import { until } from './support/wait.ts'
 
-/** What is kept and for how long: docs/guides/operations/running.md. */
+/** What is kept and for how long: docs/operate/retention.md. */
 let service: TestService
 let api: Api
 let customer_id: string
@@ -458,7 +458,7 @@ test('an idle server adds no row to any table, and writes next to nothing', asyn
 
 test('every table is in the guide, with how it is bounded', async () => {
   const { readFile } = await import('node:fs/promises')
-  const guide = await readFile(new URL('../docs/guides/operations/running.md', import.meta.url), 'utf8')
+  const guide = await readFile(new URL('../docs/operate/retention.md', import.meta.url), 'utf8')
   const [, section = ''] = guide.split('## What is kept, and for how long\n')
   const table = section.split(/^## /m)[0]!
   const database = await createDatabase()

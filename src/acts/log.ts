@@ -114,7 +114,7 @@ function freeHead({ place }: Pen, head: HeldHead | undefined): HeldHead {
     : head.taken && `has a line ${head.seq + 1n} that the service did not write`
   if (!head || wrong)
     throw new Error(
-      `The log of ${place} ${wrong}, so nothing was done. See: trilho log verify, and docs/guides/operations/recovery.md`,
+      `The log of ${place} ${wrong}, so nothing was done. See: trilho log verify, and docs/operate/incidents.md`,
     )
   return head
 }

@@ -326,8 +326,8 @@ describe('contract §17.13', () => {
   })
 })
 
-test('with exactly two operators, one of them lost, what recovery.md tells the owner of the database works', async () => {
-  const guide = readFileSync(new URL('../../docs/guides/operations/recovery.md', import.meta.url), 'utf8')
+test('with exactly two operators, one of them lost, what incidents.md tells the owner of the database works', async () => {
+  const guide = readFileSync(new URL('../../docs/operate/incidents.md', import.meta.url), 'utf8')
   const [lower, remove] = [
     ...guide.split('## A password or a device')[1]!.matchAll(/```sql\n(.*?)```/gs),
   ].map(([, sql]) => sql!)

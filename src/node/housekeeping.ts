@@ -23,7 +23,7 @@ import { type Role, runsWorkers } from './role.ts'
 
 /**
  * Everything that a node does now and then without being asked, and how often. What it forgets is old and owed to nobody;
- * how long each table keeps its rows is told in docs/guides/operations/running.md, "What is kept, and for how long".
+ * how long each table keeps its rows is told in docs/operate/retention.md, "What is kept, and for how long".
  *
  * What runs all the time is elsewhere, each beside what it serves: payouts (pix/worker.ts), transfers
  * (onchain/worker.ts), the treasury's sums (treasury/treasury.ts), events and webhooks (webhooks/worker.ts), last uses

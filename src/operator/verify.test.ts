@@ -476,7 +476,7 @@ test('an act that finds its place taken says so, beside the door and through it'
     unblock(),
     act(hands.office, bea, { name: 'approve', details: { proposal_id } }),
   ])
-  // As docs/guides/operations/recovery.md says.
+  // As docs/operate/incidents.md says.
   await sql('DELETE FROM live.acts WHERE seq > (SELECT seq FROM live.acts_head)')
   await unblock()
   const after = await broken('production')
