@@ -22,7 +22,7 @@ export function openLinks(root: string, addresses: Addresses) {
     const address = addresses.get(file)
     if (address !== undefined) return { href: anchor === undefined ? address : `${address}#${anchor}` }
     if (file.startsWith('..') || !existsSync(join(root, file)))
-      throw new Error(`${from}: the link ${href} leads nowhere`)
+      throw new Error(`the link ${href} leads nowhere`)
     const what = statSync(join(root, file)).isDirectory() ? 'folder' : 'file'
     return { repository: `The ${what} ${file} of the repository` }
   }

@@ -20,7 +20,7 @@ export type Rendered = {
 
 /** A page out of its Markdown. Raw HTML is refused: what is not of the site's own making is not shown. */
 export function render(markdown: string, resolve: (href: string) => Target): Rendered {
-  const [first, ...rest] = marked.lexer(markdown).filter(({ type }) => type !== 'space')
+  const [first, ...rest] = marked.lexer(markdown).filter(isShown)
   assert(first?.type === 'heading' && first.depth === 1, 'a page begins with its title: # Title')
   const title = plain(first.tokens ?? [])
   const lede = rest[0]?.type === 'paragraph' ? (rest[0] as Tokens.Paragraph) : undefined
@@ -39,6 +39,10 @@ export function render(markdown: string, resolve: (href: string) => Target): Ren
     ),
   }
 }
+
+/** A comment of its own is for whoever edits the file. */
+const isShown = ({ type, raw }: Token) =>
+  type !== 'space' && !(type === 'html' && /^<!--(?:(?!-->)[\s\S])*-->\s*$/.test(raw))
 
 function outlineOf(tokens: readonly Token[]): { ids: Map<Token, string>; headings: Heading[] } {
   const slug = openSlugs()
