@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import type { CliCommand } from '../src/cli/command.ts'
+import { commands as declared } from '../src/cli/commands/all.ts'
+import { help as helpOf } from '../src/cli/help.ts'
 
 /** What the documents name must exist: files and their headings, scripts, commands with their options, settings. */
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -62,17 +62,7 @@ function anchorsOf(path: string): Set<string> {
 }
 
 /** The list of commands as a person gets it. */
-const help = execFileSync(process.execPath, ['--import', 'tsx', 'src/cli/trilho.ts', 'help'], {
-  cwd: root,
-  encoding: 'utf8',
-})
-
-/** The same commands with their options, as the files beside it declare them. */
-const files = readdirSync(join(root, 'src/cli')).filter((name) => /^(?!trilho)[a-z-]+\.ts$/.test(name))
-const modules = await Promise.all(files.map((name) => import(join(root, 'src/cli', name))))
-const declared = modules.flatMap((module) =>
-  Object.values(module).filter(Array.isArray).flat(),
-) as CliCommand[]
+const help = helpOf(declared)
 
 test('there are documents to check', () => {
   const names = documents.map(nameOf)

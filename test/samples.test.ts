@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { blockCustomer } from '../src/customers/customers.ts'
-import { eventTypes, TEST_TYPE } from '../src/events/events.ts'
+import { eventTypes, TEST_TYPE } from '../src/events/types.ts'
 import { createKey, revokeKey, rotateKey } from '../src/keys/keys.ts'
 import type { Api } from './support/api.ts'
 import { document, misfit } from './support/fuzz/document.ts'

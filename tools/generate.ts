@@ -1,12 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { stringify } from 'yaml'
 import { endpoints } from '../src/api/endpoints.ts'
+import { commands } from '../src/cli/commands/all.ts'
 import { buildConsoleDocument } from '../src/console-api/document.ts'
 import { consoleEndpoints } from '../src/console-api/endpoints.ts'
 import { renderEnvExample } from '../src/node/config.ts'
 import { version } from '../src/node/version.ts'
 import { buildOpenApi } from '../src/reference/openapi.ts'
 import { eventSamples } from '../src/sandbox/samples.ts'
+import { renderCliPage } from './cli-page.ts'
 import { buildCollection } from './collection.ts'
 import { renderConsoleTypes } from './console-types.ts'
 import { renderHttpFile } from './http-file.ts'
@@ -37,6 +39,7 @@ const files: readonly Generated[] = [
   { path: 'console/api.json', content: json(consoleDocument) },
   { path: 'console/src/api/types.ts', content: renderConsoleTypes(consoleDocument) },
   { path: '.env.example', content: renderEnvExample() },
+  { path: 'docs/cli.md', content: renderCliPage(commands) },
 ]
 
 const locate = (path: string) => new URL(`../${path}`, import.meta.url)

@@ -1,20 +1,34 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-
-/** Questions go to standard error: standard output holds nothing but what the command answers. */
-export const isTerminal = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true
+import { Interrupted } from './exit.ts'
+import type { Io } from './io.ts'
 
 /** Empty when the terminal is closed instead. What is typed to a hidden question is not shown. */
-export async function ask(question: string, { hidden = false } = {}): Promise<string> {
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const output = hidden ? nowhere : process.stderr
-  const terminal = createInterface({ input: process.stdin, output, terminal: true, historySize: 0 })
-  if (hidden) process.stderr.write(question)
+export async function ask({ stdin, stderr }: Io, question: string, { hidden = false } = {}): Promise<string> {
+  const output = new Writable({
+    write(chunk, _encoding, done) {
+      if (!hidden) stderr.write(String(chunk))
+      done()
+    },
+  })
+  const terminal = createInterface({ input: stdin, output, terminal: true, historySize: 0 })
+  if (hidden) stderr.write(question)
+  let interrupted = false
+  terminal.once('SIGINT', () => {
+    interrupted = true
+    terminal.close()
+  })
   const answer = await Promise.race([
     terminal.question(question).catch(() => ''),
-    new Promise<string>((resolve) => terminal.once('close', () => resolve(''))),
+    // An answer that came just before the end still counts.
+    new Promise<string>((resolve) => terminal.once('close', () => setImmediate(resolve, ''))),
   ])
   terminal.close()
-  if (hidden || answer === '') process.stderr.write('\n')
+  if (hidden || answer === '') stderr.write('\n')
+  if (interrupted) throw new Interrupted()
   return answer.trim()
 }
+
+/** Whoever closes the terminal instead of answering has not said yes. */
+export const agrees = async (io: Io, question: string): Promise<boolean> =>
+  (await ask(io, `${question} Type yes: `)).toLowerCase() === 'yes'

@@ -1,23 +1,38 @@
-import type { ParseArgsConfig } from 'node:util'
 import { type Environment, environments } from '../core/environment.ts'
 import type { Config } from '../node/config.ts'
 import type { Office } from '../operator/office.ts'
 import type { Shared } from '../partners/partners.ts'
 import type { World, Worlds } from '../world.ts'
+import type { Io } from './io.ts'
 
-/** A command of `trilho`, declared as data: what it is called, what it takes, what it does. */
+/**
+ * A command of `trilho`, declared as data: what it is called, what it takes, who may run it. The parser, the help, completion
+ * and docs/cli.md come from it. What it does is loaded when it runs, so that the table stays light.
+ */
 export type CliCommand = {
   /** As typed: "keys create". */
   readonly name: string
-  /** Positional arguments, for the usage line: "KEY". */
+  /** Positional arguments, for the usage line: "KEY". Those in brackets may be left out. */
   readonly takes?: string
   readonly about: string
+  readonly who: Who
   readonly options?: Readonly<Record<string, CliOption>>
+  /** Whole lines, as somebody would type them. */
+  readonly examples: readonly string[]
+  /** What it reads from the environment, beyond what everything of its kind does (see `variablesOf`). */
+  readonly variables?: Readonly<Record<string, string>>
+  /** Speaks to no service and no database: takes nothing of what others of its kind take. */
+  readonly alone?: true
+  /** Starts what stands behind `--`. */
+  readonly takes_program?: true
 } & (
   | { readonly run: (input: Input) => Promise<Output> }
   /** Needs the database: the server's own while it runs, or one that is started for the moment. */
   | { readonly runWith: (input: Input, reach: Reach) => Promise<Output> }
 )
+
+/** Whoever has an API key, an operator who is signed in, or whoever runs the service on this machine. */
+export type Who = 'key' | 'operator' | 'machine'
 
 export type CliOption = {
   readonly type: 'string' | 'boolean'
@@ -29,7 +44,12 @@ export type CliOption = {
 }
 
 export type Input = {
+  readonly io: Io
+  /** The settings of the service, read when they are asked for: what has an API key needs none of them. */
   readonly config: Config
+  readonly format: Format
+  /** What stood behind `--`. */
+  readonly program: readonly string[]
   readonly positionals: readonly string[]
   readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>
 }
@@ -42,15 +62,19 @@ export type Reach = {
   readonly office: Office
 }
 
-/** `json` is what --json prints; `text` is for people. */
+/** `json` is what --json prints; `text` is for people. What printed by itself only says how it ended. */
 export type Output =
   | { readonly json: unknown; readonly text: string; readonly exit_code?: number }
+  | { readonly exit_code: number; readonly json?: never; readonly text?: never }
   | undefined
 
-export type ParseOptions = NonNullable<ParseArgsConfig['options']>
+export type Format = 'table' | 'json' | 'jsonl'
 
 /** A mistake in how a command was typed: shown with its usage. */
 export class UsageError extends Error {}
+
+/** Nobody is signed in, or whoever is may not. */
+export class NotAllowed extends Error {}
 
 export function argument(input: Input, index: number, name: string): string {
   return input.positionals[index] ?? usage(`${name} is missing.`)

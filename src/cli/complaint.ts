@@ -1,82 +1,59 @@
-import { describeError, messageOf } from '../core/error-report.ts'
 import { Refusal } from '../core/errors.ts'
-import { DataDirBusy } from '../db/embedded/folder.ts'
-import { isUnreachable } from '../db/failure.ts'
-import { MigrationBlocked } from '../db/migrate.ts'
-import { PoolerInTheWay } from '../db/server-state.ts'
-import { UntrustedServer } from '../db/tls.ts'
-import { ConfigError } from '../node/config.ts'
-import { WrongSecretKey } from '../secrets/check.ts'
-import { type CliCommand, UsageError } from './command.ts'
+import { type CliCommand, NotAllowed, UsageError } from './command.ts'
+import { exit, Interrupted } from './exit.ts'
 import { usageOf } from './help.ts'
-import { RemoteRefusal } from './remote.ts'
 
 /** What went wrong with a command: the mistake and the way out, no stack, unless nobody foresaw it. */
 export type Complaint = {
   readonly code: string
   readonly message: string
-  /** For a person, behind the message. */
-  readonly usage?: string
+  readonly exit: number
+  /** For a person, in front of the message and behind it. */
+  readonly before?: string
+  readonly behind?: string
   /** For a program, beside the message. */
   readonly more?: Readonly<Record<string, unknown>>
 }
 
-export function complaintOf(error: unknown, command: CliCommand): Complaint {
-  if (error instanceof UsageError) return { code: 'usage', message: error.message, usage: usageOf(command) }
-  if (error instanceof Refusal) {
-    const { code, message, param, details } = error
-    return { code, message, more: { ...(param ? { param } : {}), ...(details ? { details } : {}) } }
+/** What knows the SDK's errors, or the database's, is loaded only where such an error can come from. */
+export async function complaintOf(error: unknown, command: CliCommand): Promise<Complaint> {
+  if (error instanceof UsageError) return typedWrong(error.message, usageOf(command))
+  if (error instanceof Interrupted)
+    return { code: 'interrupted', message: 'Interrupted; nothing was done.', exit: exit.interrupted }
+  if (error instanceof NotAllowed)
+    return { code: 'not_allowed', message: error.message, exit: exit.not_allowed }
+  if (error instanceof Refusal) return complaintOfRefusal(error)
+  const { complaintOf } =
+    command.who === 'key' ? await import('./api/complaint.ts') : await import('./service-complaint.ts')
+  return complaintOf(error)
+}
+
+export const typedWrong = (message: string, usage?: string): Complaint => ({
+  code: 'usage',
+  message,
+  exit: exit.typed_wrong,
+  ...(usage === undefined ? {} : { behind: `\n${usage}` }),
+})
+
+/** From the service's own rules, which operators' commands call without HTTP between. */
+function complaintOfRefusal({ code, status, message, param, details }: Refusal): Complaint {
+  return {
+    code,
+    message,
+    exit: exitOfStatus(status),
+    more: { ...(param ? { param } : {}), ...(details ? { details } : {}) },
   }
-  if (error instanceof ConfigError)
-    return { code: 'configuration', message: error.message.trimEnd(), more: { mistakes: error.mistakes } }
-  const known = foreseen.find(([kind]) => error instanceof kind)
-  if (known) return { code: known[1], message: (error as Error).message }
-  return complaintByCode(error as CodedError)
 }
 
-/** Errors whose message is meant for whoever reads it. */
-const foreseen: readonly (readonly [kind: abstract new (...args: never[]) => Error, code: string])[] = [
-  [RemoteRefusal, 'api_error'],
-  [DataDirBusy, 'data_dir_busy'],
-  [MigrationBlocked, 'migration_blocked'],
-  [PoolerInTheWay, 'pooler_in_the_way'],
-  [UntrustedServer, 'untrusted_server'],
-  [WrongSecretKey, 'wrong_secret_key'],
-]
-
-const NOT_SET_UP = 'The database is not set up yet. Run: trilho migrate'
-/** A server does not say which it is. */
-const NO_LOGIN =
-  'The database is not set up yet, or it was with another SECRET_KEY than this one. Run: trilho migrate'
-
-type CodedError = Error & { readonly code?: string; readonly [name: string]: unknown }
-
-function complaintByCode(error: CodedError): Complaint {
-  const { code } = error
-  const message = messageOf(error)
-  if (code === '28000' || code === '42P01' || code === '3F000')
-    return { code: 'database_not_set_up', message: NOT_SET_UP }
-  if (isLoginRefused(error)) return { code: 'database_not_set_up', message: NO_LOGIN }
-  if (isUnreachable(error))
-    return { code: 'database_unreachable', message: `The database cannot be reached: ${message || code}` }
-  const ofPort = code === 'EACCES' && !('port' in error) ? undefined : portMistakes[code ?? '']
-  if (ofPort) return { code: 'cannot_listen', message: ofPort }
-  const plain = error instanceof Error && error.constructor === Error && code === undefined
-  return plain ? { code: 'failed', message } : { code: 'unforeseen', message: describeError(error) }
+export function exitOfStatus(status: number): number {
+  if (status === 401 || status === 403) return exit.not_allowed
+  return status === 429 || status === 503 ? exit.later : exit.refused
 }
 
-const portMistakes: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'The port is taken by another program. Set PORT to a free one, or stop the other program.',
-  EADDRNOTAVAIL: 'HOST is not an address of this machine. Set it to one, or to 0.0.0.0 for all of them.',
-  EACCES: 'PORT may not be used without special rights. Set it to one above 1023.',
-}
-
-export const isLoginRefused = (error: unknown): boolean =>
-  (error as { code?: string }).code === '28P01' &&
-  /_(live|sandbox|shared)\b/.test(messageOf(error as Error & { readonly [name: string]: unknown }))
-
-/** With --json errors are JSON too. */
-export function renderComplaint({ code, message, usage, more }: Complaint, json: boolean): string {
-  if (json) return `${JSON.stringify({ error: { code, message, ...more } })}\n`
-  return usage === undefined ? `${message}\n` : `${message}\n\n${usage}`
+/** With --json as the API says it. */
+export function renderComplaint(complaint: Complaint, json: boolean): string {
+  const { code, message, before = '', behind = '', more } = complaint
+  return json
+    ? `${JSON.stringify({ error: { code, message, ...more } })}\n`
+    : `${before}${message}\n${behind}`
 }

@@ -1,38 +1,59 @@
 import { version } from '../node/version.ts'
-import type { CliCommand } from './command.ts'
+import type { CliCommand, Who } from './command.ts'
+import { optionsOf, variablesOf, whoMay } from './shared-options.ts'
+
+const groups: Readonly<Record<Who, string>> = {
+  key: 'With an API key',
+  operator: 'For operators, signed in',
+  machine: 'For whoever runs the service',
+}
+
+const MORE =
+  'Each takes --output table|json|jsonl, --json, and --help, which shows its options and examples.\n'
 
 /** Every command in a line. */
 export function help(commands: readonly CliCommand[]): string {
-  return `trilho ${version}\n\n${listOf(commands)}\nEach takes --json, and --help for its options.\n`
+  const width = widthOf(commands)
+  const parts = Object.entries(groups).map(([who, title]) => {
+    const own = commands.filter((command) => command.who === who)
+    return `${title}:\n${listOf(own, width)}`
+  })
+  return `trilho ${version}\n\n${parts.join('\n')}\n${MORE}`
 }
 
-/** The commands that begin with a word, such as `keys`; undefined when there are none. */
-export function helpOfGroup(word: string, commands: readonly CliCommand[]): string | undefined {
-  const group = commands.filter(({ name }) => name.startsWith(`${word} `))
-  if (group.length === 0) return undefined
-  return `trilho ${word} …\n\n${listOf(group)}\nEach takes --json, and --help for its options.\n`
+/** The commands that begin with a word, such as `keys`. */
+export function helpOfNoun(noun: string, commands: readonly CliCommand[]): string {
+  const own = commands.filter(({ name }) => name.startsWith(`${noun} `))
+  return `trilho ${noun} …\n\n${listOf(own, widthOf(own))}\n${MORE}`
 }
 
 export function usageOf(command: CliCommand): string {
-  const options = Object.entries(command.options ?? {}).map(([name, { value, about, required }]) => ({
-    head: `--${name}${value ? ` ${value}` : ''}`,
-    about: required ? `${about} (required)` : about,
+  const options = Object.entries(optionsOf(command)).map(([name, option]) => ({
+    head: optionHead(name, option),
+    about: option.required ? `${option.about} (required)` : option.about,
   }))
-  const all = [
-    ...options,
-    {
-      head: '--as EMAIL',
-      about: 'Who acts; the password is read from OPERATOR_PASSWORD, a code from OPERATOR_CODE',
-    },
-    { head: '--json', about: 'Print JSON' },
-  ]
-  const width = Math.max(...all.map(({ head }) => head.length))
-  return `trilho ${headOf(command)}\n${command.about}\n\n${all.map(({ head, about }) => `  ${head.padEnd(width)}  ${about}\n`).join('')}`
+  const variables = Object.entries(variablesOf(command)).map(([head, about]) => ({ head, about }))
+  const width = Math.max(...[...options, ...variables].map(({ head }) => head.length))
+  const lines = (rows: { head: string; about: string }[]) =>
+    rows.map(({ head, about }) => `  ${head.padEnd(width)}  ${about}\n`).join('')
+  const examples = command.examples.map((line) => `  ${line}\n`).join('')
+  return [
+    `trilho ${headOf(command)}\n${command.about}\n`,
+    lines(options),
+    `Examples:\n${examples}`,
+    ...(variables.length > 0 ? [`Variables:\n${lines(variables)}`] : []),
+    `Who: ${whoMay[command.who]}\n`,
+  ].join('\n')
 }
 
-function listOf(commands: readonly CliCommand[]): string {
-  const width = Math.max(...commands.map((command) => headOf(command).length))
-  return commands.map((command) => `  ${headOf(command).padEnd(width)}  ${command.about}\n`).join('')
-}
+export const optionHead = (name: string, { value }: { readonly value?: string }): string =>
+  `--${name}${value ? ` ${value}` : ''}`
 
-const headOf = ({ name, takes }: CliCommand) => (takes ? `${name} ${takes}` : name)
+export const headOf = ({ name, takes, takes_program }: CliCommand): string =>
+  [name, takes, takes_program ? '[-- COMMAND …]' : undefined].filter(Boolean).join(' ')
+
+const widthOf = (commands: readonly CliCommand[]) =>
+  Math.max(...commands.map((command) => headOf(command).length))
+
+const listOf = (commands: readonly CliCommand[], width: number): string =>
+  commands.map((command) => `  ${headOf(command).padEnd(width)}  ${command.about}\n`).join('')

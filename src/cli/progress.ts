@@ -1,20 +1,19 @@
 import type { OnProgress } from '../core/progress.ts'
+import type { Io } from './io.ts'
 
 const EVERY_MS = 100
 
-/** Shows how far long work has come: in one line on a terminal's stderr, which is gone at the end. Elsewhere nothing. */
-export async function watched<T>(work: (onProgress: OnProgress) => Promise<T>): Promise<T> {
-  const { stderr } = process
-  if (!stderr.isTTY) return work(() => {})
+/** Shows how far long work has come, a few times a second; at the end the line is gone. */
+export async function watched<T>(io: Io, work: (onProgress: OnProgress) => Promise<T>): Promise<T> {
   let shown_at = 0
   try {
     return await work(({ what, done, of }) => {
       const now = performance.now()
       if (now - shown_at < EVERY_MS && done !== of) return
       shown_at = now
-      stderr.write(`\r\x1b[K${what} ${done} of ${of}`)
+      io.progress(`${what} ${done} of ${of}`)
     })
   } finally {
-    stderr.write('\r\x1b[K')
+    io.progress('')
   }
 }

@@ -4,7 +4,8 @@ import { link, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createSealer, type Sealer } from '../core/seal.ts'
 import { syncFolder } from './embedded/files.ts'
-import { runningEmbedded, startEmbedded } from './embedded/start.ts'
+import { runningEmbedded } from './embedded/running.ts'
+import { startEmbedded } from './embedded/start.ts'
 import { openSeats, type Seats } from './seat.ts'
 
 /** The database this process works with, and what to do with it at the end. */

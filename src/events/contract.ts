@@ -3,8 +3,8 @@ import type { Environment } from '../core/environment.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { CURSOR_PATTERN, Fields, Id, Page, pageQuery, Timestamp, timeQuery } from '../http/schema.ts'
 import { waitQuery } from '../http/wait.ts'
-import { eventTypes, TEST_TYPE } from './events.ts'
 import type { StoredEvent } from './store.ts'
+import { eventTypes, TEST_TYPE } from './types.ts'
 
 /** Open in answers, as every enumeration there: more kinds are to come, and whoever reads them must let those pass. */
 const Type = T.Enum([...eventTypes, TEST_TYPE], {

@@ -8,7 +8,7 @@ import { money } from '../core/money.ts'
 import { allowThirdParties, blockCustomer } from '../customers/customers.ts'
 import { createKey, revokeKey, rotateKey } from '../keys/keys.ts'
 import { payFees } from '../treasury/fee-payouts.ts'
-import { eventTypes, TEST_TYPE } from './events.ts'
+import { eventTypes, TEST_TYPE } from './types.ts'
 
 let service: TestService
 beforeAll(async () => {

@@ -59,7 +59,7 @@ export async function showDemo(
 ): Promise<void> {
   if (to.secrets === 'print') return to.print(renderDemo(demo, to.url, demo))
   const file = demoFile(to.data_dir)
-  const kept = await keepSecrets(demo, file).then(
+  const kept = await keepSecrets(demo, to.url, file).then(
     () => true,
     (error: Error) => to.print(`\n  The demo's key cannot be kept: ${error.message}\n`),
   )
@@ -68,44 +68,59 @@ export async function showDemo(
 
 export const demoFile = (data_dir: string): string => join(data_dir, 'demo.env')
 
-/** For a shell to read, under the names that the guides use; for its owner only. */
-async function keepSecrets(demo: Demo, file: string): Promise<void> {
-  const values = {
-    KEY: demo.key,
-    CUSTOMER: demo.customer.id,
-    PARTNER: demo.partner_id,
-    OWNER: demo.email,
-    PASSWORD: demo.password,
-  }
+/** The variables that the guides, the SDK and the command line go by. */
+const variablesOf = (demo: Demo, url: string) => ({
+  TRILHO_URL: url,
+  TRILHO_KEY: demo.key,
+  CUSTOMER: demo.customer.id,
+})
+
+const exported = (values: Readonly<Record<string, string>>): string =>
+  Object.entries(values)
+    .map(([name, value]) => `export ${name}=${value}\n`)
+    .join('')
+
+/** For a shell to read; for its owner only. */
+async function keepSecrets(demo: Demo, url: string, file: string): Promise<void> {
+  const rest = { PARTNER: demo.partner_id, OWNER: demo.email, PASSWORD: demo.password }
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  await writePrivately(
-    file,
-    Object.entries(values)
-      .map(([name, value]) => `${name}=${value}\n`)
-      .join(''),
-  )
+  await writePrivately(file, exported({ ...variablesOf(demo, url), ...rest }))
 }
 
 type Shown = { readonly key: string; readonly password: string } | { readonly file: string | undefined }
 
 function renderDemo(demo: Demo, url: string, shown: Shown): string {
   const open = 'key' in shown
-  const elsewhere = !open && shown.file ? `in ${shown.file}` : 'make one: npx trilho keys create'
   const said = open
     ? 'The key and the password are shown this once.'
     : 'The key and the password are not printed, for this may be a log.'
-  const read = !open && shown.file ? `    . ${shown.file}\n` : ''
+  const password = open
+    ? shown.password
+    : shown.file
+      ? `in ${shown.file}`
+      : 'reset it: npx trilho users reset-password'
   return `
   A demo was made for you. ${said}
 
     partner         ${demo.partner_id}
-    console owner   ${demo.email}   ${open ? shown.password : shown.file ? elsewhere : 'reset it: npx trilho users reset-password'}
-    sandbox key     ${open ? shown.key : elsewhere}
+    console owner   ${demo.email}   ${password}
     customer        ${demo.customer.id}   ${demo.customer.name}, ${balances.map(formatMoney).join(', ')}
 
-  Try it:
+  Paste this into another terminal:
 
-${read}    curl ${url}/v1/customers/${demo.customer.id}/balances -H "Authorization: Bearer ${open ? shown.key : '$KEY'}"
+${pasted(demo, url, shown)}
+  Then try it:
+
+npx trilho customers balances $CUSTOMER
+curl "$TRILHO_URL/v1/customers/$CUSTOMER/balances" -H "Authorization: Bearer $TRILHO_KEY"
 
 `
+}
+
+/** What cannot be kept is not printed either: then a new key is made. */
+function pasted(demo: Demo, url: string, shown: Shown): string {
+  if ('key' in shown) return exported(variablesOf(demo, url))
+  if (shown.file) return `. ${shown.file}\n`
+  const { TRILHO_URL, CUSTOMER } = variablesOf(demo, url)
+  return exported({ TRILHO_URL, TRILHO_KEY: '… # make one: npx trilho keys create', CUSTOMER })
 }

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 import type { IdKind } from '../core/ids.ts'
-import { type EventType, eventTypes, sequenceOf, TEST_TYPE } from '../events/events.ts'
+import { type EventType, eventTypes, sequenceOf, TEST_TYPE } from '../events/types.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { ApiKeyObject } from '../keys/contract.ts'
 import { FeePayoutObject } from '../partners/contract.ts'

@@ -1,7 +1,7 @@
 import type { GoOn } from '../db/chore.ts'
 import type { Db } from '../db/pool.ts'
-import { TEST_TYPE } from '../events/events.ts'
 import { eventFields, type StoredEvent } from '../events/store.ts'
+import { TEST_TYPE } from '../events/types.ts'
 import type { WebhookEndpoint } from './store.ts'
 
 export type Dispatched = {

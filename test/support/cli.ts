@@ -3,7 +3,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Printed, runInHost } from './cli-hosts.ts'
+import { Readable } from 'node:stream'
+import { openIo } from '../../src/cli/io.ts'
+import { main } from '../../src/cli/main.ts'
 import { compiledCli } from './compiled.ts'
 import { until } from './wait.ts'
 
@@ -20,6 +22,7 @@ export type Started = {
   readonly ended: Promise<Ran>
   /** What it has printed until now. */
   out(): string
+  err(): string
 }
 
 const envOf = (env: Record<string, string>) => ({ PATH: process.env.PATH, HOME: process.env.HOME, ...env })
@@ -41,23 +44,51 @@ export async function startCli(args: readonly string[], env: Record<string, stri
   const ended = new Promise<Ran>((resolve) =>
     child.once('close', (code, signal) => resolve(ranOf(args, { code, signal, out, err }))),
   )
-  return { process: child, ended, out: () => out }
+  return { process: child, ended, out: () => out, err: () => err }
 }
 
-/** Runs `trilho …` to its end, where it can be in a process that others ran in before. */
-export async function runCli(args: readonly string[], env: Record<string, string>): Promise<Ran> {
+/** Runs `trilho …` to its end: in this process, but where a process of its own is the point. */
+export async function runCli(
+  args: readonly string[],
+  env: Record<string, string>,
+  typed: Typed = {},
+): Promise<Ran> {
   if (needsProcess(args, env)) return (await startCli(args, env)).ended
-  return ranOf(args, { ...(await runInHost(await compiledCli(), args, envOf(env))), signal: null })
+  const printed = { out: '', err: '' }
+  const code = await main(args, ioOf(env, printed, typed))
+  return ranOf(args, { ...printed, code, signal: null })
+}
+
+export type Typed = {
+  /** What comes in on standard input. */
+  readonly input?: string
+  readonly terminal?: boolean
+  readonly signal?: AbortSignal
+}
+
+/** What a command gets in place of the process's own: nothing but what is given. */
+export function ioOf(env: Record<string, string>, printed = { out: '', err: '' }, typed: Typed = {}) {
+  const isTTY = typed.terminal === true
+  const writer = (stream: 'out' | 'err') => ({
+    isTTY,
+    write: (text: string) => {
+      printed[stream] += text
+    },
+  })
+  return openIo({
+    env: envOf(env),
+    stdin: Object.assign(Readable.from(typed.input === undefined ? [] : [typed.input]), { isTTY }),
+    stdout: writer('out'),
+    stderr: writer('err'),
+    stopped: () => typed.signal ?? new AbortController().signal,
+  })
 }
 
 /** A server, and what a process reads of its environment when it starts. */
 const needsProcess = ([command]: readonly string[], env: Record<string, string>): boolean =>
   command === 'serve' || Object.keys(env).some((name) => name === 'CRASH_AT' || name.startsWith('NODE_'))
 
-const ranOf = (
-  args: readonly string[],
-  printed: Pick<Ran, 'code' | 'signal'> & Omit<Printed, 'code'>,
-): Ran => ({
+const ranOf = (args: readonly string[], printed: Omit<Ran, 'json'>): Ran => ({
   ...printed,
   json: args.includes('--json') && printed.out !== '' ? JSON.parse(printed.out) : undefined,
 })

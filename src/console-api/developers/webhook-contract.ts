@@ -1,5 +1,5 @@
 import { Type as T } from 'typebox'
-import { eventTypes, TEST_TYPE } from '../../events/events.ts'
+import { eventTypes, TEST_TYPE } from '../../events/types.ts'
 import { Fields, Id, Page, pageQuery, Timestamp, TimeText, timeQuery } from '../../http/schema.ts'
 import {
   createWebhookEndpoint,

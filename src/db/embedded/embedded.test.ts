@@ -25,7 +25,8 @@ import { binariesPackage, copyBinaries, prepareBinaries } from './binaries.ts'
 import { DataDirBusy } from './folder.ts'
 import { takeLock } from './lock.ts'
 import { NOBODY, startOf } from './process.ts'
-import { type EmbeddedDatabase, runningEmbedded, startEmbedded } from './start.ts'
+import { runningEmbedded } from './running.ts'
+import { type EmbeddedDatabase, startEmbedded } from './start.ts'
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
 

@@ -1,19 +1,9 @@
-import { realpath } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ensureCluster, ensureDatabase, urlOf } from './cluster.ts'
-import { hasCode } from './files.ts'
-import {
-  type Connection,
-  claimFolder,
-  clusterFolder,
-  folderHolder,
-  readConnection,
-  removeConnection,
-  writeConnection,
-} from './folder.ts'
+import { claimFolder, clusterFolder, removeConnection, writeConnection } from './folder.ts'
 import type { Lock } from './lock.ts'
 import { choosePlace } from './place.ts'
-import { hasArgument, type Running } from './process.ts'
+import type { Running } from './process.ts'
 import { bringUp, oldServerGone, type Plan } from './server.ts'
 
 const GIVE_UP_AFTER = 5
@@ -44,28 +34,6 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
     return await startOn(data_dir, lock, options)
   } catch (error) {
     await lock.release()
-    throw error
-  }
-}
-
-/** The connection string of a server that is running on this folder right now, or undefined. */
-export async function runningEmbedded(data_dir: string): Promise<string | undefined> {
-  return (await runningConnection(data_dir))?.url
-}
-
-/** Where the API of a server that is running on this folder right now listens, or undefined. */
-export async function runningApi(data_dir: string): Promise<string | undefined> {
-  return (await runningConnection(data_dir))?.api_url
-}
-
-async function runningConnection(data_dir: string): Promise<Connection | undefined> {
-  try {
-    const folder = await realpath(data_dir)
-    const connection = await readConnection(folder)
-    if (!connection?.pid || (await folderHolder(folder)) !== connection.server_pid) return undefined
-    return hasArgument(connection.pid, await clusterFolder(folder)) ? connection : undefined
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined
     throw error
   }
 }

@@ -1,0 +1,17 @@
+import { type Asset, units } from '#sdk'
+import { type Input, requiredOption, usage } from '../command.ts'
+
+const assets: readonly Asset[] = ['BRL', 'USDT', 'BTC']
+
+export const assetNamed = (name: string, option: string): Asset =>
+  assets.find((asset) => asset === name) ?? usage(`--${option} must be one of ${assets.join(', ')}.`)
+
+/** As people write it, in units of the asset: 10.50. */
+export function amountOption(input: Input, asset: Asset): bigint {
+  const text = requiredOption(input, 'amount')
+  try {
+    return units(text, asset)
+  } catch (error) {
+    return usage(`--amount: ${(error as Error).message}`)
+  }
+}

@@ -1,0 +1,309 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { runCli } from '../../../test/support/cli.ts'
+import { type CliStage, isMistake, openCliStage } from '../../../test/support/cli-stage.ts'
+import { someCpf } from '../../../test/support/service.ts'
+import { until } from '../../../test/support/wait.ts'
+import { exit } from '../exit.ts'
+
+/** Every command with an API key, against a real server. */
+let stage: CliStage
+let live: string
+beforeAll(async () => {
+  stage = await openCliStage()
+  live = (await stage.json('keys', 'create', '--environment', 'production')).key
+  await stage.json(
+    'partners',
+    'set-limits',
+    stage.demo.partner_id,
+    '--per-minute',
+    '1000000',
+    '--per-day',
+    '1000000',
+  )
+})
+afterAll(() => stage.stop())
+
+const trilho = (line: string, env: Record<string, string> = {}) => stage.withKey(line.split(' '), env)
+const json = async (line: string) => {
+  const ran = await trilho(`${line} --json`)
+  expect(ran.code, ran.err).toBe(exit.done)
+  return ran.json
+}
+
+describe('customers and payouts', () => {
+  test('a customer is created, paid into, and read', async () => {
+    const made = await json(`customers create --name Rita --document ${someCpf()} --external-id rita`)
+    expect(made).toMatchObject({ name: 'Rita', external_id: 'rita' })
+    await json(`sandbox deposit --customer ${made.id} --amount 10.50`)
+    const balances = await trilho(`customers balances ${made.id}`)
+    expect(balances.out).toMatch(/BRL +10\.50 +0\.00 +10\.50\n/)
+    const statement = await trilho(`customers statement ${made.id} --asset BRL`)
+    expect(statement.out).toMatch(/BRL +10\.50 +10\.50 +deposit +dep_\w{26}\n/)
+    expect(await json(`customers get ${made.id}`)).toEqual(made)
+    expect((await json('customers list --external-id rita')).data).toEqual([made])
+    const [deposit] = (await json(`deposits list --customer ${made.id}`)).data
+    expect(await json(`deposits get ${deposit.id}`)).toEqual(deposit)
+  })
+
+  test('a payout says its key before it is sent, and happens once under it', async () => {
+    const order = `--customer ${stage.demo.customer_id} --amount 10.50 --to ana@example.com`
+    expect(await json(`payouts check ${order}`)).toMatchObject({ dry_run: true, asset: 'BRL' })
+    const first = await trilho(`payouts create ${order} --json`)
+    const [, key] = /^idempotency key: (\S+)\n$/.exec(first.err)!
+    const again = await trilho(`payouts create ${order} --idempotency-key ${key} --json`)
+    expect(again.json).toEqual(first.json)
+    expect((await trilho(`payouts get ${first.json.id}`)).out).toMatch(/^amount +10\.50 BRL$/m)
+    const { data } = await json(`payouts list --idempotency-key ${key}`)
+    expect(data.map(({ id }: { id: string }) => id)).toEqual([first.json.id])
+    await until(async () => (await json(`payouts get ${first.json.id}`)).status === 'completed', 10_000)
+    expect((await trilho('payouts list')).out).toMatch(
+      new RegExp(`${first.json.id} +completed +10\\.50 BRL +cus_`),
+    )
+  })
+
+  test('with a live key a script must mean it, and a person is asked; nothing is sent before', async () => {
+    const order = ['payouts', 'create', '--customer', 'cus_x', '--amount', '1.00', '--to', 'a@example.com']
+    const env = { TRILHO_KEY: live, TRILHO_URL: stage.url }
+    isMistake(
+      await runCli(order, env),
+      /Pay 1\.00 BRL to a@example\.com moves real money: a script says --yes/,
+      2,
+    )
+    const asked = await runCli(order, env, { terminal: true, input: 'no\n' })
+    expect(asked.err).toMatch(/This is real money\. Do it\? Type yes: [\s\S]*Nothing was sent/)
+    expect(asked.err).not.toContain('idempotency key')
+    const meant = await runCli([...order, '--yes'], env)
+    expect(meant.err).toMatch(/^idempotency key: \S+\n[a-z_]+: /)
+    expect(meant.code).toBe(exit.refused)
+  })
+})
+
+test('transfers, quotes, trades and prices', async () => {
+  const { customer_id } = stage.demo
+  expect((await trilho('transfers fees')).out).toMatch(/polygon +[\d.]+ USDT\n/)
+  const address = '0x52908400098527886e0f7030069857d2e4169ee7'
+  const order = `--customer ${customer_id} --asset USDT --network polygon --amount 5.00 --to ${address}`
+  const sent = (await trilho(`transfers create ${order} --idempotency-key t-1 --json`)).json
+  expect(sent).toMatchObject({ amount_net: '5000000', idempotency_key: 't-1' })
+  expect((await json('transfers list --asset USDT')).data[0].id).toBe(sent.id)
+  await until(async () => (await trilho(`sandbox confirm ${sent.id}`)).code === 0, 20_000)
+  await until(async () => (await json(`transfers get ${sent.id}`)).status === 'confirmed', 20_000)
+
+  expect((await json('prices set USDT/BRL 5.50')).data[0]).toMatchObject({ pair: 'USDT/BRL', price: '5.5' })
+  expect((await trilho('prices list')).out).toMatch(/USDT\/BRL +5\.5 /)
+  const quote = await json(`quotes create --customer ${customer_id} --from BRL --to USDT --amount 100.00`)
+  expect(quote).toMatchObject({ from_amount: '10000', status: 'pending' })
+  const trade = await json(`quotes execute ${quote.id}`)
+  expect((await json(`trades list --quote ${quote.id}`)).data).toEqual([trade])
+  expect(await json(`trades get ${trade.id}`)).toEqual(trade)
+  expect((await json(`quotes get ${quote.id}`)).status).toBe('executed')
+  const other = await json(`quotes create --customer ${customer_id} --from BRL --to USDT --amount 1.00`)
+  await json(`sandbox expire ${other.id}`)
+  expect((await json('quotes list --status expired')).data.map(({ id }: { id: string }) => id)).toEqual([
+    other.id,
+  ])
+  isMistake(
+    await trilho(`quotes execute ${other.id}`),
+    /^quote_expired: [\s\S]*request +req_\w+[\s\S]*read more +http\S+\/docs\/errors\/quote_expired/,
+    1,
+  )
+})
+
+test('in the sandbox a payout that waits is completed or failed', async () => {
+  const pay = async (key: string) =>
+    (
+      await trilho(
+        `payouts create --customer ${stage.demo.customer_id} --amount 1.00 --to slow@sandbox.test --idempotency-key ${key} --json`,
+      )
+    ).json.id
+  const [one, two] = [await pay('s-1'), await pay('s-2')]
+  await json(`sandbox complete ${one}`)
+  await json(`sandbox fail ${two}`)
+  await until(async () => (await json(`payouts get ${one}`)).status === 'completed', 10_000)
+  await until(async () => (await json(`payouts get ${two}`)).status === 'failed', 10_000)
+  isMistake(await trilho('sandbox fail cus_x'), /starts with po_/, 2)
+})
+
+test('webhooks and events', async () => {
+  const made = await json('webhooks create https://nobody.invalid/hook?tenant=1 --events pix.payout.failed')
+  expect(made).toMatchObject({ events: ['pix.payout.failed'], secret: expect.stringMatching(/^whsec_/) })
+  expect((await json('webhooks list')).data.map(({ id }: { id: string }) => id)).toContain(made.id)
+  expect(await json(`webhooks get ${made.id}`)).toMatchObject({ url: 'https://nobody.invalid/hook?tenant=1' })
+  expect((await json(`webhooks rotate-secret ${made.id} --grace-hours 1`)).secret).not.toBe(made.secret)
+  expect((await trilho(`webhooks test ${made.id}`)).code).toBe(0)
+  const event = await json('trigger pix.payout.failed --override amount=777 --override fee=0')
+  expect(event.data.object).toMatchObject({ amount: '777', fee: '0' })
+  expect((await json(`events list --object ${event.data.object.id}`)).data[0].id).toBe(event.id)
+  expect(await json(`events get ${event.id}`)).toEqual(event)
+  expect(await json(`events resend ${event.id} --endpoint ${made.id}`)).toEqual({ redelivered: 1 })
+  expect(await json(`webhooks redeliver ${made.id} --from 2020-01-01T00:00:00Z`)).toEqual({ redelivered: 2 })
+  expect((await trilho(`webhooks delete ${made.id}`)).out).toBe(`${made.id} is deleted.\n`)
+  isMistake(await trilho(`webhooks get ${made.id}`), /^webhook_endpoint_not_found: /, 1)
+})
+
+test('usage and requests', async () => {
+  expect((await trilho('usage')).out).toMatch(/requests this minute +1000000 +\d+/)
+  await until(async () => (await json('requests list --status 404')).data.length > 0, 10_000)
+  const [request] = (await json('requests list --status 404')).data
+  expect(await json(`requests get ${request.id}`)).toEqual(request)
+})
+
+test('a list is a page, or with --all everything, as it comes', async () => {
+  for (let i = 0; i < 3; i++)
+    await json(`sandbox deposit --customer ${stage.demo.customer_id} --amount 0.0${i + 1}`)
+  const page = await trilho('deposits list --limit 2')
+  expect(page.err).toMatch(/There are more: --all shows everything, --cursor \S+ the next page/)
+  expect(page.out.trimEnd().split('\n')).toHaveLength(3)
+  const [lines, whole, table] = [
+    await trilho('deposits list --all --limit 2 --output jsonl'),
+    await json('deposits list --all --limit 2'),
+    await trilho('deposits list --all --limit 2'),
+  ]
+  const ids = lines.out
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line).id)
+  expect(ids.length).toBeGreaterThan(4)
+  expect(whole.data.map(({ id }: { id: string }) => id)).toEqual(ids)
+  // Ids are never cut, and the header stands once.
+  for (const id of ids) expect(table.out).toContain(`${id} `)
+  expect(table.out.match(/^id /gm)).toHaveLength(1)
+})
+
+describe('how it ends, for scripts', () => {
+  test('refused is 1, not allowed is 3, with what the API said', async () => {
+    const refused = await trilho(
+      `payouts create --customer ${stage.demo.customer_id} --amount 99999999.00 --to a@example.com --json`,
+    )
+    expect(refused.code).toBe(exit.refused)
+    expect(JSON.parse(refused.err.split('\n')[1]!).error).toMatchObject({
+      code: 'insufficient_balance',
+      type: 'business_error',
+      request_id: expect.stringMatching(/^req_/),
+      doc_url: expect.stringContaining('/docs/errors/insufficient_balance'),
+      details: expect.anything(),
+    })
+    isMistake(
+      await trilho('customers get cus_none'),
+      /^customer_not_found: [\s\S]* request +req_/,
+      exit.refused,
+    )
+    isMistake(
+      await trilho('usage', { TRILHO_KEY: 'svc_test_sk_wrong' }),
+      /^invalid_api_key: /,
+      exit.not_allowed,
+    )
+    isMistake(
+      await trilho('usage', { TRILHO_KEY: '' }),
+      /There is no API key\. Set TRILHO_KEY/,
+      exit.not_allowed,
+    )
+    isMistake(
+      await trilho('trigger deposit.completed', { TRILHO_KEY: live }),
+      /^sandbox_only: /,
+      exit.not_allowed,
+    )
+  })
+
+  /** A server that answers as it is told. */
+  async function answering(listener: RequestListener): Promise<string> {
+    const server = createServer(listener).listen(0, '127.0.0.1')
+    await new Promise((resolve) => server.once('listening', resolve))
+    onTestFinished(() => void server.close())
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
+
+  test('a limit of the day, and nobody there, are 4: nothing happened', async () => {
+    const url = await answering((_, response) =>
+      response
+        .writeHead(429, { 'retry-after': '3600', 'content-type': 'application/json' })
+        .end(
+          '{"error":{"type":"rate_limit_error","code":"rate_limit_exceeded","message":"The day is used up.","request_id":"req_1"}}',
+        ),
+    )
+    isMistake(
+      await trilho(`usage --url ${url}`),
+      /^rate_limit_exceeded: The day is used up\.\n[\s\S]*try again +in 3600 s/,
+      exit.later,
+    )
+    const closed = createServer().listen(0)
+    const port = (closed.address() as AddressInfo).port
+    await new Promise((resolve) => closed.close(resolve))
+    isMistake(
+      await trilho(`usage --url http://127.0.0.1:${port}`),
+      /Nothing happened\.\nIs the service running there\? --url, TRILHO_URL/,
+      exit.later,
+    )
+  }, 60_000)
+
+  test('an outcome that nobody knows is 5, and the same command is safe', async () => {
+    const url = await answering((_, response) => response.destroy())
+    const lost = await trilho(`sandbox deposit --customer cus_x --amount 1.00 --url ${url} --json`)
+    expect(lost.code).toBe(exit.unknown)
+    expect(JSON.parse(lost.err).error).toMatchObject({ code: 'outcome_unknown' })
+  })
+})
+
+describe('profiles', () => {
+  let home: string
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), 'trilho-home-'))
+  })
+  afterAll(() => rm(home, { recursive: true, force: true }))
+  const at = (line: string, typed = {}, env = {}) =>
+    runCli(line.split(' '), { XDG_CONFIG_HOME: home, DATA_DIR: '/nowhere', ...env }, typed)
+
+  test('a key is asked for without showing it, tried, and kept for its owner only', async () => {
+    const added = await at(`profiles add demo --url ${stage.url}`, {
+      terminal: true,
+      input: `${stage.demo.key}\n`,
+    })
+    expect(added).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^demo is kept in .*: sandbox at http\S+ It is in use\.\n$/),
+    })
+    expect(added.err + added.out).not.toContain(stage.demo.key)
+    const file = join(home, 'trilho', 'profiles.json')
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({
+      current: 'demo',
+      profiles: { demo: { url: stage.url, key: stage.demo.key } },
+    })
+    isMistake(
+      await at(`profiles add other --url ${stage.url}`, { terminal: true, input: 'svc_test_sk_no\n' }),
+      /invalid_api_key/,
+      3,
+    )
+    isMistake(await at('profiles add other'), /Give --key-file FILE, or run this at a terminal/, 2)
+  })
+
+  test('the one in use is taken, another by name, and what stands on the line before both', async () => {
+    expect((await at('usage')).code).toBe(0)
+    const key_file = join(home, 'key')
+    await writeFile(key_file, `${live}\n`)
+    expect((await at(`profiles add real --url ${stage.url} --key-file ${key_file}`)).out).toMatch(
+      /To use it: trilho profiles use real/,
+    )
+    const listed = await at('profiles list')
+    expect(listed.out).toMatch(new RegExp(`demo +${stage.url} +sandbox +${stage.demo.key.slice(-4)} +yes\n`))
+    expect(listed.out).not.toContain('svc_')
+    const environment = async (line: string, typed = {}, env = {}) =>
+      JSON.parse((await at(`customers list --json ${line}`.trim(), typed, env)).out).data.length
+    expect(await environment('')).toBeGreaterThan(0)
+    expect(await environment('--profile real')).toBe(0)
+    expect(await environment('', {}, { TRILHO_PROFILE: 'real' })).toBe(0)
+    expect(
+      await environment(`--key-file - --url ${stage.url}`, { input: `${stage.demo.key}\n` }),
+    ).toBeGreaterThan(0)
+    expect((await at('profiles use real')).out).toBe('real is in use.\n')
+    expect(await environment('')).toBe(0)
+    expect((await at('profiles remove real')).code).toBe(0)
+    isMistake(await at('usage'), /There is no API key/, 3)
+    isMistake(await at('profiles use real'), /There is no profile real/, 2)
+  })
+})

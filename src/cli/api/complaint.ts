@@ -1,0 +1,54 @@
+import { ApiError, ConnectionError } from '#sdk'
+import { describeError, messageOf } from '../../core/error-report.ts'
+import { type Complaint, exitOfStatus } from '../complaint.ts'
+import { exit } from '../exit.ts'
+
+/** Of what speaks to the API: as the API says it, with where to read more. */
+export function complaintOf(error: unknown): Complaint {
+  if (error instanceof ApiError) return ofApi(error)
+  if (error instanceof ConnectionError) return ofConnection(error)
+  const plain = error instanceof Error && error.constructor === Error
+  return {
+    code: plain ? 'failed' : 'unforeseen',
+    message: plain ? messageOf(error as never) : describeError(error as Error),
+    exit: exit.refused,
+  }
+}
+
+/** What is not reached may be elsewhere; what may have happened needs no other address. */
+function ofConnection({ message, outcome }: ConnectionError): Complaint {
+  if (outcome === 'unknown') return { code: 'outcome_unknown', message, exit: exit.unknown }
+  return {
+    code: 'unreachable',
+    message,
+    exit: exit.later,
+    behind: 'Is the service running there? --url, TRILHO_URL or a profile says where it is.\n',
+  }
+}
+
+function ofApi(error: ApiError): Complaint {
+  const { type, code, message, param, details, docUrl, requestId, retryAfter } = error
+  const lines = [
+    ['field', param],
+    ['request', requestId],
+    ['read more', docUrl],
+    ['try again', retryAfter === undefined ? undefined : `in ${retryAfter} s`],
+  ].filter(([, value]) => value !== undefined)
+  return {
+    code,
+    message,
+    exit: error.outcome === 'unknown' ? exit.unknown : exitOfError(error),
+    before: `${code}: `,
+    behind: lines.map(([name, value]) => `  ${name!.padEnd(9)}  ${value}\n`).join(''),
+    more: {
+      type,
+      ...(param === undefined ? {} : { param }),
+      ...(details === undefined ? {} : { details }),
+      ...(docUrl === undefined ? {} : { doc_url: docUrl }),
+      ...(requestId === undefined ? {} : { request_id: requestId }),
+    },
+  }
+}
+
+/** Whatever of the server's own making did certainly not happen may work later. */
+const exitOfError = ({ status }: ApiError): number => (status >= 500 ? exit.later : exitOfStatus(status))

@@ -1,0 +1,42 @@
+import { decimal } from '#sdk'
+import { argument, type Input, type Output, requiredOption, table } from '../command.ts'
+import { openClient } from './client.ts'
+import { printList, queryOf } from './list.ts'
+import { fieldsOf, shown } from './show.ts'
+
+export async function customersCreate(input: Input): Promise<Output> {
+  const { trilho } = await openClient(input)
+  return shown(
+    await trilho.customers.create({
+      name: requiredOption(input, 'name'),
+      document: requiredOption(input, 'document'),
+      ...fieldsOf(input, ['email', 'external-id']),
+    }),
+  )
+}
+
+export async function customersBalances(input: Input): Promise<Output> {
+  const id = argument(input, 0, 'CUSTOMER')
+  const { trilho } = await openClient(input)
+  const balances = await trilho.customers.balances(id)
+  const rows = balances.data.map(({ asset, available, in_transit, total, decimals }) => ({
+    asset,
+    available: decimal(available, decimals),
+    in_transit: decimal(in_transit, decimals),
+    total: decimal(total, decimals),
+  }))
+  return { json: balances, text: table(rows) }
+}
+
+export async function customersStatement(input: Input): Promise<Output> {
+  const id = argument(input, 0, 'CUSTOMER')
+  const { trilho } = await openClient(input)
+  return printList(input, trilho.customers.statement(id, queryOf(input) as never), (line) => ({
+    created_at: line.created_at,
+    asset: line.asset,
+    amount: decimal(line.amount, line.decimals),
+    balance_after: decimal(line.balance_after, line.decimals),
+    cause: line.cause.type,
+    object: line.cause.id,
+  }))
+}

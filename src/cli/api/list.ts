@@ -1,0 +1,61 @@
+import type { Listing } from '#sdk'
+import { type Input, integerOption, type Output, table } from '../command.ts'
+import { exitOfSignal } from '../exit.ts'
+import { toJson } from '../print.ts'
+import { fieldsOf } from './show.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+/** Not for the API, or not as it was typed. */
+const NOT_ASKED = ['limit', 'all', 'output', 'json', 'url', 'profile', 'key-file']
+
+/** What a list takes: its filters, and where it begins. */
+export function queryOf(input: Input): Record<string, string | number> {
+  const { all } = input.options
+  const limit = integerOption(input, 'limit', 1, 100) ?? (all ? 100 : undefined)
+  return {
+    ...fieldsOf(
+      input,
+      Object.keys(input.options).filter((name) => !NOT_ASKED.includes(name)),
+    ),
+    ...(limit === undefined ? {} : { limit }),
+  }
+}
+
+/** A page, or with --all everything, printed as it comes. */
+export async function printList<T>(input: Input, listing: Listing<T>, row: (one: T) => Row): Promise<Output> {
+  if (input.options.all === true) return streamed(input, listing, row)
+  const page = await listing
+  if (page.has_more && input.format === 'table')
+    input.io.stderr.write(
+      `There are more: --all shows everything, --cursor ${page.next_cursor} the next page.\n`,
+    )
+  return { json: page, text: table(page.data.map(row)) }
+}
+
+/** Nothing is kept: a list may be longer than memory is large. */
+async function streamed<T>(input: Input, listing: Listing<T>, row: (one: T) => Row): Promise<Output> {
+  const { io, format } = input
+  const stopped = io.stopped()
+  let count = 0
+  if (format === 'json') io.stdout.write('{"data":[')
+  for await (const { data } of listing.pages()) {
+    if (stopped.aborted) break
+    if (format === 'table') io.stdout.write(rowsOf(data.map(row), count === 0))
+    else
+      for (const [i, one] of data.entries())
+        io.stdout.write(format === 'jsonl' ? `${toJson(one)}\n` : `${count + i > 0 ? ',' : ''}${toJson(one)}`)
+    count += data.length
+    if (!io.stdout.isTTY) io.progress(`${count} read …`)
+  }
+  if (!io.stdout.isTTY) io.progress('')
+  if (stopped.aborted) return { exit_code: exitOfSignal(stopped.reason) }
+  if (format === 'json') io.stdout.write(']}\n')
+  return undefined
+}
+
+/** Each page is a table of its own width, with one header over all. */
+function rowsOf(rows: readonly Row[], first: boolean): string {
+  const text = rows.length === 0 && !first ? '' : table(rows)
+  return first ? text : text.slice(text.indexOf('\n') + 1)
+}

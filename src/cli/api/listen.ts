@@ -1,0 +1,77 @@
+import type { Event } from '#sdk'
+import { newSecret, showSecret } from '../../webhooks/signature.ts'
+import { type Input, type Output, option, usage } from '../command.ts'
+import { exitOfSignal } from '../exit.ts'
+import { coloured, type Io } from '../io.ts'
+import { toJson } from '../print.ts'
+import { openClient } from './client.ts'
+import { eventTypesOf } from './event-types.ts'
+import { type Forwarded, forwardTo } from './forward.ts'
+import { startProgram } from './program.ts'
+import { tellingFetch } from './telling.ts'
+
+/** The SDK's stream: it waits at the server, keeps to the key's day, and goes on where it was when the server comes back. */
+export async function listen(input: Input): Promise<Output> {
+  const { io, format } = input
+  const target = targetOf(input)
+  const types = eventTypesOf(input, 'types')
+  const told = io.stopped()
+  const { trilho } = await openClient(input, { fetch: tellingFetch(io, told) })
+  const secret = secretOf(io)
+  const say = (json: unknown, text: string) =>
+    io.stdout.write(format === 'table' ? text : `${toJson(json)}\n`)
+  if (target || input.program.length > 0) say({ secret }, `Signing with the secret ${secret}\n`)
+  const program = startProgram(input.program, { ...io.env, TRILHO_WEBHOOK_SECRET: secret })
+  const signal = AbortSignal.any([told, program.ended])
+  const events = trilho.events.stream({
+    ...(types.length > 0 ? { types } : {}),
+    after: option(input, 'after') ?? 'now',
+    signal,
+    save: once(() => io.stderr.write(`Waiting for events${target ? `, for ${target}` : ''}.\n`)),
+  })
+  const way = { secret, patient: input.program.length > 0, signal }
+  try {
+    for await (const event of events) {
+      const forwarded = target === undefined ? undefined : await forwardTo(target, event, way)
+      if (!signal.aborted) say(forwarded ? { ...event, forwarded } : event, lineOf(io, event, forwarded))
+    }
+  } finally {
+    await program.stop(told.aborted ? told.reason : 'SIGTERM')
+  }
+  return ended(told.aborted ? exitOfSignal(told.reason) : program.exitCode())
+}
+
+const ended = (exit_code: number): Output => ({ exit_code })
+
+function targetOf(input: Input): string | undefined {
+  const url = option(input, 'forward-to')
+  if (url !== undefined && !(/^https?:\/\//.test(url) && URL.canParse(url)))
+    usage('--forward-to must be a URL such as http://127.0.0.1:3000/webhooks.')
+  return url
+}
+
+function secretOf({ env }: Io): string {
+  const given = env.TRILHO_WEBHOOK_SECRET
+  if (!given) return showSecret(newSecret())
+  if (!/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/.test(given))
+    usage('TRILHO_WEBHOOK_SECRET must be a secret such as whsec_….')
+  return given
+}
+
+/** One line for each: what it was, and what the program said. */
+function lineOf(io: Io, event: Event, forwarded: Forwarded | undefined): string {
+  const { object } = event.data as { object: { id: string } }
+  const head = `${event.created_at}  ${event.id}  ${event.type}  ${object.id}`
+  if (!forwarded) return `${head}\n`
+  const { status, ms } = forwarded
+  const colour = typeof status === 'number' && status < 300 ? 'green' : 'red'
+  return `${head}  → ${coloured(io, colour, String(status))} (${ms} ms)\n`
+}
+
+function once(run: () => void): () => void {
+  let done = false
+  return () => {
+    if (!done) run()
+    done = true
+  }
+}

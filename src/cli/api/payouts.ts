@@ -1,0 +1,29 @@
+import { decimal, randomKey } from '#sdk'
+import { type Input, type Output, requiredOption } from '../command.ts'
+import { amountOption } from './amount.ts'
+import { openClient } from './client.ts'
+import { assertMeant, idempotencyKey } from './order.ts'
+import { fieldsOf, shown } from './show.ts'
+
+const orderOf = (input: Input) => ({
+  customer_id: requiredOption(input, 'customer'),
+  amount: amountOption(input, 'BRL'),
+  counterparty: { type: 'pix_key', pix_key: requiredOption(input, 'to') } as const,
+  ...fieldsOf(input, ['description']),
+})
+
+export async function payoutsCreate(input: Input): Promise<Output> {
+  const order = orderOf(input)
+  const client = await openClient(input)
+  const what = `Pay ${decimal(order.amount, 'BRL')} BRL to ${order.counterparty.pix_key}`
+  await assertMeant(input, client, what)
+  const idempotency_key = idempotencyKey(input)
+  return shown(await client.trilho.pix.payouts.create({ ...order, idempotency_key }))
+}
+
+/** A dry run claims no key, so any does. */
+export async function payoutsCheck(input: Input): Promise<Output> {
+  const order = orderOf(input)
+  const { trilho } = await openClient(input)
+  return shown(await trilho.pix.payouts.dryRun({ ...order, idempotency_key: randomKey() }))
+}

@@ -1,0 +1,123 @@
+import type { Call, Listing, Trilho } from '#sdk'
+import { argument, type Input, type Output } from '../command.ts'
+import type { Noun } from '../commands/api/reading.ts'
+import { openClient } from './client.ts'
+import { printList, queryOf } from './list.ts'
+import { money, shown } from './show.ts'
+
+/** Where a noun is in the SDK, and what of it stands in a table. */
+type Reader = {
+  readonly list: (trilho: Trilho, query: never) => Listing<any>
+  readonly get: (trilho: Trilho, id: string) => Call<object>
+  readonly row: (one: any) => Readonly<Record<string, unknown>>
+}
+
+const reader = <T>(one: {
+  readonly list: (trilho: Trilho, query: never) => Listing<T>
+  readonly get: (trilho: Trilho, id: string) => Call<object>
+  readonly row: (one: T) => Readonly<Record<string, unknown>>
+}): Reader => one
+
+const readers: Readonly<Record<Noun, Reader>> = {
+  customers: reader({
+    list: (trilho, query) => trilho.customers.list(query),
+    get: (trilho, id) => trilho.customers.get(id),
+    row: ({ id, name, document, status, created_at }) => ({ id, name, document, status, created_at }),
+  }),
+  payouts: reader({
+    list: (trilho, query) => trilho.pix.payouts.list(query),
+    get: (trilho, id) => trilho.pix.payouts.get(id),
+    row: ({ id, status, amount, decimals, customer_id, created_at }) => ({
+      id,
+      status,
+      amount: money(amount, decimals, 'BRL'),
+      customer: customer_id,
+      created_at,
+    }),
+  }),
+  transfers: reader({
+    list: (trilho, query) => trilho.onchain.transfers.list(query),
+    get: (trilho, id) => trilho.onchain.transfers.get(id),
+    row: ({ id, status, amount_gross, decimals, asset, network, customer_id, created_at }) => ({
+      id,
+      status,
+      amount: money(amount_gross, decimals, asset),
+      network,
+      customer: customer_id,
+      created_at,
+    }),
+  }),
+  quotes: reader({
+    list: (trilho, query) => trilho.quotes.list(query),
+    get: (trilho, id) => trilho.quotes.get(id),
+    row: ({ id, status, expires_at, ...both }) => ({ id, status, ...conversion(both), expires_at }),
+  }),
+  trades: reader({
+    list: (trilho, query) => trilho.trades.list(query),
+    get: (trilho, id) => trilho.trades.get(id),
+    row: ({ id, status, created_at, ...both }) => ({ id, status, ...conversion(both), created_at }),
+  }),
+  deposits: reader({
+    list: (trilho, query) => trilho.deposits.list(query),
+    get: (trilho, id) => trilho.deposits.get(id),
+    row: ({ id, status, amount, decimals, asset, customer_id, created_at }) => ({
+      id,
+      status,
+      amount: money(amount, decimals, asset),
+      customer: customer_id,
+      created_at,
+    }),
+  }),
+  events: reader({
+    list: (trilho, query) => trilho.events.list(query),
+    get: (trilho, id) => trilho.events.get(id),
+    row: ({ id, type, data, created_at }) => ({ id, type, object: objectId(data), created_at }),
+  }),
+  webhooks: reader({
+    list: (trilho, query) => trilho.webhookEndpoints.list(query),
+    get: (trilho, id) => trilho.webhookEndpoints.get(id),
+    row: ({ id, status, url, events }) => ({ id, status, url, events: events.join(',') }),
+  }),
+  requests: reader({
+    list: (trilho, query) => trilho.requests.list(query),
+    get: (trilho, id) => trilho.requests.get(id),
+    row: ({ id, status, error_code, method, route, duration_ms, created_at }) => ({
+      id,
+      status,
+      code: error_code,
+      request: `${method} ${route}`,
+      ms: duration_ms,
+      created_at,
+    }),
+  }),
+}
+
+type Conversion = {
+  readonly from_asset: string
+  readonly from_amount: string
+  readonly from_decimals: number
+  readonly to_asset: string
+  readonly to_amount: string
+  readonly to_decimals: number
+  readonly customer_id: string
+}
+
+const conversion = (one: Conversion) => ({
+  from: money(one.from_amount, one.from_decimals, one.from_asset),
+  to: money(one.to_amount, one.to_decimals, one.to_asset),
+  customer: one.customer_id,
+})
+
+const objectId = (data: unknown) => (data as { object?: { id?: string } }).object?.id
+
+export async function list(noun: Noun, input: Input): Promise<Output> {
+  const { trilho } = await openClient(input)
+  const { list, row } = readers[noun]
+  return printList(input, list(trilho, queryOf(input) as never), row)
+}
+
+export async function get(noun: Noun, one: string, input: Input): Promise<Output> {
+  const id = argument(input, 0, one)
+  const { trilho } = await openClient(input)
+  return shown(await readers[noun].get(trilho, id))
+}

@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Request as LoggedRequest } from '#sdk'
+import type { Input, Output } from '../command.ts'
+import { exitOfSignal } from '../exit.ts'
+import { coloured, type Io } from '../io.ts'
+import { toJson } from '../print.ts'
+import { openClient } from './client.ts'
+import { fieldsOf } from './show.ts'
+import { tellingFetch } from './telling.ts'
+
+const WAIT_SECONDS = 30
+/** Reading the log is a request too, and wakes whoever waits for one: so many at once, then one for each refill. */
+const AT_ONCE = 30
+const REFILL_MS = 10_000
+
+export async function requestsTail(input: Input): Promise<Output> {
+  const { io, format } = input
+  const told = io.stopped()
+  const seen = tellingFetch(io, told)
+  /** Its own questions are nothing that anybody wants to see. */
+  const own = new Set<string>()
+  const { trilho } = await openClient(input, {
+    maxRetries: Number.POSITIVE_INFINITY,
+    fetch: async (...given) => {
+      const response = await seen(...given)
+      own.add(response.headers.get('x-request-id') ?? '')
+      return response
+    },
+  })
+  const filters = fieldsOf(input, ['status', 'key-id'])
+  const pace = createPace()
+  try {
+    let after = 'now'
+    for (let first = true; ; first = false) {
+      await sleep(pace(), undefined, { signal: told })
+      const wait = first ? {} : { wait: WAIT_SECONDS }
+      const page = await trilho.requests.list({ ...filters, after, ...wait, limit: 100 }, { signal: told })
+      if (first) io.stderr.write('Waiting for requests.\n')
+      for (const one of page.data)
+        if (!own.delete(one.id)) io.stdout.write(format === 'table' ? lineOf(io, one) : `${toJson(one)}\n`)
+      after = page.next_cursor ?? after
+    }
+  } catch (error) {
+    if (!told.aborted) throw error
+    return { exit_code: exitOfSignal(told.reason) }
+  }
+}
+
+function lineOf(io: Io, one: LoggedRequest): string {
+  const status = coloured(
+    io,
+    one.status < 300 ? 'green' : one.status < 500 ? 'yellow' : 'red',
+    String(one.status),
+  )
+  const code = one.error_code === undefined ? '' : `  ${one.error_code}`
+  const object = one.object_id === undefined ? '' : `  ${one.object_id}`
+  return `${one.created_at}  ${one.id}  ${status}  ${one.method} ${one.route ?? '(no route)'}${code}${object}  (${one.duration_ms} ms)\n`
+}
+
+function createPace(): () => number {
+  let full = performance.now()
+  return () => {
+    const at = performance.now()
+    full = Math.max(full, at) + REFILL_MS
+    return Math.max(0, full - at - AT_ONCE * REFILL_MS)
+  }
+}

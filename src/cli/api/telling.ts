@@ -1,0 +1,36 @@
+import type { Io } from '../io.ts'
+
+/** A fetch for what runs on: says why nothing comes, once for each time, where otherwise somebody would only see silence. */
+export function tellingFetch({ stderr }: Io, stopped: AbortSignal): typeof fetch {
+  let away = false
+  const tell = (text: string) => stderr.write(`${text}\n`)
+  return async (url, init) => {
+    try {
+      const response = await fetch(url, init)
+      if (response.status === 429) await tellLimit(response.clone(), tell)
+      if (response.status >= 500 && !away)
+        tell(`The service answers ${response.status}; trying again until it is well.`)
+      if (response.status < 500 && away) tell('The service is back.')
+      away = response.status >= 500
+      return response
+    } catch (error) {
+      if (!away && !stopped.aborted)
+        tell(`${originOf(url)} cannot be reached; trying again until it is back.`)
+      away = true
+      throw error
+    }
+  }
+}
+
+async function tellLimit(response: Response, tell: (text: string) => void): Promise<void> {
+  const body = (await response.json().catch(() => ({}))) as { error?: { code?: string; message?: string } }
+  const { code = 'rate_limit_exceeded', message = '' } = body.error ?? {}
+  const wait = response.headers.get('retry-after')
+  tell(
+    `429 ${code}: ${message} Waiting ${wait === null ? 'a while' : `${wait} s`}, then it goes on by itself.`,
+  )
+}
+
+function originOf(url: Parameters<typeof fetch>[0]): string {
+  return new URL(url instanceof Request ? url.url : url).origin
+}

@@ -1,0 +1,13 @@
+import { assetNames } from '../../../core/money.ts'
+import type { CliCommand } from '../../command.ts'
+import { filter, reading } from './reading.ts'
+
+export const depositCommands: CliCommand[] = reading({
+  noun: 'deposits',
+  one: 'DEPOSIT',
+  filters: {
+    customer: filter('ID', 'Of this customer'),
+    asset: filter(assetNames.join('|'), 'Of this asset'),
+  },
+  examples: ['trilho deposits list --customer $CUSTOMER'],
+})

@@ -1,0 +1,73 @@
+import { assetNames } from '../../../core/money.ts'
+import type { CliCommand } from '../../command.ts'
+import { customer, yes } from './options.ts'
+import { filter, reading } from './reading.ts'
+
+const load = () => import('../../api/quotes.ts')
+const asset = assetNames.join('|')
+
+const pair = {
+  customer: filter('ID', 'Of this customer'),
+  from: filter(asset, 'From'),
+  to: filter(asset, 'To'),
+}
+
+export const quoteCommands: CliCommand[] = [
+  ...reading({
+    noun: 'quotes',
+    one: 'QUOTE',
+    filters: { ...pair, status: filter('pending|executed|expired', 'Only these') },
+    examples: ['trilho quotes list --customer $CUSTOMER'],
+  }),
+  {
+    name: 'quotes create',
+    about: 'Ask for a price that holds for a moment; nothing moves',
+    who: 'key',
+    options: {
+      customer,
+      from: { type: 'string', value: asset, about: 'What leaves', required: true },
+      to: { type: 'string', value: asset, about: 'What comes', required: true },
+      amount: { type: 'string', value: '100.00', about: 'How much; in --amount-asset', required: true },
+      'amount-asset': { type: 'string', value: asset, about: 'Which of the two; what leaves when absent' },
+      'amount-type': { type: 'string', value: 'gross|net', about: 'gross has the fees in it, net on top' },
+      'partner-fee-bps': { type: 'string', value: 'N', about: 'Your own fee, in basis points' },
+    },
+    examples: ['trilho quotes create --customer $CUSTOMER --from BRL --to USDT --amount 100.00'],
+    run: async (input) => (await load()).quotesCreate(input),
+  },
+  {
+    name: 'quotes execute',
+    takes: 'QUOTE',
+    about: 'Convert at the price of a quote, once: the same command is safe',
+    who: 'key',
+    options: yes,
+    examples: ['trilho quotes execute $QUOTE'],
+    run: async (input) => (await load()).quotesExecute(input),
+  },
+  ...reading({
+    noun: 'trades',
+    one: 'TRADE',
+    filters: {
+      ...pair,
+      status: filter('completed|failed', 'Only these'),
+      quote: filter('ID', 'Of this quote'),
+    },
+    examples: ['trilho trades list --all --output jsonl'],
+  }),
+  {
+    name: 'prices list',
+    about: 'Show the market’s prices as they are known now',
+    who: 'key',
+    examples: ['trilho prices list'],
+    run: async (input) => (await load()).pricesList(input),
+  },
+  {
+    name: 'prices set',
+    takes: 'USDT/BRL|BTC/USDT PRICE',
+    about: 'Set a price in the sandbox, for your own quotes',
+    who: 'key',
+    options: { 'age-seconds': { type: 'string', value: 'N', about: 'As if it were so old; 0 when absent' } },
+    examples: ['trilho prices set USDT/BRL 5.40'],
+    run: async (input) => (await load()).pricesSet(input),
+  },
+]

@@ -1,0 +1,53 @@
+import { assetNames } from '../../../core/money.ts'
+import type { CliCommand } from '../../command.ts'
+import { customer } from './options.ts'
+
+const load = () => import('../../api/sandbox.ts')
+
+/** In the sandbox you play the rail, the chain and the clock. */
+export const sandboxCommands: CliCommand[] = [
+  {
+    name: 'sandbox deposit',
+    about: 'Give a customer of the sandbox money',
+    who: 'key',
+    options: {
+      customer,
+      asset: { type: 'string', value: assetNames.join('|'), about: 'Which balance; BRL when absent' },
+      amount: { type: 'string', value: '10.50', about: 'In the asset', required: true },
+    },
+    examples: ['trilho sandbox deposit --customer $CUSTOMER --amount 1000.00'],
+    run: async (input) => (await load()).sandboxDeposit(input),
+  },
+  {
+    name: 'sandbox complete',
+    takes: 'PAYOUT',
+    about: 'Let a payout that waits in the sandbox arrive',
+    who: 'key',
+    examples: ['trilho sandbox complete $PAYOUT'],
+    run: async (input) => (await load()).sandboxComplete(input),
+  },
+  {
+    name: 'sandbox confirm',
+    takes: 'TRANSFER',
+    about: 'Let a transfer that waits in the sandbox be confirmed',
+    who: 'key',
+    examples: ['trilho sandbox confirm $TRANSFER'],
+    run: async (input) => (await load()).sandboxConfirm(input),
+  },
+  {
+    name: 'sandbox fail',
+    takes: 'PAYOUT|TRANSFER',
+    about: 'Let a payout or a transfer that waits in the sandbox fail',
+    who: 'key',
+    examples: ['trilho sandbox fail $PAYOUT'],
+    run: async (input) => (await load()).sandboxFail(input),
+  },
+  {
+    name: 'sandbox expire',
+    takes: 'QUOTE',
+    about: 'Let a quote of the sandbox expire now',
+    who: 'key',
+    examples: ['trilho sandbox expire $QUOTE'],
+    run: async (input) => (await load()).sandboxExpire(input),
+  },
+]

@@ -1,0 +1,18 @@
+import type { CliCommand } from '../../command.ts'
+import { shells } from '../../completion.ts'
+
+export const completionCommands: CliCommand[] = [
+  {
+    name: 'completion',
+    takes: shells.join('|'),
+    about: 'Print what makes a shell complete the commands and options of trilho',
+    who: 'machine',
+    alone: true,
+    examples: [
+      'source <(trilho completion bash)',
+      'trilho completion zsh > "$' + '{fpath[1]}/_trilho"',
+      'trilho completion fish > ~/.config/fish/completions/trilho.fish',
+    ],
+    run: async (input) => (await import('../../machine/completion.ts')).completion(input),
+  },
+]

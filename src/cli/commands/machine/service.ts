@@ -1,0 +1,44 @@
+import { roles } from '../../../node/role.ts'
+import type { CliCommand } from '../../command.ts'
+import { only_environment } from '../options.ts'
+
+export const serviceCommands: CliCommand[] = [
+  {
+    name: 'serve',
+    about: 'Run the service until it is told to stop',
+    options: {
+      role: {
+        type: 'string',
+        value: roles.join('|'),
+        about: 'What this node does; what ROLE says when absent',
+      },
+    },
+    examples: ['trilho serve', 'PORT=0 trilho serve --role api'],
+    who: 'machine',
+    run: async (input) => (await import('../../machine/serve.ts')).serve(input),
+  },
+  {
+    name: 'migrate',
+    about: 'Bring the database up to date',
+    examples: ['trilho migrate'],
+    who: 'machine',
+    run: async (input) => (await import('../../machine/migrate.ts')).migrateDatabase(input),
+  },
+  {
+    name: 'audit',
+    about: 'Prove the ledger from its entries; exits 1 on the smallest difference',
+    options: {
+      environment: only_environment,
+    },
+    examples: ['trilho audit', 'trilho audit --environment production --json'],
+    who: 'machine',
+    runWith: async (input, reach) => (await import('../../machine/audit.ts')).audit(input, reach),
+  },
+  {
+    name: 'config check',
+    about: 'Print the settings in force, secrets masked',
+    examples: ['trilho config check'],
+    who: 'machine',
+    run: async (input) => (await import('../../machine/config-check.ts')).configCheck(input),
+  },
+]

@@ -1,0 +1,72 @@
+import { assetNames } from '../../../core/money.ts'
+import type { CliCommand } from '../../command.ts'
+import { operatorOption, reason } from '../options.ts'
+
+const load = () => import('../../operator/customers.ts')
+
+/** A credit and a debit are typed alike. */
+const booking = (name: 'credit' | 'debit', about: string): CliCommand => ({
+  name: `customers ${name}`,
+  takes: 'CUSTOMER',
+  about: `${about}. In production this makes a proposal that another operator approves`,
+  options: {
+    asset: { type: 'string', value: assetNames.join('|'), about: 'Which balance', required: true },
+    amount: { type: 'string', value: 'UNITS', about: 'In the smallest unit', required: true },
+    reason,
+    reference: {
+      type: 'string',
+      value: 'TEXT',
+      about: `Unique: the same reference ${name}s once`,
+      required: true,
+    },
+    operator: operatorOption,
+  },
+  examples: [
+    `trilho customers ${name} $CUSTOMER --asset BRL --amount 1050 --reason Goodwill --reference ticket-4711`,
+  ],
+  who: 'operator',
+  runWith: async (input, reach) => (await load()).customersBook(name, input, reach),
+})
+
+export const customerCommands: CliCommand[] = [
+  booking('credit', 'Credit a customer'),
+  booking('debit', 'Debit a customer, blocked or not'),
+  {
+    name: 'customers reverse-credit',
+    takes: 'DEPOSIT',
+    about: 'Take back a mistaken credit, whole and once. In production this makes a proposal',
+    options: {
+      reason,
+      reference: { type: 'string', value: 'TEXT', about: 'Unique: of this correction', required: true },
+      operator: operatorOption,
+    },
+    examples: ["trilho customers reverse-credit $DEPOSIT --reason 'Credited twice' --reference ticket-4711"],
+    who: 'operator',
+    runWith: async (input, reach) => (await load()).customersReverseCredit(input, reach),
+  },
+  {
+    name: 'customers allow-third-party',
+    takes: 'CUSTOMER',
+    about: 'Arrange that a customer’s payouts may go to other documents',
+    options: { off: { type: 'boolean', about: 'End the arrangement' } },
+    examples: ['trilho customers allow-third-party $CUSTOMER'],
+    who: 'operator',
+    runWith: async (input, reach) => (await load()).customersAllowThirdParty(input, reach),
+  },
+  {
+    name: 'customers block',
+    takes: 'CUSTOMER',
+    about: 'Stop all money of a customer',
+    examples: ['trilho customers block $CUSTOMER'],
+    who: 'operator',
+    runWith: async (input, reach) => (await load()).customersBlock('blocked', input, reach),
+  },
+  {
+    name: 'customers unblock',
+    takes: 'CUSTOMER',
+    about: 'Let a customer’s money move again',
+    examples: ['trilho customers unblock $CUSTOMER'],
+    who: 'operator',
+    runWith: async (input, reach) => (await load()).customersBlock('active', input, reach),
+  },
+]

@@ -1,0 +1,47 @@
+import { places } from '../../../acts/line.ts'
+import type { CliCommand } from '../../command.ts'
+
+const load = () => import('../../operator/log.ts')
+
+const environment = {
+  type: 'string',
+  value: places.join('|'),
+  about: 'Only this log; all three when absent',
+} as const
+
+export const logCommands: CliCommand[] = [
+  {
+    name: 'log list',
+    about: 'List what people did, operators and those of partners, newest first',
+    options: { environment, limit: { type: 'string', value: 'N', about: 'Lines of each; 50 when absent' } },
+    examples: ['trilho log list --environment production --limit 20'],
+    who: 'operator',
+    runWith: async (input, reach) => (await load()).logList(input, reach),
+  },
+  {
+    name: 'log adopt',
+    takes: 'PROPOSAL',
+    about: 'Vouch for a proposal that the version before made or decided without a line in the log',
+    options: { reason: { type: 'string', value: 'TEXT', about: 'How you know', required: true } },
+    examples: ["trilho log adopt $PROPOSAL --reason 'Known from the ticket'"],
+    who: 'operator',
+    runWith: async (input, reach) => (await load()).logAdopt(input, reach),
+  },
+  {
+    name: 'log verify',
+    about: 'Prove that the log and the proposals are as they were written; exits 1 and names what is not',
+    options: {
+      environment,
+      anchor: {
+        type: 'string',
+        value: '[ENVIRONMENT:]SEQ:HASH',
+        about:
+          'A line that was noted before and must be there still, of production if not said; may be repeated',
+        multiple: true,
+      },
+    },
+    examples: ['trilho log verify', 'trilho log verify --anchor production:42:$HASH'],
+    who: 'operator',
+    runWith: async (input, reach) => (await load()).logVerify(input, reach),
+  },
+]

@@ -1,0 +1,52 @@
+import type { CliCommand } from '../../command.ts'
+import { operatorOption, reason } from '../options.ts'
+
+const load = () => import('../../operator/proposals.ts')
+
+export const proposalCommands: CliCommand[] = [
+  {
+    name: 'proposals list',
+    about: 'List what operators proposed: first what waits, then the newest',
+    examples: ['trilho proposals list'],
+    who: 'operator',
+    runWith: async (input, reach) => (await load()).proposalsList(input, reach),
+  },
+  {
+    name: 'proposals show',
+    takes: 'PROPOSAL',
+    about: 'Show a proposal whole: what, whose, how much, why, by whom, and how it stands',
+    examples: ['trilho proposals show $PROPOSAL'],
+    who: 'operator',
+    runWith: async (input, reach) => (await load()).proposalsShow(input, reach),
+  },
+  {
+    name: 'proposals approve',
+    takes: 'PROPOSAL',
+    about: 'Approve a proposal, as another operator than the one who made it',
+    options: {
+      operator: operatorOption,
+      yes: { type: 'boolean', about: 'Do not ask; without a terminal nobody is asked' },
+    },
+    examples: ['trilho proposals approve $PROPOSAL --as joao@operator.example'],
+    who: 'operator',
+    runWith: async (input, reach) => (await load()).proposalsApprove(input, reach),
+  },
+  {
+    name: 'proposals reject',
+    takes: 'PROPOSAL',
+    about: 'End a proposal that another operator made; it can never be approved again',
+    options: { operator: operatorOption, reason: { ...reason, about: 'Why not' } },
+    examples: ["trilho proposals reject $PROPOSAL --reason 'Not this customer'"],
+    who: 'operator',
+    runWith: async (input, reach) => (await load()).proposalsReject(input, reach),
+  },
+  {
+    name: 'proposals withdraw',
+    takes: 'PROPOSAL',
+    about: 'Take back a proposal of your own',
+    options: { operator: operatorOption, reason: { type: 'string', value: 'TEXT', about: 'Why' } },
+    examples: ['trilho proposals withdraw $PROPOSAL'],
+    who: 'operator',
+    runWith: async (input, reach) => (await load()).proposalsWithdraw(input, reach),
+  },
+]

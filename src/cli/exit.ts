@@ -1,0 +1,22 @@
+/** How a command ends, for scripts. */
+export const exit = {
+  done: 0,
+  /** Refused, or a check found something. */
+  refused: 1,
+  typed_wrong: 2,
+  not_allowed: 3,
+  /** Nothing happened; it may work later. */
+  later: 4,
+  /** The outcome is unknown. The same command is safe: it happens once. */
+  unknown: 5,
+  interrupted: 130,
+  /** As a shell counts the end by SIGTERM. */
+  terminated: 143,
+} as const
+
+/** Ctrl-C at a question. */
+export class Interrupted extends Error {}
+
+/** What the end of a command says of the signal that ended it. */
+export const exitOfSignal = (signal: unknown): number =>
+  signal === 'SIGTERM' ? exit.terminated : exit.interrupted

@@ -1,0 +1,29 @@
+import { connectionFile } from '../../db/embedded/folder.ts'
+import { runningEmbedded } from '../../db/embedded/running.ts'
+import { secretKeyFile } from '../../db/open.ts'
+import { type Config, describeConfig } from '../../node/config.ts'
+import { type Input, type Output, table } from '../command.ts'
+
+export async function configCheck({ config, io }: Input): Promise<Output> {
+  const settings = describeConfig(io.env)
+  const running = config.database_url ? undefined : await runningEmbedded(config.data_dir)
+  const json = {
+    ok: true,
+    settings: Object.fromEntries(settings.map(({ name, value, source }) => [name, { value, source }])),
+    ...(running ? whereabouts(running, config) : {}),
+  }
+  return { json, text: table(settings) }
+}
+
+/** Of the embedded database: what another node needs is in these files, for their owner only. */
+const whereabouts = (url: string, { data_dir }: Config) => ({
+  database_url: withoutPassword(url),
+  connection_file: connectionFile(data_dir),
+  secret_key_file: secretKeyFile(data_dir),
+})
+
+function withoutPassword(text: string): string {
+  const url = new URL(text)
+  if (url.password !== '') url.password = '********'
+  return url.href
+}

@@ -1,0 +1,21 @@
+import { migrate } from '../../db/migrate.ts'
+import { reachDatabase, seatsOf } from '../../db/open.ts'
+import { keyCheckOf } from '../../secrets/check.ts'
+import type { Input, Output } from '../command.ts'
+
+export async function migrateDatabase({ config }: Input): Promise<Output> {
+  const database = await reachDatabase(config)
+  try {
+    const seats = await seatsOf(database.url, config)
+    const applied = await migrate(database.url, { seats, check: await keyCheckOf(config) })
+    return {
+      json: { applied },
+      text:
+        applied.length === 0
+          ? 'Nothing to do.\n'
+          : `Applied:\n${applied.map((name) => `  ${name}\n`).join('')}`,
+    }
+  } finally {
+    await database.stop()
+  }
+}

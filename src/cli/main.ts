@@ -1,0 +1,79 @@
+import { type Config, readConfig } from '../node/config.ts'
+import { version } from '../node/version.ts'
+import type { CliCommand, Input, Output } from './command.ts'
+import { commands } from './commands/all.ts'
+import { type Complaint, complaintOf, renderComplaint, typedWrong } from './complaint.ts'
+import { exit } from './exit.ts'
+import { type Found, find, nearest, nounsOf, verbsOf } from './find.ts'
+import { help, helpOfNoun, usageOf } from './help.ts'
+import type { Io } from './io.ts'
+import { formatAsked, parse } from './parse.ts'
+import { print } from './print.ts'
+
+const asksForHelp = (word: string | undefined) => word === 'help' || word === '--help' || word === '-h'
+
+/** Runs the line that was typed, and says how it ended (exit.ts). */
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  const [first, ...more] = argv
+  if (first === undefined || asksForHelp(first))
+    return more.length > 0 ? main([...more, '--help'], io) : say(io, help(commands))
+  if (first === '--version') return say(io, `${version}\n`)
+  const found = find(commands, argv)
+  if ('command' in found) return run(found.command, found.rest, io)
+  if ('noun' in found && found.verb === undefined) return say(io, helpOfNoun(found.noun, commands))
+  return complain(io, argv, unknownCommand(found))
+}
+
+function unknownCommand(found: Exclude<Found, { command: unknown }>): Complaint {
+  const { typed, meant, list } =
+    'noun' in found
+      ? {
+          typed: `${found.noun} ${found.verb}`,
+          meant: nearest(found.verb ?? '', verbsOf(commands, found.noun)),
+          list: found.noun,
+        }
+      : { typed: found.unknown, meant: nearest(found.unknown, nounsOf(commands)), list: 'help' }
+  const instead = meant === undefined ? undefined : 'noun' in found ? `${found.noun} ${meant}` : meant
+  const way = instead === undefined ? `See: trilho ${list}` : `Did you mean: trilho ${instead}`
+  return typedWrong(
+    `Unknown command: ${typed}. ${way}`,
+    'noun' in found ? helpOfNoun(found.noun, commands) : undefined,
+  )
+}
+
+async function run(command: CliCommand, rest: readonly string[], io: Io): Promise<number> {
+  const own = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest
+  if (own.includes('--help') || own.includes('-h')) return say(io, usageOf(command))
+  try {
+    const typed = parse(command, rest)
+    let config: Config | undefined
+    const output = await perform(command, {
+      io,
+      ...typed,
+      get config() {
+        config ??= readConfig(io.env)
+        return config
+      },
+    })
+    if (output) print(io, typed.format, output)
+    return output?.exit_code ?? exit.done
+  } catch (error) {
+    return complain(io, rest, await complaintOf(error, command))
+  }
+}
+
+async function perform(command: CliCommand, input: Input): Promise<Output> {
+  if ('run' in command) return command.run(input)
+  const { runWithDatabase } = await import('./with-database.ts')
+  return runWithDatabase(command, input)
+}
+
+function say(io: Io, text: string): number {
+  io.stdout.write(text)
+  return exit.done
+}
+
+function complain(io: Io, argv: readonly string[], complaint: Complaint): number {
+  io.stderr.write(renderComplaint(complaint, formatAsked(argv) !== 'table'))
+  return complaint.exit
+}

@@ -1,0 +1,112 @@
+import type { OperatorActor, ShellActor } from '../../core/actor.ts'
+import { openSealer, secretKeysOf } from '../../db/open.ts'
+import type { Shared } from '../../partners/partners.ts'
+import type { Team } from '../../team/factor.ts'
+import { operatorActor } from '../../team/people.ts'
+import { findSession, type Session } from '../../team/sessions.ts'
+import { identify, type Refused } from '../../team/sign-in.ts'
+import type { User } from '../../team/store.ts'
+import { type Input, NotAllowed, usage } from '../command.ts'
+import { readSession, sessionPlace } from './session-file.ts'
+
+/**
+ * Who acts from this shell (contract §17.13): an operator who shows it on this command, or who signed in before; otherwise
+ * somebody who did not sign in.
+ */
+export async function actorOf(input: Input, shared: Shared): Promise<OperatorActor | ShellActor> {
+  const email = namedOperator(input)
+  const password = input.io.env.OPERATOR_PASSWORD
+  if (email !== undefined && password)
+    return operatorActor(await proveOperator(input, shared, email, password))
+  const session = await sessionOf(input, shared)
+  if (email !== undefined) assertSessionOf(email, session)
+  return session ? { ...operatorActor(session.user), session_id: session.id } : { kind: 'shell' }
+}
+
+/** For what needs no sign-in, ever: a session that has ended, or cannot be read, is in nobody's way. */
+export async function actorIfAny(input: Input, shared: Shared): Promise<OperatorActor | ShellActor> {
+  const actor = actorOf(input, shared)
+  return namedOperator(input) === undefined ? actor.catch(() => ({ kind: 'shell' })) : actor
+}
+
+export async function operatorOf(input: Input, shared: Shared): Promise<OperatorActor> {
+  const actor = await actorOf(input, shared)
+  if (actor.kind === 'operator') return actor
+  throw new NotAllowed(
+    'It must be known who acts. Sign in: trilho login --operator EMAIL. Or give --operator EMAIL and set OPERATOR_PASSWORD for this command alone.',
+  )
+}
+
+/** `users create --operator` says what is made, and names nobody. */
+export function namedOperator(input: Input): string | undefined {
+  const [email, other] = [input.options.as, input.options.operator].flatMap((given) =>
+    typeof given === 'string' ? [given.toLowerCase()] : [],
+  )
+  if (other !== undefined && other !== email)
+    usage(`--as says ${email} and --operator says ${other}. Name the one who acts, once.`)
+  return email
+}
+
+export async function teamOf({ config }: Input, shared: Shared): Promise<Team> {
+  return { ...shared, sealer: openSealer(config, await secretKeysOf(config)) }
+}
+
+/** The one that `trilho login` keeps, if there is one; one that has ended is said, lest somebody acts as another by mistake. */
+export async function sessionOf(
+  { config, io }: Input,
+  shared: Shared,
+): Promise<(Session & { readonly token: string }) | undefined> {
+  const token = await readSession(sessionPlace(config, io.env))
+  if (token === undefined) return undefined
+  const session = await findSession(shared.db, token)
+  if (session) return { ...session, token }
+  throw new NotAllowed(
+    'Your session has ended. Sign in again: trilho login --operator EMAIL. To go on without: trilho logout',
+  )
+}
+
+async function proveOperator(input: Input, shared: Shared, email: string, password: string): Promise<User> {
+  const code = input.io.env.OPERATOR_CODE || undefined
+  const known = await identify(await teamOf(input, shared), { email, password, code, operator_only: true })
+  return known.outcome === 'known' ? known.user : refuseProof(known)
+}
+
+function assertSessionOf(email: string, session: Session | undefined): void {
+  if (session?.user.email === email) return
+  const other = session ? `You are signed in as ${session.user.email}, not as ${email}. ` : ''
+  throw new NotAllowed(
+    `${other}Set OPERATOR_PASSWORD to the password of ${email}, or sign in: trilho login --operator ${email}`,
+  )
+}
+
+export function refuseProof(refused: Refused): never {
+  switch (refused.outcome) {
+    case 'wrong':
+      throw new NotAllowed(
+        'No operator with this e-mail and password. After five failures nobody gets in for 15 minutes.',
+      )
+    case 'code_needed':
+      throw new NotAllowed(
+        refused.of === 'factor'
+          ? 'This operator has a second factor: set OPERATOR_CODE to its code, or to a recovery code.'
+          : 'This password was given by two people: set OPERATOR_CODE to the activation code, which whoever proposed it has.',
+      )
+    case 'activation_needed':
+      throw new NotAllowed(
+        'This password was given by two people. Sign in with it once, with the activation code that whoever proposed it has: trilho login --operator EMAIL',
+      )
+    case 'wrong_code':
+      throw new NotAllowed(
+        'This code is wrong, too old, or was used before: each works once. Wait for the next one, or use a recovery code.',
+      )
+    case 'too_many_failures':
+      throw new NotAllowed(
+        `Too many failures under this e-mail. Nobody gets in under it for ${inWords(refused.wait_seconds)}; then try again.`,
+      )
+  }
+}
+
+function inWords(seconds: number): string {
+  if (seconds < 90) return `${seconds} seconds`
+  return `${Math.ceil(seconds / 60)} minutes`
+}

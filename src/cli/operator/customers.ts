@@ -1,0 +1,85 @@
+import { type Asset, assetNames, parseMoney } from '../../core/money.ts'
+import { renderCustomer } from '../../customers/contract.ts'
+import { customerById } from '../../customers/store.ts'
+import { depositById } from '../../deposits/store.ts'
+import { act } from '../../operator/act.ts'
+import type { Worlds } from '../../world.ts'
+import {
+  argument,
+  type Input,
+  type Output,
+  type Reach,
+  requiredOption,
+  usage,
+  worldThatHas,
+} from '../command.ts'
+import { actorOf } from './actor.ts'
+import { actOnMoney, plainText } from './open-orders.ts'
+import { told } from './told.ts'
+
+export async function customersBook(name: 'credit' | 'debit', input: Input, reach: Reach): Promise<Output> {
+  const { world, found: customer } = await worldOfCustomer(reach.worlds, argument(input, 0, 'CUSTOMER'))
+  const asset = requiredOption(input, 'asset') as Asset
+  if (!assetNames.includes(asset)) usage(`--asset must be one of ${assetNames.join(', ')}.`)
+  const details = {
+    partner_id: customer.partner_id,
+    customer_id: customer.id,
+    asset,
+    amount: parseMoney(asset, requiredOption(input, 'amount')).units.toString(),
+    reason: plainText(input, 'reason', 200),
+    reference: plainText(input, 'reference', 255),
+  }
+  return actOnMoney(input, reach, { name, environment: world.environment, details })
+}
+
+export async function customersBlock(
+  status: 'blocked' | 'active',
+  input: Input,
+  { office, shared, worlds }: Reach,
+): Promise<Output> {
+  const { world, found } = await worldOfCustomer(worlds, argument(input, 0, 'CUSTOMER'))
+  const name = status === 'blocked' ? 'block_customer' : 'unblock_customer'
+  const { environment } = world
+  const details = { customer_id: found.id }
+  const acted = await act(office, await actorOf(input, shared), { name, environment, details })
+  return told(acted, (customer) => ({
+    json: renderCustomer(customer),
+    text: `${customer.id} is ${customer.status}.\n`,
+  }))
+}
+
+export async function customersReverseCredit(input: Input, reach: Reach): Promise<Output> {
+  const deposit_id = argument(input, 0, 'DEPOSIT')
+  const place = await worldThatHas(reach.worlds, (world) => depositById(world.db, deposit_id))
+  if (!place) throw new Error(`No deposit ${deposit_id}.`)
+  const details = {
+    deposit_id,
+    reason: plainText(input, 'reason', 200),
+    reference: plainText(input, 'reference', 255),
+  }
+  const { environment } = place.world
+  return actOnMoney(input, reach, { name: 'reverse_credit', environment, details })
+}
+
+export async function customersAllowThirdParty(
+  input: Input,
+  { office, shared, worlds }: Reach,
+): Promise<Output> {
+  const { world, found } = await worldOfCustomer(worlds, argument(input, 0, 'CUSTOMER'))
+  const allowed = input.options.off !== true
+  const acted = await act(office, await actorOf(input, shared), {
+    name: 'allow_third_party',
+    environment: world.environment,
+    details: { customer_id: found.id, allowed },
+  })
+  return told(acted, () => ({
+    json: { id: found.id, third_party_payouts: allowed },
+    text: `${found.id} ${allowed ? 'may' : 'may not'} pay other documents.\n`,
+  }))
+}
+
+async function worldOfCustomer(worlds: Worlds, id: string) {
+  const place = await worldThatHas(worlds, (world) => customerById(world.db, id))
+  if (!place) throw new Error(`No customer ${id}.`)
+  return place
+}

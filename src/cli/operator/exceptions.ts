@@ -1,0 +1,71 @@
+import { environments } from '../../core/environment.ts'
+import { listExceptions } from '../../exceptions/exceptions.ts'
+import { type Exception, exceptionById } from '../../exceptions/store.ts'
+import { act } from '../../operator/act.ts'
+import type { World, Worlds } from '../../world.ts'
+import {
+  argument,
+  environmentOption,
+  type Input,
+  type Output,
+  type Reach,
+  table,
+  worldThatHas,
+} from '../command.ts'
+import { actorOf } from './actor.ts'
+import { plainText } from './open-orders.ts'
+import { told } from './told.ts'
+
+/** What may be wrong with money, and needs a person. */
+const placed = (world: World, exception: Exception) => ({ environment: world.environment, ...exception })
+
+function shown(world: World, exception: Exception) {
+  const json = placed(world, exception)
+  const fields = Object.entries({ ...json, details: JSON.stringify(exception.details) })
+  const lines = fields.filter(([, value]) => value !== null && value !== '')
+  return { json, text: table(lines.map(([field, value]) => ({ field, value }))) }
+}
+
+async function worldOfException(worlds: Worlds, id: string) {
+  const place = await worldThatHas(worlds, (world) => exceptionById(world.db, id))
+  if (!place) throw new Error(`No exception ${id}. See: trilho exceptions list`)
+  return place
+}
+
+export async function exceptionsList(input: Input, { worlds }: Reach): Promise<Output> {
+  const only = environmentOption(input)
+  const chosen = environments.filter((name) => only === undefined || name === only)
+  const found = await Promise.all(
+    chosen.map(async (name) => {
+      const exceptions = await listExceptions(worlds[name], { closed_too: input.options.all === true })
+      return exceptions.map((exception) => placed(worlds[name], exception))
+    }),
+  )
+  const data = found.flat()
+  const rows = data.map(({ id, environment, kind, rail, object_id, opened_at, closed_by }) => ({
+    id,
+    environment,
+    kind,
+    rail: rail || null,
+    object_id,
+    opened_at,
+    closed_by,
+  }))
+  return { json: { data }, text: table(rows) }
+}
+
+export async function exceptionsShow(input: Input, { worlds }: Reach): Promise<Output> {
+  const { world, found } = await worldOfException(worlds, argument(input, 0, 'EXCEPTION'))
+  return shown(world, found)
+}
+
+export async function exceptionsClose(input: Input, { office, shared, worlds }: Reach): Promise<Output> {
+  const reason = plainText(input, 'reason', 1000)
+  const { world, found } = await worldOfException(worlds, argument(input, 0, 'EXCEPTION'))
+  const acted = await act(office, await actorOf(input, shared), {
+    name: 'close_exception',
+    environment: world.environment,
+    details: { exception_id: found.id, reason },
+  })
+  return told(acted, (closed) => shown(world, closed))
+}

@@ -1,0 +1,129 @@
+import type { Scope } from '../../core/actor.ts'
+import { renderKey } from '../../keys/keys.ts'
+import { listKeys } from '../../keys/store.ts'
+import { act } from '../../operator/act.ts'
+import { findPartner } from '../../partners/partners.ts'
+import type { World, Worlds } from '../../world.ts'
+import {
+  argument,
+  environmentOption,
+  type Input,
+  integerOption,
+  type Output,
+  option,
+  type Reach,
+  table,
+  usage,
+  worldThatHas,
+} from '../command.ts'
+import { actorIfAny, actorOf } from './actor.ts'
+import { limitsFrom } from './limits.ts'
+import { told } from './told.ts'
+
+/** Given but empty is a mistake: a key without an allowlist may be used from everywhere. */
+function listOption(input: Input, name: string): string[] | undefined {
+  const parts = option(input, name)
+    ?.split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+  return parts?.length === 0 ? usage(`--${name} is empty.`) : parts
+}
+
+export async function keysCreate(input: Input, { office, shared }: Reach): Promise<Output> {
+  const environment = environmentOption(input) ?? 'sandbox'
+  const owner = await findPartner(shared, option(input, 'partner'))
+  const expires = option(input, 'expires')
+  const expires_at = expires === undefined ? undefined : new Date(expires)
+  if (expires_at && !(expires_at.getTime() > Date.now()))
+    usage('--expires must be a time in the future, such as 2030-01-01T00:00:00Z.')
+  const scopes = listOption(input, 'scopes') as Scope[] | undefined
+  const ip_allowlist = listOption(input, 'allow')
+  const details = {
+    partner_id: owner.id,
+    name: option(input, 'name') ?? 'Made on the command line',
+    ...(scopes ? { scopes } : {}),
+    ...(ip_allowlist ? { ip_allowlist } : {}),
+    ...(expires_at ? { expires_at } : {}),
+  }
+  const acted = await act(office, await actorOf(input, shared), {
+    name: 'create_key',
+    environment,
+    details,
+  })
+  return told(acted, ({ key, value }) => ({
+    json: { ...renderKey(key, environment), key: value },
+    text: `${key.id}\n${value}\n\nThis value is shown once. Keep it safe.\n`,
+  }))
+}
+
+export async function keysList(input: Input, { worlds }: Reach): Promise<Output> {
+  const only = environmentOption(input)
+  const partner_id = option(input, 'partner')
+  const chosen = Object.values(worlds as Record<string, World>).filter(
+    (world) => only === undefined || world.environment === only,
+  )
+  const lists = await Promise.all(
+    chosen.map(async (world) =>
+      (await listKeys(world.db, partner_id ? { partner_id } : {})).map((key) =>
+        renderKey(key, world.environment),
+      ),
+    ),
+  )
+  const data = lists.flat()
+  const rows = data.map((key) => ({
+    id: key.id,
+    environment: key.environment,
+    name: key.name,
+    ends_in: key.last_four,
+    partner: key.partner_id,
+    state: key.revoked_at ? 'revoked' : 'active',
+    last_used: key.last_used_at,
+  }))
+  return { json: { data }, text: table(rows) }
+}
+
+export async function keysRevoke(input: Input, { office, shared, worlds }: Reach): Promise<Output> {
+  const { environment, key_id } = await placeOfKey(worlds, argument(input, 0, 'KEY'))
+  const acted = await act(office, await actorIfAny(input, shared), {
+    name: 'revoke_key',
+    environment,
+    details: { key_id },
+  })
+  return told(acted, (key) => ({
+    json: renderKey(key, environment),
+    text: `${key.id} is revoked.\n`,
+  }))
+}
+
+export async function keysRotate(input: Input, { office, shared, worlds }: Reach): Promise<Output> {
+  const { environment, key_id } = await placeOfKey(worlds, argument(input, 0, 'KEY'))
+  const grace_hours = integerOption(input, 'grace-hours', 0, 720) ?? 24
+  const acted = await act(office, await actorOf(input, shared), {
+    name: 'rotate_key',
+    environment,
+    details: { key_id, grace_seconds: grace_hours * 3600 },
+  })
+  return told(acted, ({ key, value }) => ({
+    json: { ...renderKey(key, environment), key: value },
+    text: `${key.id}\n${value}\n\nThis value is shown once. The old one works for ${grace_hours} more hours.\n`,
+  }))
+}
+
+export async function keysSetLimits(input: Input, { office, shared, worlds }: Reach): Promise<Output> {
+  const { environment, key_id } = await placeOfKey(worlds, argument(input, 0, 'KEY'))
+  const acted = await act(office, await actorOf(input, shared), {
+    name: 'set_key_limits',
+    environment,
+    details: { key_id, limits: limitsFrom(input) },
+  })
+  return told(acted, ({ id, per_minute, per_day, endpoint_per_minute, lookup_per_minute }) => {
+    const json = { id, per_minute, per_day, endpoint_per_minute, lookup_per_minute }
+    return { json, text: table([json]) }
+  })
+}
+
+async function placeOfKey(worlds: Worlds, id: string) {
+  const place = await worldThatHas(worlds, async (world) => (await listKeys(world.db, { id }))[0])
+  if (!place) throw new Error(`No key ${id}. See: trilho keys list`)
+  return { environment: place.world.environment, key_id: id }
+}

@@ -1,0 +1,98 @@
+import { type Line, places } from '../../acts/line.ts'
+import { newestLines } from '../../acts/store.ts'
+import type { Anchor } from '../../acts/verify.ts'
+import type { Place } from '../../db/sealing.ts'
+import { act } from '../../operator/act.ts'
+import { verify } from '../../operator/verify.ts'
+import {
+  argument,
+  type Input,
+  integerOption,
+  type Output,
+  option,
+  options,
+  type Reach,
+  table,
+  usage,
+} from '../command.ts'
+import { actorOf } from './actor.ts'
+import { plainText } from './open-orders.ts'
+import { told } from './told.ts'
+
+/** The log of what people did: to read, and to prove. */
+function placesOf(input: Input): readonly Place[] {
+  const text = option(input, 'environment')
+  if (text === undefined) return places
+  return [placeOf(text) ?? usage(`--environment must be one of ${places.join(', ')}.`)]
+}
+
+const placeOf = (text: string): Place | undefined => places.find((place) => place === text)
+
+const ANCHOR = /^(?:([a-z]+):)?([1-9][0-9]{0,17}):([0-9a-f]{64})$/
+
+/** SEQ:HASH is of production, where money is real; the others are named. */
+function anchorsOf(input: Input): { place: Place; anchor: Anchor }[] {
+  return options(input, 'anchor').map((text) => {
+    const [, name = 'production', seq, hash] = ANCHOR.exec(text) ?? []
+    const place = placeOf(name)
+    if (seq === undefined || hash === undefined || !place)
+      usage('--anchor must be SEQ:HASH, or ENVIRONMENT:SEQ:HASH, as an act prints it.')
+    return { place, anchor: { seq: BigInt(seq), hash } }
+  })
+}
+
+const whoOf = ({ actor_kind, actor_email, partner_id }: Line) =>
+  partner_id === null ? (actor_email ?? actor_kind) : `${actor_email} of ${partner_id}`
+
+export async function logList(input: Input, { office }: Reach): Promise<Output> {
+  const limit = integerOption(input, 'limit', 1, 10_000) ?? 50
+  const lists = await Promise.all(
+    placesOf(input).map(async (place) =>
+      (await newestLines(office.log.pools[place], limit)).map((line) => ({
+        environment: place,
+        ...line,
+      })),
+    ),
+  )
+  const data = lists.flat().sort((a, b) => b.at.getTime() - a.at.getTime())
+  const rows = data.map((line) => ({
+    environment: line.environment,
+    seq: line.seq,
+    at: line.at,
+    who: whoOf(line),
+    action: line.action,
+    object: line.object_id,
+    proposal: line.proposal_id,
+  }))
+  return { json: { data }, text: table(rows) }
+}
+
+export async function logAdopt(input: Input, { office, shared }: Reach): Promise<Output> {
+  const proposal_id = argument(input, 0, 'PROPOSAL')
+  const details = { proposal_id, reason: plainText(input, 'reason', 200) }
+  const acted = await act(office, await actorOf(input, shared), { name: 'adopt', details })
+  return told(acted, () => ({ json: { proposal_id }, text: `${proposal_id} is in the log as it is.\n` }))
+}
+
+export async function logVerify(input: Input, { office }: Reach): Promise<Output> {
+  const anchors = anchorsOf(input)
+  const chosen = placesOf(input)
+  if (anchors.some(({ place }) => !chosen.includes(place)))
+    usage('--anchor is of another log than --environment.')
+  const proofs = await Promise.all(
+    chosen.map((place) => {
+      const own = anchors.filter((one) => one.place === place)
+      return verify(
+        office,
+        place,
+        own.map(({ anchor }) => anchor),
+      )
+    }),
+  )
+  const ok = proofs.every(({ broken }) => broken.length === 0)
+  const text = proofs.map(({ place, lines, broken }) => {
+    const state = broken.length === 0 ? 'unbroken' : `${broken.length} PLACES BROKEN`
+    return `${place}: ${lines} lines, ${state}\n${broken.map(({ object_id, wrong }) => `  ${object_id}: ${wrong}\n`).join('')}`
+  })
+  return { json: { ok, logs: proofs }, text: text.join(''), exit_code: ok ? 0 : 1 }
+}

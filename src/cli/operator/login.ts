@@ -1,0 +1,194 @@
+import { note } from '../../acts/log.ts'
+import { transaction } from '../../db/pool.ts'
+import {
+  beginFactor,
+  confirmFactor,
+  disableFactor,
+  findFactor,
+  type NotedTeam,
+  renewRecoveryCodes,
+  type SecondHalf,
+} from '../../team/factor.ts'
+import { roleOf } from '../../team/people.ts'
+import { endSession } from '../../team/sessions.ts'
+import { identify, type Proof, type Refused, renewPassword, signIn } from '../../team/sign-in.ts'
+import { countRecoveryCodes, takeTurn } from '../../team/store.ts'
+import { ask } from '../ask.ts'
+import { type Input, NotAllowed, type Output, type Reach, requiredOption } from '../command.ts'
+import { type Io, isTerminal } from '../io.ts'
+import { actorOf, namedOperator, refuseProof, sessionOf, teamOf } from './actor.ts'
+import { forgetSession, keepSession, readSession, type SessionPlace, sessionPlace } from './session-file.ts'
+
+async function passwordOf(io: Io, email: string): Promise<string> {
+  const given = io.env.OPERATOR_PASSWORD
+  if (given) return given
+  if (!isTerminal(io))
+    throw new NotAllowed('Set OPERATOR_PASSWORD to your password, or run this at a terminal.')
+  const typed = await ask(io, `Password of ${email}: `, { hidden: true })
+  return typed === '' ? nothingTyped() : typed
+}
+
+const questions = {
+  factor: 'Code of your second factor, or a recovery code: ',
+  activation: 'Activation code, which whoever proposed your password has: ',
+}
+
+async function codeOf(io: Io, of: SecondHalf, question = questions[of]): Promise<string> {
+  const given = io.env.OPERATOR_CODE
+  if (given) return given
+  if (!isTerminal(io)) refuseProof({ outcome: 'code_needed', of })
+  const typed = await ask(io, question)
+  return typed === '' ? nothingTyped() : typed
+}
+
+function nothingTyped(): never {
+  throw new Error('Nothing was typed; nothing was done.')
+}
+
+/** The code is asked for only when the password is right and there is a second factor. */
+async function prove<Known extends { readonly outcome: 'known' }>(
+  io: Io,
+  email: string,
+  attempt: (proof: Proof) => Promise<Known | Refused>,
+): Promise<Known> {
+  const proof = { email, password: await passwordOf(io, email), operator_only: true }
+  const first = await attempt({ ...proof, code: io.env.OPERATOR_CODE || undefined })
+  const known =
+    first.outcome === 'code_needed' ? await attempt({ ...proof, code: await codeOf(io, first.of) }) : first
+  return known.outcome === 'known' ? known : refuseProof(known)
+}
+
+/** Whoever changes their own sign-in shows again that it is them: a session that was stolen is not enough. */
+async function proveOneself<Known extends { readonly outcome: 'known' }>(
+  input: Input,
+  reach: Reach,
+  attempt: (team: NotedTeam, proof: Proof, token: string | undefined) => Promise<Known | Refused>,
+): Promise<Known & { readonly team: NotedTeam; readonly token: string | undefined }> {
+  const session = await sessionOf(input, reach.shared)
+  const email = namedOperator(input) ?? session?.user.email
+  if (email === undefined)
+    throw new NotAllowed(
+      'This changes your own sign-in: say who you are with --as EMAIL, or sign in first: trilho login --operator EMAIL',
+    )
+  const team = await notedTeam(input, reach)
+  const token = session?.token
+  return { ...(await prove(input.io, email, (proof) => attempt(team, proof, token))), team, token }
+}
+
+const oneself = (input: Input, reach: Reach) => proveOneself(input, reach, identify)
+
+/** What somebody does to their own sign-in is a line of the log of what both worlds share. */
+async function notedTeam(input: Input, { shared, office }: Reach): Promise<NotedTeam> {
+  const pen = await office.log.pen('shared', { kind: 'shell' })
+  return {
+    ...(await teamOf(input, shared)),
+    note(tx, action, { user: { id, email }, ...session }) {
+      const actor = { kind: 'operator', user_id: id, email, ...session } as const
+      return note(tx, { ...pen, actor }, { action, object_id: id, before: null, after: null })
+    },
+  }
+}
+
+/** One after the other, so that each ends what is kept at that moment, and none is left behind that nobody has. */
+async function replaceSession(team: NotedTeam, place: SessionPlace, token: string | undefined) {
+  const replaced = transaction(team.db, async (tx) => {
+    await takeTurn(tx, `session in ${place.file}`)
+    const before = await readSession(place)
+    if (token === undefined) await forgetSession(place)
+    else await keepSession(place, token)
+    if (before !== undefined) await endSession(tx, team, before)
+  })
+  await replaced.catch(async (error: unknown) => {
+    if (token !== undefined) await transaction(team.db, (tx) => endSession(tx, team, token))
+    throw error
+  })
+}
+
+const inGroups = (secret: string) => secret.match(/.{1,4}/g)!.join(' ')
+
+const seedShown = ({ secret, uri }: { secret: string; uri: string }) =>
+  `Add this to an app for one-time codes, as a link or by hand:\n\n  ${uri}\n  ${inGroups(secret)}\n\n`
+
+const codesShown = (recovery_codes: readonly string[]): Output => ({
+  json: { second_factor: true, recovery_codes },
+  text: `Recovery codes, shown this once. Each works once, in place of a code; keep them where your device is not.\n\n${recovery_codes.map((code) => `  ${code}\n`).join('')}`,
+})
+
+export async function factorEnroll(input: Input, reach: Reach): Promise<Output> {
+  const { user, team, token } = await oneself(input, reach)
+  if (input.options.confirm !== true) {
+    const seed = await beginFactor(team, user)
+    if (!isTerminal(input.io))
+      return {
+        json: { second_factor: false, ...seed },
+        text: `${seedShown(seed)}It does not count yet. Set OPERATOR_CODE to its first code and run: trilho factor enroll --confirm\n`,
+      }
+    input.io.stderr.write(seedShown(seed))
+  }
+  const code = await codeOf(input.io, 'factor', 'The first code that it shows: ')
+  return codesShown(await confirmFactor(team, user, code, token))
+}
+
+const newPasswordShown = (password: string) =>
+  `Your own password from now on, shown this once: ${password}\nThe one from before works no longer.`
+
+export async function login(input: Input, reach: Reach): Promise<Output> {
+  const place = sessionPlace(input.config, input.io.env)
+  // Before anybody types a password: a file that cannot be trusted must be looked at first.
+  await readSession(place)
+  requiredOption(input, 'operator')
+  const email = namedOperator(input)!
+  const team = await notedTeam(input, reach)
+  const { user, token, new_password } = await prove(input.io, email, (proof) => signIn(team, proof))
+  await replaceSession(team, place, token)
+  const role = roleOf(user)
+  return {
+    json: { email: user.email, role, ...(new_password ? { new_password } : {}) },
+    text: `${new_password ? `${newPasswordShown(new_password)} Somebody else has seen it.\n\n` : ''}Signed in as ${user.email} (${role}). It ends after 30 minutes without a command, at the latest in 12 hours, and with: trilho logout\n`,
+  }
+}
+
+export async function logout(input: Input, reach: Reach): Promise<Output> {
+  const place = sessionPlace(input.config, input.io.env)
+  if ((await readSession(place)) === undefined)
+    return { json: { ended: false }, text: 'Nobody is signed in here.\n' }
+  await replaceSession(await notedTeam(input, reach), place, undefined)
+  return { json: { ended: true }, text: 'Signed out.\n' }
+}
+
+export async function whoami(input: Input, { shared }: Reach): Promise<Output> {
+  const actor = await actorOf(input, shared)
+  if (actor.kind === 'shell')
+    return {
+      json: { actor },
+      text: 'Nobody is signed in here: commands act as the shell. To sign in: trilho login --operator EMAIL\n',
+    }
+  const second_factor = (await findFactor(shared.db, actor.user_id)) !== undefined
+  const left = await countRecoveryCodes(shared.db, actor.user_id)
+  const factor = second_factor
+    ? `With a second factor; ${left} recovery codes are left.`
+    : 'Without a second factor. To add one: trilho factor enroll'
+  return {
+    json: { actor, second_factor, recovery_codes_left: left },
+    text: `${actor.email} (${actor.role})\n${factor}\n`,
+  }
+}
+
+export async function password(input: Input, reach: Reach): Promise<Output> {
+  const { user, new_password } = await proveOneself(input, reach, renewPassword)
+  return {
+    json: { email: user.email, new_password },
+    text: `${newPasswordShown(new_password)} Whoever else was signed in as ${user.email} no longer is.\n`,
+  }
+}
+
+export async function factorDisable(input: Input, reach: Reach): Promise<Output> {
+  const { user, team, token } = await oneself(input, reach)
+  await disableFactor(team, user, token)
+  return { json: { second_factor: false }, text: 'The second factor is gone, with its recovery codes.\n' }
+}
+
+export async function factorRecoveryCodes(input: Input, reach: Reach): Promise<Output> {
+  const { user, team } = await oneself(input, reach)
+  return codesShown(await renewRecoveryCodes(team, user))
+}

@@ -1,0 +1,115 @@
+import { operatorRoles, partnerRoles } from '../../core/actor.ts'
+import { act } from '../../operator/act.ts'
+import { findPartner } from '../../partners/partners.ts'
+import {
+  describeUser,
+  isOperatorRole,
+  type PersonRole,
+  roleOf,
+  type WithPassword,
+} from '../../team/people.ts'
+import { selectUsers, type User } from '../../team/store.ts'
+import {
+  argument,
+  type Input,
+  type Output,
+  option,
+  type Reach,
+  requiredOption,
+  table,
+  usage,
+} from '../command.ts'
+import { actorOf } from './actor.ts'
+import { told } from './told.ts'
+
+const roles: readonly PersonRole[] = [...operatorRoles, ...partnerRoles]
+
+/** What a viewer was called before there were more roles. */
+const MEMBER = 'member'
+
+function roleFrom(given: string, among: readonly PersonRole[]): PersonRole {
+  const text = given === MEMBER && among.includes('viewer') ? 'viewer' : given
+  if (!among.includes(text as PersonRole)) usage(`--role must be one of ${among.join(', ')}.`)
+  return text as PersonRole
+}
+
+/** What --operator makes is of the operator, everybody else of a partner. */
+function newRole(input: Input): PersonRole {
+  const operator = input.options.operator === true
+  return roleFrom(
+    option(input, 'role') ?? (operator ? 'admin' : 'owner'),
+    operator ? operatorRoles : partnerRoles,
+  )
+}
+
+export function shownOnce({ user, password }: WithPassword) {
+  const { id, email, operator_role, partner_id } = user
+  // An operator's role has a field of its own.
+  const role = partner_id === null ? user.role : roleOf(user)
+  return {
+    json: { id, email, role, operator_role, partner_id, password },
+    text: `${email} (${roleOf(user)})\n${password}\n\nThis password is shown once.${seenByAnother(user)}\n`,
+  }
+}
+
+/** Where two people made it, the first sign-in replaces it by itself. */
+function seenByAnother({ email, role, activation_hash }: User): string {
+  if (role !== 'operator' || activation_hash !== null) return ''
+  return ` If it is not yours, its owner makes another one at once, that only they have seen: trilho login --operator ${email}, then trilho password`
+}
+
+export async function usersCreate(input: Input, { office, shared }: Reach): Promise<Output> {
+  const email = requiredOption(input, 'email')
+  const role = newRole(input)
+  const partner_id = isOperatorRole(role) ? null : (await findPartner(shared, option(input, 'partner'))).id
+  const details = { email, name: option(input, 'name') ?? email, partner_id, role }
+  const acted = await act(office, await actorOf(input, shared), { name: 'create_user', details })
+  return told(acted, shownOnce)
+}
+
+export async function usersList(_: Input, { shared }: Reach): Promise<Output> {
+  const users = await selectUsers(shared.db)
+  const data = users.map((user) => ({ ...describeUser(user), second_factor: user.second_factor }))
+  const rows = data.map(({ email, name, role, partner_id, second_factor }) => ({
+    email,
+    name,
+    role,
+    of: partner_id ?? 'the operator',
+    second_factor: second_factor ? 'yes' : 'no',
+  }))
+  return { json: { data }, text: table(rows) }
+}
+
+export async function usersSetRole(input: Input, { office, shared }: Reach): Promise<Output> {
+  const role = roleFrom(requiredOption(input, 'role'), roles)
+  const details = { email: argument(input, 0, 'EMAIL'), role }
+  const acted = await act(office, await actorOf(input, shared), { name: 'set_role', details })
+  return told(acted, ({ user }) => ({
+    json: describeUser(user),
+    text: `${user.email} is ${role} now.\n`,
+  }))
+}
+
+export async function usersResetPassword(input: Input, { office, shared }: Reach): Promise<Output> {
+  const details = { email: argument(input, 0, 'EMAIL') }
+  const acted = await act(office, await actorOf(input, shared), { name: 'reset_password', details })
+  return told(acted, shownOnce)
+}
+
+export async function usersResetFactor(input: Input, { office, shared }: Reach): Promise<Output> {
+  const details = { email: argument(input, 0, 'EMAIL') }
+  const acted = await act(office, await actorOf(input, shared), { name: 'reset_factor', details })
+  return told(acted, ({ user }) => ({
+    json: { ...describeUser(user), second_factor: false },
+    text: `${user.email} signs in with the password alone now. A new one is added with: trilho factor enroll\n`,
+  }))
+}
+
+export async function usersRemove(input: Input, { office, shared }: Reach): Promise<Output> {
+  const details = { email: argument(input, 0, 'EMAIL') }
+  const acted = await act(office, await actorOf(input, shared), { name: 'remove_user', details })
+  return told(acted, ({ user }) => ({
+    json: { id: user.id, removed: true },
+    text: `${user.email} is removed, and signed out everywhere.\n`,
+  }))
+}

@@ -1,0 +1,29 @@
+import type { Acted } from '../../operator/act.ts'
+import type { Output } from '../command.ts'
+
+type Shown = { readonly json: unknown; readonly text: string }
+
+/** What became of an act, with the line of the log that says so: noted down, it can be asked for again. */
+export function told<Result>(acted: Acted<Result>, show: (result: Result) => Shown): Output {
+  const { json, text } = 'proposed' in acted ? proposed(acted) : show(acted.done)
+  const { line } = acted
+  if (!line) return { json, text }
+  const log = { environment: line.place, seq: line.seq.toString(), hash: line.hash }
+  return {
+    json: { ...(json as object), log },
+    text: `${text}Line ${log.seq} of the log of ${log.environment}: ${log.hash}\n`,
+  }
+}
+
+type Proposed = Extract<Acted<never>, { proposed: unknown }>
+
+function proposed({ proposed: { id, expires_at }, activation_code }: Proposed): Shown {
+  const code =
+    activation_code === undefined
+      ? ''
+      : `Activation code, shown this once: ${activation_code}\nGive it to the person yourself: the first sign-in takes it and the password, which only whoever approves sees.\n`
+  return {
+    json: { proposal_id: id, status: 'proposed', ...(activation_code ? { activation_code } : {}) },
+    text: `${code}Proposed as ${id}. Until ${expires_at.toISOString()} another operator approves it with: trilho proposals approve ${id} --as EMAIL\n`,
+  }
+}

@@ -1,0 +1,81 @@
+import { type Asset, assetNames, parseMoney } from '../../core/money.ts'
+import { customerById } from '../../customers/store.ts'
+import { act } from '../../operator/act.ts'
+import { valuedPositions } from '../../operator/treasury.ts'
+import { findPartner } from '../../partners/partners.ts'
+import { accruedFees } from '../../treasury/store.ts'
+import {
+  argument,
+  environmentOption,
+  type Input,
+  type Output,
+  option,
+  type Reach,
+  requiredOption,
+  table,
+  usage,
+} from '../command.ts'
+import { actorOf } from './actor.ts'
+import { actOnMoney, plainText } from './open-orders.ts'
+import { told } from './told.ts'
+
+/** The house's own side of conversions. */
+export async function treasuryShow(input: Input, { worlds }: Reach): Promise<Output> {
+  const data = await valuedPositions(worlds[environmentOption(input) ?? 'production'])
+  return { json: { data }, text: table(data) }
+}
+
+export async function treasurySetLimits(input: Input, { office, shared }: Reach): Promise<Output> {
+  const asset = assetOf(argument(input, 0, 'The asset'))
+  const [lowest, highest] = [boundOf(input, 'lowest'), boundOf(input, 'highest')]
+  if (lowest === undefined && highest === undefined) usage('Say at least one of --lowest, --highest.')
+  const acted = await act(office, await actorOf(input, shared), {
+    name: 'set_treasury_limits',
+    environment: 'production',
+    details: {
+      asset,
+      ...(lowest === undefined ? {} : { lowest }),
+      ...(highest === undefined ? {} : { highest }),
+    },
+  })
+  return told(acted, (limit) => ({ json: limit, text: table([limit]) }))
+}
+
+export async function partnersFees(input: Input, { shared, worlds }: Reach): Promise<Output> {
+  const { id } = await findPartner(shared, argument(input, 0, 'PARTNER'))
+  const data = await accruedFees(worlds[environmentOption(input) ?? 'production'].db, id)
+  return { json: { data }, text: table(data) }
+}
+
+export async function partnersPayFees(input: Input, reach: Reach): Promise<Output> {
+  const { shared, worlds } = reach
+  const { id: partner_id } = await findPartner(shared, argument(input, 0, 'PARTNER'))
+  const world = worlds[environmentOption(input) ?? 'production']
+  const asset = assetOf(requiredOption(input, 'asset'))
+  const customer_id = option(input, 'customer') ?? null
+  if (customer_id !== null && (await customerById(world.db, customer_id))?.partner_id !== partner_id)
+    throw new Error(`No customer ${customer_id} of ${partner_id} in ${world.environment}.`)
+  const details = {
+    partner_id,
+    customer_id,
+    asset,
+    amount: parseMoney(asset, requiredOption(input, 'amount')).units.toString(),
+    reason: plainText(input, 'reason', 200),
+    reference: plainText(input, 'reference', 255),
+  }
+  return actOnMoney(input, reach, { name: 'pay_fees', environment: world.environment, details })
+}
+
+function assetOf(text: string): Asset {
+  return (
+    assetNames.find((asset) => asset === text) ?? usage(`The asset must be one of ${assetNames.join(', ')}.`)
+  )
+}
+
+function boundOf(input: Input, name: string): bigint | null | undefined {
+  const text = option(input, name)
+  if (text === undefined) return undefined
+  if (text === 'none') return null
+  if (!/^-?[0-9]{1,30}$/.test(text)) usage(`--${name} must be a whole number, or none.`)
+  return BigInt(text)
+}

@@ -1,0 +1,51 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { type CliCommand, type CliOption, type Format, type Input, UsageError, usage } from './command.ts'
+import { optionsOf } from './shared-options.ts'
+
+export type Typed = Pick<Input, 'options' | 'positionals' | 'program' | 'format'>
+
+const formats: readonly Format[] = ['table', 'json', 'jsonl']
+
+/** What was typed behind a command's name, checked against its declaration. */
+export function parse(command: CliCommand, args: readonly string[]): Typed {
+  const dashes = args.indexOf('--')
+  const program = dashes < 0 ? [] : args.slice(dashes + 1)
+  const declared = optionsOf(command)
+  const { values, positionals } = read(declared, dashes < 0 ? args : args.slice(0, dashes))
+  const most = command.takes?.split(' ').length ?? 0
+  if (positionals.length > most) usage(`Too much: ${positionals.slice(most).join(' ')}`)
+  if (program.length > 0 && !command.takes_program) usage(`Too much: -- ${program.join(' ')}`)
+  for (const [name, { required }] of Object.entries(declared))
+    if (required && values[name] === undefined) usage(`--${name} is missing.`)
+  return { options: values, positionals, program, format: formatOf(values) }
+}
+
+function read(declared: Readonly<Record<string, CliOption>>, args: readonly string[]) {
+  const options: NonNullable<ParseArgsConfig['options']> = {}
+  for (const [name, { type, multiple = false }] of Object.entries(declared))
+    options[name] = { type, multiple }
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
+    return { values: values as Input['options'], positionals }
+  } catch (error) {
+    throw new UsageError((error as Error).message.split('. To specify')[0])
+  }
+}
+
+/** Also of a line that cannot be parsed: whoever asked for JSON gets the mistake as JSON. */
+export function formatAsked(argv: readonly string[]): Format {
+  const dashes = argv.indexOf('--')
+  const args = dashes < 0 ? argv : argv.slice(0, dashes)
+  const at = args.findIndex((word) => word === '--output' || word.startsWith('--output='))
+  const named = at < 0 ? undefined : (args[at]!.split('=')[1] ?? args[at + 1])
+  if (named === undefined) return args.includes('--json') ? 'json' : 'table'
+  return formats.find((format) => format === named) ?? 'table'
+}
+
+function formatOf({ output, json }: Input['options']): Format {
+  const named = formats.find((format) => format === (output ?? 'table'))
+  if (!named) return usage(`--output must be one of ${formats.join(', ')}.`)
+  if (json !== true) return named
+  if (output !== undefined && named !== 'json') usage(`--json and --output ${named} contradict each other.`)
+  return 'json'
+}

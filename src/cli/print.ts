@@ -1,0 +1,18 @@
+import type { Format, Output } from './command.ts'
+import type { Io } from './io.ts'
+
+/** What a command answers, in the form that was asked for. A list has its objects under `data`. */
+export function print({ stdout }: Io, format: Format, output: NonNullable<Output>): void {
+  if (output.text === undefined) return
+  if (format === 'table') stdout.write(output.text)
+  else if (format === 'json') stdout.write(`${toJson(output.json)}\n`)
+  else for (const one of listIn(output.json) ?? [output.json]) stdout.write(`${toJson(one)}\n`)
+}
+
+function listIn(value: unknown): readonly unknown[] | undefined {
+  const data = (value as { data?: unknown } | null | undefined)?.data
+  return Array.isArray(data) ? data : undefined
+}
+
+export const toJson = (value: unknown): string =>
+  JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? item.toString() : item))

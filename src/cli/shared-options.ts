@@ -1,0 +1,68 @@
+import type { CliCommand, CliOption, Who } from './command.ts'
+
+/** What every command takes, and every one of its kind. */
+const always: Readonly<Record<string, CliOption>> = {
+  output: {
+    type: 'string',
+    value: 'table|json|jsonl',
+    about: 'How to print; jsonl is a line for each object',
+  },
+  json: { type: 'boolean', about: 'Print JSON, also what went wrong' },
+}
+
+const ofKind: Readonly<Record<Who, Readonly<Record<string, CliOption>>>> = {
+  key: {
+    url: { type: 'string', value: 'URL', about: 'Where the service is' },
+    'key-file': {
+      type: 'string',
+      value: 'FILE',
+      about: 'A file that holds the API key; - is standard input',
+    },
+    profile: { type: 'string', value: 'NAME', about: 'Which key and address of trilho profiles' },
+  },
+  operator: {
+    as: {
+      type: 'string',
+      value: 'EMAIL',
+      about: 'Who acts; the password is read from OPERATOR_PASSWORD, a code from OPERATOR_CODE',
+    },
+  },
+  machine: {},
+}
+
+const OF_DATABASE = {
+  DATABASE_URL: 'The PostgreSQL to work on; without it the embedded one in DATA_DIR',
+  DATA_DIR: 'Where the embedded database is',
+}
+
+const variables: Readonly<Record<Who, Readonly<Record<string, string>>>> = {
+  key: {
+    TRILHO_KEY: 'The API key',
+    TRILHO_URL: 'Where the service is; without it the profile’s, else the server that runs here',
+    TRILHO_PROFILE: 'Which profile, when --profile does not say it',
+  },
+  operator: {
+    OPERATOR_PASSWORD: 'The password that goes with --as',
+    OPERATOR_CODE: 'The code of the second factor, where there is one',
+    ...OF_DATABASE,
+  },
+  machine: OF_DATABASE,
+}
+
+/** Its own first. What keeps the list of profiles, or prints a script, speaks to nobody. */
+export const optionsOf = ({ options = {}, who, alone }: CliCommand): Readonly<Record<string, CliOption>> => ({
+  ...options,
+  ...(alone ? {} : ofKind[who]),
+  ...always,
+})
+
+export const variablesOf = (command: CliCommand): Readonly<Record<string, string>> => ({
+  ...command.variables,
+  ...(command.alone ? {} : variables[command.who]),
+})
+
+export const whoMay: Readonly<Record<Who, string>> = {
+  key: 'Whoever has an API key',
+  operator: 'An operator who is signed in (trilho login), on a machine that reaches the database',
+  machine: 'Whoever runs the service, on its machine',
+}

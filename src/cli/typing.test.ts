@@ -1,0 +1,166 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { ioOf, runCli } from '../../test/support/cli.ts'
+import { isMistake } from '../../test/support/cli-stage.ts'
+import { commands } from './commands/all.ts'
+import { choices, scriptOf } from './completion.ts'
+import { exit } from './exit.ts'
+import { find, nearest } from './find.ts'
+import { parse } from './parse.ts'
+
+/** How a command is typed, and what is said when it was typed wrong: none of this reaches a service. */
+const trilho = (line: string, env: Record<string, string> = {}) =>
+  runCli(line.split(' ').filter(Boolean), { DATA_DIR: '/nowhere', HOME: '/nowhere', ...env })
+
+test('help lists the commands by who may run them, and each explains itself', async () => {
+  const [help, one, version, asked] = await Promise.all([
+    trilho('help'),
+    trilho('payouts create --help'),
+    trilho('--version'),
+    trilho('help payouts create'),
+  ])
+  expect(help.out).toMatch(/With an API key:\n[\s\S]*payouts create[\s\S]*For operators[\s\S]*keys create/)
+  expect(one.out).toMatch(/^trilho payouts create\n[\s\S]*--amount 10\.50[\s\S]*--key-file FILE[\s\S]*--json/)
+  expect(one.out).toMatch(/Examples:\n {2}trilho payouts create [\s\S]*Variables:\n[\s\S]*TRILHO_KEY/)
+  expect(one.out).toMatch(/\nWho: Whoever has an API key\n$/)
+  expect(asked).toEqual(one)
+  expect(version.out).toMatch(/^\d+\.\d+\.\d+\n$/)
+  for (const { code } of [help, one, version]) expect(code).toBe(exit.done)
+})
+
+test('a noun alone lists its verbs; a wrong word names the nearest', async () => {
+  const alone = await trilho('keys')
+  expect(alone).toMatchObject({ code: 0, err: '' })
+  expect(alone.out).toMatch(/^ {2}keys create .*\n {2}keys list /m)
+  expect(alone.out).not.toMatch(/^ {2}(?!keys )/m)
+  expect(await trilho('keys --help')).toEqual(alone)
+  isMistake(
+    await trilho('keys crate'),
+    /Unknown command: keys crate\. Did you mean: trilho keys create\n\n[\s\S]* {2}keys create /,
+    2,
+  )
+  isMistake(await trilho('keys frobnicate'), /Unknown command: keys frobnicate\. See: trilho keys\n/, 2)
+  isMistake(await trilho('paoyuts list'), /Unknown command: paoyuts\. Did you mean: trilho payouts\n$/, 2)
+  isMistake(await trilho('frobnicate now'), /Unknown command: frobnicate\. See: trilho help\n$/, 2)
+  expect(nearest('listne', ['list', 'listen'])).toBe('listen')
+  expect(nearest('x', ['usage'])).toBeUndefined()
+})
+
+test.each<[string, RegExp]>([
+  ['keys list --frob', /Unknown option '--frob'[\s\S]*trilho keys list/],
+  ['partners list extra', /Too much: extra/],
+  ['payouts list -- ls', /Too much: -- ls/],
+  ['customers credit cus_x --asset BRL', /--amount is missing[\s\S]*--reference TEXT/],
+  ['payouts create --customer cus_x --amount 10,50 --to a@b.c', /'10,50' is not an amount: write it like/],
+  ['payouts create --customer cus_x --amount 10.505 --to a@b.c', /has 3 decimals, and 'BRL' has 2/],
+  [
+    'transfers create --customer c --asset BRL --network n --amount 1 --to x',
+    /BRL is paid by Pix: trilho payouts create/,
+  ],
+  ['payouts list --output xml', /--output must be one of table, json, jsonl/],
+  ['payouts list --output jsonl --json', /--json and --output jsonl contradict each other/],
+  ['serve --role both', /--role must be one of all, api, worker\./],
+  ['completion tcsh', /The shell must be one of bash, zsh, fish/],
+  ['listen --types pix.payout.complete', /is no event type\. Did you mean pix\.payout\.completed\?/],
+  ['listen --forward-to nonsense', /--forward-to must be a URL such as/],
+  ['trigger pix.payout.completed --override amount', /--override must be FIELD=VALUE/],
+  ['usage --url nowhere', /nowhere is not the address of a service/],
+  ['usage --profile home', /There is no profile home\..*trilho profiles add home/],
+])('trilho %s', async (line, message) => {
+  isMistake(await trilho(line, { TRILHO_KEY: 'svc_test_sk_x' }), message, exit.typed_wrong)
+})
+
+test('with --json a mistake is JSON too, as the API says it', async () => {
+  const errorOf = async (line: string, env = {}) => JSON.parse((await trilho(line, env)).err).error
+  expect(await errorOf('frobnicate --json')).toEqual({
+    code: 'usage',
+    message: 'Unknown command: frobnicate. See: trilho help',
+  })
+  expect(await errorOf('keys revoke --output jsonl', { DATABASE_URL: 'x', SECRET_KEY: 'x' })).toMatchObject({
+    code: 'configuration',
+  })
+  expect(await errorOf('config check --json', { PORT: 'eighty' })).toMatchObject({
+    code: 'configuration',
+    mistakes: ['PORT must be a whole number from 0 to 65535, not "eighty"'],
+  })
+  expect(await errorOf('usage --json')).toMatchObject({ code: 'not_allowed' })
+})
+
+describe('the table of commands', () => {
+  test.each(commands.map((command) => [command.name, command] as const))('%s', (_, command) => {
+    expect(command.about).not.toMatch(/\.$/)
+    expect(command.examples.length).toBeGreaterThan(0)
+    for (const line of command.examples) {
+      const words = /\btrilho (.*)/.exec(line)![1]!.replaceAll(/ [>|] .*|\)$/g, '')
+      const argv = [...words.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare!)
+      const found = find(commands, argv)
+      expect('command' in found && found.command, line).toBe(command)
+      // An example that its own command would refuse is none.
+      if ('command' in found) expect(() => parse(command, found.rest), line).not.toThrow()
+    }
+  })
+
+  test('has no name twice', () => {
+    const names = commands.map(({ name }) => name)
+    expect(new Set(names).size).toBe(names.length)
+  })
+
+  test('is tried by a test, every command of it', () => {
+    const folder = fileURLToPath(new URL('./', import.meta.url))
+    const tests = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.test.ts'))
+      .map((name) => readFileSync(`${folder}${name}`, 'utf8').replaceAll(/[',`]+ ?/g, ' '))
+    const lifecycle = readFileSync(
+      fileURLToPath(new URL('../../test/lifecycle.test.ts', import.meta.url)),
+      'utf8',
+    )
+    const text = [...tests, lifecycle].join('\n')
+    expect(commands.map(({ name }) => name).filter((name) => !text.includes(name))).toEqual([])
+  })
+})
+
+describe('completion', () => {
+  /** What bash itself offers for a line that is typed so far. */
+  const offered = (line: string): string[] => {
+    const words = line.split(' ')
+    const script = `${scriptOf('bash', commands)}
+      COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}
+      _trilho; printf '%s\\n' "\${COMPREPLY[@]}"`
+    return execFileSync('bash', ['-c', script], { encoding: 'utf8' }).split('\n').filter(Boolean)
+  }
+
+  test('bash completes nouns, verbs, options and what can be chosen', () => {
+    expect(offered('trilho pay')).toEqual(['payouts'])
+    expect(offered('trilho profiles ')).toEqual(['add', 'list', 'use', 'remove'])
+    expect(offered('trilho keys create --en')).toEqual(['--environment'])
+    expect(offered('trilho keys create --environment ')).toEqual(['production', 'sandbox'])
+    expect(offered('trilho payouts list --json --output j')).toEqual(['json', 'jsonl'])
+    expect(offered('trilho trigger pix.payout.c')).toEqual(['pix.payout.created', 'pix.payout.completed'])
+    expect(offered('trilho completion ')).toEqual(expect.arrayContaining(['bash', 'zsh', 'fish']))
+  })
+
+  test('every command and option is in the scripts, which bash accepts', async () => {
+    const table = choices(commands)
+    for (const { name, options = {} } of commands)
+      expect(table.get(name)).toEqual(
+        expect.arrayContaining(Object.keys(options).map((option) => `--${option}`)),
+      )
+    const { out } = await trilho('completion bash')
+    expect(out).toBe(scriptOf('bash', commands))
+    execFileSync('bash', ['-n'], { input: out })
+    for (const shell of ['zsh', 'fish'] as const)
+      expect(scriptOf(shell, commands)).toContain('webhooks redeliver')
+  })
+})
+
+test('progress is for a terminal, and only for one', () => {
+  const seen = (terminal: boolean) => {
+    const printed = { out: '', err: '' }
+    ioOf({}, printed, { terminal }).progress('3 read …')
+    return printed
+  }
+  expect(seen(true)).toEqual({ out: '', err: '\r\x1b[2K3 read …' })
+  expect(seen(false)).toEqual({ out: '', err: '' })
+})

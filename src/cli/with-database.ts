@@ -1,0 +1,59 @@
+import { pino } from 'pino'
+import { systemClock } from '../core/clock.ts'
+import { migrate } from '../db/migrate.ts'
+import { openSealer, reachDatabase, seatsOf, secretKeysOf } from '../db/open.ts'
+import { openPool, withOwner } from '../db/pool.ts'
+import type { Config } from '../node/config.ts'
+import { openWorlds } from '../node/worlds.ts'
+import { openOffice } from '../operator/office.ts'
+import { openShared } from '../partners/partners.ts'
+import { assertSecretKey, keyCheckOf, reachedBy, WrongSecretKey } from '../secrets/check.ts'
+import type { CliCommand, Input, Output } from './command.ts'
+import { isLoginRefused } from './service-complaint.ts'
+
+/** The server's own database while it runs, or one that is started for the moment. */
+export async function runWithDatabase(
+  command: Extract<CliCommand, { runWith: unknown }>,
+  input: Input,
+): Promise<Output> {
+  const { config } = input
+  const database = await reachDatabase(config)
+  try {
+    const seats = await seatsOf(database.url, config)
+    if (database.embedded) await migrate(database.url, { seats, check: await keyCheckOf(config) })
+    const db = openPool({ ...seats('shared', 'trilho command line'), max: 2 })
+    const opened = openWorlds({
+      seats,
+      clock: systemClock(),
+      log: pino({ level: 'silent' }),
+      config,
+      pool: 2,
+    })
+    try {
+      const { worlds } = opened
+      const shared = openShared(db)
+      const sealer = openSealer(config, await secretKeysOf(config))
+      const office = openOffice({ shared, worlds, sealer })
+      return await command.runWith(input, { url: database.url, shared, worlds, office })
+    } catch (error) {
+      throw await reasonOfRefusal(error, database.url, config)
+    } finally {
+      await opened.stop()
+      await db.end()
+    }
+  } finally {
+    await database.stop()
+  }
+}
+
+/** A server does not say why it refuses a role's password. Where we are the owner, we can see whether the key is wrong. */
+async function reasonOfRefusal(error: unknown, url: string, config: Config): Promise<unknown> {
+  if (!isLoginRefused(error) || !config.migrate) return error
+  try {
+    const sealer = openSealer(config, await secretKeysOf(config))
+    await withOwner(url, (owner) => assertSecretKey(reachedBy(owner), sealer))
+  } catch (reason) {
+    if (reason instanceof WrongSecretKey) return reason
+  }
+  return error
+}

@@ -1,0 +1,35 @@
+/** Contract §12. Stored in the transaction that caused them, with the object exactly as GET shows it. */
+export const eventTypes = [
+  'customer.created',
+  'customer.updated',
+  'customer.blocked',
+  'customer.unblocked',
+  'deposit.completed',
+  'pix.payout.created',
+  'pix.payout.processing',
+  'pix.payout.completed',
+  'pix.payout.failed',
+  'onchain.transfer.created',
+  'onchain.transfer.processing',
+  'onchain.transfer.confirmed',
+  'onchain.transfer.failed',
+  'trade.completed',
+  'trade.failed',
+  'fee_payout.completed',
+  'api_key.created',
+  'api_key.rotated',
+  'api_key.revoked',
+  'webhook_endpoint.disabled',
+] as const
+export type EventType = (typeof eventTypes)[number]
+
+/** Told to one webhook endpoint alone, when its owner asks for it; nobody can choose it. */
+export const TEST_TYPE = 'webhook_endpoint.test'
+
+/** How far the object of an event has come, as its events count it: made, under way, at its end. */
+export function sequenceOf(type: EventType | typeof TEST_TYPE): number {
+  const about = type.slice(0, type.lastIndexOf('.'))
+  const has = (word: string) => (eventTypes as readonly string[]).includes(`${about}.${word}`)
+  if (!has('created') || type.endsWith('.created')) return 1
+  return has('processing') && !type.endsWith('.processing') ? 3 : 2
+}
