@@ -4,28 +4,31 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { renderEnvExample } from '../src/node/config.ts'
-import { parseYaml } from './support/yaml.ts'
+import { parse } from 'yaml'
+import { expectSettings } from './support/settings.ts'
 
 /** What the files for containers promise. Docker itself is not needed to read them. */
 const root = fileURLToPath(new URL('../', import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-const compose = parseYaml(read('compose.yaml'))
+const compose = parse(read('deploy/compose.yaml'), { merge: true })
 const services: [string, any][] = Object.entries(compose.services)
-const dockerfile = read('Dockerfile')
+const dockerfile = read('deploy/Dockerfile')
 const stages = dockerfile.split(/^(?=FROM )/m).slice(1)
 const last = stages.at(-1)!
 
 const images = [
   ...stages.map((stage) => /^FROM (\S+)/.exec(stage)![1]!),
-  ...services.flatMap(([, { image }]) => image ?? []),
+  // What is built here has no version of somebody else's.
+  ...services.flatMap(([, { image, build }]) => (build ? [] : image)),
 ]
 
 test('every image is named by its exact version, and by its digest once it has one', () => {
-  expect(images).toHaveLength(3)
+  expect(images).toHaveLength(5)
   for (const image of images)
-    expect(image).toMatch(/^(node:\d+\.\d+\.\d+-slim|postgres:\d+\.\d+)(@sha256:[0-9a-f]{64})?$/)
+    expect(image).toMatch(
+      /^(node:\d+\.\d+\.\d+-slim|postgres:\d+\.\d+|prom\/prometheus:v\d+\.\d+\.\d+|grafana\/grafana:\d+\.\d+\.\d+)(@sha256:[0-9a-f]{64})?$/,
+    )
   // Either all of them were pinned, or none: half a pin is a mistake.
   expect(new Set(images.map((image) => image.includes('@'))).size).toBe(1)
   expect(new Set(stages.map((stage) => /^FROM (\S+)/.exec(stage)![1])).size).toBe(1)
@@ -41,12 +44,16 @@ describe.each(services)('the service %s', (_, service) => {
   })
 
   test('writes to its volume and to memory, and to nothing else', () => {
-    expect(service.read_only).toBe('true')
+    expect(service.read_only).toBe(true)
     for (const place of service.tmpfs)
       expect(place).toMatch(/^\/[\w/]+:size=\d+m,mode=\d+.*,noexec,nosuid,nodev$/)
     for (const volume of service.volumes ?? []) {
-      const [name] = volume.split(':')
-      expect(Object.keys(compose.volumes)).toContain(name)
+      const [name, , mode] = volume.split(':')
+      if (!name.startsWith('./')) expect(Object.keys(compose.volumes)).toContain(name)
+      else {
+        expect(mode, volume).toBe('ro')
+        expect(existsSync(join(root, 'deploy', name)), volume).toBe(true)
+      }
     }
   })
 
@@ -57,7 +64,7 @@ describe.each(services)('the service %s', (_, service) => {
   })
 
   test('gets its secrets as files, and none as a variable', () => {
-    const environment: Record<string, string> = service.environment
+    const environment: Record<string, string> = service.environment ?? {}
     for (const [name, value] of Object.entries(environment)) {
       if (/(PASSWORD|SECRET_KEY|TOKEN|DATABASE_URL)/.test(name)) {
         expect(name).toMatch(/_FILE$/)
@@ -69,33 +76,48 @@ describe.each(services)('the service %s', (_, service) => {
   })
 })
 
-test('the database is in a network without a way out, and only the service is with it', () => {
-  const { trilho, postgres } = compose.services
-  expect(compose.networks.back.internal).toBe('true')
+const { 'node-1': one, 'node-2': two, postgres, prometheus, grafana } = compose.services
+
+test('two nodes are alike but for the port of this machine that leads to them', () => {
+  expect({ ...one, ports: [] }).toEqual({ ...two, ports: [] })
+  expect([...one.ports, ...two.ports]).toEqual(['127.0.0.1:8080:8080', '127.0.0.1:8081:8080'])
+  expect(one.build).toEqual({ context: '..', dockerfile: 'deploy/Dockerfile' })
+})
+
+test('the database is in a network without a way out, and only the nodes are with it', () => {
+  expect(compose.networks.back.internal).toBe(true)
   expect(compose.networks.front).not.toHaveProperty('internal')
   expect(postgres.networks).toEqual(['back'])
   expect(postgres).not.toHaveProperty('ports')
-  expect(trilho.networks).toEqual(['front', 'back'])
-  expect(trilho.ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)])
+  expect(one.networks).toEqual(['front', 'back', 'watch'])
+  for (const watching of [prometheus, grafana]) expect(watching.networks).not.toContain('back')
+  for (const [, { ports = [] }] of services) for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/)
   // Between the two nobody listens, and it says so by name.
-  expect(trilho.environment.DATABASE_TLS).toBe('off')
+  expect(one.environment.DATABASE_TLS).toBe('off')
 })
 
-test('each says how it is, and the service waits for a database that is well', () => {
-  const { trilho, postgres } = compose.services
+test('each says how it is, and the nodes wait for a database that is well', () => {
   expect(postgres.healthcheck.test.slice(0, 2)).toEqual(['CMD', 'pg_isready'])
-  expect(trilho.depends_on.postgres.condition).toBe('service_healthy')
+  expect(one.depends_on.postgres.condition).toBe('service_healthy')
   expect(last).toMatch(/^HEALTHCHECK [\s\S]*\/readyz/m)
 })
 
+test('Prometheus asks every node with the token that it has, and Grafana asks Prometheus', () => {
+  const [job] = parse(read('deploy/prometheus/prometheus.yaml')).scrape_configs
+  const port = one.environment.METRICS_PORT
+  expect(job.static_configs[0].targets).toEqual([`node-1:${port}`, `node-2:${port}`])
+  expect(job.authorization.credentials_file).toBe('/run/secrets/metrics_token')
+  expect(prometheus.secrets).toContain('metrics_token')
+  expect(prometheus.command).toContain('--config.file=/etc/prometheus/prometheus.yaml')
+  const [source] = parse(read('deploy/grafana/provisioning/datasources/prometheus.yaml')).datasources
+  expect(source).toMatchObject({ type: 'prometheus', url: 'http://prometheus:9090' })
+  const [provider] = parse(read('deploy/grafana/provisioning/dashboards/trilho.yaml')).providers
+  expect(grafana.volumes).toContain(`./grafana/trilho.json:${provider.options.path}/trilho.json:ro`)
+})
+
 test('secrets of compose are named as settings that can come from a file', () => {
-  const example = renderEnvExample()
-  for (const name of Object.keys(compose.services.trilho.environment)) {
-    const setting = name.replace(/_FILE$/, '')
-    if (name !== setting) expect(example).toContain(`Also as ${name}.`)
-    else if (setting !== 'DATABASE_TLS') expect(example).toContain(`# ${setting}=`)
-  }
-  expect(read('.gitignore')).toContain('/secrets/\n')
+  expectSettings(Object.keys(one.environment))
+  expect(read('.gitignore')).toContain('/deploy/secrets/\n')
 })
 
 describe('the image', () => {
@@ -111,6 +133,18 @@ describe('the image', () => {
     expect(read('.dockerignore').split('\n')[0]).toBe('*')
     expect(dockerfile).toMatch(/^RUN npm ci --ignore-scripts$/m)
     expect(last).not.toMatch(/^COPY (--from=build )?\S*(\.|\/app)\/? /m)
+  })
+
+  test('is made of what is there, and lets all of it in', () => {
+    const let_in = read('.dockerignore').split('\n')
+    const named = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names]) =>
+      names!.split(' '),
+    )
+    expect(named.length).toBeGreaterThan(10)
+    for (const name of named) {
+      expect(existsSync(join(root, name)), name).toBe(true)
+      expect(let_in, name).toContain(`!${name}`)
+    }
   })
 })
 

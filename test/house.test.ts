@@ -29,6 +29,7 @@ const ranks: readonly (readonly string[])[] = [
   ['api'],
   ['console-api'],
   ['node'],
+  ['backup', 'database-copy'],
   ['cli'],
 ]
 /** Places of one rank that may name each other's types. */

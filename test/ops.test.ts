@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
 import { version } from '../src/node/version.ts'
 import type { Api } from './support/api.ts'
 import { asAdmin, createDatabase } from './support/database.ts'
@@ -9,9 +10,8 @@ import { scrape as scrapeNode } from './support/metrics.ts'
 import { startNode } from './support/node.ts'
 import { someCpf, startTestService, type TestService } from './support/service.ts'
 import { until } from './support/wait.ts'
-import { parseYaml } from './support/yaml.ts'
 
-/** What a team watches: the figures, the dashboard and the alert rules of ops/, and the guide they lead to. */
+/** What a team watches: the figures, the dashboard and the alert rules of deploy/, and the guide they lead to. */
 let service: TestService
 let api: Api
 beforeAll(async () => {
@@ -21,8 +21,8 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
-const dashboard = JSON.parse(read('ops/grafana/trilho.json'))
-const rules: any[] = parseYaml(read('ops/prometheus/alerts.yaml')).groups.flatMap((group: any) => group.rules)
+const dashboard = JSON.parse(read('deploy/grafana/trilho.json'))
+const rules: any[] = parse(read('deploy/prometheus/alerts.yaml')).groups.flatMap((group: any) => group.rules)
 const scrape = (url = service.url) => scrapeNode(url)
 
 /** Every name that a query may use, with the parts of histograms. */
@@ -107,7 +107,7 @@ describe('the alert rules', () => {
   })
 
   test('are loaded by the example, which scrapes less often than the figures may take', () => {
-    const config = parseYaml(read('ops/prometheus/prometheus.yaml'))
+    const config = parse(read('deploy/prometheus/prometheus.yaml'))
     expect(config.rule_files).toEqual(['alerts.yaml'])
     expect(config.scrape_configs[0].job_name).toBe('trilho')
     expect(

@@ -2,24 +2,26 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /**
- * `npm run pin-images`: asks the registry which digest each image of Dockerfile and compose.yaml has today, and writes it
+ * `npm run pin-images`: asks the registry which digest each image of deploy/Dockerfile and deploy/compose.yaml has today, and writes it
  * behind the tag. A tag can be moved by whoever owns it, a digest cannot. Needs the network, but no Docker.
  * `npm run pin-images -- --check` says whether all are pinned, and asks nobody.
  */
 const root = fileURLToPath(new URL('../', import.meta.url))
-const files = ['Dockerfile', 'compose.yaml'].map((name) => `${root}${name}`)
+const files = ['Dockerfile', 'compose.yaml'].map((name) => `${root}deploy/${name}`)
 
-/** An image of Docker Hub's own library: name, exact version, and the digest that was found before. */
-const IMAGE = /(?<=^FROM |^ +image: )(node|postgres):([0-9][\w.-]*)(@sha256:[0-9a-f]{64})?/gm
+/** An image of Docker Hub: name, exact version, and the digest that was found before. */
+const IMAGE =
+  /(?<=^FROM |^ +image: )(node|postgres|prom\/prometheus|grafana\/grafana):(v?[0-9][\w.-]*)(@sha256:[0-9a-f]{64})?/gm
 
 const INDEX =
   'application/vnd.oci.image.index.v1+json, application/vnd.docker.distribution.manifest.list.v2+json'
 
 async function digestOf(name: string, tag: string): Promise<string> {
-  const scope = `repository:library/${name}:pull`
+  const repository = name.includes('/') ? name : `library/${name}`
+  const scope = `repository:${repository}:pull`
   const granted = await fetch(`https://auth.docker.io/token?service=registry.docker.io&scope=${scope}`)
   const { token } = (await granted.json()) as { token: string }
-  const answer = await fetch(`https://registry-1.docker.io/v2/library/${name}/manifests/${tag}`, {
+  const answer = await fetch(`https://registry-1.docker.io/v2/${repository}/manifests/${tag}`, {
     method: 'HEAD',
     headers: { authorization: `Bearer ${token}`, accept: INDEX },
   })

@@ -80,6 +80,13 @@ does not send. It looks at single answers, not at what many calls do together.`,
 watched using it.`,
   },
   {
+    name: 'backup',
+    title: 'Backups, and the way to another database',
+    suites: ['src/backup', 'src/database-copy'],
+    not_shown: `All of it was on one machine and one disk, with a small database. The rails are the simulated ones: what a bank paid
+after a backup was taken, no backup knows.`,
+  },
+  {
     name: 'fail-over',
     title: 'Fail-over',
     suites: ['test/cluster'],

@@ -10,7 +10,8 @@ import { stateRights } from './rights.ts'
 import { missingLogins, missingRoles, quoted, rolesInUse } from './roles.ts'
 import { type Seats, schemaNames } from './seat.ts'
 
-const MIGRATION_LOCK = 7_415_301
+/** Whoever holds it keeps services from starting on the database. */
+export const MIGRATION_LOCK = 7_415_301
 const OLDEST_POSTGRES = 15
 
 /** The database user may not do something that only its administrator can: the message holds the SQL to run. */

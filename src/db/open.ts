@@ -99,6 +99,16 @@ export async function secretKeysOf(settings: KeySettings): Promise<readonly Buff
   return readKeyFiles(data_dir)
 }
 
+/** The same, but none is made: for whoever only looks. */
+export function presentKeysOf({
+  secret_key,
+  secret_keys_previous,
+  data_dir,
+}: KeySettings): readonly Buffer[] {
+  if (secret_key) return [secret_key, ...secret_keys_previous]
+  return existsSync(secretKeyFile(data_dir)) ? readKeyFiles(data_dir) : []
+}
+
 /** What a rotation has added since is found without a restart. */
 export function openSealer(settings: KeySettings, keys: readonly Buffer[]): Sealer {
   const { secret_key, data_dir } = settings

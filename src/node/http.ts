@@ -73,12 +73,22 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
     async listen() {
       const { host, port } = config
       await app.listen({ host, port })
-      const local = `http://${host.includes(':') ? `[${host}]` : host}:${(app.server.address() as AddressInfo).port}`
+      const { port: bound } = app.server.address() as AddressInfo
+      const local = urlAt(loopbacks[host] ?? host, bound)
       url ||= local
+      if (config.public_url === undefined && host in loopbacks) log.warn(noPublicUrl(local))
       return local
     },
   }
 }
+
+/** "Every address" is none that anybody could call. Never taken from a request: who sends it would choose where links lead. */
+const loopbacks: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
+
+const urlAt = (host: string, port: number) => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+
+const noPublicUrl = (url: string) =>
+  `PUBLIC_URL is not set: links in responses, in openapi.json and in invitations lead to ${url}, where only this machine finds the service. Set PUBLIC_URL to the address that partners use`
 
 /** Its pages, and the calls that they make. */
 function registerConsole(

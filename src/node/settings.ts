@@ -45,7 +45,8 @@ const listening = {
   }),
   host: setting('HOST', { about: 'Address to listen on', default: '127.0.0.1', read: text }),
   public_url: setting('PUBLIC_URL', {
-    about: 'How partners reach this service; used in doc_url and openapi.json. Default: http://HOST:PORT',
+    about:
+      'How partners reach this service; used in doc_url, openapi.json and invitations. Default: http://HOST:PORT, with 127.0.0.1 where HOST is 0.0.0.0',
     example: 'https://api.example.com',
     read: url,
   }),

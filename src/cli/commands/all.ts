@@ -11,6 +11,7 @@ import { transferCommands } from './api/transfers.ts'
 import { webhookCommands } from './api/webhooks.ts'
 import { benchCommands } from './machine/bench.ts'
 import { completionCommands } from './machine/completion.ts'
+import { dataCommands } from './machine/data.ts'
 import { serviceCommands } from './machine/service.ts'
 import { customerCommands } from './operator/customers.ts'
 import { exceptionCommands } from './operator/exceptions.ts'
@@ -50,6 +51,7 @@ export const commands: readonly CliCommand[] = [
   ...logCommands,
   ...secretCommands,
   ...serviceCommands,
+  ...dataCommands,
   ...benchCommands,
   ...completionCommands,
 ]

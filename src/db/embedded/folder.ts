@@ -55,6 +55,18 @@ export async function clusterFolder(data_dir: string): Promise<string> {
   }
 }
 
+/** The same, of a folder that holds a database already. */
+export async function existingCluster(data_dir: string): Promise<string> {
+  try {
+    const cluster = await clusterFolder(await realpath(data_dir))
+    await stat(join(cluster, 'PG_VERSION'))
+    return cluster
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error
+    throw new Error(`There is no database in ${data_dir}. Set DATA_DIR to the data folder of the service.`)
+  }
+}
+
 /** How other processes of this user find the server; `server_pid` is the process that holds the folder. */
 export type Connection = {
   url: string

@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { isAbsolute, join, relative, resolve } from 'node:path'
+import type { OnProgress } from '../core/progress.ts'
+import { hasCode, syncFolder } from '../db/embedded/files.ts'
+import { existingCluster } from '../db/embedded/folder.ts'
+import { reachDatabase } from '../db/open.ts'
+import { type Client, openOwner } from '../db/pool.ts'
+import { readSealing } from '../db/sealing.ts'
+import type { Config } from '../node/config.ts'
+import { version } from '../node/version.ts'
+import { copyFile, each, listBelow, takeEmptyFolder } from './files.ts'
+import { type BackupFile, type Counts, DATABASE, type Manifest, PASSWORD, writeManifest } from './manifest.ts'
+
+/**
+ * A copy of the embedded database while it is at work: PostgreSQL is told that one is being taken, its files are copied as
+ * they are at that moment, each at another, and the log of what happened meanwhile makes them one (decision 0067).
+ */
+export async function createBackup(config: Config, dir: string, onProgress: OnProgress): Promise<Manifest> {
+  if (config.database_url)
+    throw new Error(
+      'DATABASE_URL names a PostgreSQL of your own; this command backs up the embedded one. Use pg_basebackup with WAL archiving, or the backups of your provider. pg_dump does too, while nothing else is at hand.',
+    )
+  const cluster = await existingCluster(config.data_dir)
+  const wanted = resolve(dir)
+  if (!relative(config.data_dir, wanted).startsWith('..') && !isAbsolute(relative(config.data_dir, wanted)))
+    throw new Error(`${wanted} lies in the data folder, which a backup is to outlive. Name another folder.`)
+  const folder = await takeEmptyFolder(wanted)
+  try {
+    const database = await reachDatabase(config)
+    try {
+      const owner = await openOwner(database.url, 'trilho backup')
+      try {
+        return await backUp({ owner, config, cluster, folder, onProgress })
+      } finally {
+        await owner.end()
+      }
+    } finally {
+      await database.stop()
+    }
+  } catch (error) {
+    for (const name of [DATABASE, PASSWORD]) await rm(join(folder, name), { recursive: true, force: true })
+    if (hasCode(error, 'ENOSPC')) throw new Error(`There is no room left for a backup in ${folder}.`)
+    throw error
+  }
+}
+
+type Work = {
+  readonly owner: Client
+  readonly config: Config
+  readonly cluster: string
+  readonly folder: string
+  readonly onProgress: OnProgress
+}
+
+async function backUp({ owner, config, cluster, folder, onProgress }: Work): Promise<Manifest> {
+  const started_at = await timeOf(owner)
+  const fingerprint = (await readSealing(owner))?.key_id
+  if (!fingerprint) throw new Error('The database is not set up yet: start the service once.')
+  const counts = await countRows(owner)
+  // Ends with this session, however that ends: nothing is left behind that would keep the log for ever.
+  await owner.query(
+    `SELECT pg_create_physical_replication_slot('trilho_backup_' || pg_backend_pid(), true, true)`,
+  )
+  const begun = await owner.query(`SELECT pg_walfile_name(pg_backup_start('trilho backup', true)) AS from`)
+  const from: string = begun.rows[0].from
+  const files = await copyCluster(cluster, join(folder, DATABASE), onProgress)
+  const until = await timeOf(owner)
+  const ended = await owner.query(
+    `SELECT pg_walfile_name(lsn) AS to, labelfile AS label FROM pg_backup_stop(false)`,
+  )
+  const { to, label } = ended.rows[0]
+  files.push(...(await copyLog(cluster, join(folder, DATABASE), { from, to })))
+  files.push(await writeLabel(folder, label))
+  files.push(await copyPassword(config, folder))
+  const { rows } = await owner.query('SHOW server_version')
+  await syncAll(folder)
+  const manifest: Manifest = {
+    format: 1,
+    version,
+    postgres: rows[0].server_version,
+    started_at,
+    until,
+    wal: { from, to },
+    secret_key: { fingerprint, kept_in: config.secret_key ? 'setting' : 'data_dir' },
+    counts,
+    files: files.sort((a, b) => (a.path < b.path ? -1 : 1)),
+  }
+  await writeManifest(folder, manifest)
+  return manifest
+}
+
+async function timeOf(owner: Client): Promise<string> {
+  const { rows } = await owner.query('SELECT clock_timestamp() AS now')
+  return rows[0].now.toISOString()
+}
+
+/** Tables from which nothing is ever removed. */
+export const COUNTED = ['customers', 'entries', 'payouts', 'transfers'] as const
+
+export async function countRows(owner: Client): Promise<Counts> {
+  const counts: Record<string, Record<string, number>> = {}
+  for (const schema of ['live', 'sandbox']) {
+    const columns = COUNTED.map((table) => `(SELECT count(*) FROM ${schema}.${table})::float8 AS ${table}`)
+    const { rows } = await owner.query(`SELECT ${columns.join(', ')}`)
+    counts[schema] = { ...rows[0] }
+  }
+  return counts
+}
+
+/** What a server makes anew at every start, or what belongs to the one that runs. Of folders only the name is kept. */
+const EMPTIED = /^(pg_wal|pg_replslot|pg_dynshmem|pg_notify|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)\//
+const LEFT_OUT =
+  /(^|\/)(postmaster\.(pid|opts)|pg_internal\.init.*|pgsql_tmp.*|backup_label.*|backup_manifest|current_logfiles.*|postgresql\.auto\.conf\.tmp)$/
+/** Says from where the log is to be read: after everything else, or it would be ahead of what was copied before. */
+const CONTROL = 'global/pg_control'
+
+async function copyCluster(cluster: string, to: string, onProgress: OnProgress): Promise<BackupFile[]> {
+  const listed = await listBelow(cluster, (path) => EMPTIED.test(path) || LEFT_OUT.test(path))
+  await mkdir(to, { mode: 0o700 })
+  for (const path of [...listed.folders, 'pg_wal/archive_status', 'pg_wal/summaries'])
+    await mkdir(join(to, path), { recursive: true, mode: 0o700 })
+  const files: BackupFile[] = []
+  const copy = async (path: string) => {
+    const copied = await copyFile(join(cluster, path), join(to, path), { lasting: true })
+    // Dropped meanwhile: the log says so too.
+    if (copied) files.push({ path: `${DATABASE}/${path}`, ...copied })
+    onProgress({ what: 'copying', done: files.length, of: listed.files.length })
+  }
+  await each(
+    listed.files.filter((path) => path !== CONTROL),
+    copy,
+  )
+  await copy(CONTROL)
+  return files
+}
+
+async function copyLog(
+  cluster: string,
+  to: string,
+  { from, to: last }: Manifest['wal'],
+): Promise<BackupFile[]> {
+  const { files: names } = await listBelow(join(cluster, 'pg_wal'))
+  const needed = names.filter(
+    (name) => (/^[0-9A-F]{24}$/.test(name) && name >= from && name <= last) || name.endsWith('.history'),
+  )
+  if (!needed.includes(from) || !needed.includes(last))
+    throw new Error(`PostgreSQL's log lacks ${from} or ${last}: no whole backup can be made. Try again.`)
+  const files: BackupFile[] = []
+  await each(needed, async (name) => {
+    const copied = await copyFile(join(cluster, 'pg_wal', name), join(to, 'pg_wal', name), { lasting: true })
+    if (!copied) throw new Error(`${name} of PostgreSQL's log has gone while it was copied. Try again.`)
+    files.push({ path: `${DATABASE}/pg_wal/${name}`, ...copied })
+  })
+  return files
+}
+
+async function writeLabel(folder: string, label: string): Promise<BackupFile> {
+  const path = `${DATABASE}/backup_label`
+  await writeFile(join(folder, path), label, { mode: 0o600, flush: true })
+  const sha256 = createHash('sha256').update(label).digest('hex')
+  return { path, bytes: Buffer.byteLength(label), sha256 }
+}
+
+async function copyPassword({ data_dir }: Config, folder: string): Promise<BackupFile> {
+  const copied = await copyFile(join(data_dir, PASSWORD), join(folder, PASSWORD), { lasting: true })
+  if (!copied) throw new Error(`${join(data_dir, PASSWORD)} is missing.`)
+  return { path: PASSWORD, ...copied }
+}
+
+async function syncAll(folder: string): Promise<void> {
+  const { folders } = await listBelow(folder)
+  await each(folders, (path) => syncFolder(join(folder, path)))
+}

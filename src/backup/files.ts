@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdir, open, readdir, realpath, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { hasCode } from '../db/embedded/files.ts'
+import type { BackupFile } from './manifest.ts'
+
+export type Listed = { readonly folders: readonly string[]; readonly files: readonly string[] }
+
+/** Every folder and file below a folder, by its path from there. `leaves`: what is left out, with all below it. */
+export async function listBelow(
+  root: string,
+  leaves: (path: string) => boolean = () => false,
+): Promise<Listed> {
+  const folders: string[] = []
+  const files: string[] = []
+  async function walk(path: string): Promise<void> {
+    for (const entry of await entriesOf(join(root, path))) {
+      const below = path === '' ? entry.name : `${path}/${entry.name}`
+      if (leaves(below)) continue
+      if (entry.isDirectory()) {
+        folders.push(below)
+        await walk(below)
+      } else if (entry.isFile()) {
+        files.push(below)
+      } else {
+        throw new Error(`${join(root, below)} is neither a file nor a folder: it cannot be backed up.`)
+      }
+    }
+  }
+  await walk('')
+  return { folders, files }
+}
+
+/** A folder that has gone meanwhile has nothing in it. */
+async function entriesOf(folder: string) {
+  try {
+    return await readdir(folder, { withFileTypes: true })
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return []
+    throw error
+  }
+}
+
+const CHUNK = 1 << 20
+
+/** Copies a file for this user only. Undefined when there is none any more. `lasting`: it is on disk afterwards. */
+export async function copyFile(
+  from: string,
+  to: string,
+  { lasting }: { lasting: boolean },
+): Promise<Pick<BackupFile, 'bytes' | 'sha256'> | undefined> {
+  const hash = createHash('sha256')
+  let bytes = 0
+  const source = await openIfThere(from)
+  if (!source) return undefined
+  const target = await open(to, 'wx', 0o600)
+  try {
+    for await (const chunk of createReadStream(from, { fd: source, highWaterMark: CHUNK })) {
+      hash.update(chunk)
+      bytes += chunk.length
+      await target.writeFile(chunk)
+    }
+    if (lasting) await target.datasync()
+  } finally {
+    await target.close()
+  }
+  return { bytes, sha256: hash.digest('hex') }
+}
+
+async function openIfThere(path: string) {
+  try {
+    return await open(path)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+}
+
+const AT_ONCE = 8
+
+/** A few at a time, in no order. Ends at the first failure. */
+export async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const rest = items.values()
+  const workers = Array.from({ length: AT_ONCE }, async () => {
+    for (const item of rest) await work(item)
+  })
+  // All have ended before anybody tidies up behind them.
+  const failed = (await Promise.allSettled(workers)).find((one) => one.status === 'rejected')
+  if (failed) throw failed.reason
+}
+
+/** A folder of the caller's own: it is made, or it is there and empty. Its path without links. */
+export async function takeEmptyFolder(path: string): Promise<string> {
+  const folder = resolve(path)
+  await mkdir(dirname(folder), { recursive: true })
+  await mkdir(folder, { mode: 0o700 }).catch((error) => {
+    if (!hasCode(error, 'EEXIST')) throw error
+  })
+  if (!(await stat(folder)).isDirectory()) throw new Error(`${folder} is not a folder. Name a new one.`)
+  if ((await readdir(folder)).length > 0)
+    throw new Error(`${folder} is not empty. Name a new folder; nothing in this one was touched.`)
+  return realpath(folder)
+}

@@ -1,0 +1,41 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { OnProgress } from '../core/progress.ts'
+import { copyFile, each, listBelow } from './files.ts'
+import { DATABASE, type Manifest, PASSWORD } from './manifest.ts'
+
+/** Folders that PostgreSQL expects, also where nothing is in them. */
+const EXPECTED = ['pg_wal/archive_status', 'pg_wal/summaries']
+
+/**
+ * Copies a backup into a data folder, comparing every file with what was written down of it. The backup itself is only read.
+ * Returns what is wrong: then the copy must not be used.
+ */
+export async function layOut(
+  backup: string,
+  manifest: Manifest,
+  { data_dir, lasting }: { data_dir: string; lasting: boolean },
+  onProgress: OnProgress,
+): Promise<string[]> {
+  const { folders, files } = await listBelow(join(backup, DATABASE))
+  const cluster = join(data_dir, 'postgres')
+  await mkdir(cluster, { recursive: true, mode: 0o700 })
+  for (const path of [...folders, ...EXPECTED])
+    await mkdir(join(cluster, path), { recursive: true, mode: 0o700 })
+  const known = new Set(manifest.files.map(({ path }) => path))
+  const wrong = files
+    .map((path) => `${DATABASE}/${path}`)
+    .filter((path) => !known.has(path))
+    .map((path) => `${path} does not belong to the backup`)
+  let done = 0
+  await each(manifest.files, async ({ path, bytes, sha256 }) => {
+    const place =
+      path === PASSWORD ? join(data_dir, PASSWORD) : join(cluster, path.slice(DATABASE.length + 1))
+    const copied = await copyFile(join(backup, path), place, { lasting })
+    if (!copied) wrong.push(`${path} is missing`)
+    else if (copied.bytes !== bytes) wrong.push(`${path} has ${copied.bytes} bytes, and had ${bytes}`)
+    else if (copied.sha256 !== sha256) wrong.push(`${path} was changed`)
+    onProgress({ what: 'comparing', done: ++done, of: manifest.files.length })
+  })
+  return wrong.sort()
+}

@@ -1,0 +1,70 @@
+import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { OnProgress } from '../core/progress.ts'
+import { startEmbedded } from '../db/embedded/start.ts'
+import { migrate } from '../db/migrate.ts'
+import { seatsOf } from '../db/open.ts'
+import { withOwner } from '../db/pool.ts'
+import { auditDatabase, type DatabaseAudit } from '../node/audit-database.ts'
+import type { Config } from '../node/config.ts'
+import { keyCheckOf } from '../secrets/check.ts'
+import { COUNTED, countRows } from './create.ts'
+import { settingsWithKey } from './keys.ts'
+import { layOut } from './lay-out.ts'
+import { type Counts, type Manifest, readManifest } from './manifest.ts'
+
+export type Verified = {
+  readonly manifest: Manifest
+  /** What is wrong with it; nothing when it is good. */
+  readonly problems: readonly string[]
+  /** Nothing when the files alone were wrong. */
+  readonly audit: DatabaseAudit
+}
+
+/** Does with a backup what a restore would do, in a folder that is gone afterwards, and audits what comes of it. */
+export async function verifyBackup(config: Config, dir: string, onProgress: OnProgress): Promise<Verified> {
+  const backup = await realpath(dir)
+  const manifest = await readManifest(backup)
+  const settings = settingsWithKey(config, manifest)
+  const folder = await mkdtemp(join(tmpdir(), 'trilho-verify-'))
+  try {
+    // PostgreSQL may run as another user, who must be able to go to its own folder in it.
+    await chmod(folder, 0o755)
+    const data_dir = join(folder, 'data')
+    const problems = await layOut(backup, manifest, { data_dir, lasting: false }, onProgress)
+    if (problems.length > 0) return { manifest, problems, audit: [] }
+    onProgress({ what: 'auditing', done: 0, of: 1 })
+    return { manifest, ...(await tryOut(data_dir, settings, manifest)) }
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+async function tryOut(
+  data_dir: string,
+  config: Config,
+  { counts }: Manifest,
+): Promise<Pick<Verified, 'problems' | 'audit'>> {
+  const database = await startEmbedded({ data_dir })
+  try {
+    const { url } = database
+    const found = await withOwner(url, countRows)
+    await migrate(url, { seats: await seatsOf(url, config), check: await keyCheckOf(config) })
+    const audit = await auditDatabase(url, config)
+    const failed = audit.flatMap(({ environment, findings }) =>
+      findings.map(({ check, found }) => `${environment}: the check ${check} fails, ${found} times`),
+    )
+    return { problems: [...missing(counts, found), ...failed], audit }
+  } finally {
+    await database.stop()
+  }
+}
+
+function missing(counted: Counts, found: Counts): string[] {
+  return Object.entries(counted).flatMap(([schema, tables]) =>
+    COUNTED.filter((table) => (found[schema]?.[table] ?? 0) < (tables[table] ?? 0)).map(
+      (table) => `${schema}.${table} has ${found[schema]?.[table]} rows, and had ${tables[table]}`,
+    ),
+  )
+}

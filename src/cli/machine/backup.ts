@@ -1,0 +1,92 @@
+import { createBackup } from '../../backup/create.ts'
+import { bytesOf, type Manifest } from '../../backup/manifest.ts'
+import { restoreBackup } from '../../backup/restore.ts'
+import { verifyBackup } from '../../backup/verify.ts'
+import { renderAudit } from '../../node/audit-database.ts'
+import { argument, type Input, type Output, requiredOption } from '../command.ts'
+import { exit } from '../exit.ts'
+import { watched } from './watched.ts'
+
+/** The embedded database alone; a PostgreSQL of one's own has tools of its own. */
+export async function backupCreate(input: Input): Promise<Output> {
+  const dir = argument(input, 0, 'DIR')
+  const manifest = await watched(input.io, (onProgress) => createBackup(input.config, dir, onProgress))
+  return {
+    json: { ok: true, dir, ...inShort(manifest) },
+    text:
+      `Backed up to ${dir}: ${sizeOf(manifest)}, everything until ${manifest.until}.\n` +
+      `The secret key ${manifest.secret_key.fingerprint} is not in it, and nothing can be restored without: keep that elsewhere.\n` +
+      `Now prove it: trilho backup verify ${dir}\n`,
+  }
+}
+
+export async function backupVerify(input: Input): Promise<Output> {
+  const dir = argument(input, 0, 'DIR')
+  const { manifest, problems, audit } = await watched(input.io, (onProgress) =>
+    verifyBackup(input.config, dir, onProgress),
+  )
+  const ok = problems.length === 0
+  const said = ok ? `The backup in ${dir} is good` : `The backup in ${dir} is NOT GOOD`
+  return {
+    json: {
+      ok,
+      problems,
+      ...inShort(manifest),
+      environments: Object.fromEntries(audit.map(({ environment, ...report }) => [environment, report])),
+    },
+    text: `${said}: ${sizeOf(manifest)}, everything until ${manifest.until}.\n${listOf(problems)}${renderAudit(audit)}`,
+    exit_code: ok ? exit.done : exit.refused,
+  }
+}
+
+export async function backupRestore(input: Input): Promise<Output> {
+  const dir = argument(input, 0, 'DIR')
+  const to = requiredOption(input, 'to')
+  const { manifest, data_dir, problems } = await watched(input.io, (onProgress) =>
+    restoreBackup(input.config, { dir, to }, onProgress),
+  )
+  const ok = problems.length === 0
+  return {
+    json: { ok, problems, data_dir, ...inShort(manifest) },
+    text: ok
+      ? afterRestore(manifest, data_dir)
+      : `The backup in ${dir} is NOT GOOD, and nothing was restored:\n${listOf(problems)}`,
+    exit_code: ok ? exit.done : exit.refused,
+  }
+}
+
+const afterRestore = ({ until }: Manifest, data_dir: string) =>
+  `Restored into ${data_dir}: everything until ${until}, and nothing that was done later.
+
+Payouts and transfers that were sent after that are not in it, while their money is gone. Whoever asks for them again, also
+under the same idempotency key, is paid twice. So before anybody is let in:
+
+  1. Prove it:   DATA_DIR=${data_dir} trilho audit
+  2. Compare what your rails have paid since ${until} with it, and debit what is missing:
+                 DATA_DIR=${data_dir} trilho customers debit …
+  3. Only then:  DATA_DIR=${data_dir} trilho serve
+`
+
+/** Without the list of files. */
+const inShort = (manifest: Manifest) => ({
+  ...manifest,
+  files: manifest.files.length,
+  bytes: bytesOf(manifest),
+})
+
+function sizeOf(manifest: Manifest): string {
+  const { files, bytes } = inShort(manifest)
+  return `${files.toLocaleString('en')} files, ${(bytes / 1e6).toFixed(1)} MB`
+}
+
+const SHOWN = 20
+
+function listOf(problems: readonly string[]): string {
+  const more = problems.length > SHOWN ? `  … and ${problems.length - SHOWN} more\n` : ''
+  return (
+    problems
+      .slice(0, SHOWN)
+      .map((problem) => `  ${problem}\n`)
+      .join('') + more
+  )
+}

@@ -1,0 +1,174 @@
+import type { OnProgress } from '../core/progress.ts'
+import { existingCluster } from '../db/embedded/folder.ts'
+import { runningEmbedded, startEmbedded } from '../db/embedded/start.ts'
+import { MIGRATION_LOCK, migrate } from '../db/migrate.ts'
+import { seatsOf, secretKeysOf } from '../db/open.ts'
+import { type Client, databaseName, openOwner, roleOf } from '../db/pool.ts'
+import { rolesInUse } from '../db/roles.ts'
+import { schemaNames } from '../db/seat.ts'
+import { auditDatabase, type DatabaseAudit } from '../node/audit-database.ts'
+import type { Config } from '../node/config.ts'
+import { keyCheckOf } from '../secrets/check.ts'
+import { pipeRows } from './pipe.ts'
+import { columnsOf, digestOf, sequencesOf, type Table, tablesOf, usedTables } from './tables.ts'
+
+export type Copied = {
+  readonly tables: number
+  readonly rows: bigint
+  readonly audit: DatabaseAudit
+}
+
+/**
+ * Everything that the embedded database holds, into a PostgreSQL of one's own: from one snapshot, in one transaction, so it
+ * is there whole or not at all (decision 0068). The source is only read.
+ */
+export async function copyDatabase(config: Config, to: string, onProgress: OnProgress): Promise<Copied> {
+  await checkSource(config)
+  const source = await startEmbedded({ data_dir: config.data_dir })
+  try {
+    await migrate(source.url, { seats: await seatsOf(source.url, config), check: await keyCheckOf(config) })
+    return await withClients(source.url, to, async (clients) => {
+      await prepareTarget(clients.target, to, config)
+      const copied = await copyAll(clients, onProgress)
+      onProgress({ what: 'auditing', done: 0, of: 1 })
+      return { ...copied, audit: await auditDatabase(to, config) }
+    })
+  } finally {
+    await source.stop()
+  }
+}
+
+async function checkSource(config: Config): Promise<void> {
+  if (config.database_url)
+    throw new Error(
+      'DATABASE_URL is set: this command copies from the embedded database. Unset it, and name the target with --to.',
+    )
+  await existingCluster(config.data_dir)
+  if (await runningEmbedded(config.data_dir))
+    throw new Error(
+      `The service runs on ${config.data_dir}. Stop it first: what it does meanwhile would be missing in the copy.`,
+    )
+  if ((await secretKeysOf(config)).length > 1 && !config.secret_key)
+    throw new Error('Another secret key is taking over. End that first: trilho secrets rotate')
+}
+
+type Clients = { readonly source: Client; readonly target: Client }
+
+async function withClients<T>(from: string, to: string, work: (clients: Clients) => Promise<T>): Promise<T> {
+  const target = await openOwner(to, 'trilho database copy')
+  try {
+    const source = await openOwner(from, 'trilho database copy')
+    try {
+      return await work({ source, target })
+    } finally {
+      await source.end()
+    }
+  } finally {
+    await target.end()
+  }
+}
+
+/** Empty, of this version, and with nobody at work on it until the connection ends. */
+async function prepareTarget(target: Client, to: string, config: Config): Promise<void> {
+  await assertUnused(target, to)
+  await migrate(to, { seats: await seatsOf(to, config) })
+  await target.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
+}
+
+async function assertUnused(target: Client, to: string): Promise<void> {
+  const roles = schemaNames.map((schema) => roleOf(to, schema))
+  const [role] = await rolesInUse(target, roles)
+  if (role !== undefined)
+    throw new Error(
+      `A service runs on the target: somebody is connected as ${role}. Stop it first. Nothing was changed.`,
+    )
+  const used = await usedTables(target)
+  if (used.length > 0)
+    throw new Error(
+      `The target has rows already, in ${listOf(used)}. A copy goes into an empty database only. Name another one, or, if nobody needs what is there, drop the schemas ${schemaNames.join(', ')} of ${databaseName(to)}. Nothing was changed.`,
+    )
+}
+
+const SHOWN = 5
+const listOf = (names: readonly string[]) =>
+  names.slice(0, SHOWN).join(', ') + (names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '')
+
+/** So that values are written in the same way on both sides. */
+const SAME_TEXT = `SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO, YMD'; SET LOCAL intervalstyle = 'postgres';
+  SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1; SET LOCAL statement_timeout = 0`
+
+async function copyAll(clients: Clients, onProgress: OnProgress): Promise<Pick<Copied, 'tables' | 'rows'>> {
+  const { source, target } = clients
+  await source.query(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${SAME_TEXT}`)
+  await target.query(`BEGIN; ${SAME_TEXT}; SET LOCAL lock_timeout = '5s'`)
+  try {
+    const tables = await sameTables(clients)
+    await target.query(`LOCK TABLE ${tables.map(({ name }) => name).join(', ')} IN ACCESS EXCLUSIVE MODE`)
+    const used = await usedTables(target)
+    if (used.length > 0) throw new Error(`Somebody has written into ${listOf(used)} meanwhile.`)
+    // Each event would be queued again, each trade added up again: what triggers once did comes along as rows.
+    await onEach(target, tables, 'ALTER TABLE % DISABLE TRIGGER USER')
+    await onEach(target, [...tables].reverse(), 'DELETE FROM %')
+    let done = 0
+    for (const table of tables) {
+      await copyTable(clients, table)
+      onProgress({ what: 'copying tables', done: ++done, of: tables.length })
+    }
+    await onEach(target, tables, 'ALTER TABLE % ENABLE TRIGGER USER')
+    for (const { name, last, called } of await sequencesOf(source))
+      await target.query('SELECT setval($1::regclass, $2, $3)', [name, last, called])
+    const rows = await compareAll(clients, tables, onProgress)
+    await target.query('COMMIT')
+    await onEach(target, tables, 'ANALYZE %')
+    return { tables: tables.length, rows }
+  } catch (error) {
+    await target.query('ROLLBACK').catch(() => {})
+    throw error
+  } finally {
+    await source.query('ROLLBACK').catch(() => {})
+  }
+}
+
+/** The tables of the source, which the target must have in the same form. */
+async function sameTables({ source, target }: Clients): Promise<Table[]> {
+  const tables = await tablesOf(source)
+  const theirs = new Map((await tablesOf(target)).map((table) => [table.name, columnsOf(table)]))
+  const other = tables.find((table) => theirs.get(table.name) !== columnsOf(table))
+  if (other || theirs.size !== tables.length)
+    throw new Error(
+      `The tables of the two databases differ${other ? `, in ${other.name}` : ''}: one was made by another version. Use the version that the service runs.`,
+    )
+  return tables
+}
+
+async function onEach(target: Client, tables: readonly Table[], statement: string): Promise<void> {
+  for (const { name } of tables) await target.query(statement.replace('%', name))
+}
+
+function copyTable({ source, target }: Clients, table: Table): Promise<void> {
+  const columns = columnsOf(table)
+  return pipeRows(
+    { client: source, sql: `COPY (SELECT ${columns} FROM ${table.name}) TO STDOUT` },
+    { client: target, sql: `COPY ${table.name} (${columns}) FROM STDIN` },
+  )
+}
+
+/** Returns how many rows there are. */
+async function compareAll(
+  { source, target }: Clients,
+  tables: readonly Table[],
+  onProgress: OnProgress,
+): Promise<bigint> {
+  let rows = 0n
+  let done = 0
+  for (const table of tables) {
+    const [ours, theirs] = await Promise.all([digestOf(source, table), digestOf(target, table)])
+    if (ours.rows !== theirs.rows || ours.hash !== theirs.hash)
+      throw new Error(
+        `${table.name} is not the same after the copy: ${ours.rows} rows here, ${theirs.rows} there. Nothing was changed.`,
+      )
+    rows += ours.rows
+    onProgress({ what: 'comparing tables', done: ++done, of: tables.length })
+  }
+  return rows
+}

@@ -1,0 +1,49 @@
+import { pino } from 'pino'
+import { prove } from '../audit/proofs.ts'
+import { systemClock } from '../core/clock.ts'
+import type { Environment } from '../core/environment.ts'
+import { openSealer, seatsOf, secretKeysOf } from '../db/open.ts'
+import { openPool } from '../db/pool.ts'
+import type { AuditReport } from '../ledger/audit.ts'
+import { openOffice } from '../operator/office.ts'
+import { logChecks } from '../operator/verify.ts'
+import { openShared } from '../partners/partners.ts'
+import type { World } from '../world.ts'
+import type { Config } from './config.ts'
+import { openWorlds, sliceChecks } from './worlds.ts'
+
+export type DatabaseAudit = readonly ({ readonly environment: Environment } & AuditReport)[]
+
+/** The whole audit of a database that nothing runs on. No worker is started: nothing is sent, and nothing delivered. */
+export async function auditDatabase(url: string, config: Config): Promise<DatabaseAudit> {
+  const seats = await seatsOf(url, config)
+  const db = openPool({ ...seats('shared', 'trilho audit'), max: 2 })
+  const opened = openWorlds({ seats, clock: systemClock(), log: pino({ level: 'silent' }), config, pool: 2 })
+  try {
+    const sealer = openSealer(config, await secretKeysOf(config))
+    const office = openOffice({ shared: openShared(db), worlds: opened.worlds, sealer })
+    return await Promise.all(
+      Object.values<World<Environment>>(opened.worlds).map(async (world) => ({
+        environment: world.environment,
+        ...(await prove(world, {
+          checks: [...sliceChecks, ...logChecks(office, world.environment)],
+          by: 'shell',
+        })),
+      })),
+    )
+  } finally {
+    await opened.stop()
+    await db.end()
+  }
+}
+
+/** A line for each world, and one for each check that fails. */
+export function renderAudit(audit: DatabaseAudit): string {
+  return audit
+    .map(({ environment, entries, customers, findings }) => {
+      const sum = findings.length === 0 ? 'all checks hold' : `${findings.length} CHECKS FAIL`
+      const wrong = findings.map(({ check, found }) => `  ${check}: ${found}\n`).join('')
+      return `${environment}: ${entries} entries, ${customers} customers, ${sum}\n${wrong}`
+    })
+    .join('')
+}

@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs'
+import { runningEmbedded } from '../../src/db/embedded/start.ts'
+import { type Config, readConfig } from '../../src/node/config.ts'
+import { startService } from '../../src/node/serve.ts'
+import { openHands } from './service.ts'
+
+/** A server with the embedded database in its data folder, as on somebody's laptop, and hands to work on it. */
+export async function startEmbeddedService(data_dir: string, env: Record<string, string> = {}) {
+  const config: Config = readConfig({ DATA_DIR: data_dir, PORT: '0', LOG_LEVEL: 'silent', ...env })
+  const service = await startService({
+    config,
+    print: () => {},
+    onFatal: (error) => {
+      throw error
+    },
+  })
+  const url = (await runningEmbedded(data_dir))!
+  const key = Buffer.from(readFileSync(`${data_dir}/secret.key`, 'utf8').trim(), 'hex')
+  const hands = openHands({ url, drop: async () => {} }, [key])
+  return {
+    ...hands,
+    config,
+    secret_key: key,
+    url: service.url,
+    partner: (options?: Parameters<typeof hands.partner>[1]) => hands.partner(service.url, options),
+    async stop() {
+      await hands.stop()
+      await service.stop()
+    },
+  }
+}
+
+export type EmbeddedService = Awaited<ReturnType<typeof startEmbeddedService>>
