@@ -1,6 +1,7 @@
 import type { OnProgress } from '../core/progress.ts'
 import { existingCluster } from '../db/embedded/folder.ts'
-import { runningEmbedded, startEmbedded } from '../db/embedded/start.ts'
+import { runningEmbedded } from '../db/embedded/running.ts'
+import { startEmbedded } from '../db/embedded/start.ts'
 import { MIGRATION_LOCK, migrate } from '../db/migrate.ts'
 import { seatsOf, secretKeysOf } from '../db/open.ts'
 import { type Client, databaseName, openOwner, roleOf } from '../db/pool.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { runningEmbedded } from '../../src/db/embedded/start.ts'
+import { runningEmbedded } from '../../src/db/embedded/running.ts'
 import { type Config, readConfig } from '../../src/node/config.ts'
 import { startService } from '../../src/node/serve.ts'
 import { openHands } from './service.ts'
