@@ -124,7 +124,10 @@ const firstCall = [
   -d '{
     "customer_id": "'$CUSTOMER'",
     "amount": "${body.amount}",
-    "counterparty": { "type": "pix_key", "pix_key": "${body.key}" },
+    "counterparty": {
+      "type": "pix_key",
+      "pix_key": "${body.key}"
+    },
     "idempotency_key": "${body.claim}"
   }'`,
   },

@@ -5,21 +5,32 @@ export type NavigationGroup = { readonly title: string; readonly pages: readonly
 /** In the order in which a reader needs them; what is not named here comes behind, by its address. */
 const start = ['/docs/quickstart', '/docs/sdk', '/docs/cli']
 const guides = [
+  'money',
   'environments',
   'authentication',
-  'money',
   'idempotency',
+  'events',
   'webhooks',
   'sandbox',
   'errors',
-  'lists',
   'limits',
+  'lists',
   'conversions',
   'going-live',
+  'console',
 ].map((name) => `/docs/guides/${name}`)
-const operate = ['install', 'backup', 'upgrade', 'rotate', 'incidents', 'scaling', 'security'].map(
-  (name) => `/docs/operate/${name}`,
-)
+const operate = [
+  'install',
+  'security',
+  'monitoring',
+  'retention',
+  'backup',
+  'upgrade',
+  'rotate',
+  'money',
+  'incidents',
+  'scaling',
+].map((name) => `/docs/operate/${name}`)
 
 export function navigationOf(pages: readonly Page[], language: Language): NavigationGroup[] {
   const own = pages.filter((page) => page.under === undefined)

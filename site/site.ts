@@ -82,7 +82,7 @@ function writtenPages(root: string): Page[] {
   return sources.map((source) => {
     try {
       const markdown = include(root, readFileSync(join(root, source.file), 'utf8'))
-      const rendered = render(markdown, (href) => resolve(source.file, href))
+      const rendered = render(markdown, (href) => resolve(source.file, href), source.language)
       return writtenPage(source, rendered, rewrite(source.file, markdown), sources)
     } catch (error) {
       throw new Error(`${source.file}: ${(error as Error).message}`, { cause: error })

@@ -24,6 +24,8 @@ const proofs: readonly Proof[] = [
       'test/chaos',
       'test/webhooks/addresses.test.ts',
       'test/retention.test.ts',
+      'test/examples/shop.test.ts',
+      'test/examples/treasury.test.ts',
       'src/ledger',
       'src/operator/proposals.test.ts',
       'src/adjustments',

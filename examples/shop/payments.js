@@ -38,13 +38,24 @@ export class Payments {
 
   /** After a restart, and now and then: finds out what became of every open order, and sends what was never sent. */
   async catchUp() {
-    for (const { id, idempotency_key } of this.orders.open()) {
-      // A key works for 24 hours, this list for ever: whoever comes back after a week must look before paying.
-      const { data } = await this.trilho.pix.payouts.list({ idempotency_key })
-      const order = this.orders.get(id)
-      if (data[0]) this.learn(data[0])
-      else if (order?.status === 'open') await this.pay(order)
+    for (const order of this.orders.open()) {
+      try {
+        await this.payOrFind(order)
+      } catch (error) {
+        // One that cannot be paid now must not keep the others from it.
+        console.error(`order ${order.id} stays open:`, error)
+      }
     }
+  }
+
+  /**
+   * A key works for 24 hours, the list of payouts for ever: whoever comes back after a week must look before paying.
+   * @param {Order} order
+   */
+  async payOrFind(order) {
+    const { data } = await this.trilho.pix.payouts.list({ idempotency_key: order.idempotency_key })
+    if (data[0]) this.learn(data[0])
+    else await this.pay(order)
   }
 
   /**

@@ -5,7 +5,13 @@ import { Orders } from './orders.js'
 import { Payments } from './payments.js'
 
 /** The backend of a shop that pays its sellers by Pix. Reads TRILHO_KEY, TRILHO_URL, TRILHO_WEBHOOK_SECRET, PORT, ORDERS. */
-const { TRILHO_WEBHOOK_SECRET: secret = '', PORT = '3000', ORDERS = 'orders.jsonl' } = process.env
+const { TRILHO_WEBHOOK_SECRET: secret, PORT = '3000', ORDERS = 'orders.jsonl' } = process.env
+if (!secret) {
+  console.error(
+    'TRILHO_WEBHOOK_SECRET is not set: it is the whsec_… of your webhook endpoint, or of `trilho listen`.',
+  )
+  process.exit(1)
+}
 const CATCH_UP_MS = 60_000
 
 const orders = new Orders(ORDERS)
@@ -14,7 +20,9 @@ const payments = new Payments(new Trilho({ userAgent: 'shop-example' }), orders)
 /** @type {Record<string, (request: import('node:http').IncomingMessage, id: string) => Promise<[number, object?]>>} */
 const routes = {
   'POST orders': async (request) => {
-    const { id, seller, pix_key, amount } = /** @type {any} */ (await json(request))
+    const { id, seller, pix_key, amount } = /** @type {any} */ (await json(request)) ?? {}
+    if (![id, seller, pix_key, amount].every((field) => typeof field === 'string'))
+      throw new RangeError('an order has id, seller, pix_key and amount, each of them text')
     const known = orders.get(id)
     if (known) return [200, known]
     // The key is on the disk before the payout is sent: whatever happens from here on, it is found again.
@@ -26,7 +34,7 @@ const routes = {
       idempotency_key: `order-${id}`,
       status: 'open',
     })
-    payments.pay(order).catch(report)
+    payments.pay(order).catch((error) => console.error(`order ${id} stays open:`, error))
     return [202, order]
   },
 
@@ -50,20 +58,13 @@ const server = createServer(async (request, response) => {
     const [status, body] = (await routes[`${request.method} ${place}`]?.(request, id)) ?? [404]
     response.writeHead(status, { 'content-type': 'application/json' }).end(body && JSON.stringify(body))
   } catch (error) {
-    // A wrong signature, an amount like '1,5', no JSON: the caller's mistake. All else is ours.
+    // A wrong signature, an amount like '1,5', no JSON: the caller's mistake. All else is ours, and is sent again.
     const theirs = [SignatureError, RangeError, SyntaxError].some((kind) => error instanceof kind)
-    if (!theirs) report(error)
+    if (!theirs) console.error(error)
     response.writeHead(theirs ? 400 : 500).end(theirs ? String(error) : undefined)
   }
 })
 
-const catchUp = () => payments.catchUp().catch(report)
-
-/** @param {unknown} error */
-function report(error) {
-  console.error(error)
-}
-
 server.listen(Number(PORT), '127.0.0.1', () => console.log(`the shop is open on port ${PORT}`))
-catchUp()
-setInterval(catchUp, CATCH_UP_MS)
+payments.catchUp()
+setInterval(() => payments.catchUp(), CATCH_UP_MS)

@@ -7,7 +7,7 @@ export class Notes {
   /** @param {string} path */
   constructor(path) {
     this.#path = path
-    /** @type {{ quote_id?: string | undefined, received?: string, amount?: string }} */
+    /** @type {{ asked?: string, quote_id?: string | undefined, received?: string, amount?: string }} */
     this.known = {}
     try {
       this.known = JSON.parse(readFileSync(path, 'utf8'))

@@ -22,9 +22,15 @@ if (!run || !customer_id || !amount || !to) {
 
 const trilho = new Trilho({ userAgent: 'treasury-example' })
 const notes = new Notes(`treasury-${run}.json`)
+const asked = `${amount} BRL of ${customer_id} to ${to}`
+if (notes.known.asked && notes.known.asked !== asked) {
+  console.error(`The run '${run}' is about ${notes.known.asked}. For anything else choose another --run.`)
+  process.exit(2)
+}
 const network = 'polygon'
 
 try {
+  notes.save({ asked })
   const received = await convert(units(amount, 'BRL'))
   console.log(`converted: ${amount} BRL are ${decimal(received, 'USDT')} USDT`)
   const sent = await withdraw(received)

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../src/core/errors.ts'
-import type { Cause } from './text.ts'
+import type { Cause, InBoth } from './text.ts'
 
 /**
  * `$CUSTOMER` has the document 529.982.247-25 and money in all three assets, like the customer of a first start. `before`
@@ -69,35 +69,44 @@ const caused = {
   revoked_api_key: {
     ...read('/v1/usage'),
     headers: withKey('$REVOKED_KEY'),
-    first: 'Create a key in the console and revoke it.',
+    first: { en: 'Create a key in the console and revoke it.', pt: 'Crie uma chave no console e revogue-a.' },
   },
   expired_api_key: {
     ...read('/v1/usage'),
     headers: withKey('$EXPIRED_KEY'),
-    first: 'Create a key in the console that expires in a minute, and wait.',
+    first: {
+      en: 'Create a key in the console that expires in a minute, and wait.',
+      pt: 'Crie no console uma chave que expire em um minuto, e espere.',
+    },
   },
   ip_not_allowed: {
     ...read('/v1/usage'),
     headers: withKey('$KEY_FOR_192_0_2_1'),
-    first: 'Create a key in the console that may be used from 192.0.2.1 only.',
+    first: {
+      en: 'Create a key in the console that may be used from 192.0.2.1 only.',
+      pt: 'Crie no console uma chave que só possa ser usada de 192.0.2.1.',
+    },
   },
   insufficient_scope: {
     method: 'POST',
     path: '/v1/customers',
     body: { name: 'Bruno Lima', document: '111.444.777-35' },
     headers: withKey('$READ_KEY'),
-    first: 'Create a key in the console that has the scope read only.',
+    first: {
+      en: 'Create a key in the console that has the scope `read` only.',
+      pt: 'Crie no console uma chave só com o escopo `read`.',
+    },
   },
   sandbox_only: {
     method: 'POST',
     path: '/v1/sandbox/deposits',
     body: { customer_id: '$CUSTOMER', asset: 'BRL', amount: '1050' },
     headers: withKey('$LIVE_KEY'),
-    first: 'Use a live key.',
+    first: { en: 'Use a live key.', pt: 'Use uma chave de produção.' },
   },
   customer_blocked: {
     ...payout(OWN_KEY, { customer_id: '$BLOCKED_CUSTOMER' }),
-    first: 'The operator blocks a customer.',
+    first: { en: 'The operator blocks a customer.', pt: 'O operador bloqueia um cliente.' },
   },
   invalid_json: { method: 'POST', path: '/v1/customers', body: '{"name":"Bruno Lima","name":"Bruna Lima"}' },
   invalid_request: {
@@ -124,18 +133,24 @@ const caused = {
     method: 'POST',
     path: '/v1/quotes/$QUOTE/execute',
     before: [quote(), { method: 'POST', path: '/v1/sandbox/quotes/$QUOTE/expire' }],
-    first: 'Create a quote, then POST /v1/sandbox/quotes/$QUOTE/expire, or wait for 30 seconds.',
+    first: {
+      en: 'Create a quote, then `POST /v1/sandbox/quotes/$QUOTE/expire`, or wait for 30 seconds.',
+      pt: 'Crie uma cotação, depois faça `POST /v1/sandbox/quotes/$QUOTE/expire` ou espere 30 segundos.',
+    },
   },
   idempotency_conflict: {
     ...payout(OWN_KEY, { amount: '2100' }),
     before: [payout(OWN_KEY)],
-    first: 'Send the same payout with another amount, such as 1050.',
+    first: {
+      en: 'Send the same payout with another amount first, such as `1050`.',
+      pt: 'Envie antes o mesmo pagamento com outro valor, como `1050`.',
+    },
   },
   already_final: {
     method: 'POST',
     path: '/v1/sandbox/pix/payouts/$PAYOUT/fail',
     before: [payout(OWN_KEY)],
-    first: 'Create a payout that completes.',
+    first: { en: 'Create a payout that completes.', pt: 'Crie um pagamento que seja concluído.' },
   },
   webhook_endpoint_disabled: {
     method: 'POST',
@@ -144,14 +159,24 @@ const caused = {
       endpoint,
       { method: 'PATCH', path: '/v1/webhook_endpoints/$ENDPOINT', body: { status: 'disabled' } },
     ],
-    first: 'Create an endpoint and PATCH it with {"status": "disabled"}.',
+    first: {
+      en: 'Create an endpoint and `PATCH` it with `{"status": "disabled"}`.',
+      pt: 'Crie um endpoint e faça `PATCH` nele com `{"status": "disabled"}`.',
+    },
   },
-  too_many_webhook_endpoints: { ...endpoint, before: times(20, endpoint), first: 'Create 20 endpoints.' },
+  too_many_webhook_endpoints: {
+    ...endpoint,
+    before: times(20, endpoint),
+    first: { en: 'Create 20 endpoints.', pt: 'Crie 20 endpoints.' },
+  },
   customer_exists: {
     method: 'POST',
     path: '/v1/customers',
     body: { name: 'Ana Souza', document: '529.982.247-25' },
-    first: 'Send it twice, unless you have the customer of a first start.',
+    first: {
+      en: 'Send it twice, unless you have the customer of a first start.',
+      pt: 'Envie duas vezes, a não ser que você tenha o cliente do primeiro início.',
+    },
   },
   unsupported_media_type: {
     method: 'POST',
@@ -171,22 +196,31 @@ const caused = {
   },
   limit_exceeded: {
     ...payout(OWN_KEY, { customer_id: '$LIMITED_CUSTOMER' }),
-    first: 'The operator limits a customer’s payouts to 1000 centavos each.',
+    first: {
+      en: 'The operator limits a customer’s payouts to 1000 centavos each.',
+      pt: 'O operador limita cada pagamento de um cliente a 1000 centavos.',
+    },
   },
   rate_limit_exceeded: {
     ...lookUp,
     before: times(20, lookUp),
-    first: 'Send it 21 times within a minute.',
+    first: { en: 'Send it 21 times within a minute.', pt: 'Envie 21 vezes no mesmo minuto.' },
   },
   too_many_redeliveries: {
     ...redeliver,
     before: [{ method: 'POST', path: '/v1/sandbox/events/pix.payout.completed' }, ...times(10, redeliver)],
-    first: 'Make a sample event, and send this 11 times within a minute.',
+    first: {
+      en: 'Make a sample event, and send this 11 times within a minute.',
+      pt: 'Crie um evento de exemplo, e envie isto 11 vezes no mesmo minuto.',
+    },
   },
   rail_unavailable: {
     ...read('/v1/pix/keys/52998224725'),
     headers: withKey('$LIVE_KEY'),
-    first: 'Use a live key: production has no payment networks yet.',
+    first: {
+      en: 'Use a live key: production has no payment networks yet.',
+      pt: 'Use uma chave de produção: a produção ainda não tem redes de pagamento.',
+    },
   },
   price_unavailable: {
     ...quote(),
@@ -197,7 +231,10 @@ const caused = {
         body: { pair: 'USDT/BRL', price: '5.40', age_seconds: 60 },
       },
     ],
-    first: 'POST /v1/sandbox/prices with {"pair": "USDT/BRL", "price": "5.40", "age_seconds": 60}.',
+    first: {
+      en: '`POST /v1/sandbox/prices` with `{"pair": "USDT/BRL", "price": "5.40", "age_seconds": 60}`.',
+      pt: 'Faça `POST /v1/sandbox/prices` com `{"pair": "USDT/BRL", "price": "5.40", "age_seconds": 60}`.',
+    },
   },
 
   not_signed_in: { ...read('/console/api/me'), headers: { Authorization: '' } },
@@ -223,17 +260,41 @@ const caused = {
 
 export const causes: PreparedCauses = caused
 
-const SIGNED_IN = 'It takes somebody who is signed in to the console.'
-const AN_OPERATOR = 'It takes an operator who is signed in.'
+const SIGNED_IN = {
+  en: 'It takes somebody who is signed in to the console.',
+  pt: 'É preciso que alguém esteja conectado ao console.',
+}
+const AN_OPERATOR = {
+  en: 'It takes an operator who is signed in.',
+  pt: 'É preciso que um operador esteja conectado.',
+}
 
 /** Why there is no request that a reader could send. */
-export const withoutCause: Readonly<Record<Exclude<ErrorCode, keyof typeof caused>, string>> = {
-  body_too_large: 'Any call with a body of more than 65,536 bytes, which is too long to show.',
-  headers_too_large: 'Any call with more than 16,384 bytes of headers, which is too long to show.',
-  request_timeout: 'The request must take longer than 15 seconds to arrive.',
-  internal_error: 'A fault of the service cannot be asked for.',
-  service_unavailable: 'It takes an overload, or a database that is out of reach.',
-  code_needed: 'It takes somebody who has a second factor.',
+export const withoutCause: Readonly<Record<Exclude<ErrorCode, keyof typeof caused>, InBoth>> = {
+  body_too_large: {
+    en: 'Any call with a body of more than 65,536 bytes, which is too long to show.',
+    pt: 'Qualquer chamada com um corpo de mais de 65.536 bytes, longo demais para mostrar.',
+  },
+  headers_too_large: {
+    en: 'Any call with more than 16,384 bytes of headers, which is too long to show.',
+    pt: 'Qualquer chamada com mais de 16.384 bytes de cabeçalhos, longo demais para mostrar.',
+  },
+  request_timeout: {
+    en: 'The request must take longer than 15 seconds to arrive.',
+    pt: 'A requisição precisa levar mais de 15 segundos para chegar.',
+  },
+  internal_error: {
+    en: 'A fault of the service cannot be asked for.',
+    pt: 'Uma falha do serviço não pode ser pedida.',
+  },
+  service_unavailable: {
+    en: 'It takes an overload, or a database that is out of reach.',
+    pt: 'É preciso uma sobrecarga, ou um banco de dados fora de alcance.',
+  },
+  code_needed: {
+    en: 'It takes somebody who has a second factor.',
+    pt: 'É preciso alguém que tenha um segundo fator.',
+  },
   not_permitted: SIGNED_IN,
   proof_needed: SIGNED_IN,
   factor_needed: SIGNED_IN,

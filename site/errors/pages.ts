@@ -93,7 +93,7 @@ function codePage(code: ErrorCode, language: Language, openapi: OpenApi): Page {
     about: text[part],
   }))
   const example = errorExample(code, PLACEHOLDER)
-  const { first, command } = causeOf(code)
+  const { first, command } = causeOf(code, language)
   return {
     address: `${rootOf(language)}/${code}`,
     twin: `${rootOf(other(language))}/${code}`,
@@ -118,7 +118,7 @@ ${whereItHappens(code, said, openapi)}</div>
 <div class="beside">
 ${jsonSample(`${said.example} ${status}`, example)}
 <div class="cause"><h2 id="cause">${said.cause}</h2>
-${first !== undefined && html`<p lang="en">${prose(first)}</p>`}
+${first !== undefined && html`<p>${prose(first)}</p>`}
 ${command !== undefined && figure({ language: 'sh', title: 'curl', code: command })}</div>
 </div></div>`,
     markdown: [
@@ -134,12 +134,18 @@ ${command !== undefined && figure({ language: 'sh', title: 'curl', code: command
   }
 }
 
-/** What to send to meet it, or why there is nothing to send. The sentences of the catalogue's requests are English. */
-function causeOf(code: ErrorCode): { readonly first?: string | undefined; readonly command?: string } {
+/** What to send to meet it, or why there is nothing to send. */
+function causeOf(
+  code: ErrorCode,
+  language: Language,
+): { readonly first?: string | undefined; readonly command?: string } {
   const cause: Cause | undefined = causes[code]
-  if (!cause) return { first: withoutCause[code as keyof typeof withoutCause] }
+  if (!cause) return { first: withoutCause[code as keyof typeof withoutCause][language] }
   const { method, path, body, headers, first } = cause
-  return { first, command: curl({ method, path, ...(body === undefined ? {} : { body }) }, headers) }
+  return {
+    first: first?.[language],
+    command: curl({ method, path, ...(body === undefined ? {} : { body }) }, headers),
+  }
 }
 
 function detailsOf(code: ErrorCode, said: Words, { components }: OpenApi): Html | false {

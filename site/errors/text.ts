@@ -15,6 +15,9 @@ export type ErrorText = {
 /** One text per code: a missing one does not compile. */
 export type ErrorTexts = Readonly<Record<ErrorCode, ErrorText>>
 
+/** A sentence in each language. */
+export type InBoth = Readonly<Record<'en' | 'pt', string>>
+
 /** A request that gets this error in the sandbox. In path and body, `$CUSTOMER` stands for the id of a customer. */
 export type Cause = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'PUT'
@@ -24,7 +27,7 @@ export type Cause = {
   /** In place of the usual `Authorization` and `Content-Type`; an empty value leaves the header out. */
   readonly headers?: Readonly<Record<string, string>>
   /** What must be so before, in a sentence, where the request alone does not cause it. */
-  readonly first?: string
+  readonly first?: InBoth
 }
 
 /** Not every error can be caused at will: an overload has no request of its own. */

@@ -22,14 +22,12 @@ test('links between files lead from page to page', () => {
 
 test('what is no page is named, what does not exist stops the build', () => {
   expect(resolve('docs/quickstart.md', '../package.json')).toEqual({
-    repository: 'The file package.json of the repository',
+    repository: 'package.json in the repository',
   })
   expect(resolve('docs/quickstart.md', 'decisions/')).toEqual({
-    repository: 'The folder docs/decisions/ of the repository',
+    repository: 'docs/decisions/ in the repository',
   })
-  expect(() => resolve('docs/quickstart.md', 'nowhere.md')).toThrow(
-    'docs/quickstart.md: the link nowhere.md leads nowhere',
-  )
+  expect(() => resolve('docs/quickstart.md', 'nowhere.md')).toThrow('the link nowhere.md leads nowhere')
   expect(() => resolve('docs/quickstart.md', '../../outside.md')).toThrow('leads nowhere')
 })
 

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { PLACEHOLDER } from '../../src/reference/marks.ts'
 import type { Target } from './render.ts'
@@ -21,10 +21,10 @@ export function openLinks(root: string, addresses: Addresses) {
     const file = posix.join(posix.dirname(from), decodeURIComponent(path))
     const address = addresses.get(file)
     if (address !== undefined) return { href: anchor === undefined ? address : `${address}#${anchor}` }
-    if (file.startsWith('..') || !existsSync(join(root, file)))
-      throw new Error(`${from}: the link ${href} leads nowhere`)
-    const what = statSync(join(root, file)).isDirectory() ? 'folder' : 'file'
-    return { repository: `The ${what} ${file} of the repository` }
+    // Where an image is built, the rest of the repository is not there; test/docs.test.ts looks at those links.
+    if (file.startsWith('..') || (file.startsWith('docs/') && !existsSync(join(root, file))))
+      throw new Error(`the link ${href} leads nowhere`)
+    return { repository: `${file} in the repository` }
   }
 
   /** The Markdown itself, with links that work where it is served. */

@@ -30,6 +30,11 @@ test.each([
   expect(() => main(markdown)).toThrow(/a page cannot have this/)
 })
 
+test('a comment of its own is for whoever edits the file', () => {
+  expect(main('<!-- Written by a program. -->\n\nText.')).not.toContain('Written')
+  expect(() => main('<!-- a --><b>bold</b>')).toThrow(/a page cannot have this/)
+})
+
 test('a page without a title, or with two, is refused', () => {
   expect(() => render('Text', linked)).toThrow('begins with its title')
   expect(() => main('# Another')).toThrow('one title to a page')

@@ -3,7 +3,7 @@ import { marked, type Token, type Tokens } from 'marked'
 import { type Html, html, nothing } from '../../src/reference/html.ts'
 import { languageOf } from '../code/colour.ts'
 import { type Sample, tabs, titleOf } from '../code/sample.ts'
-import type { Heading, Section } from '../page.ts'
+import type { Heading, Language, Section } from '../page.ts'
 import { openSlugs } from './slug.ts'
 
 /** Where a link of a page leads: to an address, or nowhere because its target is in the repository alone. */
@@ -19,13 +19,17 @@ export type Rendered = {
 }
 
 /** A page out of its Markdown. Raw HTML is refused: what is not of the site's own making is not shown. */
-export function render(markdown: string, resolve: (href: string) => Target): Rendered {
-  const [first, ...rest] = marked.lexer(markdown).filter(({ type }) => type !== 'space')
+export function render(
+  markdown: string,
+  resolve: (href: string) => Target,
+  language: Language = 'en',
+): Rendered {
+  const [first, ...rest] = marked.lexer(markdown).filter(isShown)
   assert(first?.type === 'heading' && first.depth === 1, 'a page begins with its title: # Title')
   const title = plain(first.tokens ?? [])
   const lede = rest[0]?.type === 'paragraph' ? (rest[0] as Tokens.Paragraph) : undefined
   const outline = outlineOf(rest)
-  const writer = openWriter(resolve, outline.ids)
+  const writer = openWriter({ resolve, ids: outline.ids, language })
   return {
     title,
     description: lede ? firstSentence(plain(lede.tokens)) : title,
@@ -39,6 +43,10 @@ export function render(markdown: string, resolve: (href: string) => Target): Ren
     ),
   }
 }
+
+/** A comment of its own is for whoever edits the file. */
+const isShown = ({ type, raw }: Token) =>
+  type !== 'space' && !(type === 'html' && /^<!--(?:(?!-->)[\s\S])*-->\s*$/.test(raw))
 
 function outlineOf(tokens: readonly Token[]): { ids: Map<Token, string>; headings: Heading[] } {
   const slug = openSlugs()
@@ -126,7 +134,13 @@ function groupFences(tokens: readonly Token[]): (Token | Tokens.Code[])[] {
 
 type Writer = ReturnType<typeof openWriter>
 
-function openWriter(resolve: (href: string) => Target, ids: ReadonlyMap<Token, string>) {
+type WriterOptions = {
+  readonly resolve: (href: string) => Target
+  readonly ids: ReadonlyMap<Token, string>
+  readonly language: Language
+}
+
+function openWriter({ resolve, ids, language }: WriterOptions) {
   return { inline, block, fences }
 
   function block(token: Token): Html {
@@ -216,7 +230,7 @@ function openWriter(resolve: (href: string) => Target, ids: ReadonlyMap<Token, s
   }
 
   function fences(codes: readonly Tokens.Code[]): Html {
-    return html`${inTabs(codes.map(sampleOf)).map(tabs)}`
+    return html`${inTabs(codes.map((code) => sampleOf(code, language))).map(tabs)}`
   }
 }
 
@@ -238,9 +252,11 @@ export function inTabs(samples: readonly Sample[]): Sample[][] {
   return groups
 }
 
-function sampleOf({ lang = '', text }: Tokens.Code): Sample {
+const outputTitle: Readonly<Record<Language, string>> = { en: 'Output', pt: 'Saída' }
+
+function sampleOf({ lang = '', text }: Tokens.Code, spoken: Language): Sample {
   const [language = '', ...marks] = lang.split(' ')
-  const title = marks.includes('output') ? 'Output' : titleOf(language, text)
+  const title = marks.includes('output') ? outputTitle[spoken] : titleOf(language, text)
   return { language: language || 'text', title, code: language === 'json' ? setOut(text) : text }
 }
 

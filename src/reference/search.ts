@@ -26,13 +26,12 @@ export const fold = (text: string): string =>
     .replaceAll(/\p{Mn}/gu, '')
     .toLowerCase()
 
-const wordPattern = /[\p{L}\p{N}][\p{L}\p{N}_@.\-/]*/gu
+const wordPattern = /[\p{L}\p{N}]+(?:[_@.\-/]+[\p{L}\p{N}]+)*/gu
 
 /** A compound such as `quote_expired` or `timeout@sandbox.test` is a word, and so is each of its parts. */
 export function termsOf(text: string): string[] {
   const terms = new Set<string>()
-  for (const [found] of fold(text).matchAll(wordPattern)) {
-    const whole = found.replace(/[._@\-/]+$/, '')
+  for (const [whole] of fold(text).matchAll(wordPattern)) {
     if (whole.length > 1 && whole.length < 40) terms.add(whole)
     for (const part of whole.split(/[_@.\-/]+/)) if (part.length > 1 && part.length < 40) terms.add(part)
   }
@@ -48,8 +47,8 @@ const common = new Set(
 
 export function search(index: SearchIndex, query: string): Found[] {
   const words = [...fold(query).matchAll(wordPattern)]
-    .map(([word]) => word.replace(/[._@\-/]+$/, ''))
-    .filter((word) => word !== '' && !common.has(word))
+    .map(([word]) => word)
+    .filter((word) => !common.has(word))
     .slice(0, WORDS)
   if (words.length === 0) return []
   const [first, ...rest] = words.map((word) => placesOf(index, word))

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import '../../tools/link-sdk.mjs'
 
 const examples = fileURLToPath(new URL('../../examples/', import.meta.url))
 const killAt = new URL('kill-at.mjs', import.meta.url).href

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -109,8 +109,20 @@ describe('a shop that is left alone', () => {
       fetch(`http://127.0.0.1:${port}/${path}`, { method: 'POST', body: JSON.stringify(body) })
     expect((await post('webhooks', { type: 'pix.payout.completed' })).status).toBe(400)
     expect((await post('orders', { ...order('a5'), amount: '10,50' })).status).toBe(400)
+    expect((await post('orders', { ...order('a5'), amount: 1050 })).status).toBe(400)
     expect((await fetch(`http://127.0.0.1:${port}/orders/a5`)).status).toBe(404)
   })
+})
+
+test('an order that cannot be paid does not keep the others from it', async () => {
+  const left = (id: string, amount: string) =>
+    JSON.stringify({ ...order(id), amount, idempotency_key: `order-${id}`, status: 'open' })
+  writeFileSync(join(folder, 'left.jsonl'), `${left('b1', '99999999900')}\n${left('b2', '1050')}\n{"id":"b3`)
+  const shop = open('left.jsonl')
+  await until(async () => (await ask('orders/b2'))?.status === 'paid', 20_000)
+  expect(await ask('orders/b1')).toMatchObject({ status: 'open' })
+  expect(shop.printed()).toMatch(/^order b1 stays open: .*balance/m)
+  await stop(shop)
 })
 
 /** Places one order, and waits for its end, or for that of the shop. */

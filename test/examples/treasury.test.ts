@@ -52,6 +52,14 @@ test('converts, withdraws what came of it, and waits until it is confirmed', asy
   ])
 })
 
+test('a run is about one withdrawal', async () => {
+  const script = run('plain', { amount: '2000.00' })
+  expect(await script.ended).toBe(2)
+  expect(script.printed()).toMatch(
+    /^The run 'plain' is about 1000\.00 BRL of cus_\w+ to 0x\w+\. For anything else/,
+  )
+})
+
 test('asks for another quote when the one it noted has expired', async () => {
   const amounts = { customer_id, from_asset: 'BRL', to_asset: 'USDT', amount: '100000' }
   const quote = (await api.post('/v1/quotes', amounts)).json

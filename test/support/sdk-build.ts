@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import '../../tools/link-sdk.mjs'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 

@@ -20,13 +20,13 @@ const cpf = process.env.CPF
 const customer = await trilho.customers.create({ name: 'Ana Souza', document: cpf })
 const customer_id = customer.id
 
-// The stream, from before the first event on.
+// The stream, from the first event of this partner on.
 let cursor
 const seen = []
 const stream = (async () => {
   for await (const event of trilho.events.stream({ after: 'start', save: (at) => (cursor = at) })) {
     seen.push(event.type)
-    if (event.type === 'pix.payout.completed') return event
+    if (event.type === 'pix.payout.completed' && event.data.object.customer_id === customer_id) return event
   }
 })()
 

@@ -9,9 +9,10 @@ import { requestCommands } from './api/requests.ts'
 import { sandboxCommands } from './api/sandbox.ts'
 import { transferCommands } from './api/transfers.ts'
 import { webhookCommands } from './api/webhooks.ts'
+import { backupCommands } from './machine/backup.ts'
 import { benchCommands } from './machine/bench.ts'
 import { completionCommands } from './machine/completion.ts'
-import { dataCommands } from './machine/data.ts'
+import { databaseCommands } from './machine/database.ts'
 import { serviceCommands } from './machine/service.ts'
 import { customerCommands } from './operator/customers.ts'
 import { exceptionCommands } from './operator/exceptions.ts'
@@ -51,7 +52,8 @@ export const commands: readonly CliCommand[] = [
   ...logCommands,
   ...secretCommands,
   ...serviceCommands,
-  ...dataCommands,
+  ...backupCommands,
+  ...databaseCommands,
   ...benchCommands,
   ...completionCommands,
 ]

@@ -5,10 +5,9 @@ import { verifyBackup } from '../../backup/verify.ts'
 import { renderAudit } from '../../node/audit-database.ts'
 import { argument, type Input, type Output, requiredOption } from '../command.ts'
 import { exit } from '../exit.ts'
-import { watched } from './watched.ts'
+import { watched } from '../progress.ts'
 
-/** The embedded database alone; a PostgreSQL of one's own has tools of its own. */
-export async function backupCreate(input: Input): Promise<Output> {
+export async function create(input: Input): Promise<Output> {
   const dir = argument(input, 0, 'DIR')
   const manifest = await watched(input.io, (onProgress) => createBackup(input.config, dir, onProgress))
   return {
@@ -20,7 +19,7 @@ export async function backupCreate(input: Input): Promise<Output> {
   }
 }
 
-export async function backupVerify(input: Input): Promise<Output> {
+export async function verify(input: Input): Promise<Output> {
   const dir = argument(input, 0, 'DIR')
   const { manifest, problems, audit } = await watched(input.io, (onProgress) =>
     verifyBackup(input.config, dir, onProgress),
@@ -39,7 +38,7 @@ export async function backupVerify(input: Input): Promise<Output> {
   }
 }
 
-export async function backupRestore(input: Input): Promise<Output> {
+export async function restore(input: Input): Promise<Output> {
   const dir = argument(input, 0, 'DIR')
   const to = requiredOption(input, 'to')
   const { manifest, data_dir, problems } = await watched(input.io, (onProgress) =>

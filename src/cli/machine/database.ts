@@ -3,11 +3,11 @@ import { copyDatabase } from '../../database-copy/copy.ts'
 import { parseAddress } from '../../db/address.ts'
 import { secretKeyFile } from '../../db/open.ts'
 import { renderAudit } from '../../node/audit-database.ts'
-import { type Input, type Output, option, usage } from '../command.ts'
+import { type Input, type Output, option, UsageError } from '../command.ts'
 import { exit } from '../exit.ts'
-import { watched } from './watched.ts'
+import { watched } from '../progress.ts'
 
-export async function databaseCopy(input: Input): Promise<Output> {
+export async function copy(input: Input): Promise<Output> {
   const to = await targetOf(input)
   const { config } = input
   const { audit, tables, rows } = await watched(input.io, (onProgress) =>
@@ -41,12 +41,12 @@ Never start it on ${config.data_dir} again: it would send and deliver what the o
 async function targetOf(input: Input): Promise<string> {
   const to = option(input, 'to')
   const file = option(input, 'to-file')
-  if ((to === undefined) === (file === undefined)) usage('Give either --to or --to-file.')
+  if ((to === undefined) === (file === undefined)) throw new UsageError('Give either --to or --to-file.')
   const url = to ?? (await readFile(file!, 'utf8')).trim()
   try {
     parseAddress(url)
   } catch (error) {
-    usage(`--to ${(error as Error).message}.`)
+    throw new UsageError(`--to ${(error as Error).message}.`)
   }
   return url
 }

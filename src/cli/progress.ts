@@ -1,9 +1,9 @@
-import type { OnProgress } from '../../core/progress.ts'
-import type { Io } from '../io.ts'
+import type { OnProgress } from '../core/progress.ts'
+import type { Io } from './io.ts'
 
 const EVERY_MS = 100
 
-/** Shows how far long work has come, in one line that is gone at the end. */
+/** Shows how far long work has come, a few times a second; at the end the line is gone. */
 export async function watched<T>(io: Io, work: (onProgress: OnProgress) => Promise<T>): Promise<T> {
   let shown_at = 0
   try {

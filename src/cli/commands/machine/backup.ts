@@ -1,0 +1,34 @@
+import type { CliCommand } from '../../command.ts'
+
+const load = () => import('../../machine/backup.ts')
+
+/** The embedded database alone; a PostgreSQL of one's own has tools of its own. */
+export const backupCommands: CliCommand[] = [
+  {
+    name: 'backup create',
+    takes: 'DIR',
+    about: 'Back up the embedded database into a new folder, while the service runs or not',
+    examples: ['trilho backup create /backups/2026-11-16'],
+    who: 'machine',
+    run: async (input) => (await load()).create(input),
+  },
+  {
+    name: 'backup verify',
+    takes: 'DIR',
+    about: 'Prove a backup: compare every file, start a copy, audit it; exits 1 on the smallest difference',
+    examples: ['trilho backup verify /backups/2026-11-16'],
+    who: 'machine',
+    run: async (input) => (await load()).verify(input),
+  },
+  {
+    name: 'backup restore',
+    takes: 'DIR',
+    about: 'Make a data folder out of a backup',
+    options: {
+      to: { type: 'string', value: 'DATA_DIR', about: 'The new data folder', required: true },
+    },
+    examples: ['SECRET_KEY_FILE=/safe/secret.key trilho backup restore /backups/2026-11-16 --to ./restored'],
+    who: 'machine',
+    run: async (input) => (await load()).restore(input),
+  },
+]

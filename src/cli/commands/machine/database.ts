@@ -1,0 +1,22 @@
+import type { CliCommand } from '../../command.ts'
+
+export const databaseCommands: CliCommand[] = [
+  {
+    name: 'database copy',
+    about: 'Copy the embedded database into an empty PostgreSQL of your own, and audit it there',
+    options: {
+      to: { type: 'string', value: 'URL', about: 'The target, as its owner: postgresql://…' },
+      'to-file': {
+        type: 'string',
+        value: 'FILE',
+        about: 'A file with that; then no list of processes shows it',
+      },
+    },
+    examples: [
+      'trilho database copy --to postgresql://trilho@db.example.com/trilho',
+      'trilho database copy --to-file /run/secrets/database-url',
+    ],
+    who: 'machine',
+    run: async (input) => (await import('../../machine/database.ts')).copy(input),
+  },
+]
