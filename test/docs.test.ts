@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { commands as declared } from '../src/cli/commands/all.ts'
 import { help as helpOf } from '../src/cli/help.ts'
+import { optionsOf } from '../src/cli/shared-options.ts'
 
 /** What the documents name must exist: files and their headings, scripts, commands with their options, settings. */
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -127,10 +128,10 @@ describe('every trilho command that is named', () => {
   })
 
   test('takes the options that it is named with', () => {
-    const options = new Map(declared.map(({ name, options = {} }) => [name, Object.keys(options)]))
+    const options = new Map(declared.map((command) => [command.name, Object.keys(optionsOf(command))]))
     expect([...options.keys()].sort()).toEqual([...listed].sort())
     const takes = (name: string, option: string) =>
-      ['--json', '--help', '--as', ...(options.get(name) ?? []).map((own) => `--${own}`)].includes(option)
+      ['--help', ...(options.get(name) ?? []).map((own) => `--${own}`)].includes(option)
     expect(named.filter((one) => one.options.some((option) => !takes(one.name, option)))).toEqual([])
   })
 })
@@ -142,7 +143,15 @@ test('every setting that is named is in .env.example', () => {
   )
   // Read by single commands or by tests, or set by the reader for the examples; assets in the options of a command.
   const others = new Set([
-    ...['OPERATOR_PASSWORD', 'TRILHO_KEY', 'TRILHO_URL', 'TRILHO_WEBHOOK_SECRET', 'CRASH_AT', 'CUSTOMER'],
+    ...[
+      'OPERATOR_PASSWORD',
+      'TRILHO_KEY',
+      'TRILHO_URL',
+      'TRILHO_PROFILE',
+      'TRILHO_WEBHOOK_SECRET',
+      'CRASH_AT',
+      'CUSTOMER',
+    ],
     ...['OPERATOR_CODE', 'XDG_CONFIG_HOME', 'NO_COLOR'],
     ...['USDT', 'BTC'],
     ...['PAYOUT', 'TRILHO_WEBHOOK_SECRET', 'TRILHO_URL', 'SNIPPETS', 'ORDERS'],
