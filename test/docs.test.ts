@@ -143,18 +143,10 @@ test('every setting that is named is in .env.example', () => {
   )
   // Read by single commands or by tests, or set by the reader for the examples; assets in the options of a command.
   const others = new Set([
-    ...[
-      'OPERATOR_PASSWORD',
-      'TRILHO_KEY',
-      'TRILHO_URL',
-      'TRILHO_PROFILE',
-      'TRILHO_WEBHOOK_SECRET',
-      'CRASH_AT',
-      'CUSTOMER',
-    ],
+    ...['OPERATOR_PASSWORD', 'TRILHO_KEY', 'TRILHO_URL', 'TRILHO_PROFILE', 'CRASH_AT', 'CUSTOMER', 'FIELD'],
     ...['OPERATOR_CODE', 'XDG_CONFIG_HOME', 'NO_COLOR'],
     ...['USDT', 'BTC'],
-    ...['PAYOUT', 'TRILHO_WEBHOOK_SECRET', 'TRILHO_URL', 'SNIPPETS', 'ORDERS'],
+    ...['PAYOUT', 'TRILHO_WEBHOOK_SECRET', 'SNIPPETS', 'ORDERS'],
     ...['BODY', 'FIRST', 'AGAIN', 'CURSOR'],
   ])
   const guides = documents.filter((document) => !nameOf(document).startsWith('test/'))
