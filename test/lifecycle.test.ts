@@ -140,11 +140,11 @@ describe('with the embedded database', () => {
     expect(text).toMatch(/partner +ptn_\w+\n/)
     expect(text).toMatch(/console owner +owner@demo\.example +(\w{5}-){3}\w{5}\n/)
     expect(text).toMatch(/customer +cus_\w+ +Ana Souza, 10000\.00 BRL, 2000\.000000 USDT, 0\.05000000 BTC\n/)
-    const pasted = text.match(/^export [A-Z_]+=\S+$/gm)!
+    const pasted = text.match(/(?<=^ +)export [A-Z_]+=\S+$/gm)!
     expect(pasted.map((line) => line.split(/[ =]/)[1])).toEqual(['TRILHO_URL', 'TRILHO_KEY', 'CUSTOMER'])
     expect(pasted[0]).toBe(`export TRILHO_URL=${server.url}`)
-    key = /^export TRILHO_KEY=(svc_test_sk_\w+)$/m.exec(text)![1]!
-    const curl = `${pasted.join('\n')}\n${/^curl .*$/m.exec(text)![0]}`
+    key = /^ +export TRILHO_KEY=(svc_test_sk_\w+)$/m.exec(text)![1]!
+    const curl = `${pasted.join('\n')}\n${/^ +curl .*$/m.exec(text)![0]}`
     const answer = await new Promise<string>((resolve, reject) =>
       execFile('sh', ['-c', curl], (error, stdout) => (error ? reject(error) : resolve(stdout))),
     )

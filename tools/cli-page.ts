@@ -44,8 +44,6 @@ const exits: readonly (readonly [code: number, about: string])[] = [
 
 const head = `# The command line
 
-[//]: # (Written by npm run generate from src/cli/commands. Not to be edited.)
-
 \`npx trilho help\` lists every command; a noun alone, such as \`trilho keys\`, lists its verbs; \`--help\` behind a command shows its
 options and examples. \`source <(trilho completion bash)\` makes the shell complete them (also \`zsh\`, \`fish\`).
 

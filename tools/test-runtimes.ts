@@ -52,18 +52,19 @@ async function startServer(): Promise<{ url: string; key: string; stop(): Promis
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const found: { url?: string; key?: string } = {}
+  let url: string | undefined
+  let key: string | undefined
   let text = ''
   for await (const chunk of server.stdout) {
     text += chunk
-    found.url ??= /ready at (\S+)/.exec(text)?.[1]
-    found.key ??= /svc_test_sk_\w+/.exec(text)?.[0]
-    if (found.url && found.key) break
+    url ??= /ready at (\S+)/.exec(text)?.[1]
+    key ??= /svc_test_sk_\w+/.exec(text)?.[0]
+    if (url && key) break
   }
-  if (!found.url || !found.key) throw new Error(`the server did not start:\n${text}`)
+  if (!url || !key) throw new Error(`the server did not start:\n${text}`)
   return {
-    url: found.url,
-    key: found.key,
+    url,
+    key,
     async stop() {
       const ended = once(server, 'exit')
       server.kill('SIGTERM')

@@ -16,10 +16,12 @@ describe('a schema', () => {
   })
 
   test('with a keyword or a type that the generator does not know is not guessed', () => {
-    for (const schema of [{ not: {} }, { allOf: [] }, { type: 'object', patternProperties: {} }] as object[])
-      expect(() => typeOf(schema as Schema, 'received')).toThrow(
-        /does not know (not|allOf|patternProperties)/,
-      )
+    for (const schema of [
+      { not: {} },
+      { allOf: [] },
+      { type: 'object', patternProperties: {} },
+    ] as object[] as Schema[])
+      expect(() => typeOf(schema, 'received')).toThrow(/does not know (not|allOf|patternProperties)/)
     expect(() => typeOf({ type: 'file' }, 'received')).toThrow('does not know the type file')
   })
 })

@@ -40,14 +40,14 @@ test('where output is collected the demoâ€™s secrets go to a file of its ownerâ€
   const { printed } = await firstStart(data_dir, { DEMO_SECRETS: 'file' })
   expect(printed).not.toMatch(SECRETS)
   const file = join(data_dir, 'demo.env')
-  expect(printed).toContain(`\n. ${file}\n`)
+  expect(printed).toContain(`\n    . ${file}\n`)
   expect(statSync(file).mode & 0o777).toBe(0o600)
   expect(statSync(data_dir).mode & 0o777).toBe(0o700)
   expect(readFileSync(file, 'utf8')).toMatch(
     /^export TRILHO_URL=http\S+\nexport TRILHO_KEY=svc_test_sk_\w+\nexport CUSTOMER=cus_\w+\nexport PARTNER=ptn_\w+\nexport OWNER=owner@demo\.example\nexport PASSWORD=(\w{5}-){3}\w{5}\n$/,
   )
-  const [source] = /^\. .*$/m.exec(printed)!
-  const [curl] = /^curl .*$/m.exec(printed)!
+  const [source] = /^ +\. .*$/m.exec(printed)!
+  const [curl] = /^ +curl .*$/m.exec(printed)!
   const { stdout } = await promisify(execFile)('sh', ['-c', `${source}; ${curl}`])
   expect(JSON.parse(stdout).data[0]).toMatchObject({ asset: 'BRL', available: '1000000' })
 })

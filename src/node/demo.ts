@@ -108,14 +108,16 @@ function renderDemo(demo: Demo, url: string, shown: Shown): string {
 
   Paste this into another terminal:
 
-${pasted(demo, url, shown)}
+${indented(pasted(demo, url, shown))}
   Then try it:
 
-npx trilho customers balances $CUSTOMER
-curl "$TRILHO_URL/v1/customers/$CUSTOMER/balances" -H "Authorization: Bearer $TRILHO_KEY"
+    npx trilho customers balances $CUSTOMER
+    curl "$TRILHO_URL/v1/customers/$CUSTOMER/balances" -H "Authorization: Bearer $TRILHO_KEY"
 
 `
 }
+
+const indented = (lines: string) => lines.replaceAll(/^(?=.)/gm, '    ')
 
 /** What cannot be kept is not printed either: then a new key is made. */
 function pasted(demo: Demo, url: string, shown: Shown): string {

@@ -27,8 +27,8 @@ export async function openCliStage(more: Env = {}) {
   const found = (pattern: RegExp) => pattern.exec(printed)![1]!
   const demo = {
     partner_id: found(/partner +(ptn_\w+)/),
-    key: found(/^export TRILHO_KEY=(\S+)$/m),
-    customer_id: found(/^export CUSTOMER=(\S+)$/m),
+    key: found(/^ +export TRILHO_KEY=(\S+)$/m),
+    customer_id: found(/^ +export CUSTOMER=(\S+)$/m),
   }
   const here = { DATABASE_URL: database.url, SECRET_KEY: '00'.repeat(32) }
   const stage = {

@@ -101,7 +101,7 @@ test('listen survives a restart of the server; what it started gets the secret, 
   onTestFinished(place.remove)
   const env = { DATA_DIR: place.data_dir, PORT: '0', LOG_LEVEL: 'silent' }
   const first = await spawnServer(env)
-  const key = /^export TRILHO_KEY=(\S+)$/m.exec(first.output())![1]!
+  const key = /^ +export TRILHO_KEY=(\S+)$/m.exec(first.output())![1]!
   const { port } = new URL(first.url)
   const program =
     'console.log("started with " + process.env.TRILHO_WEBHOOK_SECRET); setInterval(() => {}, 1000)'

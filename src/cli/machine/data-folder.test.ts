@@ -18,7 +18,7 @@ let key: string
 beforeAll(async () => {
   place = await tempDataDir()
   server = await spawnServer({ DATA_DIR: place.data_dir, PORT: '0', LOG_LEVEL: 'silent' })
-  key = /^export TRILHO_KEY=(\S+)$/m.exec(server.output())![1]!
+  key = /^ +export TRILHO_KEY=(\S+)$/m.exec(server.output())![1]!
   database_url = JSON.parse(readFileSync(`${place.data_dir}/connection.json`, 'utf8')).url
 })
 afterAll(async () => {

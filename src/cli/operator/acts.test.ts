@@ -144,6 +144,10 @@ const table: Readonly<Record<string, Row>> = {
   'treasury show': { kind: 'reads' },
   'treasury set-limits': { kind: 'act', typed: () => ({ positionals: ['BTC'], options: { lowest: '1' } }) },
   completion: { kind: 'other' },
+  'backup create': { kind: 'other' },
+  'backup verify': { kind: 'other' },
+  'backup restore': { kind: 'other' },
+  'database copy': { kind: 'other' },
   bench: { kind: 'other' },
 }
 
