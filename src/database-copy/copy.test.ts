@@ -18,7 +18,7 @@ import { readConfig } from '../node/config.ts'
 import { startService } from '../node/serve.ts'
 import { copyDatabase } from './copy.ts'
 
-vi.setConfig({ testTimeout: size(600_000, 60_000) })
+vi.setConfig({ testTimeout: size(600_000, 60_000), hookTimeout: size(300_000, 60_000) })
 
 /** A service moves from the embedded database to one of its own. Whoever calls it, or is called by it, sees no difference. */
 let folder: string
@@ -27,7 +27,7 @@ let receiver: Receiver
 let partner: { key: string; api: Api }
 let customer_id: string
 const pix_key = someCpf()
-const PAYOUTS = size(500, 12)
+const PAYOUTS = size(300, 12)
 const replies = new Map<number, string>()
 /** What a partner has noted before the move. */
 let noted: { cursor: string; next_page: string; statement: string }
@@ -101,8 +101,9 @@ test('while the service runs nothing is copied', async () => {
 })
 
 test('one that is cut off leaves the target empty, wherever it was, and can be run again', async () => {
-  const to = await emptyDatabase()
+  let to = await emptyDatabase()
   const stops = size(24, 2)
+  let cuts = 0
   for (let n = 0; n < stops; n++) {
     let seen = 0
     const at = 1 + Math.floor((n * 220) / stops)
@@ -113,16 +114,23 @@ test('one that is cut off leaves the target empty, wherever it was, and can be r
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'trilho database copy' AND datname = current_database()`,
       ])
     })
-    await expect(cut).rejects.toThrow()
+    const done = await cut.then(
+      () => true,
+      () => false,
+    )
     const [row] = await asAdmin(to, [
       'SELECT (SELECT count(*) FROM sandbox.entries) + (SELECT count(*) FROM shared.partners) AS n',
     ])
-    expect(Number(row!.n)).toBe(0)
+    // A connection that is cut after the commit takes nothing back.
+    expect(Number(row!.n) > 0, `stop ${n}, at ${at}`).toBe(done)
+    if (done) to = await emptyDatabase()
+    else cuts++
   }
+  expect(cuts).toBeGreaterThan(0)
   const { rows, audit } = await copyDatabase(source.config, to, quietly)
   expect(rows).toBeGreaterThan(BigInt(PAYOUTS * 5))
   expect(audit.flatMap(({ findings }) => findings)).toEqual([])
-  noteFact(`${stops} copies cut off at different moments left the target empty; the next one was whole`)
+  noteFact(`${cuts} copies cut off at different moments left the target empty; the next one was whole`)
   await expect(copyDatabase(source.config, to, quietly)).rejects.toThrow(/The target has rows already, in /)
 })
 

@@ -119,14 +119,26 @@ async function copyAll(clients: Clients, onProgress: OnProgress): Promise<Pick<C
     for (const { name, last, called } of await sequencesOf(source))
       await target.query('SELECT setval($1::regclass, $2, $3)', [name, last, called])
     const rows = await compareAll(clients, tables, onProgress)
-    await target.query('COMMIT')
-    await onEach(target, tables, 'ANALYZE %')
+    await commit(target)
+    // It is done by itself later, if not now.
+    await onEach(target, tables, 'ANALYZE %').catch(() => {})
     return { tables: tables.length, rows }
   } catch (error) {
     await target.query('ROLLBACK').catch(() => {})
     throw error
   } finally {
     await source.query('ROLLBACK').catch(() => {})
+  }
+}
+
+async function commit(target: Client): Promise<void> {
+  try {
+    await target.query('COMMIT')
+  } catch (error) {
+    throw new Error(
+      'The connection to the target was lost in its last moment: the copy is there whole, or not at all. Run this again. If the target has rows then, it is whole: run trilho audit there.',
+      { cause: error },
+    )
   }
 }
 
