@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   browse,
+  everything,
   looks,
   openBrowser,
   themes,
@@ -32,20 +33,30 @@ const read = (options: Partial<VisitOptions>, work: (reader: Reader) => Promise<
     }),
   )
 
+/** One of each kind. */
 const pages = {
   home: '/docs',
   quickstart: '/docs/quickstart',
-  guide: '/docs/guides/webhooks',
-  reference: '/docs/api/pix',
+  reference: '/docs/api/prices',
   error: '/docs/errors/insufficient_balance',
+}
+
+const morePages = {
+  guide: '/docs/guides/webhooks',
+  operate: '/docs/operate/install',
+  resource: '/docs/api/pix',
+  event: '/docs/api/events/pix.payout.completed',
+  errors: '/docs/errors',
   search: '/docs/search?q=idempotency',
-  portuguese: '/docs/pt/errors/quote_expired',
+  changelog: '/docs/changelog',
+  portuguese: '/docs/pt/quickstart',
+  'portuguese-error': '/docs/pt/errors/quote_expired',
 }
 
 for (const { theme, place, width } of looks)
   test(`the docs, ${theme}, ${place}: open to everybody, nothing beside the window`, () =>
     read({ theme, width }, async ({ open, axe, fits, screenshot, page }) => {
-      for (const [name, path] of Object.entries(pages)) {
+      for (const [name, path] of Object.entries({ ...pages, ...(everything ? morePages : {}) })) {
         await open(path)
         await fits()
         await axe()
