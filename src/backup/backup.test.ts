@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openApi } from '../../test/support/api.ts'
 import { runCli, startCli } from '../../test/support/cli.ts'
 import { asAdmin } from '../../test/support/database.ts'
@@ -18,6 +18,8 @@ import { type Manifest, readManifest } from './manifest.ts'
 import { restoreBackup } from './restore.ts'
 import { verifyBackup } from './verify.ts'
 
+vi.setConfig({ testTimeout: size(600_000, 60_000) })
+
 /** Payouts go on while a backup is taken: what was acknowledged before is in it, and all of it adds up. */
 let folder: string
 let service: EmbeddedService
@@ -29,7 +31,7 @@ const place = (name: string) => join(folder, name)
 
 const PAYERS = size(16, 4)
 const BEFORE = size(2000, 20)
-const ROUNDS = size(5, 1)
+const ROUNDS = size(3, 1)
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'trilho-backup-'))

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { type Api, openApi } from '../../test/support/api.ts'
 import { runCli } from '../../test/support/cli.ts'
 import { asAdmin, createDatabase } from '../../test/support/database.ts'
@@ -17,6 +17,8 @@ import { openSeats } from '../db/seat.ts'
 import { readConfig } from '../node/config.ts'
 import { startService } from '../node/serve.ts'
 import { copyDatabase } from './copy.ts'
+
+vi.setConfig({ testTimeout: size(600_000, 60_000) })
 
 /** A service moves from the embedded database to one of its own. Whoever calls it, or is called by it, sees no difference. */
 let folder: string
@@ -100,7 +102,7 @@ test('while the service runs nothing is copied', async () => {
 
 test('one that is cut off leaves the target empty, wherever it was, and can be run again', async () => {
   const to = await emptyDatabase()
-  const stops = size(40, 2)
+  const stops = size(24, 2)
   for (let n = 0; n < stops; n++) {
     let seen = 0
     const at = 1 + Math.floor((n * 220) / stops)
