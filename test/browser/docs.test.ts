@@ -54,20 +54,24 @@ const morePages = {
 }
 
 for (const { theme, place, width } of looks)
-  test(`the docs, ${theme}, ${place}: open to everybody, nothing beside the window`, () =>
-    read({ theme, width }, async ({ open, axe, fits, screenshot, page }) => {
-      for (const [name, path] of Object.entries({ ...pages, ...(everything ? morePages : {}) })) {
-        await open(path)
+  test(
+    `the docs, ${theme}, ${place}: open to everybody, nothing beside the window`,
+    () =>
+      read({ theme, width }, async ({ open, axe, fits, screenshot, page }) => {
+        for (const [name, path] of Object.entries({ ...pages, ...(everything ? morePages : {}) })) {
+          await open(path)
+          await fits()
+          await axe()
+          await screenshot(`docs-${name}-${theme}-${place}`)
+        }
+        if (place === 'desktop') return
+        await page.getByText('Menu').click()
+        await page.getByRole('navigation', { name: 'Menu' }).getByRole('link', { name: 'Pix' }).waitFor()
         await fits()
         await axe()
-        await screenshot(`docs-${name}-${theme}-${place}`)
-      }
-      if (place === 'desktop') return
-      await page.getByText('Menu').click()
-      await page.getByRole('navigation', { name: 'Menu' }).getByRole('link', { name: 'Pix' }).waitFor()
-      await fits()
-      await axe()
-    }))
+      }),
+    180_000,
+  )
 
 test('search opens with a key, finds while one types, and is walked with the arrows', () =>
   read({ width: widths.desktop }, async ({ open, page, axe }) => {
