@@ -30,6 +30,7 @@ const proofs: readonly Proof[] = [
       'src/operator/proposals.test.ts',
       'src/adjustments',
       'src/money-limits',
+      'sdk/test/retries.test.ts',
     ],
     not_shown: `The rails are the simulated ones of the sandbox: they take orders, forget, delay and refuse them, but no bank and no
 blockchain stands behind them. Processes and connections were cut; the power was not.`,

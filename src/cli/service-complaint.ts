@@ -52,7 +52,8 @@ function complaintByCode(error: CodedError): Complaint {
     return {
       code: 'database_unreachable',
       message: `The database cannot be reached: ${message || code}`,
-      exit: exit.later,
+      // A wrong password stays wrong.
+      exit: code === '28P01' ? exit.refused : exit.later,
     }
   const ofPort = code === 'EACCES' && !('port' in error) ? undefined : portMistakes[code ?? '']
   if (ofPort) return { code: 'cannot_listen', message: ofPort, exit: exit.refused }

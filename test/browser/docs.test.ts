@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   browse,
+  everything,
   looks,
   openBrowser,
   themes,
@@ -32,31 +33,45 @@ const read = (options: Partial<VisitOptions>, work: (reader: Reader) => Promise<
     }),
   )
 
+/** One of each kind. */
 const pages = {
   home: '/docs',
   quickstart: '/docs/quickstart',
-  guide: '/docs/guides/webhooks',
-  reference: '/docs/api/pix',
+  reference: '/docs/api/prices',
   error: '/docs/errors/insufficient_balance',
+}
+
+const morePages = {
+  guide: '/docs/guides/webhooks',
+  operate: '/docs/operate/install',
+  resource: '/docs/api/pix',
+  event: '/docs/api/events/pix.payout.completed',
+  errors: '/docs/errors',
   search: '/docs/search?q=idempotency',
-  portuguese: '/docs/pt/errors/quote_expired',
+  changelog: '/docs/changelog',
+  portuguese: '/docs/pt/quickstart',
+  'portuguese-error': '/docs/pt/errors/quote_expired',
 }
 
 for (const { theme, place, width } of looks)
-  test(`the docs, ${theme}, ${place}: open to everybody, nothing beside the window`, () =>
-    read({ theme, width }, async ({ open, axe, fits, screenshot, page }) => {
-      for (const [name, path] of Object.entries(pages)) {
-        await open(path)
+  test(
+    `the docs, ${theme}, ${place}: open to everybody, nothing beside the window`,
+    () =>
+      read({ theme, width }, async ({ open, axe, fits, screenshot, page }) => {
+        for (const [name, path] of Object.entries({ ...pages, ...(everything ? morePages : {}) })) {
+          await open(path)
+          await fits()
+          await axe()
+          await screenshot(`docs-${name}-${theme}-${place}`)
+        }
+        if (place === 'desktop') return
+        await page.getByText('Menu').click()
+        await page.getByRole('navigation', { name: 'Menu' }).getByRole('link', { name: 'Pix' }).waitFor()
         await fits()
         await axe()
-        await screenshot(`docs-${name}-${theme}-${place}`)
-      }
-      if (place === 'desktop') return
-      await page.getByText('Menu').click()
-      await page.getByRole('navigation', { name: 'Menu' }).getByRole('link', { name: 'Pix' }).waitFor()
-      await fits()
-      await axe()
-    }))
+      }),
+    180_000,
+  )
 
 test('search opens with a key, finds while one types, and is walked with the arrows', () =>
   read({ width: widths.desktop }, async ({ open, page, axe }) => {
