@@ -84,7 +84,7 @@ test('two nodes are alike but for the port of this machine that leads to them', 
   expect(one.build).toEqual({ context: '..', dockerfile: 'deploy/Dockerfile' })
 })
 
-test('the database is in a network without a way out, and only the nodes are with it', () => {
+test('the database is in a network without a way out, and only the service is with it', () => {
   expect(compose.networks.back.internal).toBe(true)
   expect(compose.networks.front).not.toHaveProperty('internal')
   expect(postgres.networks).toEqual(['back'])

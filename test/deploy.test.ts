@@ -131,7 +131,7 @@ test('with the settings of the image: links that work here, a warning, no secret
   expect(error.doc_url).toMatch(`${server.url}/docs/errors/`)
 
   const kept = readFileSync(join(data_dir, 'demo.env'), 'utf8')
-  const [, key] = /^\w*KEY='?(svc_test_sk_\w+)/m.exec(kept)!
+  const [, key] = /^(?:export )?TRILHO_KEY='?(svc_test_sk_\w+)/m.exec(kept)!
   expect(server.output()).not.toContain(key)
   const trilho = (...args: string[]) => runCli([...args, '--json'], { ...settings, DATA_DIR: data_dir })
   const partner = await trilho('partners', 'create', '--name', 'Shop')
