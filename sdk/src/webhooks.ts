@@ -32,7 +32,7 @@ export async function verifyWebhook(
     read(headers, `webhook-${name}`),
   )
   const age = Date.now() / 1000 - Number(time)
-  if (!/^\d+$/.test(time!) || Math.abs(age) > tolerance)
+  if (!/^\d+$/.test(time!) || !(Math.abs(age) <= tolerance))
     throw new SignatureError(
       `This webhook was signed more than ${tolerance} seconds ago, or your clock is wrong.`,
     )

@@ -78,6 +78,10 @@ describe('a webhook that was signed by the service', () => {
       expect(refusal.message).toMatch(/300 seconds/)
     }
     expect(await verifyWebhook(body, sign({ at: inSeconds(-305) }), whsec, { tolerance: 600 })).toBeDefined()
+    const unset = { tolerance: Number(undefined) }
+    await expect(verifyWebhook(body, sign({ at: inSeconds(-305) }), whsec, unset)).rejects.toThrow(
+      SignatureError,
+    )
   })
 })
 
