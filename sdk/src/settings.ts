@@ -3,9 +3,9 @@ import { env, isLoopback, runtimeName } from './runtime.js'
 import type { LogEntry } from './send.js'
 
 export type TrilhoOptions = {
-  /** The API key, or a function that gets it, asked before every request. Else `TRILHO_KEY`. */
+  /** The API key, or a function that gets it, asked once per call. Left out: `TRILHO_KEY`. */
   readonly key?: string | (() => string | Promise<string>) | undefined
-  /** Where the server is. Else `TRILHO_URL`, else port 8080 of this machine. */
+  /** Where the server is. Left out: `TRILHO_URL`, else port 8080 of this machine. */
   readonly baseUrl?: string | undefined
   /** Milliseconds that each attempt may take. 30 000. */
   readonly timeout?: number | undefined
@@ -21,7 +21,7 @@ export type TrilhoOptions = {
 /** The options with what is used where nothing was said. */
 export type Settings = {
   readonly baseUrl: string
-  /** Asked before every attempt, so that a key can be rotated under a running program. */
+  /** Asked once per call: idempotency belongs to a key, so that an attempt under another one would pay again. */
   readonly key: () => Promise<string>
   readonly timeout: number
   readonly maxRetries: number
@@ -31,13 +31,14 @@ export type Settings = {
 }
 
 export function settingsOf(options: TrilhoOptions): Settings {
-  const { key = env('TRILHO_KEY'), timeout = 30_000, maxRetries = 3, userAgent, log = () => {} } = options
-  const url = urlOf(options.baseUrl ?? env('TRILHO_URL') ?? 'http://127.0.0.1:8080')
+  const { timeout = 30_000, maxRetries = 3, userAgent, log = () => {} } = options
+  const key = setting(options, 'key', 'TRILHO_KEY')
+  const url = urlOf(setting(options, 'baseUrl', 'TRILHO_URL') ?? 'http://127.0.0.1:8080')
   if (typeof key !== 'function') keyFor(url, key)
   return {
     baseUrl: url.href.replace(/\/+$/, ''),
     key: async () => keyFor(url, typeof key === 'function' ? await key() : key),
-    timeout,
+    timeout: checkedTimeout(timeout),
     maxRetries,
     userAgent: `${userAgent ? `${userAgent} ` : ''}trilho-sdk/${version} ${runtimeName()}`,
     // Called on nothing, for Workers refuse it otherwise; and looked up late, for some programs replace it.
@@ -46,11 +47,29 @@ export function settingsOf(options: TrilhoOptions): Settings {
   }
 }
 
+/** Who names an option and leaves it unset has mistyped a variable, and must not get the key of another program. */
+function setting<Name extends 'key' | 'baseUrl'>(
+  options: TrilhoOptions,
+  name: Name,
+  variable: string,
+): TrilhoOptions[Name] {
+  if (!(name in options)) return env(variable)
+  if (!options[name])
+    throw new TypeError(`\`${name}\` is given and not set: leave it out to use ${variable}.`)
+  return options[name]
+}
+
+export function checkedTimeout(timeout: number): number {
+  if (timeout > 0) return timeout
+  throw new TypeError(`\`timeout\` is ${timeout}: it takes milliseconds above 0.`)
+}
+
 function urlOf(text: string): URL {
   const url = tryUrl(text)
-  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash)
-    throw new TypeError(`'${text}' is not the address of a server: it looks like https://pay.example.com.`)
-  return url
+  if (url && /^https?:$/.test(url.protocol) && !(url.username || url.password || url.search || url.hash))
+    return url
+  const shown = text.replace(/^(\w+:\/\/)?.*@/s, '$1…@')
+  throw new TypeError(`'${shown}' is not the address of a server: it looks like https://pay.example.com.`)
 }
 
 function tryUrl(text: string): URL | undefined {

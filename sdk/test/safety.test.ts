@@ -59,8 +59,30 @@ describe('what it is made with', () => {
     expect(() => new Trilho()).toThrow('There is no API key: pass `key`, or set TRILHO_KEY.')
     const broken = `${key}\nX-Evil: 1`
     expect(() => new Trilho({ key: broken })).toThrow(/^`key` is not an API key: it looks like svc_live_sk_…/)
-    for (const baseUrl of ['pay.example.com', 'ftp://a.b', 'https://user:pass@a.b', 'https://a.b?x=1', ''])
+    for (const baseUrl of ['pay.example.com', 'ftp://a.b', 'https://user:pass@a.b', 'https://a.b?x=1'])
       expect(() => new Trilho({ key, baseUrl })).toThrow(/is not the address of a server/)
+    for (const baseUrl of [
+      'https://:s3cret@a.b',
+      'https://s3cret@a.b',
+      'https://u:s3/cret@a.b',
+      'u:s3cret@a.b',
+    ])
+      expect(() => new Trilho({ key, baseUrl })).toThrow(/^'(https:\/\/)?…@a\.b' is not the address/)
+    for (const timeout of [0, -1, Number.NaN])
+      expect(() => new Trilho({ key, timeout })).toThrow(`\`timeout\` is ${timeout}: it takes milliseconds`)
+    vi.unstubAllEnvs()
+  })
+
+  test('an option that is given and not set is a mistake, and no other takes its place', () => {
+    vi.stubEnv('TRILHO_KEY', live)
+    vi.stubEnv('TRILHO_URL', 'https://pay.example.com')
+    for (const unset of [undefined, '']) {
+      expect(() => new Trilho({ key: unset })).toThrow(
+        '`key` is given and not set: leave it out to use TRILHO_KEY.',
+      )
+      expect(() => new Trilho({ key, baseUrl: unset })).toThrow('`baseUrl` is given and not set')
+    }
+    expect(() => new Trilho({ timeout: undefined })).not.toThrow()
     vi.unstubAllEnvs()
   })
 
@@ -68,7 +90,7 @@ describe('what it is made with', () => {
     const seen: { url: string | undefined; agent: string | undefined; key: string | undefined }[] = []
     const url = await serve(({ url, headers }, response) => {
       seen.push({ url, agent: headers['user-agent'], key: headers.authorization })
-      response.end('{}')
+      response.end('{"minute":{}}')
     })
     vi.stubEnv('TRILHO_KEY', `${key}\n`)
     vi.stubEnv('TRILHO_URL', `${url}/trilho/`)
@@ -119,7 +141,7 @@ describe('where a request goes', () => {
     const urls: (string | undefined)[] = []
     const baseUrl = await serve(({ url }, response) => {
       urls.push(url)
-      response.end('{"data":[],"has_more":false,"next_cursor":null}')
+      response.end('{"type":"cpf","data":[],"has_more":false,"next_cursor":null}')
     })
     const trilho = new Trilho({ key, baseUrl })
     await trilho.pix.keys.get('a/../b?c#d@e', { customer_id: undefined })
@@ -148,7 +170,12 @@ describe('what is told', () => {
     const baseUrl = await serve((request, response) => {
       request.resume()
       if (request.method === 'POST') return void request.socket.destroy()
-      const error = { type: 'not_found_error', code: 'pix_key_not_found', message: 'No key 529.982.247-25.' }
+      const error = {
+        type: 'not_found_error',
+        code: 'pix_key_not_found',
+        message: 'No key 529.982.247-25.',
+        request_id: 'req_1',
+      }
       response.writeHead(404, { 'x-request-id': 'req_1' }).end(JSON.stringify({ error }))
     })
     const trilho = new Trilho({ key, baseUrl, maxRetries: 1, log: (entry) => entries.push(entry) })
