@@ -310,7 +310,7 @@ const apiErrors = {
     status: 429,
     type: 'rate_limit_error',
     message: 'Too many requests. Wait for the seconds in Retry-After, then go on.',
-    page: 'A window is used up. `details.window` says which (`minute`, `day`, `endpoint`, `lookups` or `address`), `details.limit` how much it allows and `details.retry_after_seconds` how long to wait. Without `window`, too many requests or connections of yours were open at once. GET /v1/usage shows what is left. A refused request consumes nothing.',
+    page: 'A window is used up. `details.window` says which (`minute`, `day`, `endpoint`, `lookups`, `address`, or `waits` for calls that wait for events), `details.limit` how much it allows and `details.retry_after_seconds` how long to wait. Without `window`, too many requests or connections of yours were open at once. GET /v1/usage shows what is left. A refused request consumes nothing.',
   },
   too_many_redeliveries: {
     status: 429,

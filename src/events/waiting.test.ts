@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Value } from 'typebox/value'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, openApi, type Reply } from '../../test/support/api.ts'
 import { startNode } from '../../test/support/node.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { until } from '../../test/support/wait.ts'
+import { errorDetails } from '../http/error-details.ts'
 import type { Service } from '../node/serve.ts'
 
 /** Fewer connections than callers that wait. */
@@ -174,6 +176,7 @@ describe('many that wait', () => {
       code: 'rate_limit_exceeded',
       details: { window: 'waits', limit: WAITS_PER_PARTNER, retry_after_seconds: 1 },
     })
+    expect(Value.Check(errorDetails.rate_limit_exceeded!, refused.json.error.details)).toBe(true)
     expect(await leftToday(second_key)).toBe(before - 1)
     // Without a wait there is always room, and others have room of their own.
     expect((await api.get('/v1/events?wait=0')).status).toBe(200)

@@ -31,7 +31,11 @@ export const errorDetails: Partial<Record<ErrorCode, TObject>> = {
   ),
   rate_limit_exceeded: T.Object(
     {
-      window: T.Enum(['minute', 'day', 'endpoint', 'lookups', 'address']),
+      window: T.Optional(
+        T.Enum(['minute', 'day', 'endpoint', 'lookups', 'address', 'waits'], {
+          description: 'Absent where too many requests or connections were open at once',
+        }),
+      ),
       limit: T.Integer(),
       retry_after_seconds: T.Integer(),
     },

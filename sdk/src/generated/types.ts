@@ -550,7 +550,8 @@ export type LimitExceededDetails = {
 
 /** `error.details` of `rate_limit_exceeded` */
 export type RateLimitExceededDetails = {
-  window: Open<'minute' | 'day' | 'endpoint' | 'lookups' | 'address'>
+  /** Absent where too many requests or connections were open at once */
+  window?: Open<'minute' | 'day' | 'endpoint' | 'lookups' | 'address' | 'waits'>
   limit: number
   retry_after_seconds: number
 }
