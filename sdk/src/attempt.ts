@@ -1,7 +1,7 @@
 import type { Answer, CallOptions, Repeat } from './call.js'
 import { type ApiError, ConnectionError, type Outcome } from './errors.js'
 import { readResponse } from './response.js'
-import { isUnsent } from './runtime.js'
+import { isUnsent, LONGEST_TIMER_MS } from './runtime.js'
 import type { Settings } from './settings.js'
 
 export type Sending = {
@@ -24,20 +24,27 @@ export type Failure = {
   readonly unheard: boolean
 }
 
-/** Sends it once. `doubt`: an attempt before this one may have done its work. */
+/** What holds for one attempt. */
+type Attempt = {
+  readonly key: string
+  readonly timeout: number
+  /** An attempt before this one may have done its work. */
+  readonly doubt: boolean
+}
+
+/** Sends it once. */
 export async function tryOnce(
   settings: Settings,
   sending: Sending,
-  doubt: boolean,
+  { key, timeout, doubt }: Attempt,
 ): Promise<Answer<unknown> | Failure> {
   const { method, body, options } = sending
-  const timeout = options.timeout ?? settings.timeout
-  const headers = headersOf(settings, sending, await settings.key())
-  options.signal?.throwIfAborted()
+  const headers = headersOf(settings, sending, key)
   const leaving = new AbortController()
   const leave = () => leaving.abort(options.signal?.reason)
   options.signal?.addEventListener('abort', leave, { once: true })
-  const timer = setTimeout(() => leaving.abort(TIMED_OUT), timeout + sending.waitMs)
+  const longest = Math.min(timeout + sending.waitMs, LONGEST_TIMER_MS)
+  const timer = setTimeout(() => leaving.abort(TIMED_OUT), longest)
   try {
     const response = await settings.fetch(settings.baseUrl + sending.target, {
       method,
@@ -48,7 +55,7 @@ export async function tryOnce(
     })
     return await readResponse(response, sending, doubt)
   } catch (cause) {
-    options.signal?.throwIfAborted()
+    if (options.signal?.aborted) throw whyLeft(sending, sending.repeat !== 'safe')
     const late = leaving.signal.reason === TIMED_OUT
     return noResponse(sending, {
       why: late ? `no response within ${timeout} ms` : reasonOf(cause),
@@ -63,6 +70,12 @@ export async function tryOnce(
 
 const TIMED_OUT = Symbol('timed out')
 
+/** Whoever leaves gets the reason they gave, unless an attempt may have been heard: then also that it may have happened. */
+export function whyLeft(sending: Sending, doubt: boolean): unknown {
+  const cause = sending.options.signal?.reason
+  return doubt ? noResponse(sending, { why: reasonOf(cause), cause, doubt }).error : cause
+}
+
 function headersOf({ userAgent }: Settings, { body, options }: Sending, key: string): Headers {
   const headers = new Headers({ accept: 'application/json', 'user-agent': userAgent, ...options.headers })
   if (body !== undefined) headers.set('content-type', 'application/json')
@@ -76,7 +89,9 @@ function noResponse(
 ): Failure {
   const unheard = isUnsent(cause)
   const outcome: Outcome = repeat === 'safe' || (unheard && !doubt) ? 'none' : 'unknown'
-  const advice = outcome === 'none' ? 'Nothing happened.' : `It may have happened: ${ADVICE[repeat]}.`
+  // Of this call alone: under the same idempotency key an earlier one may have done it.
+  const said = outcome === 'unknown' ? 'It may have happened' : 'It changes nothing'
+  const advice = unheard && !doubt ? 'It was not sent.' : `${said}: ${ADVICE[repeat]}.`
   return { error: new ConnectionError(`${method} ${path}: ${why}. ${advice}`, { outcome, cause }), unheard }
 }
 
@@ -91,6 +106,6 @@ const ADVICE: Readonly<Record<Repeat, string>> = {
 
 /** `fetch failed` says nothing; what is behind it does. */
 function reasonOf(error: unknown): string {
-  const { message, cause, code } = error as { message?: string; cause?: unknown; code?: string }
+  const { message, cause, code } = (error ?? {}) as { message?: string; cause?: unknown; code?: string }
   return cause instanceof Error ? reasonOf(cause) : message || code || String(error)
 }

@@ -88,7 +88,7 @@ export class Trilho {
       target: target + queryOf(query),
       body: body && JSON.stringify(body, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
       repeat,
-      waitMs: Number(query?.wait ?? 0) * 1000,
+      waitMs: Math.max(0, Number(query?.wait) || 0) * 1000,
       options,
     })
     return new Call(answer as Promise<Answer<T>>)

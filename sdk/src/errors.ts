@@ -1,8 +1,9 @@
 import type { ErrorCode, ErrorDetails, ErrorType, Open } from './generated/types.js'
 
 /**
- * What became of a call that failed. `none`: nothing happened. `unknown`: it may have happened. Then send it again with the
- * same idempotency key, which is safe, or look for it: `list({ idempotency_key })`.
+ * What became of a call that failed. `none`: this call did nothing; an earlier one under the same idempotency key may have.
+ * `unknown`: it may have happened. Then send it again with the same key, which is safe, or look for it:
+ * `list({ idempotency_key })`.
  */
 export type Outcome = 'none' | 'unknown'
 
@@ -63,7 +64,7 @@ export type ApiErrorOf<Code extends ErrorCode> = ApiError & {
   readonly details: Code extends keyof ErrorDetails ? ErrorDetails[Code] : unknown
 }
 
-/** No response came: refused, cut, or too late. */
+/** No response came: refused, cut, too late, or left by a `signal`, whose reason is then the `cause`. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
   readonly outcome: Outcome

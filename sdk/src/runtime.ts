@@ -45,12 +45,15 @@ const UNSENT = new Set([
 
 /** Whether what `fetch` threw says that the request never left. When in doubt, no. */
 export function isUnsent(error: unknown): boolean {
-  const { code, cause, message } = error as { code?: unknown; cause?: unknown; message?: unknown }
+  const { code, cause, message } = (error ?? {}) as { code?: unknown; cause?: unknown; message?: unknown }
   if (typeof code === 'string' && UNSENT.has(code)) return true
   // Deno has no code, but says at which step it failed.
   if (typeof message === 'string' && message.includes('client error (Connect)')) return true
   return cause instanceof Error && isUnsent(cause)
 }
+
+/** A timer that is set to more than this rings at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

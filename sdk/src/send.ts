@@ -1,8 +1,8 @@
-import { type Sending, tryOnce } from './attempt.js'
+import { type Sending, tryOnce, whyLeft } from './attempt.js'
 import type { Answer, Repeat } from './call.js'
 import { ApiError, ConnectionError } from './errors.js'
-import { sleep } from './runtime.js'
-import type { Settings } from './settings.js'
+import { LONGEST_TIMER_MS, sleep } from './runtime.js'
+import { checkedTimeout, type Settings } from './settings.js'
 
 /** One attempt, for your log: neither keys nor what was sent, and no ids, for a Pix key may be one. */
 export type LogEntry = {
@@ -30,10 +30,13 @@ const isRepeatable = (repeat: Repeat) => repeat !== 'once' && repeat !== 'never'
 export async function send(settings: Settings, sending: Sending): Promise<Answer<unknown>> {
   const { method, path, options, repeat } = sending
   const maxRetries = options.maxRetries ?? settings.maxRetries
+  const timeout = checkedTimeout(options.timeout ?? settings.timeout)
+  const key = await settings.key()
   let doubt = false
   for (let attempt = 1; ; attempt++) {
+    if (options.signal?.aborted) throw whyLeft(sending, doubt)
     const started = Date.now()
-    const result = await tryOnce(settings, sending, doubt)
+    const result = await tryOnce(settings, sending, { key, timeout, doubt })
     const entry = { method, path, attempt, durationMs: Date.now() - started }
     if ('data' in result) {
       const { requestId, response } = result
@@ -47,7 +50,8 @@ export async function send(settings: Settings, sending: Sending): Promise<Answer
     tell(settings, { ...entry, ...shown(error), ...(retryInMs !== undefined && { retryInMs }) })
     if (retryInMs === undefined) throw error
     doubt ||= error.outcome === 'unknown'
-    await sleep(retryInMs, options.signal)
+    // Whoever leaves meanwhile hears of it above.
+    await sleep(retryInMs, options.signal).catch(() => {})
   }
 }
 
@@ -58,7 +62,7 @@ export const isPassing = (error: ApiError | ConnectionError): boolean =>
 /** Full jitter, so that clients that failed together do not come back together; never before the server wants it. */
 export function waitBefore(attempt: number, error: ApiError | ConnectionError): number {
   const most = Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), LONGEST_WAIT_MS)
-  return Math.ceil(retryAfterOf(error) * 1000 + Math.random() * most)
+  return Math.min(Math.ceil(retryAfterOf(error) * 1000 + Math.random() * most), LONGEST_TIMER_MS)
 }
 
 const retryAfterOf = (error: ApiError | ConnectionError): number =>

@@ -190,7 +190,7 @@ describe('a call that must not be repeated', () => {
     const trilho = open({ baseUrl: own.url, maxRetries: 2, log: (entry) => entries.push(entry) })
     const error = await refusalOf(trilho.customers.create({ name: 'Rui', document: someCpf() }))
     expect(error).toMatchObject({ name: 'ConnectionError', outcome: 'none' })
-    expect((error as Error).message).toMatch(/^POST \/v1\/customers: .*ECONNREFUSED.*\. Nothing happened\.$/)
+    expect((error as Error).message).toMatch(/^POST \/v1\/customers: .*ECONNREFUSED.*\. It was not sent\.$/)
     expect(entries.map(({ attempt, code }) => [attempt, code])).toEqual(
       [1, 2, 3].map((attempt) => [attempt, 'no_response']),
     )

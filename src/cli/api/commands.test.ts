@@ -240,7 +240,7 @@ describe('how it ends, for scripts', () => {
     await new Promise((resolve) => closed.close(resolve))
     isMistake(
       await trilho(`usage --url http://127.0.0.1:${port}`),
-      /Nothing happened\.\nIs the service running there\? --url, TRILHO_URL/,
+      /It was not sent\.\nIs the service running there\? --url, TRILHO_URL/,
       exit.later,
     )
   }, 60_000)
