@@ -34,6 +34,7 @@ type Method = {
   readonly summary: string
   readonly takes?: 'query' | 'body'
   readonly list: boolean
+  readonly has: string
   readonly path_params: readonly Parameter[]
   readonly params?: { readonly type: string; readonly schema: Schema; readonly needed: boolean }
   readonly result: string
@@ -50,12 +51,12 @@ const json = (of: Content | undefined): Schema | undefined => of?.content?.['app
 
 export function renderSdk(document: Document): { readonly types: string; readonly operations: string } {
   const methods = Object.entries(document.paths).flatMap(([path, operations]) =>
-    Object.entries(operations).flatMap(([method, operation]) => methodsOf(path, method, operation)),
+    Object.entries(operations).flatMap(([method, operation]) => methodsOf(document, path, method, operation)),
   )
   return { types: renderTypes(document, methods), operations: renderOperations(document, methods) }
 }
 
-function methodsOf(path: string, verb: string, operation: Operation): Method[] {
+function methodsOf(document: Document, path: string, verb: string, operation: Operation): Method[] {
   const method = verb.toUpperCase()
   const name = operation['x-name'].split('.').map(camel).join('.')
   const found = Object.entries(operation.responses).filter(([status]) => status.startsWith('2'))
@@ -72,7 +73,11 @@ function methodsOf(path: string, verb: string, operation: Operation): Method[] {
     path_params: (operation.parameters ?? []).filter((each) => each.in === 'path'),
     ...(asked && { params: { type: `${pascal(name)}Params`, ...asked } }),
   }
-  const own: Method = { ...common, ...resultOf(common, status, json(reply)) }
+  const own: Method = {
+    ...common,
+    ...resultOf(common, status, json(reply)),
+    has: fieldOf(document, json(reply)),
+  }
   if (!query.some((each) => each.name === 'dry_run')) return [own]
   return [
     own,
@@ -83,8 +88,16 @@ function methodsOf(path: string, verb: string, operation: Operation): Method[] {
       repeat: 'safe',
       summary: `${operation.summary}: check only, nothing moves`,
       ...resultOf({ name: name.replace(/\w+$/, 'dryRun'), method }, '200', json(operation.responses['200'])),
+      has: fieldOf(document, json(operation.responses['200'])),
     },
   ]
+}
+
+/** The first field that is always there; none of a response without a body. */
+function fieldOf({ components }: Document, schema: Schema | undefined): string {
+  const { required = [] } = (schema?.$ref ? components.schemas[nameOf(schema.$ref)] : schema) ?? {}
+  if (schema && required.length === 0) throw new Error('a response has no field that is always there')
+  return required[0] ?? ''
 }
 
 function paramsOf(operation: Operation, method: string, query: readonly Parameter[]) {
@@ -124,8 +137,8 @@ function resultOf(
 }
 
 function renderOperations(document: Document, methods: readonly Method[]): string {
-  const rows = methods.map(({ name, method, path, repeat, takes, list }) => {
-    const traits = { method, path, repeat, takes, list: list || undefined }
+  const rows = methods.map(({ name, method, path, repeat, takes, list, has }) => {
+    const traits = { method, path, repeat, takes, list: list || undefined, has }
     const fields = Object.entries(traits).flatMap(([key, value]) =>
       value === undefined ? [] : [`${key}: ${value === true ? 'true' : `'${value}'`}`],
     )

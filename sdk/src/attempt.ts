@@ -13,6 +13,8 @@ export type Sending = {
   /** Written once: every attempt sends the same bytes. */
   readonly body: string | undefined
   readonly repeat: Repeat
+  /** As in the table of operations; what is asked for by hand has any fields. */
+  readonly has: string | undefined
   /** How long the server was asked to wait before it answers. */
   readonly waitMs: number
   readonly options: CallOptions

@@ -9,6 +9,8 @@ export type Operation = {
   readonly repeat: Repeat
   readonly takes?: 'query' | 'body'
   readonly list?: true
+  /** A field that what it returns always has; empty where it returns nothing. By it the response is known as Trilho's. */
+  readonly has?: string
 }
 
 export type CallOptions = {

@@ -77,7 +77,7 @@ export class Trilho {
   }
 
   #send<T>(
-    { method, path, repeat }: Operation,
+    { method, path, repeat, has }: Operation,
     target: string,
     { query, body }: Load,
     options: CallOptions,
@@ -88,6 +88,7 @@ export class Trilho {
       target: target + queryOf(query),
       body: body && JSON.stringify(body, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
       repeat,
+      has,
       waitMs: Math.max(0, Number(query?.wait) || 0) * 1000,
       options,
     })

@@ -1,5 +1,5 @@
 import type { Failure, Sending } from './attempt.js'
-import type { Answer } from './call.js'
+import type { Answer, Repeat } from './call.js'
 import { ApiError, type Outcome } from './errors.js'
 
 /** Makes of a response what was asked for, or an error. */
@@ -11,9 +11,9 @@ export async function readResponse(
   const { status, ok, headers } = response
   const data = parse(await response.text())
   const requestId = headers.get('x-request-id') ?? undefined
-  if (ok && (data !== undefined || status === 204))
+  if (ok && isWanted(data, status, sending.has))
     return { data, response, requestId, replayed: headers.get('idempotent-replayed') === 'true' }
-  const told = (data as { error?: ErrorBody } | undefined)?.error
+  const told = errorIn(data)
   const error = new ApiError({
     status,
     type: told?.type ?? 'api_error',
@@ -23,10 +23,10 @@ export async function readResponse(
     details: told?.details,
     docUrl: told?.doc_url,
     requestId,
-    outcome: sending.repeat === 'safe' ? 'none' : outcomeOf(status, told?.code, doubt),
+    outcome: outcomeOf(sending.repeat, status, told?.code, doubt),
     retryAfter: secondsOf(headers.get('retry-after')),
   })
-  return { error, unheard: status === 429 }
+  return { error, unheard: status === 429 && told !== undefined }
 }
 
 type ErrorBody = {
@@ -36,17 +36,40 @@ type ErrorBody = {
   readonly param?: string
   readonly details?: Readonly<Record<string, unknown>>
   readonly doc_url?: string
+  readonly request_id: string
+}
+
+/** What something in front of the server says of itself tells nothing of what the server has done. */
+function errorIn(data: unknown): ErrorBody | undefined {
+  const told = (data as { error?: Partial<ErrorBody> } | null | undefined)?.error
+  const { type, code, message, request_id } = told ?? {}
+  const texts = [type, code, message].every((text) => typeof text === 'string')
+  return texts && /^req_/.test(request_id ?? '') ? (told as ErrorBody) : undefined
+}
+
+/** JSON alone makes no answer: what answers for a server that is away may speak it too. */
+function isWanted(data: unknown, status: number, has: string | undefined): boolean {
+  if (has === '' || (has === undefined && status === 204)) return status === 204
+  if (typeof data !== 'object' || data === null) return false
+  return has === 'data' ? Array.isArray((data as { data?: unknown }).data) : has === undefined || has in data
 }
 
 /** These say of themselves that nothing moved; any other 5xx may come after a commit. */
 const NOTHING_MOVED = ['rail_unavailable', 'price_unavailable']
-/** Judged where an idempotency key is claimed, so they tell what became of earlier attempts too. */
-const SETTLED = [409, 422]
 
-function outcomeOf(status: number, code: string | undefined, doubt: boolean): Outcome {
-  if (doubt && !SETTLED.includes(status)) return 'unknown'
+/**
+ * Whether a refusal tells what became of earlier attempts too, even of one that is still on its way. One by a business
+ * rule is kept under the idempotency key, and a key that is another order's stays so; without a key, the next to arrive may
+ * find what this one did not, except in a quote whose time is over.
+ */
+const settles = (repeat: Repeat, status: number, code: string): boolean =>
+  repeat === 'idempotency_key' ? status === 422 || code === 'idempotency_conflict' : code === 'quote_expired'
+
+function outcomeOf(repeat: Repeat, status: number, code: string | undefined, doubt: boolean): Outcome {
+  if (repeat === 'safe') return 'none'
+  if (code === undefined || (doubt && !settles(repeat, status, code))) return 'unknown'
   const mayHave = status < 300 || status === 408 || status >= 500
-  return mayHave && !NOTHING_MOVED.includes(code ?? '') ? 'unknown' : 'none'
+  return mayHave && !NOTHING_MOVED.includes(code) ? 'unknown' : 'none'
 }
 
 /** What is no JSON of Trilho comes from something in front of it, or from another server. */

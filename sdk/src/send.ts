@@ -57,7 +57,7 @@ export async function send(settings: Settings, sending: Sending): Promise<Answer
 
 /** Whether it may be different the next time. */
 export const isPassing = (error: ApiError | ConnectionError): boolean =>
-  error instanceof ConnectionError || [408, 429, 500, 502, 503, 504].includes(error.status)
+  error instanceof ConnectionError || [408, 429].includes(error.status) || error.status >= 500
 
 /** Full jitter, so that clients that failed together do not come back together; never before the server wants it. */
 export function waitBefore(attempt: number, error: ApiError | ConnectionError): number {

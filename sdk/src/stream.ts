@@ -40,7 +40,15 @@ export async function* stream(
   const [only] = types?.length === 1 ? types : []
   const filter = { limit: PAGE, object_id, type: only }
   const pace = createPace()
-  const next = (query: EventsListParams) => insist(() => read({ ...filter, ...query }, signal), pace, signal)
+  // An address that never was Trilho's is a mistake; one that was has something in front of it for a while.
+  let met = false
+  const passes = (error: ApiError | ConnectionError) =>
+    isPassing(error) || (met && 'code' in error && error.code === 'unexpected_response')
+  const next = async (query: EventsListParams) => {
+    const page = await insist(() => read({ ...filter, ...query }, signal), { pace, passes, signal })
+    met = true
+    return page
+  }
   try {
     let cursor = (await load?.()) || after
     if (cursor === 'now') {
@@ -65,18 +73,20 @@ export async function* stream(
   }
 }
 
+type Patience = {
+  readonly pace: () => number
+  readonly passes: (error: ApiError | ConnectionError) => boolean
+  readonly signal: AbortSignal | undefined
+}
+
 /** Asks until there is a page: a server that restarts, a cut wire and a used up limit end no stream. */
-async function insist<T>(
-  read: () => PromiseLike<T>,
-  pace: () => number,
-  signal: AbortSignal | undefined,
-): Promise<T> {
+async function insist<T>(read: () => PromiseLike<T>, { pace, passes, signal }: Patience): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     await sleep(pace(), signal)
     try {
       return await read()
     } catch (error) {
-      if (!(error instanceof ApiError || error instanceof ConnectionError) || !isPassing(error)) throw error
+      if (!(error instanceof ApiError || error instanceof ConnectionError) || !passes(error)) throw error
       await sleep(waitBefore(attempt, error), signal)
     }
   }

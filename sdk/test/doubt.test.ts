@@ -56,6 +56,129 @@ const refusalOf = (call: PromiseLike<unknown>): Promise<unknown> =>
 const atOnce = () => vi.spyOn(Math, 'random').mockReturnValue(0)
 afterEach(() => void vi.restoreAllMocks())
 
+describe('an answer that is not Trilho’s', () => {
+  test.each<Reply>([
+    [400],
+    [404],
+    [409],
+    [422],
+    [429],
+    [499],
+    [302, '', { location: 'https://elsewhere.example.com' }],
+    [403, { message: 'Forbidden' }],
+    [409, { error: 'conflict' }],
+    [422, { error: { code: 'insufficient_balance', message: 'of another API' } }],
+    [400, null],
+  ])('settles nothing: %j', async (...reply) => {
+    const { trilho } = await open([reply as unknown as Reply], { maxRetries: 0 })
+    const error = await refusalOf(pay(trilho))
+    expect(error).toBeInstanceOf(ApiError)
+    expect(error).toMatchObject({ code: 'unexpected_response', outcome: 'unknown' })
+    expect(await refusalOf(trilho.account.get())).toMatchObject({ outcome: 'none' })
+  })
+
+  test.each([409, 422])('settles nothing that was in doubt before: %i', async (status) => {
+    atOnce()
+    const { trilho, asked } = await open(['cut', [status]])
+    expect(await refusalOf(pay(trilho))).toMatchObject({ status, outcome: 'unknown' })
+    expect(asked).toHaveLength(2)
+  })
+
+  test('a call that must not happen twice is not sent again for it', async () => {
+    const { trilho, asked } = await open([[429]])
+    expect(await refusalOf(trilho.customers.create({ name: 'Rui', document: '1' }))).toMatchObject({
+      outcome: 'unknown',
+    })
+    expect(asked).toHaveLength(1)
+  })
+
+  test.each(['{}', '{"status":"ok"}', '[]', 'null', '"ok"', '{"data":[]}'])(
+    'is no payout, though it is JSON and a 200: %s',
+    async (body) => {
+      const { trilho } = await open([[200, body]])
+      expect(await refusalOf(pay(trilho))).toMatchObject({
+        status: 200,
+        code: 'unexpected_response',
+        outcome: 'unknown',
+      })
+    },
+  )
+
+  test('is no list, nothing that was deleted, and no answer to a request by hand', async () => {
+    const { trilho } = await open([[200, { data: 'ok' }]])
+    const wrong = { code: 'unexpected_response', status: 200 }
+    expect(await refusalOf(trilho.events.list())).toMatchObject(wrong)
+    expect(await refusalOf(trilho.webhookEndpoints.delete('we_1'))).toMatchObject(wrong)
+    const text = await open([[200, '"ok"']])
+    expect(await refusalOf(text.trilho.request('GET', '/v1/new'))).toMatchObject(wrong)
+    const nothing = await open([[204, '']])
+    await nothing.trilho.webhookEndpoints.delete('we_1')
+    await nothing.trilho.request('POST', '/v1/new')
+    expect(await refusalOf(pay(nothing.trilho))).toMatchObject({ status: 204, outcome: 'unknown' })
+  })
+
+  test.each([500, 507, 520, 521, 599])('%i: what may be repeated is', async (status) => {
+    atOnce()
+    const { trilho, asked } = await open([[status], [201, { id: 'po_1' }]])
+    expect((await pay(trilho)).id).toBe('po_1')
+    expect(asked).toHaveLength(2)
+  })
+
+  test('ends a stream that never had one of Trilho’s: the address is wrong', async () => {
+    const { trilho } = await open([[404]])
+    expect(await refusalOf(trilho.events.stream().next())).toMatchObject({
+      code: 'unexpected_response',
+      message: expect.stringContaining('Is baseUrl right'),
+    })
+  })
+
+  test('ends no stream that had', async () => {
+    atOnce()
+    const next_cursor = 'c'
+    const { trilho } = await open([
+      [200, { data: [], has_more: false, next_cursor }],
+      [521],
+      [200],
+      [403],
+      [302],
+      [200, { status: 'ok' }],
+      [200, { data: [{ id: 'evt_1', type: 'trade.completed' }], has_more: false, next_cursor }],
+    ])
+    for await (const { id } of trilho.events.stream()) {
+      expect(id).toBe('evt_1')
+      break
+    }
+  })
+})
+
+describe('after an attempt that may have been heard', () => {
+  const after = async (status: number, code: string) => {
+    atOnce()
+    return (await open(['cut', [status, own(code)]])).trilho
+  }
+
+  test.each([
+    [422, 'insufficient_balance', 'none'],
+    [422, 'of_a_later_version', 'none'],
+    [409, 'idempotency_conflict', 'none'],
+    [409, 'of_a_later_version', 'unknown'],
+    [403, 'customer_blocked', 'unknown'],
+    [400, 'invalid_request', 'unknown'],
+  ])('under an idempotency key, %i %s: %s', async (status, code, outcome) => {
+    expect(await refusalOf(pay(await after(status, code)))).toMatchObject({ status, code, outcome })
+  })
+
+  // It claims no key: the first may still be on its way, and find what the second did not.
+  test.each([
+    [422, 'insufficient_balance', 'unknown'],
+    [409, 'of_a_later_version', 'unknown'],
+    [409, 'quote_expired', 'none'],
+  ])('of a quote, %i %s: %s', async (status, code, outcome) => {
+    const trilho = await after(status, code)
+    expect(await refusalOf(trilho.quotes.execute('qt_1'))).toMatchObject({ status, code, outcome })
+  })
+})
+
 describe('a key that is asked for', () => {
   test('is one for all attempts of a call: under another one it would be paid again', async () => {
     atOnce()

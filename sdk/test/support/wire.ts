@@ -11,8 +11,9 @@ export const faults = [
   'cut within',
   /** The server has done its work, and its response comes too late. */
   'late',
-  /** Turned away in front of the server. */
+  /** Turned away by something in front of the server. */
   '503 before',
+  /** Turned away by the server itself, whose limit is used up. */
   '429 before',
   /** The server has done its work, and something in front of it says that it failed. */
   '503 after',
@@ -76,6 +77,15 @@ export async function openWire(target: string): Promise<Wire> {
   }
 }
 
+const LIMIT_USED_UP = JSON.stringify({
+  error: {
+    type: 'rate_limit_error',
+    code: 'rate_limit_exceeded',
+    message: 'Too many requests.',
+    request_id: 'req_1',
+  },
+})
+
 type Reply = { readonly status: number; readonly headers: IncomingMessage['headers']; readonly body: string }
 
 async function breakOff(
@@ -83,10 +93,11 @@ async function breakOff(
   outgoing: ServerResponse,
   send: () => Promise<Reply>,
 ): Promise<void> {
-  const turnAway = (status: number) => outgoing.writeHead(status, { 'retry-after': '0' }).end('busy')
+  const turnAway = (status: number, body = 'busy') =>
+    outgoing.writeHead(status, { 'retry-after': '0' }).end(body)
   if (fault === 'cut before') return void outgoing.destroy()
   if (fault === '503 before') return void turnAway(503)
-  if (fault === '429 before') return void turnAway(429)
+  if (fault === '429 before') return void turnAway(429, LIMIT_USED_UP)
   const reply = await send().catch(() => undefined)
   if (!reply || fault === 'cut after') return void outgoing.destroy()
   if (fault === '503 after') return void turnAway(503)
