@@ -17,13 +17,17 @@ import { type Fault, faults, openWire, type Wire } from './support/wire.ts'
 let service: TestService
 let wire: Wire
 let key: string
+/** Of the same partner. */
+let other_key: string
 let customer: Customer
 let cpf: string
 
 beforeAll(async () => {
   service = await startTestService()
   wire = await openWire(service.url)
-  key = (await service.partner()).key
+  const partner = await service.partner()
+  key = partner.key
+  other_key = (await service.partner({ partner_id: partner.partner_id })).key
   cpf = someCpf()
   customer = await open().customers.create({ name: 'Ana Souza', document: cpf })
   await open().sandbox.deposits.create({ customer_id: customer.id, asset: 'BRL', amount: 100_000_000n })
@@ -132,6 +136,16 @@ describe('a payout whose wire breaks', () => {
     // As the message says: the same key again.
     expect(await trilho.pix.payouts.create(order('unlucky'))).toMatchObject({ idempotency_key: 'unlucky' })
     expect((await trilho.pix.payouts.list({ idempotency_key: 'unlucky' })).data).toHaveLength(1)
+  })
+
+  test('is paid once, though the key is replaced by another between two attempts', async () => {
+    const own = await ownWire()
+    own.breakFor('replaced', 'cut after')
+    const keys = [key, other_key]
+    const trilho = open({ baseUrl: own.url, key: () => keys.shift() ?? other_key })
+    const paid = await trilho.pix.payouts.create(order('replaced'))
+    const { data } = await trilho.pix.payouts.list({ idempotency_key: 'replaced' })
+    expect(data.map(({ id }) => id)).toEqual([paid.id])
   })
 
   test('is unknown when the first attempt was cut and then nobody was there', async () => {
