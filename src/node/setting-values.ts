@@ -52,7 +52,8 @@ const HOST = /^([a-z0-9_-]+\.)*[a-z0-9_-]+$|^\[[0-9a-f:.]+\]$/
 
 /** Links are made of it, and some are pasted into a shell: nothing but where the service is. */
 export function origin(value: string): string {
-  const parsed = /^https?:\/\/[^/?#@\\\s]+\/?$/i.test(value) && URL.canParse(value) ? new URL(value) : undefined
+  const parsed =
+    /^https?:\/\/[^/?#@\\\s]+\/?$/i.test(value) && URL.canParse(value) ? new URL(value) : undefined
   // The value is not repeated: somebody may have put a password into it.
   if (!parsed || !HOST.test(parsed.hostname))
     throw new Error(

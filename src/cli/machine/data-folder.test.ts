@@ -228,7 +228,10 @@ describe('where no server runs', () => {
       })
     expect(readdirSync(dirname(own.data_dir))).toEqual([])
     writeFileSync(resolve(wrong), '')
-    isMistake(await runCli(['audit', '--json'], { DATA_DIR: wrong }), /"no_database".*There is no database in/)
+    isMistake(
+      await runCli(['audit', '--json'], { DATA_DIR: wrong }),
+      /"no_database".*There is no database in/,
+    )
     await own.remove()
   })
 

@@ -25,7 +25,9 @@ test('a secret may come from a file, which must hold something, and from one pla
     value: '********',
     source: 'file',
   })
-  expect(mistakesIn({ METRICS_TOKEN_FILE: empty })).toEqual([expect.stringMatching(/^METRICS_TOKEN is empty/)])
+  expect(mistakesIn({ METRICS_TOKEN_FILE: empty })).toEqual([
+    expect.stringMatching(/^METRICS_TOKEN is empty/),
+  ])
   expect(mistakesIn({ METRICS_TOKEN_FILE: full, METRICS_TOKEN: 'x' })).toEqual([
     expect.stringMatching(/^METRICS_TOKEN and METRICS_TOKEN_FILE are both set/),
   ])
