@@ -94,6 +94,9 @@ describe('kubernetes.yaml', () => {
     expect(node.startupProbe.httpGet).toEqual({ path: '/healthz', port: 'http' })
     expect(node.readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'http' })
     expect(service.spec.ports[0].targetPort).toBe('http')
+    // Nothing listens before the database is there, and to restart whoever waits for it would not help.
+    const { periodSeconds, failureThreshold } = node.startupProbe
+    expect(periodSeconds * failureThreshold).toBeGreaterThanOrEqual(3600)
     // As long as the service itself takes at most.
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(25)
   })

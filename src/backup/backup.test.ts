@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openApi } from '../../test/support/api.ts'
 import { runCli, startCli } from '../../test/support/cli.ts'
 import { asAdmin } from '../../test/support/database.ts'
@@ -14,6 +14,7 @@ import { size } from '../../test/support/size.ts'
 import { until } from '../../test/support/wait.ts'
 import { readConfig } from '../node/config.ts'
 import { createBackup } from './create.ts'
+import { copyFile } from './files.ts'
 import { type Manifest, readManifest } from './manifest.ts'
 import { restoreBackup } from './restore.ts'
 import { verifyBackup } from './verify.ts'
@@ -185,6 +186,27 @@ describe('what is wrong with a backup is found', () => {
     await writeFile(join(backup(), 'backup.json'), text)
   })
 
+  test('a proof that is told to stop leaves nothing behind, wherever it was', async () => {
+    const temporary = place('temporary')
+    await mkdir(temporary)
+    vi.stubEnv('TMPDIR', temporary)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const env = { DATA_DIR: place('data') }
+    const verify = (signal: AbortSignal) => runCli(['backup', 'verify', backup()], env, { signal })
+    expect(await verify(AbortSignal.abort('SIGTERM'))).toMatchObject({ code: 143, out: '', err: '' })
+    expect(readdirSync(temporary)).toEqual([])
+    // While the database that was laid out is at work.
+    const later = new AbortController()
+    const verifying = verify(later.signal)
+    await until(
+      () => readdirSync(temporary).some((name) => existsSync(join(temporary, name, 'data/connection.json'))),
+      30_000,
+    )
+    later.abort('SIGINT')
+    expect(await verifying).toMatchObject({ code: 130, out: '', err: '' })
+    expect(readdirSync(temporary)).toEqual([])
+  })
+
   test('one that was killed while it was taken is refused, and left no slot', async () => {
     const to = place('killed')
     const command = await startCli(['backup', 'create', to], { DATA_DIR: place('data') })
@@ -199,6 +221,20 @@ describe('what is wrong with a backup is found', () => {
     )
     await expect(createBackup(service.config, to, quietly)).rejects.toThrow(/is not empty/)
   })
+})
+
+test.runIf(existsSync('/proc/self/fd'))('a file that cannot be copied is not held open', async () => {
+  await writeFile(place('one'), '1')
+  await writeFile(place('two'), '2')
+  await expect(copyFile(place('one'), place('two'), { lasting: false })).rejects.toThrow(/EEXIST/)
+  const open = readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)]
+    } catch {
+      return [] // the one that lists them
+    }
+  })
+  expect(open).not.toContain(place('one'))
 })
 
 test('where it may not go, and what it cannot take', async () => {

@@ -54,7 +54,10 @@ export async function copyFile(
   let bytes = 0
   const source = await openIfThere(from)
   if (!source) return undefined
-  const target = await open(to, 'wx', 0o600)
+  const target = await open(to, 'wx', 0o600).catch(async (error) => {
+    await source.close()
+    throw error
+  })
   try {
     for await (const chunk of createReadStream(from, { fd: source, highWaterMark: CHUNK })) {
       hash.update(chunk)

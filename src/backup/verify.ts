@@ -22,8 +22,16 @@ export type Verified = {
   readonly audit: DatabaseAudit
 }
 
-/** Does with a backup what a restore would do, in a folder that is gone afterwards, and audits what comes of it. */
-export async function verifyBackup(config: Config, dir: string, onProgress: OnProgress): Promise<Verified> {
+/**
+ * Does with a backup what a restore would do, in a folder that is gone afterwards, also when it is told to stop, and audits
+ * what comes of it.
+ */
+export async function verifyBackup(
+  config: Config,
+  dir: string,
+  onProgress: OnProgress,
+  signal?: AbortSignal,
+): Promise<Verified> {
   const backup = await realpath(dir)
   const manifest = await readManifest(backup)
   const settings = settingsWithKey(config, manifest)
@@ -32,10 +40,14 @@ export async function verifyBackup(config: Config, dir: string, onProgress: OnPr
     // PostgreSQL may run as another user, who must be able to go to its own folder in it.
     await chmod(folder, 0o755)
     const data_dir = join(folder, 'data')
-    const problems = await layOut(backup, manifest, { data_dir, lasting: false }, onProgress)
+    const onFile: OnProgress = (progress) => {
+      signal?.throwIfAborted()
+      onProgress(progress)
+    }
+    const problems = await layOut(backup, manifest, { data_dir, lasting: false }, onFile)
     if (problems.length > 0) return { manifest, problems, audit: [] }
     onProgress({ what: 'auditing', done: 0, of: 1 })
-    return { manifest, ...(await tryOut(data_dir, settings, manifest)) }
+    return { manifest, ...(await tryOut(data_dir, settings, manifest, signal)) }
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   }
@@ -44,21 +56,35 @@ export async function verifyBackup(config: Config, dir: string, onProgress: OnPr
 async function tryOut(
   data_dir: string,
   config: Config,
-  { counts }: Manifest,
-): Promise<Pick<Verified, 'problems' | 'audit'>> {
+  manifest: Manifest,
+  signal: AbortSignal | undefined,
+): Promise<Tried> {
   const database = await startEmbedded({ data_dir })
   try {
-    const { url } = database
-    const found = await withOwner(url, countRows)
-    await migrate(url, { seats: await seatsOf(url, config), check: await keyCheckOf(config) })
-    const audit = await auditDatabase(url, config)
-    const failed = audit.flatMap(({ environment, findings }) =>
-      findings.map(({ check, found }) => `${environment}: the check ${check} fails, ${found} times`),
-    )
-    return { problems: [...missing(counts, found), ...failed], audit }
+    signal?.throwIfAborted()
+    const trying = examine(database.url, config, manifest)
+    // Whoever is told to stop does not wait for the audit, which ends with its database.
+    return await Promise.race(signal ? [trying, told(signal)] : [trying])
   } finally {
     await database.stop()
   }
+}
+
+const told = (signal: AbortSignal) =>
+  new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+
+type Tried = Pick<Verified, 'problems' | 'audit'>
+
+async function examine(url: string, config: Config, { counts }: Manifest): Promise<Tried> {
+  const found = await withOwner(url, countRows)
+  await migrate(url, { seats: await seatsOf(url, config), check: await keyCheckOf(config) })
+  const audit = await auditDatabase(url, config)
+  const failed = audit.flatMap(({ environment, findings }) =>
+    findings.map(({ check, found }) => `${environment}: the check ${check} fails, ${found} times`),
+  )
+  return { problems: [...missing(counts, found), ...failed], audit }
 }
 
 function missing(counted: Counts, found: Counts): string[] {

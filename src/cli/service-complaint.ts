@@ -1,5 +1,5 @@
 import { describeError, messageOf } from '../core/error-report.ts'
-import { DataDirBusy } from '../db/embedded/folder.ts'
+import { DataDirBusy, NoDatabase } from '../db/embedded/folder.ts'
 import { isUnreachable } from '../db/failure.ts'
 import { MigrationBlocked } from '../db/migrate.ts'
 import { PoolerInTheWay } from '../db/server-state.ts'
@@ -30,6 +30,7 @@ const foreseen: readonly (readonly [
   exit?: number,
 ])[] = [
   [DataDirBusy, 'data_dir_busy', exit.later],
+  [NoDatabase, 'no_database'],
   [MigrationBlocked, 'migration_blocked'],
   [PoolerInTheWay, 'pooler_in_the_way'],
   [UntrustedServer, 'untrusted_server'],

@@ -71,12 +71,12 @@ afterAll(async () => {
 })
 
 /** A database whose owner may make roles and is no superuser, as providers give them out. */
-async function managedDatabase(): Promise<string> {
+async function managedDatabase(options = ''): Promise<string> {
   const name = `m_${randomBytes(6).toString('hex')}`
   const admin = inject('postgres_url')
   await asAdmin(admin, [
     `CREATE ROLE ${name} LOGIN CREATEROLE PASSWORD 'secret'`,
-    `CREATE DATABASE ${name} OWNER ${name}`,
+    `CREATE DATABASE ${name} OWNER ${name} ${options}`,
   ])
   onTestFinished(async () => {
     const roles = ['_live', '_sandbox', '_shared', ''].map((end) => `DROP ROLE IF EXISTS ${name}${end}`)
@@ -137,14 +137,15 @@ test('one that is cut off leaves the target empty, wherever it was, and can be r
 test('afterwards cursors, idempotency keys and counts hold, and nothing is delivered twice', async () => {
   const to = await managedDatabase()
   const file = join(folder, 'database_url')
-  await writeFile(file, `${to}\n`)
+  // A password in the query is one as well.
+  await writeFile(file, `${to.replace(':secret@', '@')}?password=secret\n`)
   const { code, json, err } = await runCli(['database', 'copy', '--to-file', file, '--json'], {
     DATA_DIR: join(folder, 'data'),
   })
   expect(err).toBe('')
   expect(code).toBe(0)
   expect(json).toMatchObject({ ok: true, environments: { sandbox: { ok: true } } })
-  expect(JSON.stringify(json)).not.toContain('secret@')
+  expect(json.settings.DATABASE_URL).toMatch(/\?password=\*{8}$/)
 
   const before = delivered()
   const config = readConfig({
@@ -197,4 +198,16 @@ test('a service at work on the target is left alone, and so is what is there', a
   }, 20_000)
   const own = readConfig({ DATABASE_URL: database.url, SECRET_KEY: '00'.repeat(32) })
   await expect(copyDatabase(own, database.url, quietly)).rejects.toThrow(/DATABASE_URL is set/)
+})
+
+test('a target that does not keep text as UTF8 is refused before anything is made in it', async () => {
+  for (const encoding of ['LATIN1', 'SQL_ASCII']) {
+    const to = await managedDatabase(
+      `ENCODING '${encoding}' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0`,
+    )
+    await expect(copyDatabase(source.config, to, quietly)).rejects.toThrow(
+      new RegExp(`keeps text as ${encoding}, and must keep it as UTF8.* Nothing was changed`),
+    )
+    expect(await asAdmin(to, [`SELECT FROM pg_namespace WHERE nspname = 'shared'`])).toEqual([])
+  }
 })

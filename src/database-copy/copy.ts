@@ -71,9 +71,21 @@ async function withClients<T>(from: string, to: string, work: (clients: Clients)
 
 /** Empty, of this version, and with nobody at work on it until the connection ends. */
 async function prepareTarget(target: Client, to: string, config: Config): Promise<void> {
+  await assertUnicode(target, to)
   await assertUnused(target, to)
   await migrate(to, { seats: await seatsOf(to, config) })
   await target.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
+}
+
+/** Names of people are in every script, and another encoding has no room for them, or keeps bytes that it does not understand. */
+async function assertUnicode(target: Client, to: string): Promise<void> {
+  const { rows } = await target.query('SHOW server_encoding')
+  const { server_encoding } = rows[0]
+  if (server_encoding === 'UTF8') return
+  const name = databaseName(to)
+  throw new Error(
+    `The target keeps text as ${server_encoding}, and must keep it as UTF8. Make it anew: CREATE DATABASE ${name} ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0. Nothing was changed.`,
+  )
 }
 
 async function assertUnused(target: Client, to: string): Promise<void> {

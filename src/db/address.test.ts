@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hostName, parseAddress } from './address.ts'
+import { hostName, parseAddress, withoutPasswords } from './address.ts'
 
 describe('DATABASE_URL', () => {
   test.each([
@@ -22,6 +22,19 @@ describe('DATABASE_URL', () => {
       expect(`${single.hostname}:${single.port}`).toBe(hostName(host))
       expect(single.searchParams.has('target_session_attrs')).toBe(false)
     }
+  })
+
+  test.each([
+    ['postgresql://u:hunter2@h/a', 'postgresql://u:********@h/a'],
+    ['postgresql://u@h:5433/a?sslmode=require', 'postgresql://u@h:5433/a?sslmode=require'],
+    ['postgresql://:hunter2@h1,h2/a', 'postgresql://:********@h1,h2/a'],
+    ['postgresql://u:hun@ter2@h/a', 'postgresql://u:********@h/a'],
+    [
+      'postgresql://u@/a?password=hunter2&host=/run/pg&ssl%50assword=hun?ter2',
+      'postgresql://u@/a?password=********&host=/run/pg&ssl%50assword=********',
+    ],
+  ])('%s is shown without its passwords', (url, shown) => {
+    expect(withoutPasswords(url)).toBe(shown)
   })
 
   test('says what is wrong with a % that stands for nothing', () => {

@@ -79,3 +79,15 @@ function checkSession(search: URLSearchParams): void {
 
 export const hostName = ({ host, port }: Host): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+
+const MASK = '********'
+
+/** An address for people to read. A password may stand before the host, and in the query. */
+export function withoutPasswords(url: string): string {
+  const [, place = '', query = ''] = /^([^?]*)(.*)$/s.exec(url)!
+  const shown = place.replace(/^(\w+:\/\/[^:@/]*):.*@/s, `$1:${MASK}@`)
+  return shown + query.replace(/([^?&=]+)=[^&]*/g, (option, name) => maskedOption(option, name))
+}
+
+const maskedOption = (option: string, name: string) =>
+  new URLSearchParams(name).toString().toLowerCase().includes('password') ? `${name}=${MASK}` : option

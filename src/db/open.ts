@@ -3,7 +3,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { link, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createSealer, type Sealer } from '../core/seal.ts'
+import { withoutPasswords } from './address.ts'
 import { syncFolder } from './embedded/files.ts'
+import { existingCluster } from './embedded/folder.ts'
 import { runningEmbedded } from './embedded/running.ts'
 import { startEmbedded } from './embedded/start.ts'
 import { openSeats, type Seats } from './seat.ts'
@@ -39,16 +41,28 @@ export async function startDatabase(
   return { ...embedded, embedded: true }
 }
 
-/** For the command line: joins the server's embedded database while that runs, otherwise starts it for a moment. */
-export async function reachDatabase(place: Place): Promise<Database> {
-  const running = place.database_url ? undefined : await runningEmbedded(place.data_dir)
+/**
+ * For the command line: joins the server's embedded database while that runs, otherwise starts it for a moment. Only who
+ * says `make` gets a new one where there is none: a misspelt DATA_DIR must not be answered by an empty database.
+ */
+export async function reachDatabase(
+  place: Place,
+  { make = false }: { make?: boolean } = {},
+): Promise<Database> {
+  if (place.database_url) return elsewhere(place.database_url)
+  const running = await runningEmbedded(place.data_dir)
   if (running) return elsewhere(running)
+  if (!make) await existingCluster(place.data_dir)
   return startDatabase(
     place,
     () => {},
     () => {},
   )
 }
+
+/** Tells people which database this is: its folder, or its address. */
+export const shownDatabase = ({ database_url, data_dir }: Place): string =>
+  database_url ? withoutPasswords(database_url) : data_dir
 
 export const secretKeyFile = (data_dir: string): string => join(data_dir, 'secret.key')
 

@@ -48,12 +48,18 @@ export function yesOrNo(value: string): boolean {
   return value === 'true'
 }
 
-export function url(value: string): string {
-  const parsed = URL.canParse(value) ? new URL(value) : undefined
-  if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.search || parsed.hash) {
-    throw new Error('must be a URL such as https://api.example.com')
-  }
-  return value.replace(/\/+$/, '')
+const HOST = /^([a-z0-9_-]+\.)*[a-z0-9_-]+$|^\[[0-9a-f:.]+\]$/
+
+/** Links are made of it, and some are pasted into a shell: nothing but where the service is. */
+export function origin(value: string): string {
+  const parsed =
+    /^https?:\/\/[^/?#@\\\s]+\/?$/i.test(value) && URL.canParse(value) ? new URL(value) : undefined
+  // The value is not repeated: somebody may have put a password into it.
+  if (!parsed || !HOST.test(parsed.hostname))
+    throw new Error(
+      'must be https:// or http:// with a host, and a port if need be, such as https://api.example.com; without a path, a user or a password',
+    )
+  return parsed.origin
 }
 
 export function databaseUrl(value: string): string {

@@ -8,9 +8,9 @@ import {
   integers,
   nameServers,
   oneOf,
+  origin,
   partsOf,
   text,
-  url,
   yesOrNo,
 } from './setting-values.ts'
 
@@ -48,7 +48,7 @@ const listening = {
     about:
       'How partners reach this service; used in doc_url, openapi.json and invitations. Default: http://HOST:PORT, with 127.0.0.1 where HOST is 0.0.0.0',
     example: 'https://api.example.com',
-    read: url,
+    read: origin,
   }),
   trusted_proxies: setting('TRUST_PROXY', {
     about: 'Proxies whose X-Forwarded-For is believed: addresses and CIDR ranges, separated by commas',

@@ -1,4 +1,5 @@
 import { prove } from '../../audit/proofs.ts'
+import { shownDatabase } from '../../db/open.ts'
 import { sliceChecks } from '../../node/worlds.ts'
 import { logChecks } from '../../operator/verify.ts'
 import type { World } from '../../world.ts'
@@ -22,6 +23,8 @@ export async function audit(input: Input, { office, worlds }: Reach): Promise<Ou
     })),
   )
   input.io.progress('')
+  const database = shownDatabase(input.config)
+  if (input.format === 'table') input.io.stderr.write(`database: ${database}\n`)
   const ok = reports.every((report) => report.ok)
   const text = reports.map(({ environment, entries, customers, assets, findings }) => {
     const head = `${environment}: ${entries} entries, ${customers} customers, ${findings.length === 0 ? 'all checks hold' : `${findings.length} CHECKS FAIL`}\n`
@@ -37,6 +40,7 @@ export async function audit(input: Input, { office, worlds }: Reach): Promise<Ou
   return {
     json: {
       ok,
+      database,
       environments: Object.fromEntries(reports.map(({ environment, ...report }) => [environment, report])),
     },
     text: text.join('\n'),

@@ -4,7 +4,7 @@ import { restoreBackup } from '../../backup/restore.ts'
 import { verifyBackup } from '../../backup/verify.ts'
 import { renderAudit } from '../../node/audit-database.ts'
 import { argument, type Input, type Output, requiredOption } from '../command.ts'
-import { exit } from '../exit.ts'
+import { exit, exitOfSignal } from '../exit.ts'
 import { watched } from '../progress.ts'
 
 export async function create(input: Input): Promise<Output> {
@@ -21,9 +21,14 @@ export async function create(input: Input): Promise<Output> {
 
 export async function verify(input: Input): Promise<Output> {
   const dir = argument(input, 0, 'DIR')
-  const { manifest, problems, audit } = await watched(input.io, (onProgress) =>
-    verifyBackup(input.config, dir, onProgress),
-  )
+  const stopped = input.io.stopped()
+  const verified = await watched(input.io, (onProgress) =>
+    verifyBackup(input.config, dir, onProgress, stopped),
+  ).catch((error: unknown) => {
+    if (!stopped.aborted) throw error
+  })
+  if (!verified) return { exit_code: exitOfSignal(stopped.reason) }
+  const { manifest, problems, audit } = verified
   const ok = problems.length === 0
   const said = ok ? `The backup in ${dir} is good` : `The backup in ${dir} is NOT GOOD`
   return {

@@ -1,3 +1,4 @@
+import { withoutPasswords } from '../../db/address.ts'
 import { connectionFile } from '../../db/embedded/folder.ts'
 import { runningEmbedded } from '../../db/embedded/running.ts'
 import { secretKeyFile } from '../../db/open.ts'
@@ -17,13 +18,7 @@ export async function configCheck({ config, io }: Input): Promise<Output> {
 
 /** Of the embedded database: what another node needs is in these files, for their owner only. */
 const whereabouts = (url: string, { data_dir }: Config) => ({
-  database_url: withoutPassword(url),
+  database_url: withoutPasswords(url),
   connection_file: connectionFile(data_dir),
   secret_key_file: secretKeyFile(data_dir),
 })
-
-function withoutPassword(text: string): string {
-  const url = new URL(text)
-  if (url.password !== '') url.password = '********'
-  return url.href
-}

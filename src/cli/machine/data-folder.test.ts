@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openApi } from '../../../test/support/api.ts'
 import { nobodyOn, runCli, tempDataDir } from '../../../test/support/cli.ts'
@@ -142,7 +143,10 @@ describe('the key that secrets are sealed under', () => {
       { environment: 'shared', object: 'key of the log', key_id: after.in_force, opens: true, count: 1 },
     ])
     expect((await api.post('/v1/webhook_endpoints', endpoint)).status).toBe(201)
-    expect(await json('audit')).toMatchObject({ ok: true })
+    expect(await json('audit')).toMatchObject({ ok: true, database: place.data_dir })
+    const { out, err } = await at(['audit'])
+    expect(err).toBe(`database: ${place.data_dir}\n`)
+    expect(out).not.toContain(place.data_dir)
   })
 
   test('is never lost, however many rotate at once, and whoever of them is killed', async () => {
@@ -192,6 +196,7 @@ describe('where no server runs', () => {
   test('the embedded database is started for a moment, and nothing stays behind', async () => {
     const own = await tempDataDir()
     const alone = (...args: string[]) => runCli([...args, '--json'], { DATA_DIR: own.data_dir })
+    expect((await alone('migrate')).code).toBe(0)
     isMistake(
       await alone('keys', 'create'),
       /There is no partner yet\. Create one: trilho partners create --name NAME/,
@@ -202,6 +207,31 @@ describe('where no server runs', () => {
     expect(key).toMatchObject({ code: 0, json: { partner_id: partner.json.id } })
     await nobodyOn(own.data_dir)
     expect(existsSync(`${own.data_dir}/lock`)).toBe(false)
+    await own.remove()
+  })
+
+  test('nothing is made in a folder that has no database, and nothing is said to hold', async () => {
+    const own = await tempDataDir()
+    const wrong = `${own.data_dir}/../dta`
+    for (const line of [
+      'audit',
+      'log verify',
+      'payouts unknown',
+      'keys list',
+      'partners create --name Shop',
+      `backup create ${own.data_dir}`,
+    ])
+      expect(await runCli(line.split(' '), { DATA_DIR: wrong }), line).toMatchObject({
+        code: exit.refused,
+        out: '',
+        err: `There is no database in ${resolve(wrong)}: set DATA_DIR to the data folder of the service, or start the service there once.\n`,
+      })
+    expect(readdirSync(dirname(own.data_dir))).toEqual([])
+    writeFileSync(resolve(wrong), '')
+    isMistake(
+      await runCli(['audit', '--json'], { DATA_DIR: wrong }),
+      /"no_database".*There is no database in/,
+    )
     await own.remove()
   })
 

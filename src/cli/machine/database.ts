@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { copyDatabase } from '../../database-copy/copy.ts'
-import { parseAddress } from '../../db/address.ts'
+import { parseAddress, withoutPasswords } from '../../db/address.ts'
 import { secretKeyFile } from '../../db/open.ts'
 import { renderAudit } from '../../node/audit-database.ts'
 import { type Input, type Output, option, UsageError } from '../command.ts'
@@ -15,7 +15,7 @@ export async function copy(input: Input): Promise<Output> {
   )
   const ok = audit.every((report) => report.ok)
   const settings = {
-    DATABASE_URL: withoutPassword(to),
+    DATABASE_URL: withoutPasswords(to),
     ...(config.secret_key ? {} : { SECRET_KEY_FILE: secretKeyFile(config.data_dir) }),
   }
   const lines = Object.entries(settings).map(([name, value]) => `  ${name}=${value}\n`)
@@ -50,5 +50,3 @@ async function targetOf(input: Input): Promise<string> {
   }
   return url
 }
-
-const withoutPassword = (url: string) => url.replace(/^(postgres(?:ql)?:\/\/[^:/@]*):[^@]*@/, '$1:********@')

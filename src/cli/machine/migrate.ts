@@ -4,7 +4,7 @@ import { keyCheckOf } from '../../secrets/check.ts'
 import type { Input, Output } from '../command.ts'
 
 export async function migrateDatabase({ config }: Input): Promise<Output> {
-  const database = await reachDatabase(config)
+  const database = await reachDatabase(config, { make: true })
   try {
     const seats = await seatsOf(database.url, config)
     const applied = await migrate(database.url, { seats, check: await keyCheckOf(config) })

@@ -7,6 +7,10 @@ export class DataDirBusy extends Error {
   override name = 'DataDirBusy'
 }
 
+export class NoDatabase extends Error {
+  override name = 'NoDatabase'
+}
+
 /** Makes the folder if there is none, and takes it for this process. */
 export async function claimFolder(path: string): Promise<{ data_dir: string; lock: Lock }> {
   const folder = resolve(path)
@@ -62,8 +66,10 @@ export async function existingCluster(data_dir: string): Promise<string> {
     await stat(join(cluster, 'PG_VERSION'))
     return cluster
   } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw error
-    throw new Error(`There is no database in ${data_dir}. Set DATA_DIR to the data folder of the service.`)
+    if (!hasCode(error, 'ENOENT', 'ENOTDIR')) throw unusableFolder(data_dir, error as Error)
+    throw new NoDatabase(
+      `There is no database in ${data_dir}: set DATA_DIR to the data folder of the service, or start the service there once.`,
+    )
   }
 }
 

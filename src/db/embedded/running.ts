@@ -20,7 +20,7 @@ async function runningConnection(data_dir: string): Promise<Connection | undefin
     if (!connection?.pid || (await folderHolder(folder)) !== connection.server_pid) return undefined
     return hasArgument(connection.pid, await clusterFolder(folder)) ? connection : undefined
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined
     throw error
   }
 }
