@@ -115,6 +115,8 @@ export class Payments {
    * @param {unknown} error
    */
   refuse(order, error) {
+    // A webhook may have told the end of it in the meantime.
+    if (this.orders.get(order.id)?.status !== 'open') return
     const isRefusal = error instanceof ApiError && error.outcome === 'none'
     if (!isRefusal || !(refusals.includes(error.type) || error.is('customer_not_found'))) throw error
     if (!passing.includes(error.code) || order.tries >= MOST_TRIES) {

@@ -111,7 +111,7 @@ test('converts nothing that could not be sent', async () => {
 })
 
 test('notes are on the disk when they are saved, and so is their name', async () => {
-  const { Notes } = await import('../../examples/treasury/notes.js')
+  const { Notes } = await import(new URL('../../examples/treasury/notes.js', import.meta.url).href)
   const done: string[] = []
   const { fsyncSync, renameSync } = fs
   fs.fsyncSync = (file) => {
