@@ -23,7 +23,7 @@ const server = createServer(async (request, response) => {
   } catch (error) {
     const refused = error instanceof SignatureError
     console.error(refused ? `refused: ${error.message}` : error)
-    // Whatever is not 2xx is sent again later.
+    // A webhook endpoint is sent again later whatever did not get a 2xx.
     response.writeHead(refused ? 400 : 500).end(refused ? error.message : '')
   }
 })

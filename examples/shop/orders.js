@@ -1,4 +1,5 @@
-import { fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
 
 /**
  * @typedef {object} Order
@@ -6,8 +7,11 @@ import { fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'nod
  * @property {string} seller the seller's customer_id at Trilho
  * @property {string} pix_key where the seller wants the money
  * @property {string} amount in centavos
- * @property {string} idempotency_key of the payout, stored before anything is sent
  * @property {'open' | 'paid' | 'failed' | 'refused'} status
+ * @property {number} attempt the last part of the key: a refusal uses a key up
+ * @property {string} idempotency_key of the payout, stored before anything is sent
+ * @property {number} tries how often this shop asked about it
+ * @property {string} try_at when it asks again
  * @property {string} [payout_id]
  * @property {string | undefined} [reason] why it was not paid
  */
@@ -17,18 +21,25 @@ export class Orders {
   /** @type {Map<string, Order>} */
   #orders = new Map()
   #file
+  /** Bytes of the file that are whole lines. */
+  #size
 
   /** @param {string} path */
   constructor(path) {
     this.#file = openSync(path, 'a+')
     const text = readFileSync(this.#file)
     // A crash may have cut the last line short: nobody was told of it, so it never happened.
-    const whole = text.subarray(0, text.lastIndexOf('\n') + 1)
-    ftruncateSync(this.#file, whole.length)
-    for (const line of whole.toString().split('\n').filter(Boolean)) {
-      const order = JSON.parse(line)
+    this.#size = text.lastIndexOf('\n') + 1
+    ftruncateSync(this.#file, this.#size)
+    const lines = text.subarray(0, this.#size).toString().split('\n').slice(0, -1)
+    for (const [index, line] of lines.entries()) {
+      const order = read(line)
+      // To go on without it could pay it again.
+      if (!order)
+        throw new Error(`${path}: line ${index + 1} is not an order. Mend that line, then start again.`)
       this.#orders.set(order.id, order)
     }
+    syncFolder(dirname(path))
   }
 
   /** @param {string} id */
@@ -46,11 +57,36 @@ export class Orders {
     return [...this.#orders.values()].filter(({ status }) => status === 'open')
   }
 
-  /** @param {Order} order */
+  /** Stores all of it, or throws and has stored nothing. @param {Order} order */
   save(order) {
-    writeSync(this.#file, `${JSON.stringify(order)}\n`)
-    fsyncSync(this.#file)
+    const line = Buffer.from(`${JSON.stringify(order)}\n`)
+    try {
+      // On a full disk less is written than was asked for, and only the next write fails.
+      for (let done = 0; done < line.length; ) done += writeSync(this.#file, line, done)
+      fsyncSync(this.#file)
+    } catch (error) {
+      ftruncateSync(this.#file, this.#size)
+      throw error
+    }
+    this.#size += line.length
     this.#orders.set(order.id, order)
     return order
   }
+}
+
+/** @param {string} line @returns {Order | undefined} */
+function read(line) {
+  try {
+    const order = JSON.parse(line)
+    return typeof order?.idempotency_key === 'string' ? order : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A new file is there after a power cut once its folder has reached the disk too. @param {string} path */
+function syncFolder(path) {
+  const folder = openSync(path, 'r')
+  fsyncSync(folder)
+  closeSync(folder)
 }

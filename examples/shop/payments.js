@@ -3,59 +3,129 @@ import { ApiError } from '@trilho/sdk'
 /** @import { PixPayout, Trilho } from '@trilho/sdk' */
 /** @import { Order, Orders } from './orders.js' */
 
+const FIRST_WAIT_MS = 1000
+const LONGEST_WAIT_MS = 3_600_000
+/** About half a day, with these waits. */
+const MOST_TRIES = 24
+
+/** Refusals that pass by themselves. */
+const passing = ['insufficient_balance', 'limit_exceeded']
+/** What is wrong with the order itself. All else passes, or is for you to fix. */
+const refusals = ['invalid_request_error', 'conflict_error', 'business_error']
+
 /** Pays sellers. Every step may be cut short at any point, and is simply done again. */
 export class Payments {
+  /** Ids of orders that are being settled: each is settled by one at a time. @type {Set<string>} */
+  #underWay = new Set()
+  #catchingUp = false
+
   /**
    * @param {Trilho} trilho
    * @param {Orders} orders
+   * @param {string} shop begins every key, so that it is this shop's own among all that pay for the partner
    */
-  constructor(trilho, orders) {
+  constructor(trilho, orders, shop) {
     this.trilho = trilho
     this.orders = orders
+    this.shop = shop
+  }
+
+  /**
+   * Stores an order with the key of its payout. Nothing is sent before that: whatever happens then, it is found again.
+   * @param {Pick<Order, 'id' | 'seller' | 'pix_key' | 'amount'>} order
+   */
+  place(order) {
+    const try_at = new Date().toISOString()
+    return this.orders.save({ ...order, status: 'open', ...this.attempt(order.id, 1), tries: 0, try_at })
+  }
+
+  /**
+   * @param {string} id
+   * @param {number} attempt
+   */
+  attempt(id, attempt) {
+    return { attempt, idempotency_key: `${this.shop}-order-${id}-${attempt}` }
+  }
+
+  /** Looks after every order whose time has come; after a restart, after all that are open. */
+  async catchUp(now = Date.now()) {
+    if (this.#catchingUp) return
+    this.#catchingUp = true
+    for (const { id, try_at } of this.orders.open()) if (Date.parse(try_at) <= now) await this.settle(id)
+    this.#catchingUp = false
+  }
+
+  /**
+   * Brings an order as near to its end as it can now, and never throws: one must not keep the others from it.
+   * @param {string} id
+   */
+  async settle(id) {
+    const order = this.orders.get(id)
+    if (order?.status !== 'open' || this.#underWay.has(id)) return
+    this.#underWay.add(id)
+    try {
+      // Each time later: requests are limited per day, and an order that is stuck must not use them up.
+      const wait = Math.min(FIRST_WAIT_MS * 2 ** order.tries, LONGEST_WAIT_MS)
+      const try_at = new Date(Date.now() + wait).toISOString()
+      await this.payOrFind(this.orders.save({ ...order, tries: order.tries + 1, try_at }))
+    } catch (error) {
+      console.error(`order ${id} stays open:`, error)
+    } finally {
+      this.#underWay.delete(id)
+    }
+  }
+
+  /**
+   * A key works for 24 hours, the list of payouts for ever: whoever may have been away must look before paying.
+   * @param {Order} order
+   */
+  async payOrFind(order) {
+    try {
+      this.learn((await this.find(order)) ?? (await this.pay(order)))
+    } catch (error) {
+      this.refuse(order, error)
+    }
+  }
+
+  /** @param {Order} order */
+  async find(order) {
+    const { seller: customer_id, idempotency_key, payout_id } = order
+    if (payout_id) return this.trilho.pix.payouts.get(payout_id)
+    const { data } = await this.trilho.pix.payouts.list({ customer_id, idempotency_key })
+    return data.find((payout) => isFor(order, payout))
   }
 
   /**
    * Sends the payout of an order. However often this runs there is one payout, for the key is the order's own.
    * @param {Order} order
    */
-  async pay(order) {
-    try {
-      const payout = await this.trilho.pix.payouts.create({
-        customer_id: order.seller,
-        amount: order.amount,
-        counterparty: { type: 'pix_key', pix_key: order.pix_key },
-        description: `Order ${order.id}`,
-        idempotency_key: order.idempotency_key,
-      })
-      this.learn(payout)
-    } catch (error) {
-      // The seller has to do something. All else passes, or is for you to fix: the order stays open and is tried again.
-      const theirs = ['invalid_pix_key', 'pix_key_not_found', 'counterparty_not_allowed']
-      if (!(error instanceof ApiError) || !theirs.includes(error.code)) throw error
-      this.orders.save({ ...order, status: 'refused', reason: error.code })
-    }
-  }
-
-  /** After a restart, and now and then: finds out what became of every open order, and sends what was never sent. */
-  async catchUp() {
-    for (const order of this.orders.open()) {
-      try {
-        await this.payOrFind(order)
-      } catch (error) {
-        // One that cannot be paid now must not keep the others from it.
-        console.error(`order ${order.id} stays open:`, error)
-      }
-    }
+  pay(order) {
+    return this.trilho.pix.payouts.create({
+      customer_id: order.seller,
+      amount: order.amount,
+      counterparty: { type: 'pix_key', pix_key: order.pix_key },
+      description: `Order ${order.id}`,
+      idempotency_key: order.idempotency_key,
+    })
   }
 
   /**
-   * A key works for 24 hours, the list of payouts for ever: whoever comes back after a week must look before paying.
+   * Notes what the service will not do. After any other error it may have paid, and is asked again under the same key.
    * @param {Order} order
+   * @param {unknown} error
    */
-  async payOrFind(order) {
-    const { data } = await this.trilho.pix.payouts.list({ idempotency_key: order.idempotency_key })
-    if (data[0]) this.learn(data[0])
-    else await this.pay(order)
+  refuse(order, error) {
+    // A webhook may have told the end of it in the meantime.
+    if (this.orders.get(order.id)?.status !== 'open') return
+    const isRefusal = error instanceof ApiError && error.outcome === 'none'
+    if (!isRefusal || !(refusals.includes(error.type) || error.is('customer_not_found'))) throw error
+    if (!passing.includes(error.code) || order.tries >= MOST_TRIES) {
+      this.orders.save({ ...order, status: 'refused', reason: error.code })
+      return
+    }
+    // This key is refused for 24 hours, whatever comes onto the balance. So the next try has the next key.
+    this.orders.save({ ...order, ...this.attempt(order.id, order.attempt + 1) })
+    throw error
   }
 
   /**
@@ -64,11 +134,21 @@ export class Payments {
    */
   learn(payout) {
     const order = this.orders.withKey(payout.idempotency_key)
-    if (order?.status !== 'open') return
+    if (order?.status !== 'open' || !isFor(order, payout)) return
     const known = { ...order, payout_id: payout.id }
     if (payout.status === 'completed') this.orders.save({ ...known, status: 'paid' })
     else if (payout.status === 'failed')
       this.orders.save({ ...known, status: 'failed', reason: payout.failure?.code })
     else if (order.payout_id === undefined) this.orders.save(known)
   }
+}
+
+/**
+ * Webhooks and lists are about all payouts of a partner, and another API key may have used the same idempotency key.
+ * @param {Order} order
+ * @param {PixPayout} payout
+ */
+function isFor(order, payout) {
+  const { seller, amount, payout_id = payout.id } = order
+  return payout.customer_id === seller && payout.amount === amount && payout.id === payout_id
 }

@@ -1,4 +1,5 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 
 /** What a run has to know after a crash, in a file that is always whole: the old one, or the new one. */
 export class Notes {
@@ -19,11 +20,19 @@ export class Notes {
   /** @param {Notes['known']} more */
   save(more) {
     const next = { ...this.known, ...more }
-    const file = openSync(`${this.#path}.new`, 'w')
-    writeSync(file, `${JSON.stringify(next)}\n`)
-    fsyncSync(file)
-    closeSync(file)
-    renameSync(`${this.#path}.new`, this.#path)
+    const path = `${this.#path}.new`
+    writeFileSync(path, `${JSON.stringify(next)}\n`)
+    sync(path)
+    renameSync(path, this.#path)
+    // A new name is on the disk once its folder is.
+    sync(dirname(path))
     this.known = next
   }
+}
+
+/** @param {string} path */
+function sync(path) {
+  const file = openSync(path, 'r')
+  fsyncSync(file)
+  closeSync(file)
 }

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { ApiError, decimal, Trilho, units } from '@trilho/sdk'
+import { lock } from './lock.js'
 import { Notes } from './notes.js'
 
 /**
@@ -15,25 +16,21 @@ const { values: given } = parseArgs({
   },
 })
 const { run, customer: customer_id, amount, to } = given
-if (!run || !customer_id || !amount || !to) {
-  console.error('Usage: node withdraw.js --run NAME --amount 1000.00 --to 0x… [--customer cus_…]')
-  process.exit(2)
-}
+if (!run || !customer_id || !amount || !to)
+  stop('Usage: node withdraw.js --run NAME --amount 1000.00 --to 0x… [--customer cus_…]')
+const other = lock(`treasury-${run}.lock`)
+if (other) stop(`Process ${other} is at the run '${run}'. Start this again when that has ended.`)
 
 const trilho = new Trilho({ userAgent: 'treasury-example' })
 const notes = new Notes(`treasury-${run}.json`)
 const asked = `${amount} BRL of ${customer_id} to ${to}`
-if (notes.known.asked && notes.known.asked !== asked) {
-  console.error(`The run '${run}' is about ${notes.known.asked}. For anything else choose another --run.`)
-  process.exit(2)
-}
+if (notes.known.asked && notes.known.asked !== asked)
+  stop(`The run '${run}' is about ${notes.known.asked}. For anything else choose another --run.`)
 const network = 'polygon'
+const idempotency_key = `${run}-withdrawal`
 
 try {
-  notes.save({ asked })
-  const received = await convert(units(amount, 'BRL'))
-  console.log(`converted: ${amount} BRL are ${decimal(received, 'USDT')} USDT`)
-  const sent = await withdraw(received)
+  const sent = (await find()) ?? (await withdraw(await convert(units(amount, 'BRL'))))
   console.log(`on its way: ${sent.id}`)
   const { tx_hash } = await confirmed(sent.id)
   console.log(`confirmed: ${tx_hash}`)
@@ -43,11 +40,31 @@ try {
   process.exitCode = 1
 }
 
+/** What this run has sent. A key works for 24 hours, and is found for ever: so look before anything is converted. */
+async function find() {
+  const { data } = await trilho.onchain.transfers.list({ idempotency_key })
+  const foreign = data.find((sent) => !isNoted(sent))
+  if (foreign) {
+    const what = `${foreign.id}, ${decimal(foreign.amount_net, 'USDT')} USDT of ${foreign.customer_id}`
+    stop(
+      `A run '${run}' that is not in these notes sent ${what} to ${foreign.destination_address}. ` +
+        'Start it where its notes are, or choose another --run.',
+    )
+  }
+  return data[0]
+}
+
+/** @param {import('@trilho/sdk').OnchainTransfer} sent */
+function isNoted(sent) {
+  const sameAddress = sent.destination_address.toLowerCase() === to?.toLowerCase()
+  return sameAddress && sent.customer_id === customer_id && sent.amount_net === notes.known.amount
+}
+
 /** @param {bigint} from */
 async function convert(from) {
   while (!notes.known.received) {
     // Noted before it is executed: a quote makes one trade, so to execute the same one again is safe. Another one is not.
-    if (!notes.known.quote_id) notes.save({ quote_id: await quote(from) })
+    if (!notes.known.quote_id) notes.save({ asked, quote_id: await quote(from) })
     try {
       const trade = await trilho.quotes.execute(/** @type {string} */ (notes.known.quote_id))
       if (trade.status === 'failed') throw new Error(`the conversion failed: ${trade.failure?.message}`)
@@ -58,43 +75,54 @@ async function convert(from) {
       notes.save({ quote_id: undefined })
     }
   }
-  return BigInt(notes.known.received)
+  const received = BigInt(notes.known.received)
+  console.log(`converted: ${amount} BRL are ${decimal(received, 'USDT')} USDT`)
+  return received
 }
 
-/** @param {bigint} from */
+/** A quote whose USDT can be sent. @param {bigint} from */
 async function quote(from) {
-  const { id } = await trilho.quotes.create({
+  const { id, to_amount } = await trilho.quotes.create({
     customer_id,
     from_asset: 'BRL',
     to_asset: 'USDT',
     amount: from,
   })
+  try {
+    await trilho.onchain.transfers.dryRun(transfer(await withoutFee(BigInt(to_amount))))
+  } catch (error) {
+    // That is what the conversion is for. A wrong address, say, would leave USDT that nobody wanted.
+    if (!(error instanceof ApiError && error.is('insufficient_balance'))) throw error
+  }
   return id
 }
 
 /** @param {bigint} received */
 async function withdraw(received) {
   // The fee may change, and the same key with another amount is refused: what was decided once stays.
-  if (!notes.known.amount) notes.save({ amount: String(received - (await networkFee())) })
-  const idempotency_key = `${run}-withdrawal`
-  // A key works for 24 hours. After a longer pause this finds what was sent.
-  const { data } = await trilho.onchain.transfers.list({ idempotency_key })
-  if (data[0]) return data[0]
-  return trilho.onchain.transfers.create({
-    customer_id,
-    asset: 'USDT',
-    network,
-    amount: /** @type {string} */ (notes.known.amount),
-    destination_address: /** @type {string} */ (to),
-    idempotency_key,
-  })
+  if (!notes.known.amount) notes.save({ amount: await withoutFee(received) })
+  return trilho.onchain.transfers.create(transfer(/** @type {string} */ (notes.known.amount)))
 }
 
-async function networkFee() {
+/**
+ * @param {string} net what arrives
+ * @returns {import('@trilho/sdk').OnchainTransfersCreateParams}
+ */
+function transfer(net) {
+  const destination_address = /** @type {string} */ (to)
+  return { customer_id, asset: 'USDT', network, amount: net, destination_address, idempotency_key }
+}
+
+/** @param {bigint} gross */
+async function withoutFee(gross) {
   const { data } = await trilho.onchain.fees.list()
-  const fee = data.find((one) => one.network === network && one.asset === 'USDT')
-  if (!fee) throw new Error(`there is no fee for USDT on ${network}`)
-  return BigInt(fee.fee)
+  const fee = data.find((one) => one.network === network && one.asset === 'USDT')?.fee
+  if (!fee) stop(`There is no fee for USDT on ${network}.`)
+  if (gross <= BigInt(fee))
+    stop(
+      `${amount} BRL are ${decimal(gross, 'USDT')} USDT, and the network's fee is ${decimal(fee, 'USDT')} USDT.`,
+    )
+  return String(gross - BigInt(fee))
 }
 
 /** @param {string} transfer_id */
@@ -109,4 +137,13 @@ async function confirmed(transfer_id) {
     throw new Error(`the transfer failed, and the money is back: ${event.data.object.failure?.message}`)
   }
   throw new Error('the stream of events ended')
+}
+
+/**
+ * @param {string} message
+ * @returns {never}
+ */
+function stop(message) {
+  console.error(message)
+  process.exit(2)
 }

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 
 const examples = fileURLToPath(new URL('../../examples/', import.meta.url))
-const killAt = new URL('kill-at.mjs', import.meta.url).href
+const beforeIt = (file: string) => ['--import', new URL(file, import.meta.url).href]
 
 export type Running = {
   readonly process: ChildProcess
@@ -13,16 +13,20 @@ export type Running = {
   printed(): string
 }
 
+/** What goes wrong: it is killed at a step (kill-at.mjs), or its disk has room for so many bytes (full-disk.mjs). */
+export type Trouble = { readonly kill_at?: number | undefined; readonly room?: number | undefined }
+
 /** Starts an example as a person does: with node alone, and these variables. */
 export function start(
   path: string,
-  options: { args?: readonly string[]; env: Record<string, string>; cwd: string; kill_at?: number },
+  options: { args?: readonly string[]; env: Record<string, string>; cwd: string } & Trouble,
 ): Running {
-  const { args = [], env, cwd, kill_at } = options
-  const killing = kill_at === undefined ? [] : ['--import', killAt]
-  const child = spawn(process.execPath, [...killing, examples + path, ...args], {
+  const { args = [], env, cwd, kill_at, room } = options
+  const killing = kill_at === undefined ? [] : beforeIt('kill-at.mjs')
+  const filling = room === undefined ? [] : beforeIt('full-disk.mjs')
+  const child = spawn(process.execPath, [...killing, ...filling, examples + path, ...args], {
     cwd,
-    env: { PATH: process.env.PATH, ...env, ...(kill_at === undefined ? {} : { KILL_AT: String(kill_at) }) },
+    env: { PATH: process.env.PATH, ...env, KILL_AT: String(kill_at), ROOM: String(room) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let text = ''

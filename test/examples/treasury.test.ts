@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import fs, { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -26,12 +27,16 @@ afterAll(async () => {
 })
 
 const to = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
-const run = (name: string, options: { kill_at?: number; amount?: string } = {}): Running =>
+type Options = { kill_at?: number; amount?: string; address?: string; cwd?: string }
+const run = (
+  name: string,
+  { kill_at, amount = '1000.00', address = to, cwd = folder }: Options = {},
+): Running =>
   start('treasury/withdraw.js', {
-    args: ['--run', name, '--amount', options.amount ?? '1000.00', '--to', to],
+    args: ['--run', name, '--amount', amount, '--to', address],
     env: { TRILHO_URL: service.url, TRILHO_KEY: key, CUSTOMER: customer_id },
-    cwd: folder,
-    ...(options.kill_at === undefined ? {} : { kill_at: options.kill_at }),
+    cwd,
+    kill_at,
   })
 
 const transfersOf = async (name: string) =>
@@ -58,6 +63,73 @@ test('a run is about one withdrawal', async () => {
   expect(script.printed()).toMatch(
     /^The run 'plain' is about 1000\.00 BRL of cus_\w+ to 0x\w+\. For anything else/,
   )
+})
+
+test('a run is not taken up where its notes are not, and converts nothing there', async () => {
+  const cwd = mkdtempSync(join(folder, 'elsewhere-'))
+  const before = await trades()
+  for (const other of [{ amount: '2000.00' }, { address: '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359' }]) {
+    const script = run('plain', { cwd, ...other })
+    expect(await script.ended).toBe(2)
+    expect(script.printed()).toMatch(
+      /^A run 'plain' that is not in these notes sent tr_\w+, 183\.259259 USDT of cus_\w+ to 0x5aA\w+\. Start it/,
+    )
+  }
+  expect(await trades()).toBe(before)
+})
+
+test('two processes are never at the same run', async () => {
+  const locks = () => readdirSync(folder).filter((name) => name.startsWith('treasury-alone.lock'))
+  const mine = join(folder, `treasury-alone.lock.${process.pid}`)
+  writeFileSync(mine, '')
+  const script = run('alone')
+  expect(await script.ended).toBe(2)
+  expect(script.printed()).toBe(
+    `Process ${process.pid} is at the run 'alone'. Start this again when that has ended.\n`,
+  )
+  rmSync(mine)
+  // One that is gone counts for nothing.
+  writeFileSync(join(folder, `treasury-alone.lock.${script.process.pid}`), '')
+  const before = await trades()
+  await Promise.all([run('alone').ended, run('alone').ended])
+  expect(await run('alone').ended).toBe(0)
+  expect(await trades()).toBe(before + 1)
+  expect(locks()).toEqual([])
+})
+
+test('converts nothing that could not be sent', async () => {
+  const before = await trades()
+  const small = run('small', { amount: '1.00' })
+  expect(await small.ended).toBe(2)
+  expect(small.printed()).toBe("1.00 BRL are 0.183333 USDT, and the network's fee is 1.000000 USDT.\n")
+  const astray = run('astray', { address: '0x12' })
+  expect(await astray.ended).toBe(1)
+  expect(astray.printed()).toMatch(/^invalid_address: /)
+  expect(await trades()).toBe(before)
+  // Nothing was begun: the same run may be given what is right.
+  expect(readdirSync(folder).filter((name) => /small|astray/.test(name))).toEqual([])
+})
+
+test('notes are on the disk when they are saved, and so is their name', async () => {
+  const { Notes } = await import(new URL('../../examples/treasury/notes.js', import.meta.url).href)
+  const done: string[] = []
+  const { fsyncSync, renameSync } = fs
+  fs.fsyncSync = (file) => {
+    done.push(fs.fstatSync(file).isDirectory() ? 'folder' : 'file')
+    fsyncSync(file)
+  }
+  fs.renameSync = (from, to) => {
+    done.push('rename')
+    renameSync(from, to)
+  }
+  syncBuiltinESMExports()
+  try {
+    new Notes(join(folder, 'synced.json')).save({ received: '1' })
+  } finally {
+    Object.assign(fs, { fsyncSync, renameSync })
+    syncBuiltinESMExports()
+  }
+  expect(done).toEqual(['file', 'rename', 'folder'])
 })
 
 test('asks for another quote when the one it noted has expired', async () => {
@@ -94,7 +166,9 @@ describe('killed at any step and started again', () => {
   test('it converts once and sends once', async () => {
     const before = await trades()
     let kills = 0
-    while ((await run('rising', { kill_at: kills + 1 }).ended) === 'SIGKILL') kills++
+    let script = run('rising', { kill_at: 1 })
+    while ((await script.ended) === 'SIGKILL') script = run('rising', { kill_at: ++kills + 1 })
+    expect(await script.ended, script.printed()).toBe(0)
     expect(kills).toBeGreaterThanOrEqual(5)
     await once('rising', before)
   })
