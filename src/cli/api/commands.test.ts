@@ -74,6 +74,13 @@ describe('customers and payouts', () => {
       /Pay 1\.00 BRL to a@example\.com moves real money: a script says --yes/,
       2,
     )
+    // However the key was pasted.
+    isMistake(await runCli(order, { ...env, TRILHO_KEY: ` ${live}\n` }), /moves real money/, 2)
+    isMistake(
+      await runCli([...order, '--yes'], { TRILHO_KEY: live, DATA_DIR: '/nowhere' }),
+      /A live key needs to know where: give --url URL/,
+      2,
+    )
     const asked = await runCli(order, env, { terminal: true, input: 'no\n' })
     expect(asked.err).toMatch(/This is real money\. Do it\? Type yes: [\s\S]*Nothing was sent/)
     expect(asked.err).not.toContain('idempotency key')
@@ -304,6 +311,16 @@ describe('profiles', () => {
     expect(
       await environment(`--key-file - --url ${stage.url}`, { input: `${stage.demo.key}\n` }),
     ).toBeGreaterThan(0)
+    // A key that is kept goes where it was kept for, unless the line says otherwise.
+    const forgotten = { TRILHO_URL: 'http://127.0.0.1:9' }
+    isMistake(
+      await at('usage', {}, forgotten),
+      new RegExp(`whose service is ${stage.url}, but TRILHO_URL is http://127\\.0\\.0\\.1:9\\. Unset`),
+      2,
+    )
+    expect((await at('usage', {}, { TRILHO_URL: `${stage.url}/` })).code).toBe(0)
+    expect((await at('usage --profile demo', {}, forgotten)).code).toBe(0)
+    expect((await at(`usage --url ${stage.url}`, {}, forgotten)).code).toBe(0)
     expect((await at('profiles use real')).out).toBe('real is in use.\n')
     expect(await environment('')).toBe(0)
     expect((await at('profiles remove real')).code).toBe(0)
