@@ -5,9 +5,9 @@ export const exit = {
   refused: 1,
   typed_wrong: 2,
   not_allowed: 3,
-  /** Nothing happened; it may work later. */
+  /** This run did nothing, and it may work later. An earlier run under the same key may have done it. */
   later: 4,
-  /** The outcome is unknown. The same command is safe: it happens once. */
+  /** The outcome is unknown. The same command under the same idempotency key is safe: it happens once. */
   unknown: 5,
   interrupted: 130,
   /** As a shell counts the end by SIGTERM. */

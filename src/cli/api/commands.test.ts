@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -29,6 +30,8 @@ beforeAll(async () => {
 afterAll(() => stage.stop())
 
 const trilho = (line: string, env: Record<string, string> = {}) => stage.withKey(line.split(' '), env)
+const atTerminal = (line: string) =>
+  runCli(line.split(' '), { TRILHO_KEY: stage.demo.key, TRILHO_URL: stage.url }, { terminal: true })
 const json = async (line: string) => {
   const ran = await trilho(`${line} --json`)
   expect(ran.code, ran.err).toBe(exit.done)
@@ -53,7 +56,8 @@ describe('customers and payouts', () => {
   test('a payout says its key before it is sent, and happens once under it', async () => {
     const order = `--customer ${stage.demo.customer_id} --amount 10.50 --to ana@example.com`
     expect(await json(`payouts check ${order}`)).toMatchObject({ dry_run: true, asset: 'BRL' })
-    const first = await trilho(`payouts create ${order} --json`)
+    isMistake(await trilho(`payouts create ${order}`), /A script says --idempotency-key TEXT/, 2)
+    const first = await atTerminal(`payouts create ${order} --json`)
     const [, key] = /^idempotency key: (\S+)\n$/.exec(first.err)!
     const again = await trilho(`payouts create ${order} --idempotency-key ${key} --json`)
     expect(again.json).toEqual(first.json)
@@ -84,7 +88,7 @@ describe('customers and payouts', () => {
     const asked = await runCli(order, env, { terminal: true, input: 'no\n' })
     expect(asked.err).toMatch(/This is real money\. Do it\? Type yes: [\s\S]*Nothing was sent/)
     expect(asked.err).not.toContain('idempotency key')
-    const meant = await runCli([...order, '--yes'], env)
+    const meant = await runCli([...order, '--yes', '--idempotency-key', 'real-1'], env)
     expect(meant.err).toMatch(/^idempotency key: \S+\n[a-z_]+: /)
     expect(meant.code).toBe(exit.refused)
   })
@@ -189,7 +193,7 @@ test('a list is a page, or with --all everything, as it comes', async () => {
 describe('how it ends, for scripts', () => {
   test('refused is 1, not allowed is 3, with what the API said', async () => {
     const refused = await trilho(
-      `payouts create --customer ${stage.demo.customer_id} --amount 99999999.00 --to a@example.com --json`,
+      `payouts create --customer ${stage.demo.customer_id} --amount 99999999.00 --to a@example.com --idempotency-key too-much --json`,
     )
     expect(refused.code).toBe(exit.refused)
     expect(JSON.parse(refused.err.split('\n')[1]!).error).toMatchObject({
@@ -252,8 +256,21 @@ describe('how it ends, for scripts', () => {
     )
   }, 60_000)
 
-  test('an outcome that nobody knows is 5, and the same command is safe', async () => {
+  test('an outcome that nobody knows is 5, and the line that is printed is safe', async () => {
     const url = await answering((_, response) => response.destroy())
+    const line = `payouts create --customer cus_x --amount 1.00 --to a@b.c --url ${url}`
+    const paid = await runCli(
+      [...line.split(' '), '--description', "Ana's $rent"],
+      { TRILHO_KEY: stage.demo.key },
+      { terminal: true },
+    )
+    expect(paid.code).toBe(exit.unknown)
+    const [, key] = /^idempotency key: (\S+)\n/.exec(paid.err)!
+    expect(paid.err).toMatch(/This line is safe to run: it happens once\.\n {2}trilho /)
+    const words = execFileSync('sh', ['-c', `printf '%s\\n' ${paid.err.trimEnd().split('\n').at(-1)}`])
+    expect(words.toString()).toBe(
+      ['trilho', ...line.split(' '), '--description', "Ana's $rent", '--idempotency-key', key, ''].join('\n'),
+    )
     const lost = await trilho(`sandbox deposit --customer cus_x --amount 1.00 --url ${url} --json`)
     expect(lost.code).toBe(exit.unknown)
     expect(JSON.parse(lost.err).error).toMatchObject({ code: 'outcome_unknown' })
