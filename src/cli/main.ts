@@ -3,7 +3,7 @@ import { version } from '../node/version.ts'
 import { lineAgain } from './again.ts'
 import type { CliCommand, Input, Output } from './command.ts'
 import { commands } from './commands/all.ts'
-import { type Complaint, complaintOf, renderComplaint, typedWrong } from './complaint.ts'
+import { type Complaint, complaintOf, notShown, renderComplaint, typedWrong } from './complaint.ts'
 import { exit } from './exit.ts'
 import { type Found, find, nearest, nounsOf, verbsOf } from './find.ts'
 import { help, helpOfNoun, usageOf } from './help.ts'
@@ -59,6 +59,7 @@ async function run(command: CliCommand, rest: readonly string[], io: Io): Promis
       },
     })
     if (output) print(io, typed.format, output)
+    await io.shown()
     return output?.exit_code ?? exit.done
   } catch (error) {
     const complaint = await complaintOf(error, command)
@@ -82,9 +83,12 @@ async function perform(command: CliCommand, input: Input): Promise<Output> {
   return runWithDatabase(command, input)
 }
 
-function say(io: Io, text: string): number {
+function say(io: Io, text: string): Promise<number> {
   io.stdout.write(text)
-  return exit.done
+  return io.shown().then(
+    () => exit.done,
+    (error) => complain(io, [], notShown(error)),
+  )
 }
 
 function complain(io: Io, argv: readonly string[], complaint: Complaint): number {

@@ -1,12 +1,14 @@
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { runCli } from '../../../test/support/cli.ts'
 import { type CliStage, isMistake, openCliStage } from '../../../test/support/cli-stage.ts'
+import { compiledCli } from '../../../test/support/compiled.ts'
 import { someCpf } from '../../../test/support/service.ts'
 import { until } from '../../../test/support/wait.ts'
 import { exit } from '../exit.ts'
@@ -275,6 +277,28 @@ describe('how it ends, for scripts', () => {
     expect(lost.code).toBe(exit.unknown)
     expect(JSON.parse(lost.err).error).toMatchObject({ code: 'outcome_unknown' })
   })
+})
+
+test('a result that cannot be printed is 5, whatever came of it, with the line that shows it again', async () => {
+  const order = ['--customer', stage.demo.customer_id, '--amount', '1.00', '--to', 'ana@example.com']
+  const line = ['payouts', 'create', ...order, '--idempotency-key', 'full-1']
+  const env = { PATH: process.env.PATH, TRILHO_KEY: stage.demo.key, TRILHO_URL: stage.url }
+  const lost = promisify(execFile)(
+    'sh',
+    ['-c', 'exec "$@" >/dev/full', 'sh', process.execPath, await compiledCli(), ...line],
+    { env },
+  )
+  await expect(lost).rejects.toMatchObject({
+    code: exit.unknown,
+    stderr: [
+      'idempotency key: full-1',
+      'The command ran, but its result could not be printed (ENOSPC).',
+      'This line is safe to run: it happens once.',
+      `  trilho ${line.join(' ')}`,
+      '',
+    ].join('\n'),
+  })
+  expect((await json('payouts list --idempotency-key full-1')).data).toHaveLength(1)
 })
 
 describe('profiles', () => {

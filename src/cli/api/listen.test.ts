@@ -96,6 +96,25 @@ test('requests are tailed as they are answered, without its own', async () => {
   expect(await ended).toBe(143)
 })
 
+test('when nobody reads on, what was started ends too', async () => {
+  const program = ['sh', '-c', 'echo "started $$" >&2; exec sleep 600']
+  const listening = await startCli(['listen', '--', ...program], {
+    TRILHO_KEY: stage.demo.key,
+    TRILHO_URL: stage.url,
+  })
+  await until(() => /started \d+[\s\S]*Waiting|Waiting[\s\S]*started \d+/.test(listening.err()), 20_000)
+  const pid = Number(/started (\d+)/.exec(listening.err())![1])
+  onTestFinished(() => {
+    try {
+      process.kill(pid)
+    } catch {}
+  })
+  listening.process.stdout!.destroy()
+  await triggered('deposit.completed')
+  expect((await listening.ended).code).toBe(0)
+  expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+}, 40_000)
+
 test('listen survives a restart of the server; what it started gets the secret, and ends with it', async () => {
   const place = await tempDataDir()
   onTestFinished(place.remove)

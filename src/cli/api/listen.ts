@@ -1,7 +1,7 @@
 import type { Event } from '#sdk'
 import { newSecret, showSecret } from '../../webhooks/signature.ts'
 import { type Input, type Output, option, usage } from '../command.ts'
-import { exitOfSignal } from '../exit.ts'
+import { exitOfStop } from '../exit.ts'
 import { coloured, type Io } from '../io.ts'
 import { toJson } from '../print.ts'
 import { openClient } from './client.ts'
@@ -36,9 +36,9 @@ export async function listen(input: Input): Promise<Output> {
       if (!signal.aborted) say(forwarded ? { ...event, forwarded } : event, lineOf(io, event, forwarded))
     }
   } finally {
-    await program.stop(told.aborted ? told.reason : 'SIGTERM')
+    await program.stop(told.reason === 'SIGINT' ? 'SIGINT' : 'SIGTERM')
   }
-  return ended(told.aborted ? exitOfSignal(told.reason) : program.exitCode())
+  return ended(told.aborted ? exitOfStop(told.reason) : program.exitCode())
 }
 
 const ended = (exit_code: number): Output => ({ exit_code })

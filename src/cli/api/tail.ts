@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request as LoggedRequest } from '#sdk'
 import type { Input, Output } from '../command.ts'
-import { exitOfSignal } from '../exit.ts'
+import { exitOfStop } from '../exit.ts'
 import { coloured, type Io } from '../io.ts'
 import { toJson } from '../print.ts'
 import { openClient } from './client.ts'
@@ -42,7 +42,7 @@ export async function requestsTail(input: Input): Promise<Output> {
     }
   } catch (error) {
     if (!told.aborted) throw error
-    return { exit_code: exitOfSignal(told.reason) }
+    return { exit_code: exitOfStop(told.reason) }
   }
 }
 
