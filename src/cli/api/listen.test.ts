@@ -38,7 +38,8 @@ test('events are forwarded with a signature that holds, the URL as it was given,
   const line = `listen --forward-to ${target.url}?tenant=1 --types pix.payout.failed,customer.created`
   const { printed, ended, stop } = running(line, { TRILHO_WEBHOOK_SECRET: secret })
   await until(() => printed.err.includes('Waiting for events'), 10_000)
-  expect(printed.out).toBe(`Signing with the secret ${secret}\n`)
+  // Whoever gave it knows it.
+  expect(printed.out + printed.err).not.toContain(secret)
   await triggered('deposit.completed')
   const event = await triggered('pix.payout.failed')
   await until(() => printed.out.includes('→ 200'), 10_000)

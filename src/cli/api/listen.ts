@@ -17,10 +17,12 @@ export async function listen(input: Input): Promise<Output> {
   const types = eventTypesOf(input, 'types')
   const told = io.stopped()
   const { trilho } = await openClient(input, { fetch: tellingFetch(io, told) })
-  const secret = secretOf(io)
+  const given = givenSecret(io)
+  const secret = given ?? showSecret(newSecret())
   const say = (json: unknown, text: string) =>
     io.stdout.write(format === 'table' ? text : `${toJson(json)}\n`)
-  if (target || input.program.length > 0) say({ secret }, `Signing with the secret ${secret}\n`)
+  if (given === undefined && (target || input.program.length > 0))
+    say({ secret }, `Signing with the secret ${secret}\n`)
   const program = startProgram(input.program, { ...io.env, TRILHO_WEBHOOK_SECRET: secret })
   const signal = AbortSignal.any([told, program.ended])
   const events = trilho.events.stream({
@@ -50,9 +52,10 @@ function targetOf(input: Input): string | undefined {
   return url
 }
 
-function secretOf({ env }: Io): string {
+/** Whoever gave it knows it: it is not printed. */
+function givenSecret({ env }: Io): string | undefined {
   const given = env.TRILHO_WEBHOOK_SECRET
-  if (!given) return showSecret(newSecret())
+  if (!given) return undefined
   if (!/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/.test(given))
     usage('TRILHO_WEBHOOK_SECRET must be a secret such as whsec_….')
   return given
