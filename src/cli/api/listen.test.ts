@@ -65,6 +65,36 @@ test('without --forward-to they are printed, whole with --json; a receiver that 
   await until(() => /→ (ECONNREFUSED|TypeError)/.test(nobody.printed.out), 10_000)
 })
 
+test('a receiver that restarts gets every event, in order; what it refuses is not sent again', async () => {
+  const place = createServer().listen(0, '127.0.0.1')
+  await once(place, 'listening')
+  const { port } = place.address() as AddressInfo
+  await new Promise((resolve) => place.close(resolve))
+  const types = 'trade.failed,trade.completed'
+  const { printed } = running(`listen --forward-to http://127.0.0.1:${port}/hook --types ${types}`)
+  await until(() => printed.err.includes('Waiting'), 10_000)
+  const made = [await triggered('trade.failed'), await triggered('trade.completed')]
+  const ids = made.map(({ id }) => id)
+  await until(() => printed.out.includes('ECONNREFUSED, trying again\n'), 10_000)
+  const received: unknown[] = []
+  const receiver = createServer((request, response) => {
+    received.push(request.headers['webhook-id'])
+    response.writeHead(received.length === 1 ? 500 : 204).end()
+  }).listen(port, '127.0.0.1')
+  onTestFinished(() => {
+    receiver.closeAllConnections()
+    receiver.close()
+  })
+  await until(() => printed.out.includes('→ 204'), 15_000)
+  expect(received).toEqual(ids)
+  const told = printed.out.matchAll(/(evt_\w+) .* → (\w+)(, trying again)?/g)
+  expect([...told].map(([, id, said]) => [id, said])).toEqual([
+    [ids[0], 'ECONNREFUSED'],
+    [ids[0], '500'],
+    [ids[1], '204'],
+  ])
+})
+
 test('a used up limit is said, with how long it waits', async () => {
   let asked = 0
   const server = createServer((_, response) => {

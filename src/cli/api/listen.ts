@@ -34,7 +34,11 @@ export async function listen(input: Input): Promise<Output> {
   const way = { secret, patient: input.program.length > 0, signal }
   try {
     for await (const event of events) {
-      const forwarded = target === undefined ? undefined : await forwardTo(target, event, way)
+      const onAway = (why: string) => {
+        const out = format === 'table' ? io.stdout : io.stderr
+        out.write(`${headOf(event)}  → ${coloured(io, 'red', why)}, trying again\n`)
+      }
+      const forwarded = target === undefined ? undefined : await forwardTo(target, event, { ...way, onAway })
       if (!signal.aborted) say(forwarded ? { ...event, forwarded } : event, lineOf(io, event, forwarded))
     }
   } finally {
@@ -61,14 +65,17 @@ function givenSecret({ env }: Io): string | undefined {
   return given
 }
 
+function headOf({ created_at, id, type, data }: Event): string {
+  const { object } = data as { object: { id: string } }
+  return `${created_at}  ${id}  ${type}  ${object.id}`
+}
+
 /** One line for each: what it was, and what the program said. */
 function lineOf(io: Io, event: Event, forwarded: Forwarded | undefined): string {
-  const { object } = event.data as { object: { id: string } }
-  const head = `${event.created_at}  ${event.id}  ${event.type}  ${object.id}`
-  if (!forwarded) return `${head}\n`
+  if (!forwarded) return `${headOf(event)}\n`
   const { status, ms } = forwarded
   const colour = typeof status === 'number' && status < 300 ? 'green' : 'red'
-  return `${head}  → ${coloured(io, colour, String(status))} (${ms} ms)\n`
+  return `${headOf(event)}  → ${coloured(io, colour, String(status))} (${ms} ms)\n`
 }
 
 function once(run: () => void): () => void {
