@@ -95,12 +95,17 @@ test('a receiver that restarts gets every event, in order; what it refuses is no
   ])
 })
 
-test('a used up limit is said, with how long it waits', async () => {
+test.each([
+  ['listen', 7],
+  ['listen', 3600],
+  // Until the next day.
+  ['requests tail', 3600],
+])('a used up limit is said, and waited for: %s, %i s', async (command, wait) => {
   let asked = 0
   const server = createServer((_, response) => {
     if (asked++ > 0) return
     response
-      .writeHead(429, { 'retry-after': '7', 'content-type': 'application/json' })
+      .writeHead(429, { 'retry-after': String(wait), 'content-type': 'application/json' })
       .end(
         '{"error":{"type":"rate_limit_error","code":"rate_limit_exceeded","message":"100 a minute.","request_id":"req_1"}}',
       )
@@ -111,9 +116,13 @@ test('a used up limit is said, with how long it waits', async () => {
   })
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const { printed } = running(`listen --url http://127.0.0.1:${port}`)
+  const { printed, ended, stop } = running(`${command} --url http://127.0.0.1:${port}`)
   await until(() => printed.err.includes('429'), 10_000)
-  expect(printed.err).toBe('429 rate_limit_exceeded: 100 a minute. Waiting 7 s, then it goes on by itself.\n')
+  stop('SIGTERM')
+  expect(await ended).toBe(143)
+  expect(printed.err).toBe(
+    `429 rate_limit_exceeded: 100 a minute. Waiting ${wait} s, then it goes on by itself.\n`,
+  )
 })
 
 test('requests are tailed as they are answered, without its own', async () => {
