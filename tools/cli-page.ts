@@ -21,12 +21,13 @@ const titles: Readonly<Record<Who, string>> = {
 const intros: Readonly<Record<Who, string>> = {
   key: `These call the API like any other program, over HTTP. The key comes from \`--key-file\`, \`TRILHO_KEY\` or a profile, never
 from the command line, which every user of the machine can read. The address is \`--url\`, \`TRILHO_URL\`, the profile’s, or
-that of the server that runs in this folder, whatever its port. \`trilho profiles add NAME\` keeps both; a key that was not
-taken from a profile is not sent to a profile’s address.
+that of your own server that runs in this folder, whatever its port; a live key goes only where you said. \`trilho profiles add
+NAME\` keeps both, and they stay together: a key that was not taken from a profile is not sent to a profile’s address, and a
+profile’s key goes to another address only where \`--url\` says so.
 
 Amounts are typed as people say them: \`--amount 10.50\`. A command that moves money prints its idempotency key before it
-sends anything: whatever happens then, the same command with that key is safe. With a live key a person is asked, and a script
-says \`--yes\`.`,
+sends anything: whatever happens then, the same command with that key is safe. A script, whose standard input is no terminal,
+gives its own \`--idempotency-key\`. With a live key a person is asked, and a script says \`--yes\`.`,
   operator: `These work on the database, and take somebody who is signed in: \`trilho login --operator EMAIL\`, or \`--as EMAIL\` with
 \`OPERATOR_PASSWORD\` on one command.`,
   machine: 'These run the service, prove its books and look after its data, on its own machine.',
@@ -37,8 +38,14 @@ const exits: readonly (readonly [code: number, about: string])[] = [
   [exit.refused, 'Refused, or a check found something'],
   [exit.typed_wrong, 'Typed wrong'],
   [exit.not_allowed, 'Not signed in, or not allowed'],
-  [exit.later, 'Later: nothing happened (a limit, or nobody could be reached)'],
-  [exit.unknown, 'The outcome is unknown; the same command is safe'],
+  [
+    exit.later,
+    'Later: this run did nothing (a limit, or nobody could be reached); an earlier run under the same key may have',
+  ],
+  [
+    exit.unknown,
+    'The outcome is unknown; the same command with the printed `--idempotency-key` is safe. What takes no key says what to do',
+  ],
   [exit.interrupted, 'Interrupted'],
 ]
 

@@ -52,6 +52,8 @@ export type Input = {
   readonly program: readonly string[]
   readonly positionals: readonly string[]
   readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>
+  /** Values of options that were not typed, made by the command itself: the line to type again must have them. */
+  readonly made_up: Map<string, string>
 }
 
 export type Reach = {

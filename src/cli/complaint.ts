@@ -1,6 +1,6 @@
 import { Refusal } from '../core/errors.ts'
 import { type CliCommand, NotAllowed, UsageError } from './command.ts'
-import { exit, Interrupted } from './exit.ts'
+import { exit, Interrupted, NotShown } from './exit.ts'
 import { usageOf } from './help.ts'
 
 /** What went wrong with a command: the mistake and the way out, no stack, unless nobody foresaw it. */
@@ -20,6 +20,7 @@ export async function complaintOf(error: unknown, command: CliCommand): Promise<
   if (error instanceof UsageError) return typedWrong(error.message, usageOf(command))
   if (error instanceof Interrupted)
     return { code: 'interrupted', message: 'Interrupted; nothing was done.', exit: exit.interrupted }
+  if (error instanceof NotShown) return notShown(error)
   if (error instanceof NotAllowed)
     return { code: 'not_allowed', message: error.message, exit: exit.not_allowed }
   if (error instanceof Refusal) return complaintOfRefusal(error)
@@ -27,6 +28,12 @@ export async function complaintOf(error: unknown, command: CliCommand): Promise<
     command.who === 'key' ? await import('./api/complaint.ts') : await import('./service-complaint.ts')
   return complaintOf(error)
 }
+
+export const notShown = ({ message }: NotShown): Complaint => ({
+  code: 'not_shown',
+  message,
+  exit: exit.unknown,
+})
 
 export const typedWrong = (message: string, usage?: string): Complaint => ({
   code: 'usage',

@@ -5,9 +5,9 @@ export const exit = {
   refused: 1,
   typed_wrong: 2,
   not_allowed: 3,
-  /** Nothing happened; it may work later. */
+  /** This run did nothing, and it may work later. An earlier run under the same key may have done it. */
   later: 4,
-  /** The outcome is unknown. The same command is safe: it happens once. */
+  /** The outcome is unknown. The same command under the same idempotency key is safe: it happens once. */
   unknown: 5,
   interrupted: 130,
   /** As a shell counts the end by SIGTERM. */
@@ -17,6 +17,15 @@ export const exit = {
 /** Ctrl-C at a question. */
 export class Interrupted extends Error {}
 
-/** What the end of a command says of the signal that ended it. */
-export const exitOfSignal = (signal: unknown): number =>
-  signal === 'SIGTERM' ? exit.terminated : exit.interrupted
+/** The command ran, but what came of it could not be printed. */
+export class NotShown extends Error {
+  constructor(code = 'unknown error') {
+    super(`The command ran, but its result could not be printed (${code}).`)
+  }
+}
+
+/** What the end of a command says of what stopped it: a signal, or an output that takes no more. */
+export const exitOfStop = (reason: unknown): number => {
+  if (reason instanceof Error) return exit.done
+  return reason === 'SIGTERM' ? exit.terminated : exit.interrupted
+}

@@ -1,3 +1,5 @@
+import { NotShown } from './exit.ts'
+
 /** What a command reads from and writes to, handed in: the process's own, or a test's. */
 export type Io = {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -7,13 +9,18 @@ export type Io = {
   readonly stderr: Out
   /** How far long work has come, over the line before; on a terminal only. Nothing takes the line away. */
   progress(text: string): void
-  /** Aborted when the command is told to stop. Whoever asks for it stops in good order, and answers for doing so. */
+  /**
+   * Aborted when the command is told to stop, by a signal or because nobody reads on. Whoever asks for it stops in good order,
+   * and answers for doing so.
+   */
   stopped(): AbortSignal
+  /** All of standard output has gone out. Throws `NotShown` where it could not. */
+  shown(): Promise<void>
 }
 
 export type Out = { write(text: string): unknown; readonly isTTY?: boolean | undefined }
 
-type Streams = Pick<Io, 'env' | 'stdin' | 'stdout' | 'stderr' | 'stopped'>
+type Streams = Omit<Io, 'progress'>
 
 export function openIo(streams: Streams): Io {
   const CLEAR_LINE = '\r\x1b[2K'
@@ -25,14 +32,28 @@ export function openIo(streams: Streams): Io {
   }
 }
 
-export const processIo = (): Io =>
-  openIo({
-    env: process.env,
-    stdin: process.stdin,
-    stdout: process.stdout,
-    stderr: process.stderr,
-    stopped: onceTold,
-  })
+export function processIo(): Io {
+  const { env, stdin, stdout, stderr } = process
+  const { failed, shown } = watchOutput(stdout)
+  // What went wrong cannot be said then, and is in the exit code.
+  stderr.on('error', () => {})
+  const stopped = () => AbortSignal.any([onceTold(), failed])
+  return openIo({ env, stdin, stdout, stderr, stopped, shown })
+}
+
+/** Whoever reads no further, as `head` does, has what they wanted; a full disk has not. */
+function watchOutput(stdout: NodeJS.WriteStream): { failed: AbortSignal; shown(): Promise<void> } {
+  const failed = new AbortController()
+  stdout.on('error', (error) => failed.abort(error))
+  const shown = async () => {
+    await new Promise((resolve) => stdout.write('', resolve))
+    // The stream tells of an error behind the write that met it.
+    await new Promise((resolve) => setImmediate(resolve))
+    const { code } = (failed.signal.reason ?? {}) as NodeJS.ErrnoException
+    if (failed.signal.aborted && code !== 'EPIPE') throw new NotShown(code)
+  }
+  return { failed: failed.signal, shown }
+}
 
 function onceTold(): AbortSignal {
   const told = new AbortController()

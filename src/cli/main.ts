@@ -1,8 +1,9 @@
 import { type Config, readConfig } from '../node/config.ts'
 import { version } from '../node/version.ts'
+import { lineAgain } from './again.ts'
 import type { CliCommand, Input, Output } from './command.ts'
 import { commands } from './commands/all.ts'
-import { type Complaint, complaintOf, renderComplaint, typedWrong } from './complaint.ts'
+import { type Complaint, complaintOf, notShown, renderComplaint, typedWrong } from './complaint.ts'
 import { exit } from './exit.ts'
 import { type Found, find, nearest, nounsOf, verbsOf } from './find.ts'
 import { help, helpOfNoun, usageOf } from './help.ts'
@@ -44,23 +45,37 @@ function unknownCommand(found: Exclude<Found, { command: unknown }>): Complaint 
 async function run(command: CliCommand, rest: readonly string[], io: Io): Promise<number> {
   const own = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest
   if (own.includes('--help') || own.includes('-h')) return say(io, usageOf(command))
+  const made_up = new Map<string, string>()
   try {
     const typed = parse(command, rest)
     let config: Config | undefined
     const output = await perform(command, {
       io,
       ...typed,
+      made_up,
       get config() {
         config ??= readConfig(io.env)
         return config
       },
     })
     if (output) print(io, typed.format, output)
+    await io.shown()
     return output?.exit_code ?? exit.done
   } catch (error) {
-    return complain(io, rest, await complaintOf(error, command))
+    const complaint = await complaintOf(error, command)
+    const is_safe = complaint.exit === exit.unknown && isKeyed(command)
+    return complain(io, rest, is_safe ? safeAgain(complaint, lineAgain(command, rest, made_up)) : complaint)
   }
 }
+
+/** What happens once under its key, however often it is sent. */
+const isKeyed = ({ options = {} }: CliCommand) => 'idempotency-key' in options
+
+const safeAgain = (complaint: Complaint, line: string): Complaint => ({
+  ...complaint,
+  behind: `${complaint.behind ?? ''}This line is safe to run: it happens once.\n  ${line}\n`,
+  more: { ...complaint.more, run_again: line },
+})
 
 async function perform(command: CliCommand, input: Input): Promise<Output> {
   if ('run' in command) return command.run(input)
@@ -68,9 +83,12 @@ async function perform(command: CliCommand, input: Input): Promise<Output> {
   return runWithDatabase(command, input)
 }
 
-function say(io: Io, text: string): number {
+function say(io: Io, text: string): Promise<number> {
   io.stdout.write(text)
-  return exit.done
+  return io.shown().then(
+    () => exit.done,
+    (error) => complain(io, [], notShown(error)),
+  )
 }
 
 function complain(io: Io, argv: readonly string[], complaint: Complaint): number {

@@ -25,9 +25,22 @@ function read(declared: Readonly<Record<string, CliOption>>, args: readonly stri
   for (const [name, { type, multiple = false }] of Object.entries(declared))
     options[name] = { type, multiple }
   try {
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
+    const { values, positionals, tokens } = parseArgs({
+      args: [...args],
+      options,
+      allowPositionals: true,
+      tokens: true,
+    })
+    const valued = tokens.flatMap((token) =>
+      token.kind === 'option' && token.value !== undefined && !declared[token.name]!.multiple
+        ? [token.name]
+        : [],
+    )
+    const twice = valued.find((name, i) => valued.indexOf(name) !== i)
+    if (twice !== undefined) usage(`--${twice} is given twice. Which of them is meant?`)
     return { values: values as Input['options'], positionals }
   } catch (error) {
+    if (error instanceof UsageError) throw error
     throw new UsageError((error as Error).message.split('. To specify')[0])
   }
 }

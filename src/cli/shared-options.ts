@@ -38,7 +38,8 @@ const OF_DATABASE = {
 const variables: Readonly<Record<Who, Readonly<Record<string, string>>>> = {
   key: {
     TRILHO_KEY: 'The API key',
-    TRILHO_URL: 'Where the service is; without it the profile’s, else the server that runs here',
+    TRILHO_URL:
+      'Where the service is; the key of a profile goes to the profile’s own address instead. Without either, the server that runs here',
     TRILHO_PROFILE: 'Which profile, when --profile does not say it',
   },
   operator: {

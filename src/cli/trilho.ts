@@ -8,10 +8,4 @@ process.on('uncaughtException', (error) => {
   process.exit(1)
 })
 
-// Whoever reads no further, as `head` does, has what they wanted.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
-  process.exit(0)
-})
-
 process.exitCode = await main(process.argv.slice(2), processIo())

@@ -67,6 +67,11 @@ test.each<[string, RegExp]>([
   ['listen --forward-to nonsense', /--forward-to must be a URL such as/],
   ['trigger pix.payout.completed --override amount', /--override must be FIELD=VALUE/],
   ['usage --url nowhere', /nowhere is not the address of a service/],
+  [
+    'payouts create --customer c --amount 1 --to a@b.c --amount=100 --idempotency-key k',
+    /--amount is given twice/,
+  ],
+  ['usage --profile constructor', /There is no profile constructor\./],
   ['usage --profile home', /There is no profile home\..*trilho profiles add home/],
 ])('trilho %s', async (line, message) => {
   isMistake(await trilho(line, { TRILHO_KEY: 'svc_test_sk_x' }), message, exit.typed_wrong)

@@ -81,6 +81,7 @@ export function ioOf(env: Record<string, string>, printed = { out: '', err: '' }
     stdout: writer('out'),
     stderr: writer('err'),
     stopped: () => typed.signal ?? new AbortController().signal,
+    shown: async () => {},
   })
 }
 

@@ -12,19 +12,22 @@ export type Client = { readonly trilho: Trilho; readonly url: string; readonly l
 /** Commands with an API key call the API like every other program of a partner: over HTTP, with the SDK. */
 export async function openClient(input: Input, more: TrilhoOptions = {}): Promise<Client> {
   const { key, profile } = await credentials(input)
-  return clientAt(await addressOf(input, profile), key, more)
+  const url = statedAddress(input, profile) ?? (await addressHere(input, key))
+  return clientAt(url, key, more)
 }
 
 export function clientAt(url: string, key: string, more: TrilhoOptions = {}): Client {
   try {
     const trilho = new Trilho({ key, baseUrl: url, userAgent: `trilho-cli/${version}`, ...more })
-    return { trilho, url, live: key.startsWith('svc_live_') }
+    return { trilho, url, live: isLive(key) }
   } catch (error) {
     // What the SDK says of an address or a key before it sends anything.
     if (error instanceof TypeError) return usage(error.message)
     throw error
   }
 }
+
+export const isLive = (key: string): boolean => key.startsWith('svc_live_')
 
 /** A key and, where it is a profile's or a profile was named on the line, the address that goes with it. */
 async function credentials(input: Input): Promise<{ key: string; profile?: Profile | undefined }> {
@@ -36,7 +39,8 @@ async function credentials(input: Input): Promise<{ key: string; profile?: Profi
       key: await readKeyFile(input.io, file),
       profile: named ? await profileCalled(env, named) : undefined,
     }
-  if (named === undefined && env.TRILHO_KEY) return { key: env.TRILHO_KEY }
+  const set = env.TRILHO_KEY?.trim()
+  if (named === undefined && set) return { key: set }
   const profile = await profileCalled(env, named ?? (env.TRILHO_PROFILE || undefined))
   if (profile) return { key: profile.key, profile }
   throw new NotAllowed(
@@ -54,14 +58,31 @@ async function profileCalled(env: Io['env'], name: string | undefined): Promise<
   )
 }
 
+/** Of --url, TRILHO_URL or a profile. Whatever stands on the line goes before what is set around it. */
+export function statedAddress(input: Input, profile?: Profile): string | undefined {
+  const said = option(input, 'url')
+  if (said !== undefined) return checked(said)
+  const set = input.io.env.TRILHO_URL || undefined
+  if (!profile) return set === undefined ? undefined : checked(set)
+  const kept = checked(profile.url)
+  // A setting that was forgotten must not send a kept key to another service.
+  if (option(input, 'profile') === undefined && set !== undefined && checked(set) !== kept)
+    usage(
+      `The key is the profile’s, whose service is ${kept}, but TRILHO_URL is ${checked(set)}. Unset TRILHO_URL, or say where with --url.`,
+    )
+  return kept
+}
+
 const HERE = 'http://127.0.0.1:8080'
 
-/** As it was said; else the server that runs on this data folder says where it listens. */
-export async function addressOf(input: Input, profile?: Profile): Promise<string> {
-  const { TRILHO_URL, DATA_DIR } = input.io.env
-  const said = option(input, 'url')
-  const known = option(input, 'profile') === undefined ? TRILHO_URL || profile?.url : profile?.url
-  const url = said ?? known ?? (await runningApi(resolve(DATA_DIR || 'data'))) ?? HERE
+/** Nobody said where: the server that runs on this data folder. Real money goes nowhere by default. */
+export async function addressHere({ io }: Input, key: string): Promise<string> {
+  if (isLive(key))
+    usage('A live key needs to know where: give --url URL, set TRILHO_URL, or keep both in a profile.')
+  return checked((await runningApi(resolve(io.env.DATA_DIR || 'data'))) ?? HERE)
+}
+
+function checked(url: string): string {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
     usage(`${url} is not the address of a service: it looks like https://pay.example.com.`)
   return url.replace(/\/+$/, '')

@@ -1,11 +1,14 @@
+import { execFile, execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { runCli } from '../../../test/support/cli.ts'
 import { type CliStage, isMistake, openCliStage } from '../../../test/support/cli-stage.ts'
+import { compiledCli } from '../../../test/support/compiled.ts'
 import { someCpf } from '../../../test/support/service.ts'
 import { until } from '../../../test/support/wait.ts'
 import { exit } from '../exit.ts'
@@ -29,6 +32,8 @@ beforeAll(async () => {
 afterAll(() => stage.stop())
 
 const trilho = (line: string, env: Record<string, string> = {}) => stage.withKey(line.split(' '), env)
+const atTerminal = (line: string) =>
+  runCli(line.split(' '), { TRILHO_KEY: stage.demo.key, TRILHO_URL: stage.url }, { terminal: true })
 const json = async (line: string) => {
   const ran = await trilho(`${line} --json`)
   expect(ran.code, ran.err).toBe(exit.done)
@@ -53,7 +58,8 @@ describe('customers and payouts', () => {
   test('a payout says its key before it is sent, and happens once under it', async () => {
     const order = `--customer ${stage.demo.customer_id} --amount 10.50 --to ana@example.com`
     expect(await json(`payouts check ${order}`)).toMatchObject({ dry_run: true, asset: 'BRL' })
-    const first = await trilho(`payouts create ${order} --json`)
+    isMistake(await trilho(`payouts create ${order}`), /A script says --idempotency-key TEXT/, 2)
+    const first = await atTerminal(`payouts create ${order} --json`)
     const [, key] = /^idempotency key: (\S+)\n$/.exec(first.err)!
     const again = await trilho(`payouts create ${order} --idempotency-key ${key} --json`)
     expect(again.json).toEqual(first.json)
@@ -74,10 +80,17 @@ describe('customers and payouts', () => {
       /Pay 1\.00 BRL to a@example\.com moves real money: a script says --yes/,
       2,
     )
+    // However the key was pasted.
+    isMistake(await runCli(order, { ...env, TRILHO_KEY: ` ${live}\n` }), /moves real money/, 2)
+    isMistake(
+      await runCli([...order, '--yes'], { TRILHO_KEY: live, DATA_DIR: '/nowhere' }),
+      /A live key needs to know where: give --url URL/,
+      2,
+    )
     const asked = await runCli(order, env, { terminal: true, input: 'no\n' })
     expect(asked.err).toMatch(/This is real money\. Do it\? Type yes: [\s\S]*Nothing was sent/)
     expect(asked.err).not.toContain('idempotency key')
-    const meant = await runCli([...order, '--yes'], env)
+    const meant = await runCli([...order, '--yes', '--idempotency-key', 'real-1'], env)
     expect(meant.err).toMatch(/^idempotency key: \S+\n[a-z_]+: /)
     expect(meant.code).toBe(exit.refused)
   })
@@ -182,7 +195,7 @@ test('a list is a page, or with --all everything, as it comes', async () => {
 describe('how it ends, for scripts', () => {
   test('refused is 1, not allowed is 3, with what the API said', async () => {
     const refused = await trilho(
-      `payouts create --customer ${stage.demo.customer_id} --amount 99999999.00 --to a@example.com --json`,
+      `payouts create --customer ${stage.demo.customer_id} --amount 99999999.00 --to a@example.com --idempotency-key too-much --json`,
     )
     expect(refused.code).toBe(exit.refused)
     expect(JSON.parse(refused.err.split('\n')[1]!).error).toMatchObject({
@@ -245,12 +258,47 @@ describe('how it ends, for scripts', () => {
     )
   }, 60_000)
 
-  test('an outcome that nobody knows is 5, and the same command is safe', async () => {
+  test('an outcome that nobody knows is 5, and the line that is printed is safe', async () => {
     const url = await answering((_, response) => response.destroy())
+    const line = `payouts create --customer cus_x --amount 1.00 --to a@b.c --url ${url}`
+    const paid = await runCli(
+      [...line.split(' '), '--description', "Ana's $rent"],
+      { TRILHO_KEY: stage.demo.key },
+      { terminal: true },
+    )
+    expect(paid.code).toBe(exit.unknown)
+    const [, key] = /^idempotency key: (\S+)\n/.exec(paid.err)!
+    expect(paid.err).toMatch(/This line is safe to run: it happens once\.\n {2}trilho /)
+    const words = execFileSync('sh', ['-c', `printf '%s\\n' ${paid.err.trimEnd().split('\n').at(-1)}`])
+    expect(words.toString()).toBe(
+      ['trilho', ...line.split(' '), '--description', "Ana's $rent", '--idempotency-key', key, ''].join('\n'),
+    )
     const lost = await trilho(`sandbox deposit --customer cus_x --amount 1.00 --url ${url} --json`)
     expect(lost.code).toBe(exit.unknown)
     expect(JSON.parse(lost.err).error).toMatchObject({ code: 'outcome_unknown' })
   })
+})
+
+test('a result that cannot be printed is 5, whatever came of it, with the line that shows it again', async () => {
+  const order = ['--customer', stage.demo.customer_id, '--amount', '1.00', '--to', 'ana@example.com']
+  const line = ['payouts', 'create', ...order, '--idempotency-key', 'full-1']
+  const env = { PATH: process.env.PATH, TRILHO_KEY: stage.demo.key, TRILHO_URL: stage.url }
+  const lost = promisify(execFile)(
+    'sh',
+    ['-c', 'exec "$@" >/dev/full', 'sh', process.execPath, await compiledCli(), ...line],
+    { env },
+  )
+  await expect(lost).rejects.toMatchObject({
+    code: exit.unknown,
+    stderr: [
+      'idempotency key: full-1',
+      'The command ran, but its result could not be printed (ENOSPC).',
+      'This line is safe to run: it happens once.',
+      `  trilho ${line.join(' ')}`,
+      '',
+    ].join('\n'),
+  })
+  expect((await json('payouts list --idempotency-key full-1')).data).toHaveLength(1)
 })
 
 describe('profiles', () => {
@@ -304,6 +352,16 @@ describe('profiles', () => {
     expect(
       await environment(`--key-file - --url ${stage.url}`, { input: `${stage.demo.key}\n` }),
     ).toBeGreaterThan(0)
+    // A key that is kept goes where it was kept for, unless the line says otherwise.
+    const forgotten = { TRILHO_URL: 'http://127.0.0.1:9' }
+    isMistake(
+      await at('usage', {}, forgotten),
+      new RegExp(`whose service is ${stage.url}, but TRILHO_URL is http://127\\.0\\.0\\.1:9\\. Unset`),
+      2,
+    )
+    expect((await at('usage', {}, { TRILHO_URL: `${stage.url}/` })).code).toBe(0)
+    expect((await at('usage --profile demo', {}, forgotten)).code).toBe(0)
+    expect((await at(`usage --url ${stage.url}`, {}, forgotten)).code).toBe(0)
     expect((await at('profiles use real')).out).toBe('real is in use.\n')
     expect(await environment('')).toBe(0)
     expect((await at('profiles remove real')).code).toBe(0)

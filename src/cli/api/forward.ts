@@ -4,28 +4,47 @@ import { readSecret, signatureHeaders } from '../../webhooks/signature.ts'
 
 const FORWARD_MS = 10_000
 const STARTING_MS = 5000
-const AGAIN_MS = 100
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 5000
 
 /** What the receiver answered: a status, or why there was none. */
 export type Forwarded = { readonly status: number | string; readonly ms: number }
 
 type Way = {
   readonly secret: string
-  /** The receiver was started a moment ago: until it listens, it is tried again. */
+  /** The receiver was started a moment ago: that it does not listen at once is nothing to speak of. */
   readonly patient: boolean
+  /** Told once that the event waits for its receiver, and why. */
+  readonly onAway: (why: string) => void
   readonly signal: AbortSignal
 }
 
-/** Posted and signed as the service does it. */
+/** Nobody was there, or they left without an answer: a receiver that restarts. */
+const AWAY = [
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'UND_ERR_SOCKET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EAI_AGAIN',
+]
+
+/** Posted and signed as the service does it, until the receiver is there: no event is lost, and none overtakes another. */
 export async function forwardTo(target: string, event: Event, way: Way): Promise<Forwarded> {
   const begun = performance.now()
-  for (;;) {
+  let told = false
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     const sent = performance.now()
     const status = await post(target, event, way)
-    const waited = performance.now() - begun
-    if (status !== 'ECONNREFUSED' || !way.patient || waited > STARTING_MS || way.signal.aborted)
-      return { status, ms: Math.round(performance.now() - sent) }
-    await sleep(AGAIN_MS)
+    const now = performance.now()
+    if (typeof status === 'number' || !AWAY.includes(status) || way.signal.aborted)
+      return { status, ms: Math.round(now - sent) }
+    if (!told && !(way.patient && now - begun < STARTING_MS)) {
+      way.onAway(status)
+      told = true
+    }
+    await sleep(pause, undefined, { signal: way.signal }).catch(() => {})
   }
 }
 

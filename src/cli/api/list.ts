@@ -1,6 +1,6 @@
 import type { Listing } from '#sdk'
 import { type Input, integerOption, type Output, table } from '../command.ts'
-import { exitOfSignal } from '../exit.ts'
+import { exitOfStop } from '../exit.ts'
 import { toJson } from '../print.ts'
 import { fieldsOf } from './show.ts'
 
@@ -49,7 +49,7 @@ async function streamed<T>(input: Input, listing: Listing<T>, row: (one: T) => R
     if (!io.stdout.isTTY) io.progress(`${count} read …`)
   }
   if (!io.stdout.isTTY) io.progress('')
-  if (stopped.aborted) return { exit_code: exitOfSignal(stopped.reason) }
+  if (stopped.aborted) return { exit_code: exitOfStop(stopped.reason) }
   if (format === 'json') io.stdout.write(']}\n')
   return undefined
 }

@@ -1,7 +1,7 @@
 import type { Event } from '#sdk'
 import { newSecret, showSecret } from '../../webhooks/signature.ts'
 import { type Input, type Output, option, usage } from '../command.ts'
-import { exitOfSignal } from '../exit.ts'
+import { exitOfStop } from '../exit.ts'
 import { coloured, type Io } from '../io.ts'
 import { toJson } from '../print.ts'
 import { openClient } from './client.ts'
@@ -17,10 +17,12 @@ export async function listen(input: Input): Promise<Output> {
   const types = eventTypesOf(input, 'types')
   const told = io.stopped()
   const { trilho } = await openClient(input, { fetch: tellingFetch(io, told) })
-  const secret = secretOf(io)
+  const given = givenSecret(io)
+  const secret = given ?? showSecret(newSecret())
   const say = (json: unknown, text: string) =>
     io.stdout.write(format === 'table' ? text : `${toJson(json)}\n`)
-  if (target || input.program.length > 0) say({ secret }, `Signing with the secret ${secret}\n`)
+  if (given === undefined && (target || input.program.length > 0))
+    say({ secret }, `Signing with the secret ${secret}\n`)
   const program = startProgram(input.program, { ...io.env, TRILHO_WEBHOOK_SECRET: secret })
   const signal = AbortSignal.any([told, program.ended])
   const events = trilho.events.stream({
@@ -32,13 +34,17 @@ export async function listen(input: Input): Promise<Output> {
   const way = { secret, patient: input.program.length > 0, signal }
   try {
     for await (const event of events) {
-      const forwarded = target === undefined ? undefined : await forwardTo(target, event, way)
+      const onAway = (why: string) => {
+        const out = format === 'table' ? io.stdout : io.stderr
+        out.write(`${headOf(event)}  → ${coloured(io, 'red', why)}, trying again\n`)
+      }
+      const forwarded = target === undefined ? undefined : await forwardTo(target, event, { ...way, onAway })
       if (!signal.aborted) say(forwarded ? { ...event, forwarded } : event, lineOf(io, event, forwarded))
     }
   } finally {
-    await program.stop(told.aborted ? told.reason : 'SIGTERM')
+    await program.stop(told.reason === 'SIGINT' ? 'SIGINT' : 'SIGTERM')
   }
-  return ended(told.aborted ? exitOfSignal(told.reason) : program.exitCode())
+  return ended(told.aborted ? exitOfStop(told.reason) : program.exitCode())
 }
 
 const ended = (exit_code: number): Output => ({ exit_code })
@@ -50,22 +56,26 @@ function targetOf(input: Input): string | undefined {
   return url
 }
 
-function secretOf({ env }: Io): string {
+/** Whoever gave it knows it: it is not printed. */
+function givenSecret({ env }: Io): string | undefined {
   const given = env.TRILHO_WEBHOOK_SECRET
-  if (!given) return showSecret(newSecret())
+  if (!given) return undefined
   if (!/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/.test(given))
     usage('TRILHO_WEBHOOK_SECRET must be a secret such as whsec_….')
   return given
 }
 
+function headOf({ created_at, id, type, data }: Event): string {
+  const { object } = data as { object: { id: string } }
+  return `${created_at}  ${id}  ${type}  ${object.id}`
+}
+
 /** One line for each: what it was, and what the program said. */
 function lineOf(io: Io, event: Event, forwarded: Forwarded | undefined): string {
-  const { object } = event.data as { object: { id: string } }
-  const head = `${event.created_at}  ${event.id}  ${event.type}  ${object.id}`
-  if (!forwarded) return `${head}\n`
+  if (!forwarded) return `${headOf(event)}\n`
   const { status, ms } = forwarded
   const colour = typeof status === 'number' && status < 300 ? 'green' : 'red'
-  return `${head}  → ${coloured(io, colour, String(status))} (${ms} ms)\n`
+  return `${headOf(event)}  → ${coloured(io, colour, String(status))} (${ms} ms)\n`
 }
 
 function once(run: () => void): () => void {

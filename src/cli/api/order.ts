@@ -1,13 +1,22 @@
 import { randomKey } from '#sdk'
 import { agrees } from '../ask.ts'
-import { type Input, option, usage } from '../command.ts'
+import { type Input, usage } from '../command.ts'
 import { isTerminal } from '../io.ts'
 import type { Client } from './client.ts'
 
-/** Printed before anything is sent: whatever happens then, the same command with it is safe. */
-export function idempotencyKey(input: Input): string {
-  const key = option(input, 'idempotency-key') ?? randomKey()
-  input.io.stderr.write(`idempotency key: ${key}\n`)
+/**
+ * Printed before anything is sent: whatever happens then, the same command with it is safe. A script that runs again would not
+ * read it, and pay twice.
+ */
+export function idempotencyKey({ io, options, made_up }: Input): string {
+  let key = options['idempotency-key'] as string | undefined
+  if (key === undefined) {
+    if (!io.stdin.isTTY)
+      usage('A script says --idempotency-key TEXT, its own name for this order: the same key happens once.')
+    key = randomKey()
+    made_up.set('idempotency-key', key)
+  }
+  io.stderr.write(`idempotency key: ${key}\n`)
   return key
 }
 

@@ -24,7 +24,7 @@ export async function readProfiles(env: Io['env']): Promise<Profiles> {
       )
     return parse(file, await readFile(file, 'utf8'))
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return { current: undefined, profiles: {} }
+    if (hasCode(error, 'ENOENT')) return { current: undefined, profiles: byName({}) }
     throw error
   }
 }
@@ -36,9 +36,13 @@ export async function writeProfiles(env: Io['env'], { current, profiles }: Profi
   return file
 }
 
+/** Nothing but what was kept: `constructor` is no profile unless somebody made it one. */
+const byName = (kept: Profiles['profiles']): Profiles['profiles'] => Object.assign(Object.create(null), kept)
+
 function parse(file: string, text: string): Profiles {
   try {
-    const { current, profiles } = JSON.parse(text) as Profiles
+    const { current, profiles: kept } = JSON.parse(text) as Profiles
+    const profiles = byName(kept)
     if (Object.values(profiles).every(({ url, key }) => typeof url === 'string' && typeof key === 'string'))
       return { current: current !== undefined && current in profiles ? current : undefined, profiles }
   } catch {}

@@ -1,7 +1,7 @@
 import { ask } from '../ask.ts'
 import { argument, type Input, type Output, option, table, usage } from '../command.ts'
 import { isTerminal } from '../io.ts'
-import { addressOf, clientAt } from './client.ts'
+import { addressHere, clientAt, isLive, statedAddress } from './client.ts'
 import { readKeyFile } from './key-file.ts'
 import { type Profile, type Profiles, readProfiles, writeProfiles } from './profiles-file.ts'
 
@@ -12,8 +12,9 @@ export async function profilesAdd(input: Input): Promise<Output> {
   const name = argument(input, 0, 'NAME')
   if (!NAME.test(name)) usage('NAME must be letters, digits, dots and dashes, at most 64 of them.')
   const before = await readProfiles(env)
-  const url = await addressOf(input)
+  const stated = statedAddress(input)
   const key = await typedKey(input)
+  const url = stated ?? (await addressHere(input, key))
   const { trilho } = clientAt(url, key)
   const { environment } = await trilho.account.get()
   const current = before.current ?? name
@@ -37,7 +38,7 @@ export async function profilesList({ io }: Input): Promise<Output> {
   const data = Object.entries(profiles).map(([name, profile]) => ({
     name,
     url: profile.url,
-    environment: profile.key.startsWith('svc_live_') ? 'production' : 'sandbox',
+    environment: isLive(profile.key) ? 'production' : 'sandbox',
     ends_in: profile.key.slice(-4),
     in_use: name === current,
   }))

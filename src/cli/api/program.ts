@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { exitOfSignal } from '../exit.ts'
+import { exitOfStop } from '../exit.ts'
 
 const SLOW_END_MS = 5000
 
@@ -27,7 +27,7 @@ export function startProgram([file, ...args]: readonly string[], env: Readonly<N
     ended: ended.signal,
     exitCode() {
       if (failure) throw failure
-      return child.exitCode ?? exitOfSignal(child.signalCode)
+      return child.exitCode ?? exitOfStop(child.signalCode)
     },
     stop: (signal) => end(child, signal),
   }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Request as LoggedRequest } from '#sdk'
+import { ApiError, type Request as LoggedRequest } from '#sdk'
 import type { Input, Output } from '../command.ts'
-import { exitOfSignal } from '../exit.ts'
+import { exitOfStop } from '../exit.ts'
 import { coloured, type Io } from '../io.ts'
 import { toJson } from '../print.ts'
 import { openClient } from './client.ts'
@@ -12,6 +12,8 @@ const WAIT_SECONDS = 30
 /** Reading the log is a request too, and wakes whoever waits for one: so many at once, then one for each refill. */
 const AT_ONCE = 30
 const REFILL_MS = 10_000
+const SHORT_WAIT_S = 60
+const LONGEST_WAIT_S = 86_400
 
 export async function requestsTail(input: Input): Promise<Output> {
   const { io, format } = input
@@ -34,7 +36,8 @@ export async function requestsTail(input: Input): Promise<Output> {
     for (let first = true; ; first = false) {
       await sleep(pace(), undefined, { signal: told })
       const wait = first ? {} : { wait: WAIT_SECONDS }
-      const page = await trilho.requests.list({ ...filters, after, ...wait, limit: 100 }, { signal: told })
+      const query = { ...filters, after, ...wait, limit: 100 }
+      const page = await onceOpen(() => trilho.requests.list(query, { signal: told }), told)
       if (first) io.stderr.write('Waiting for requests.\n')
       for (const one of page.data)
         if (!own.delete(one.id)) io.stdout.write(format === 'table' ? lineOf(io, one) : `${toJson(one)}\n`)
@@ -42,7 +45,20 @@ export async function requestsTail(input: Input): Promise<Output> {
     }
   } catch (error) {
     if (!told.aborted) throw error
-    return { exit_code: exitOfSignal(told.reason) }
+    return { exit_code: exitOfStop(told.reason) }
+  }
+}
+
+/** The SDK leaves a wait of hours to its caller; whoever tails wants to see the next day too. */
+async function onceOpen<T>(read: () => PromiseLike<T>, told: AbortSignal): Promise<T> {
+  for (;;) {
+    try {
+      return await read()
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 429)) throw error
+      const seconds = Math.min(error.retryAfter ?? SHORT_WAIT_S, LONGEST_WAIT_S)
+      await sleep(seconds * 1000, undefined, { signal: told })
+    }
   }
 }
 

@@ -27,7 +27,8 @@ export const eventCommands: CliCommand[] = [
       'forward-to': {
         type: 'string',
         value: 'URL',
-        about: 'Where to POST them; they are only printed when absent',
+        about:
+          'Where to POST them, again and again until somebody is there; they are only printed when absent',
       },
       types: { type: 'string', value: 'LIST', about: 'Event types, separated by commas; all when absent' },
       after: {

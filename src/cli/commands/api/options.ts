@@ -7,7 +7,7 @@ export const idempotency: Readonly<Record<string, CliOption>> = {
   'idempotency-key': {
     type: 'string',
     value: 'TEXT',
-    about: 'Yours: the same key happens once. A new one is made and printed when absent',
+    about: 'Yours: the same key happens once. A script must give one; for a person one is made, and printed',
   },
 }
 

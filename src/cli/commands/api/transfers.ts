@@ -37,7 +37,7 @@ export const transferCommands: CliCommand[] = [
       ...yes,
     },
     examples: [
-      'trilho transfers create --customer $CUSTOMER --asset USDT --network polygon --amount 25.00 --to $ADDRESS',
+      'trilho transfers create --customer $CUSTOMER --asset USDT --network polygon --amount 25.00 --to $ADDRESS --idempotency-key withdrawal-7',
     ],
     run: async (input) => (await load()).transfersCreate(input),
   },
