@@ -7,7 +7,7 @@ import { endpoints } from '../src/api/endpoints.ts'
 import { consoleErrorCodes, errorCodes, errors } from '../src/core/errors.ts'
 import { commonErrors, errorsOf, methodAndPath } from '../src/http/endpoint.ts'
 import type { OpenApi } from '../src/reference/openapi.ts'
-import { search } from '../src/reference/search.ts'
+import { openSearch } from '../src/reference/search.ts'
 import { texts as pt } from './errors/pt.ts'
 import { buildSite, type Files } from './site.ts'
 
@@ -79,11 +79,30 @@ test.each([...errorCodes, ...consoleErrorCodes])('%s has a page in both language
   expect(portuguese).toContain('<html lang="pt-BR">')
 })
 
+const searchIn = (language: 'en' | 'pt') =>
+  openSearch(JSON.parse(files.get(`/docs/search/${language}.json`)!))
+const search = { en: searchIn('en'), pt: searchIn('pt') }
+
 test.each(['idempotency', 'timeout@sandbox.test', 'quote_expired'])('search finds %s', (word) => {
-  const found = search(JSON.parse(files.get('/docs/search/en.json')!), word)
-  expect(found.length).toBeGreaterThan(0)
-  const first = found[0]!
-  expect(files.get(`${first.address.split('#')[0]}.md`)!.toLowerCase()).toContain(word)
+  const [first] = search.en(word)
+  expect(files.get(`${first!.address.split('#')[0]}.md`)!.toLowerCase()).toContain(word)
+})
+
+test.each([
+  ['en', 'webhook', '/docs/guides/webhooks'],
+  ['en', 'webhooks', '/docs/guides/webhooks'],
+  ['en', 'rate limits', '/docs/guides/limits'],
+  ['en', 'pagination', '/docs/guides/lists'],
+  ['en', 'currency', '/docs/guides/money'],
+  ['en', 'refund', '/docs/api/events/pix.payout.failed'],
+  ['en', 'devolução', '/docs/api/events/pix.payout.failed'],
+  ['en', 'error 429', '/docs/errors/rate_limit_exceeded'],
+  ['pt', 'erro 429', '/docs/pt/errors/rate_limit_exceeded'],
+  ['pt', 'taxa', '/docs/pt/errors/insufficient_balance'],
+  ['pt', 'saldo', '/docs/pt/errors/insufficient_balance'],
+  ['pt', 'pagamentos', '/docs/pt/quickstart'],
+] as const)('search in %s for %s shows %s first', (language, words, address) => {
+  expect(search[language](words)[0]?.address).toBe(address)
 })
 
 /** The repository with one page more. */

@@ -103,6 +103,7 @@ function codePage(code: ErrorCode, language: Language, openapi: OpenApi): Page {
     description: messageOf(code, language).replaceAll('`', ''),
     headings: told.map(({ id, text: heading }) => ({ id, text: heading, level: 2 as const })),
     sections: [{ text: [code, message, ...told.map(({ about }) => about)].join(' ') }],
+    also: `${said.error} ${status}`,
     takes_key: true,
     head: html`<p class="crumbs"><a href="${rootOf(language)}">${said.errors}</a> / <a href="${rootOf(language)}#${type}">${said.types[type][0]}</a></p>
 <h1><code>${breakable(code)}</code></h1>`,

@@ -4,6 +4,7 @@ import type { Language } from '../page.ts'
 /** What stands around the texts of the catalogue. */
 export type Words = {
   readonly errors: string
+  readonly error: string
   readonly index_about: string
   readonly what: string
   readonly money: string
@@ -23,6 +24,7 @@ export type Words = {
 export const words: Readonly<Record<Language, Words>> = {
   en: {
     errors: 'Errors',
+    error: 'Error',
     index_about:
       'Every code the API can return, by its type. Decide by `code`; the type is for the cases that you do not treat one by one.',
     what: 'What happened',
@@ -50,6 +52,7 @@ export const words: Readonly<Record<Language, Words>> = {
   },
   pt: {
     errors: 'Erros',
+    error: 'Erro',
     index_about:
       'Todos os códigos que a API pode devolver, por tipo. Decida pelo `code`; o tipo serve para os casos que você não trata um a um.',
     what: 'O que aconteceu',

@@ -153,6 +153,17 @@ describe('search without a script', () => {
     )
   })
 
+  test.each([
+    ['/docs/search', 'saldo', 'These in Portuguese do', '/docs/pt/errors/insufficient_balance'],
+    ['/docs/search', 'pagamento', 'These in Portuguese do', '/docs/pt/quickstart'],
+    ['/docs/pt/search', 'timeout@sandbox.test', 'Estas, em inglês, têm', '/docs/guides/sandbox#'],
+    ['/docs/pt/search', 'devolução', 'Estas, em inglês, têm', '/docs/api/events/pix.payout.failed'],
+  ])('%s has what only the other language has: %s', async (page, word, said, address) => {
+    const { body } = await get(`${page}?q=${encodeURIComponent(word)}`)
+    expect(body).toContain(said)
+    expect(body).toContain(`<a href="${address}`)
+  })
+
   test.each(['%3Cscript%3Ealert(1)%3C/script%3E', '%22%3E%3Cb%3E', '$%26$1', '%25query%25'])(
     'shows %s as text',
     async (query) => {

@@ -98,6 +98,29 @@ test('search opens with a key, finds while one types, and is walked with the arr
     expect(await page.locator('.found').isVisible()).toBe(false)
   }))
 
+test('an index that did not come is fetched again, and until then the form asks the server', () =>
+  read({ width: widths.desktop }, async ({ open, page }) => {
+    let broken = true
+    await page.route('**/docs/search/en.json', (route) =>
+      broken ? route.fulfill({ status: 503, body: '{}' }) : route.continue(),
+    )
+    const field = page.getByRole('combobox')
+    await open('/docs')
+    await page.keyboard.press('/')
+    await field.fill('quote_expired')
+    broken = false
+    await field.fill('quote_expired ')
+    await page.getByRole('option').first().filter({ hasText: 'quote_expired' }).waitFor()
+    await field.fill('saldo')
+    await page.getByRole('option').first().filter({ hasText: 'insufficient_balance' }).waitFor()
+    broken = true
+    await open('/docs')
+    await page.keyboard.press('/')
+    await field.fill('quote_expired')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/docs\/search\?q=quote_expired/)
+  }))
+
 test('a sandbox key fills the samples and stays in the tab; a live key is refused', () =>
   read({ width: widths.desktop }, async ({ open, page, context }) => {
     const sent: string[] = []
