@@ -8,6 +8,7 @@ import { consoleErrorCodes, errorCodes, errors } from '../src/core/errors.ts'
 import { commonErrors, errorsOf, methodAndPath } from '../src/http/endpoint.ts'
 import type { OpenApi } from '../src/reference/openapi.ts'
 import { openSearch } from '../src/reference/search.ts'
+import { causes, withoutCause } from './errors/causes.ts'
 import { texts as pt } from './errors/pt.ts'
 import { buildSite, type Files } from './site.ts'
 
@@ -77,6 +78,34 @@ test.each([...errorCodes, ...consoleErrorCodes])('%s has a page in both language
   expect(textOf(portuguese)).toContain(pt[code].money.replaceAll('`', ''))
   expect(english).toContain(`href="/docs/pt/errors/${code}"`)
   expect(portuguese).toContain('<html lang="pt-BR">')
+})
+
+test.each(['/docs/errors', '/docs/pt/errors'])(
+  '%s keeps what only the console returns to itself',
+  (address) => {
+    const [api, own] = files.get(address)!.split('<h2 id="console-only">')
+    const listed = (html: string) =>
+      [...html.matchAll(/<li><a href="[^"]*\/errors\/(\w+)"><span class="status">/g)].map(([, code]) => code!)
+    expect(listed(api!).toSorted()).toEqual(errorCodes.toSorted())
+    expect(listed(own!).toSorted()).toEqual(consoleErrorCodes.toSorted())
+  },
+)
+
+test('only a code of the console is said to be one', () => {
+  for (const code of [...errorCodes, ...consoleErrorCodes])
+    expect(files.get(`/docs/errors/${code}`)!.includes('Only the console’s own calls return it'), code).toBe(
+      (consoleErrorCodes as readonly string[]).includes(code),
+    )
+})
+
+test('what comes before a request that causes an error is told in the language of the page', () => {
+  for (const code of [...errorCodes, ...consoleErrorCodes]) {
+    const said = causes[code] ? causes[code].first : withoutCause[code as keyof typeof withoutCause]
+    const [en, pt] = [said?.en, said?.pt].map((text) => text?.replaceAll('`', '') ?? '')
+    expect(textOf(files.get(`/docs/errors/${code}`)!)).toContain(en)
+    expect(textOf(files.get(`/docs/pt/errors/${code}`)!)).toContain(pt)
+    if (said) expect(textOf(files.get(`/docs/pt/errors/${code}`)!), code).not.toContain(en)
+  }
 })
 
 const searchIn = (language: 'en' | 'pt') =>

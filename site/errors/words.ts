@@ -17,7 +17,9 @@ export type Words = {
   readonly anywhere: string
   readonly status: string
   readonly type: string
+  readonly no_call: string
   readonly console_only: string
+  readonly console: readonly [title: string, about: string]
   readonly types: Readonly<Record<ErrorType, readonly [title: string, about: string]>>
 }
 
@@ -38,7 +40,12 @@ export const words: Readonly<Record<Language, Words>> = {
     anywhere: 'Any call under `/v1` may return it.',
     status: 'HTTP status',
     type: 'Type',
+    no_call: 'No call of the reference returns it: it is about what the API does not have.',
     console_only: 'Only the console’s own calls return it; no program of a partner meets it.',
+    console: [
+      'Console only',
+      'Only the console’s own calls return these; no program of a partner meets them.',
+    ],
     types: {
       authentication_error: ['Authentication', 'The service does not know who is calling.'],
       permission_error: ['Permission', 'The service knows who is calling, and that this is not allowed.'],
@@ -66,7 +73,12 @@ export const words: Readonly<Record<Language, Words>> = {
     anywhere: 'Qualquer chamada em `/v1` pode devolvê-lo.',
     status: 'Status HTTP',
     type: 'Tipo',
+    no_call: 'Nenhuma chamada da referência o devolve: ele é sobre o que a API não tem.',
     console_only: 'Só as chamadas do próprio console o devolvem; nenhum programa de parceiro o encontra.',
+    console: [
+      'Só no console',
+      'Só as chamadas do próprio console devolvem estes; nenhum programa de parceiro os encontra.',
+    ],
     types: {
       authentication_error: ['Autenticação', 'O serviço não sabe quem está chamando.'],
       permission_error: ['Permissão', 'O serviço sabe quem está chamando, e que isto não é permitido.'],
