@@ -101,7 +101,7 @@ function step(title: string, text: string, last: boolean): Html {
 const body = {
   amount: '1050',
   key: '529.982.247-25',
-  claim: 'invoice-1042',
+  claim: 'invoice-1',
 }
 
 const firstResponse = {

@@ -21,6 +21,8 @@ export type Page = {
   readonly main: Html
   readonly headings: readonly Heading[]
   readonly sections: readonly Section[]
+  /** What else people look for it by. */
+  readonly also?: string
   /** The same for programs, served under the address with `.md` behind it. */
   readonly markdown: string
   /** Where the navigation stands, when this page is not in it itself. */

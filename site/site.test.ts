@@ -7,7 +7,8 @@ import { endpoints } from '../src/api/endpoints.ts'
 import { consoleErrorCodes, errorCodes, errors } from '../src/core/errors.ts'
 import { commonErrors, errorsOf, methodAndPath } from '../src/http/endpoint.ts'
 import type { OpenApi } from '../src/reference/openapi.ts'
-import { search } from '../src/reference/search.ts'
+import { openSearch } from '../src/reference/search.ts'
+import { causes, withoutCause } from './errors/causes.ts'
 import { texts as pt } from './errors/pt.ts'
 import { buildSite, type Files } from './site.ts'
 
@@ -79,11 +80,58 @@ test.each([...errorCodes, ...consoleErrorCodes])('%s has a page in both language
   expect(portuguese).toContain('<html lang="pt-BR">')
 })
 
+test.each(['/docs/errors', '/docs/pt/errors'])(
+  '%s keeps what only the console returns to itself',
+  (address) => {
+    const [api, own] = files.get(address)!.split('<h2 id="console-only">')
+    const listed = (html: string) =>
+      [...html.matchAll(/<li><a href="[^"]*\/errors\/(\w+)"><span class="status">/g)].map(([, code]) => code!)
+    expect(listed(api!).toSorted()).toEqual(errorCodes.toSorted())
+    expect(listed(own!).toSorted()).toEqual(consoleErrorCodes.toSorted())
+  },
+)
+
+test('only a code of the console is said to be one', () => {
+  for (const code of [...errorCodes, ...consoleErrorCodes])
+    expect(files.get(`/docs/errors/${code}`)!.includes('Only the console’s own calls return it'), code).toBe(
+      (consoleErrorCodes as readonly string[]).includes(code),
+    )
+})
+
+test('what comes before a request that causes an error is told in the language of the page', () => {
+  for (const code of [...errorCodes, ...consoleErrorCodes]) {
+    const said = causes[code] ? causes[code].first : withoutCause[code as keyof typeof withoutCause]
+    const [en, pt] = [said?.en, said?.pt].map((text) => text?.replaceAll('`', '') ?? '')
+    expect(textOf(files.get(`/docs/errors/${code}`)!)).toContain(en)
+    expect(textOf(files.get(`/docs/pt/errors/${code}`)!)).toContain(pt)
+    if (said) expect(textOf(files.get(`/docs/pt/errors/${code}`)!), code).not.toContain(en)
+  }
+})
+
+const searchIn = (language: 'en' | 'pt') =>
+  openSearch(JSON.parse(files.get(`/docs/search/${language}.json`)!))
+const search = { en: searchIn('en'), pt: searchIn('pt') }
+
 test.each(['idempotency', 'timeout@sandbox.test', 'quote_expired'])('search finds %s', (word) => {
-  const found = search(JSON.parse(files.get('/docs/search/en.json')!), word)
-  expect(found.length).toBeGreaterThan(0)
-  const first = found[0]!
-  expect(files.get(`${first.address.split('#')[0]}.md`)!.toLowerCase()).toContain(word)
+  const [first] = search.en(word)
+  expect(files.get(`${first!.address.split('#')[0]}.md`)!.toLowerCase()).toContain(word)
+})
+
+test.each([
+  ['en', 'webhook', '/docs/guides/webhooks'],
+  ['en', 'webhooks', '/docs/guides/webhooks'],
+  ['en', 'rate limits', '/docs/guides/limits'],
+  ['en', 'pagination', '/docs/guides/lists'],
+  ['en', 'currency', '/docs/guides/money'],
+  ['en', 'refund', '/docs/api/events/pix.payout.failed'],
+  ['en', 'devolução', '/docs/api/events/pix.payout.failed'],
+  ['en', 'error 429', '/docs/errors/rate_limit_exceeded'],
+  ['pt', 'erro 429', '/docs/pt/errors/rate_limit_exceeded'],
+  ['pt', 'taxa', '/docs/pt/errors/insufficient_balance'],
+  ['pt', 'saldo', '/docs/pt/errors/insufficient_balance'],
+  ['pt', 'pagamentos', '/docs/pt/quickstart'],
+] as const)('search in %s for %s shows %s first', (language, words, address) => {
+  expect(search[language](words)[0]?.address).toBe(address)
 })
 
 /** The repository with one page more. */

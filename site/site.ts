@@ -45,7 +45,7 @@ export function buildSite({ root, openapi, assets }: SiteOptions): Files {
   const pages = pagesOf(root, openapi, (address) => files.has(address))
   const { version } = openapi.info
   const front = { en: '/docs', pt: navigationOf(pages, 'pt')[0]!.pages[0]!.address }
-  for (const page of [...pages, ...searchPages, missingPage]) {
+  for (const page of [...pages, ...searchPages, ...missingPages(front)]) {
     const navigation = navigationOf(pages, page.language)
     files.set(page.address, shell(page, { navigation, assets, version, front }))
     if (page.markdown !== '') files.set(markdownAddress(page), `${page.markdown.trim()}\n`)
@@ -131,10 +131,19 @@ ${{ html: RESULTS_MARK }}</div></div>`,
   }
 })
 
-const missingPage: Page = {
-  ...{ address: '/docs/404', language: 'en', headings: [], sections: [], markdown: '' },
-  title: 'No such page',
-  description: 'There is no page at this address.',
-  head: html`<h1>No such page</h1>`,
-  main: html`<div class="row alone"><div class="text"><p class="lede">There is no page at this address. It may have moved: search for a word of it, or start at <a href="/docs">the beginning</a>.</p></div></div>`,
-}
+const missingPages = (front: Readonly<Record<Language, string>>): Page[] => [
+  {
+    ...{ address: '/docs/404', language: 'en', headings: [], sections: [], markdown: '' },
+    title: 'No such page',
+    description: 'There is no page at this address.',
+    head: html`<h1>No such page</h1>`,
+    main: html`<div class="row alone"><div class="text"><p class="lede">There is no page at this address. It may have moved: search for a word of it, or start at <a href="${front.en}">the beginning</a>.</p></div></div>`,
+  },
+  {
+    ...{ address: '/docs/pt/404', language: 'pt', headings: [], sections: [], markdown: '' },
+    title: 'Página não encontrada',
+    description: 'Não há página neste endereço.',
+    head: html`<h1>Página não encontrada</h1>`,
+    main: html`<div class="row alone"><div class="text"><p class="lede">Não há página neste endereço. Talvez ela exista só em inglês: busque uma palavra dela, ou comece pelo <a href="${front.pt}">início</a>.</p></div></div>`,
+  },
+]

@@ -2,6 +2,8 @@ import { isPortuguese } from './element.ts'
 
 const KEPT_IN = 'trilho.docs.key'
 const SANDBOX = /^svc_test_sk_[A-Za-z0-9_-]{20,80}$/
+/** However much was copied with it: `export TRILHO_KEY=…`, `Authorization: Bearer …`, quotes. */
+const KEY = /svc_(?:test|live)_[A-Za-z0-9_-]*/
 
 const words = {
   en: {
@@ -30,10 +32,12 @@ export function openKeyField(): void {
   input.value = sessionStorage.getItem(KEPT_IN) ?? ''
   input.addEventListener('input', () => take(input.value.trim()))
 
-  function take(value: string): void {
-    const live = value.startsWith('svc_live_')
-    const good = SANDBOX.test(value)
+  function take(pasted: string): void {
+    const live = pasted.includes('svc_live_')
+    const value = KEY.exec(pasted)?.[0] ?? pasted
+    const good = !live && SANDBOX.test(value)
     if (live) input.value = ''
+    else if (good) input.value = value
     about.textContent = live ? said.live : good || value === '' ? usual : said.other
     box!.classList.toggle('wrong', live)
     if (good) sessionStorage.setItem(KEPT_IN, value)

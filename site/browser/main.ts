@@ -1,7 +1,7 @@
 import { addCopyButtons } from './copy.ts'
 import { openKeyField } from './key.ts'
 import { followReading } from './reading.ts'
-import { openSearch } from './search.ts'
+import { openSearchField } from './search.ts'
 import { openTabs } from './tabs.ts'
 import { applyTheme, openThemeButton } from './theme.ts'
 
@@ -13,6 +13,6 @@ document.addEventListener('DOMContentLoaded', () => {
   openTabs()
   addCopyButtons()
   openKeyField()
-  openSearch()
+  openSearchField()
   followReading()
 })

@@ -1,10 +1,10 @@
-import { type Found, type SearchIndex, search } from '../../src/reference/search.ts'
+import { type Found, openSearch, type Search } from '../../src/reference/search.ts'
 import { element, isPortuguese } from './element.ts'
 
 const SHOWN = 8
 
 /** Results below the field while one types. Without this the field is a form that asks the server. */
-export function openSearch(): void {
+export function openSearchField(): void {
   const form = document.querySelector<HTMLFormElement>('.bar .search')!
   const input = form.querySelector('input')!
   const list = element('div', {
@@ -23,11 +23,11 @@ export function openSearch(): void {
   }))
     input.setAttribute(name, value)
 
-  let index: Promise<SearchIndex> | undefined
   let active = -1
-  const load = () => (index ??= fetchIndex())
-  input.addEventListener('focus', load)
-  input.addEventListener('input', async () => show(search(await load(), input.value)))
+  const [own, other] = isPortuguese() ? (['pt', 'en'] as const) : (['en', 'pt'] as const)
+  const searchIn = openIndexes()
+  input.addEventListener('focus', () => searchIn(own).catch(close))
+  input.addEventListener('input', () => find().catch(close))
   input.addEventListener('keydown', onKey)
   input.addEventListener('blur', () =>
     setTimeout(() => form.contains(document.activeElement) || close(), 100),
@@ -38,6 +38,16 @@ export function openSearch(): void {
     event.preventDefault()
     input.focus()
   })
+
+  /** What no page of one language has, one of the other may have. Without an index the form is there to ask the server. */
+  async function find(): Promise<void> {
+    const search = await searchIn(own)
+    const asked = input.value
+    const found = search(asked)
+    if (found.length > 0 || asked.trim() === '') return show(found)
+    const elsewhere = (await searchIn(other))(asked)
+    if (input.value === asked) show(elsewhere)
+  }
 
   function show(found: readonly Found[]): void {
     active = -1
@@ -52,7 +62,10 @@ export function openSearch(): void {
     if (!open) input.removeAttribute('aria-activedescendant')
   }
 
-  const close = () => toggle(false)
+  function close(): void {
+    active = -1
+    toggle(false)
+  }
 
   function onKey(event: KeyboardEvent): void {
     const options = [...list.querySelectorAll<HTMLAnchorElement>('a[role=option]')]
@@ -71,9 +84,23 @@ export function openSearch(): void {
   }
 }
 
-async function fetchIndex(): Promise<SearchIndex> {
-  const response = await fetch(`/docs/search/${isPortuguese() ? 'pt' : 'en'}.json`)
-  return (await response.json()) as SearchIndex
+/** Each index is fetched once; after a failure the next question tries again. */
+function openIndexes(): (language: 'en' | 'pt') => Promise<Search> {
+  const indexes = new Map<string, Promise<Search>>()
+  return (language) => {
+    const known = indexes.get(language)
+    if (known) return known
+    const fetched = fetchIndex(language)
+    indexes.set(language, fetched)
+    fetched.catch(() => indexes.delete(language))
+    return fetched
+  }
+}
+
+async function fetchIndex(language: string): Promise<Search> {
+  const response = await fetch(`/docs/search/${language}.json`)
+  if (!response.ok) throw new Error(`the index came back as ${response.status}`)
+  return openSearch(await response.json())
 }
 
 function option({ address, title, heading, text }: Found, place: number): HTMLElement {

@@ -27,6 +27,15 @@ import { type Words, words } from './words.ts'
 const catalogues = { en, pt }
 
 const codes: readonly ErrorCode[] = [...errorCodes, ...consoleErrorCodes]
+const consoleCodes: readonly ErrorCode[] = consoleErrorCodes
+
+/** Where the index lists a code, and under which heading. */
+const groupOf = (code: ErrorCode, said: Words): readonly [id: string, title: string] =>
+  consoleCodes.includes(code)
+    ? [CONSOLE, said.console[0]]
+    : [errors[code].type, said.types[errors[code].type][0]]
+
+const CONSOLE = 'console-only'
 
 const rootOf = (language: Language) => (language === 'en' ? '/docs/errors' : '/docs/pt/errors')
 const other = (language: Language): Language => (language === 'en' ? 'pt' : 'en')
@@ -39,7 +48,8 @@ export function errorPages(language: Language, openapi: OpenApi, intro: Rendered
 function indexPage(language: Language, intro: Rendered | undefined): Page {
   const said = words[language]
   const types = Object.keys(said.types) as ErrorType[]
-  const list = types.map((type) => group(type, language))
+  const link = (code: ErrorCode) =>
+    `- [${code}](${rootOf(language)}/${code}.md): ${messageOf(code, language)}`
   return {
     address: rootOf(language),
     twin: rootOf(other(language)),
@@ -49,15 +59,18 @@ function indexPage(language: Language, intro: Rendered | undefined): Page {
     headings: [
       ...(intro?.headings ?? []),
       ...types.map((type) => ({ id: type, text: said.types[type][0], level: 2 as const })),
+      { id: CONSOLE, text: said.console[0], level: 2 },
     ],
     sections: intro?.sections ?? [{ text: said.index_about }],
     head: intro?.head ?? html`<h1>${said.errors}</h1>`,
     main: html`${intro?.main ?? html`<div class="row alone"><div class="text"><p class="lede">${prose(said.index_about)}</p></div></div>`}
-${list}`,
+${types.map((type) => typeGroup(type, language))}${consoleGroup(language)}`,
     markdown: [
       `# ${said.errors}`,
       said.index_about,
-      ...codes.map((code) => `- [${code}](${rootOf(language)}/${code}.md): ${messageOf(code, language)}`),
+      ...errorCodes.map(link),
+      `\n## ${said.console[0]}\n\n${said.console[1]}\n`,
+      ...consoleErrorCodes.map(link),
     ].join('\n'),
   }
 }
@@ -69,17 +82,29 @@ function messageOf(code: ErrorCode, language: Language): string {
 
 const firstSentence = (text: string) => /^.*?[.!?](?=\s|$)/s.exec(text)?.[0] ?? text
 
-function group(type: ErrorType, language: Language): Html {
+function typeGroup(type: ErrorType, language: Language): Html {
   const [title, about] = words[language].types[type]
-  return html`<section class="codes"><h2 id="${type}"><a class="anchor" href="#${type}">${title}</a></h2>
-<p><code>${type}</code>. ${about}</p>
-<ul>${codes
-    .filter((code) => errors[code].type === type)
-    .map(
-      (code) =>
-        html`<li><a href="${rootOf(language)}/${code}"><span class="status">${errors[code].status}</span> <code>${breakable(code)}</code></a> <span>${prose(messageOf(code, language))}</span></li>
+  const ofType = errorCodes.filter((code) => errors[code].type === type)
+  return group({ id: type, title, about: html`<code>${type}</code>. ${about}` }, ofType, language)
+}
+
+function consoleGroup(language: Language): Html {
+  const [title, about] = words[language].console
+  return group({ id: CONSOLE, title, about: html`${about}` }, consoleErrorCodes, language)
+}
+
+function group(
+  { id, title, about }: { readonly id: string; readonly title: string; readonly about: Html },
+  listed: readonly ErrorCode[],
+  language: Language,
+): Html {
+  return html`<section class="codes"><h2 id="${id}"><a class="anchor" href="#${id}">${title}</a></h2>
+<p>${about}</p>
+<ul>${listed.map(
+    (code) =>
+      html`<li><a href="${rootOf(language)}/${code}"><span class="status">${errors[code].status}</span> <code>${breakable(code)}</code></a> <span>${prose(messageOf(code, language))}</span></li>
 `,
-    )}</ul></section>
+  )}</ul></section>
 `
 }
 
@@ -94,6 +119,7 @@ function codePage(code: ErrorCode, language: Language, openapi: OpenApi): Page {
   }))
   const example = errorExample(code, PLACEHOLDER)
   const { first, command } = causeOf(code, language)
+  const [group_id, group_title] = groupOf(code, said)
   return {
     address: `${rootOf(language)}/${code}`,
     twin: `${rootOf(other(language))}/${code}`,
@@ -103,8 +129,9 @@ function codePage(code: ErrorCode, language: Language, openapi: OpenApi): Page {
     description: messageOf(code, language).replaceAll('`', ''),
     headings: told.map(({ id, text: heading }) => ({ id, text: heading, level: 2 as const })),
     sections: [{ text: [code, message, ...told.map(({ about }) => about)].join(' ') }],
+    also: `${said.error} ${status}`,
     takes_key: true,
-    head: html`<p class="crumbs"><a href="${rootOf(language)}">${said.errors}</a> / <a href="${rootOf(language)}#${type}">${said.types[type][0]}</a></p>
+    head: html`<p class="crumbs"><a href="${rootOf(language)}">${said.errors}</a> / <a href="${rootOf(language)}#${group_id}">${group_title}</a></p>
 <h1><code>${breakable(code)}</code></h1>`,
     main: html`<div class="row"><div class="text">
 <p class="lede">${prose(message)}</p>
@@ -159,6 +186,7 @@ function whereItHappens(code: ErrorCode, said: Words, openapi: OpenApi): Html {
   const heading = html`<h2 id="where">${said.where}</h2>`
   if (commonErrors.includes(code)) return html`${heading}<p>${prose(said.anywhere)}</p>`
   const entries = entriesOf(openapi).filter((entry) => entry['x-errors'].includes(code))
-  if (entries.length === 0) return html`${heading}<p>${said.console_only}</p>`
+  if (consoleCodes.includes(code)) return html`${heading}<p>${said.console_only}</p>`
+  if (entries.length === 0) return html`${heading}<p>${said.no_call}</p>`
   return html`${heading}${callList(entries)}`
 }

@@ -4,6 +4,7 @@ import type { Language } from '../page.ts'
 /** What stands around the texts of the catalogue. */
 export type Words = {
   readonly errors: string
+  readonly error: string
   readonly index_about: string
   readonly what: string
   readonly money: string
@@ -16,13 +17,16 @@ export type Words = {
   readonly anywhere: string
   readonly status: string
   readonly type: string
+  readonly no_call: string
   readonly console_only: string
+  readonly console: readonly [title: string, about: string]
   readonly types: Readonly<Record<ErrorType, readonly [title: string, about: string]>>
 }
 
 export const words: Readonly<Record<Language, Words>> = {
   en: {
     errors: 'Errors',
+    error: 'Error',
     index_about:
       'Every code the API can return, by its type. Decide by `code`; the type is for the cases that you do not treat one by one.',
     what: 'What happened',
@@ -36,7 +40,12 @@ export const words: Readonly<Record<Language, Words>> = {
     anywhere: 'Any call under `/v1` may return it.',
     status: 'HTTP status',
     type: 'Type',
+    no_call: 'No call of the reference returns it: it is about what the API does not have.',
     console_only: 'Only the console’s own calls return it; no program of a partner meets it.',
+    console: [
+      'Console only',
+      'Only the console’s own calls return these; no program of a partner meets them.',
+    ],
     types: {
       authentication_error: ['Authentication', 'The service does not know who is calling.'],
       permission_error: ['Permission', 'The service knows who is calling, and that this is not allowed.'],
@@ -50,6 +59,7 @@ export const words: Readonly<Record<Language, Words>> = {
   },
   pt: {
     errors: 'Erros',
+    error: 'Erro',
     index_about:
       'Todos os códigos que a API pode devolver, por tipo. Decida pelo `code`; o tipo serve para os casos que você não trata um a um.',
     what: 'O que aconteceu',
@@ -63,7 +73,12 @@ export const words: Readonly<Record<Language, Words>> = {
     anywhere: 'Qualquer chamada em `/v1` pode devolvê-lo.',
     status: 'Status HTTP',
     type: 'Tipo',
+    no_call: 'Nenhuma chamada da referência o devolve: ele é sobre o que a API não tem.',
     console_only: 'Só as chamadas do próprio console o devolvem; nenhum programa de parceiro o encontra.',
+    console: [
+      'Só no console',
+      'Só as chamadas do próprio console devolvem estes; nenhum programa de parceiro os encontra.',
+    ],
     types: {
       authentication_error: ['Autenticação', 'O serviço não sabe quem está chamando.'],
       permission_error: ['Permissão', 'O serviço sabe quem está chamando, e que isto não é permitido.'],

@@ -82,3 +82,10 @@ test('a response in one line is set out', () => {
   expect(main(`\`\`\`json\n${long}\n\`\`\``)).toContain('\n  <span class="key">&quot;customer_id')
   expect(main('```json\n{"a":1}\n```')).toContain('{<span class="key">&quot;a&quot;</span>:')
 })
+
+test('a name in a table breaks at its joints alone', () => {
+  expect(main('| a |\n|---|\n| `timeout@sandbox.test` |')).toContain(
+    '<td><code>timeout<wbr>@sandbox<wbr>.test</code></td>',
+  )
+  expect(main('`timeout@sandbox.test`')).toContain('<code>timeout@sandbox.test</code>')
+})

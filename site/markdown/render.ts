@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { marked, type Token, type Tokens } from 'marked'
-import { type Html, html, nothing } from '../../src/reference/html.ts'
+import { breakable, type Html, html, nothing } from '../../src/reference/html.ts'
 import { languageOf } from '../code/colour.ts'
 import { type Sample, tabs, titleOf } from '../code/sample.ts'
 import type { Heading, Language, Section } from '../page.ts'
@@ -192,9 +192,13 @@ function openWriter({ resolve, ids, language }: WriterOptions) {
   function tableOf({ header, rows: body, align }: Tokens.Table): Html {
     const aligned = (column: number) => align[column] === 'right' && html` class="right"`
     return html`<div class="table" tabindex="0" role="group" aria-label="${header.map(({ tokens }) => plain(tokens)).join(', ')}"><table>
-<thead><tr>${header.map(({ tokens }, i) => html`<th scope="col"${aligned(i)}>${inline(tokens)}</th>`)}</tr></thead>
-<tbody>${body.map((cells) => html`<tr>${cells.map(({ tokens }, i) => html`<td${aligned(i)}>${inline(tokens)}</td>`)}</tr>\n`)}</tbody>
+<thead><tr>${header.map(({ tokens }, i) => html`<th scope="col"${aligned(i)}>${cell(tokens)}</th>`)}</tr></thead>
+<tbody>${body.map((cells) => html`<tr>${cells.map(({ tokens }, i) => html`<td${aligned(i)}>${cell(tokens)}</td>`)}</tr>\n`)}</tbody>
 </table></div>\n`
+  }
+
+  function cell(tokens: readonly Token[]): Html {
+    return html`${tokens.map((token) => nameInCell(token) ?? span(token))}`
   }
 
   function inline(tokens: readonly Token[]): Html {
@@ -233,6 +237,10 @@ function openWriter({ resolve, ids, language }: WriterOptions) {
     return html`${inTabs(codes.map((code) => sampleOf(code, language))).map(tabs)}`
   }
 }
+
+/** A column is narrow on a phone: a name breaks where it has a joint, or the table scrolls. */
+const nameInCell = (token: Token): Html | undefined =>
+  token.type === 'codespan' ? html`<code>${breakable(unescaped(token.text))}</code>` : undefined
 
 const tabbed = ['sh', 'ts', 'py', 'go', 'java', 'php']
 

@@ -8,6 +8,7 @@ import { type Entry, entriesOf, entryAddress, eventAddress, homesOf, resolve } f
 import { type Fields, openFields } from './fields.ts'
 import { fence, fieldsMarkdown, operationMarkdown } from './markdown.ts'
 import { methodMark, operation } from './operation.ts'
+import { variablesIn } from './samples.ts'
 
 /** The reference: an overview, a page per resource, a page per type of event. */
 export function referencePages(openapi: OpenApi): Page[] {
@@ -102,6 +103,7 @@ function resourcePage(tag: Tag, house: House): Page {
   const entries = house.entries.filter(({ tags }) => tags[0] === tag.name)
   const objects = objectsAt(address, house)
   const about = tag.description ?? ''
+  const variables = variablesTold(entries)
   return {
     address,
     language: 'en',
@@ -128,17 +130,40 @@ function resourcePage(tag: Tag, house: House): Page {
       ...objectSections(objects, house),
     ],
     head: html`<h1>${tag['x-displayName']}</h1>`,
-    main: html`<div class="row alone"><div class="text"><p class="lede">${prose(about)}</p></div></div>
+    main: html`<div class="row alone"><div class="text"><p class="lede">${prose(about)}</p>
+<p>${linked(variables)}</p></div></div>
 ${entries.map((entry) => operation(entry, openapi, fields))}
 ${objects.map((name) => objectSection(name, house))}`,
     markdown: [
       `# ${tag['x-displayName']}`,
       about,
+      variables,
       ...entries.map((entry) => operationMarkdown(entry, openapi)),
       ...objects.map((name) => objectMarkdown(name, house)),
     ].join('\n\n'),
   }
 }
+
+/** What a reader must have set for the samples of a page to run as they stand. */
+function variablesTold(entries: readonly Entry[]): string {
+  const named = variablesIn(entries)
+  const set = ['TRILHO_KEY', ...named.filter((name) => name === 'CUSTOMER')]
+  const own = named.filter((name) => name !== 'CUSTOMER').map((name) => `\`$${name}\``)
+  const ids =
+    own.length === 0
+      ? ''
+      : ` ${inWords(own)} ${own.length > 1 ? 'are ids' : 'is an id'} of your own, out of a response or a list.`
+  return `In the samples, ${inWords(set.map((name) => `\`$${name}\``))} ${set.length > 1 ? 'are' : 'is'} what ${QUICKSTART} sets.${ids}`
+}
+
+const QUICKSTART = 'the quickstart'
+
+function linked(text: string): Html {
+  const [before = '', after = ''] = text.split(QUICKSTART)
+  return html`${prose(before)}<a href="/docs/quickstart">${QUICKSTART}</a>${prose(after)}`
+}
+
+const inWords = (list: readonly string[]) => list.join(', ').replace(/, ([^,]*)$/, ' and $1')
 
 function fieldText(schema: Parameters<typeof resolve>[1] | undefined, openapi: OpenApi): string {
   const { properties = {} } = schema ? resolve(openapi, schema) : {}

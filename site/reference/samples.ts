@@ -19,15 +19,18 @@ export type SampleRequest = {
   readonly body?: unknown
 }
 
+/** Ids are the reader's own, as the quickstart and the error pages name them: `$CUSTOMER` for a `customer_id`. */
 function requestOf(entry: Entry): SampleRequest {
   const { method, parameters = [] } = entry
-  const path = entry.path.replaceAll(/\{(\w+)\}/g, (_, name) =>
-    encodeURIComponent(sampleValue(name, parameters)),
+  const path = entry.path.replaceAll(
+    /\{(\w+)\}/g,
+    (_, name) =>
+      variableOf(name, sampleValue(name, parameters)) ?? encodeURIComponent(sampleValue(name, parameters)),
   )
   const query = neededIn(entry, 'query')
     .map(({ name }) => `${name}=${encodeURIComponent(sampleValue(name, parameters))}`)
     .join('&')
-  const body = bodyOf(entry)?.example
+  const body = withVariables(bodyOf(entry)?.example)
   return { method, path: query ? `${path}?${query}` : path, ...(body === undefined ? {} : { body }) }
 }
 
@@ -39,6 +42,27 @@ function sampleValue(name: string, parameters: readonly Parameter[]): string {
   const schema = parameters.find((parameter) => parameter.name === name)?.schema
   return String(schema?.examples?.[0] ?? schema?.enum?.[0] ?? name)
 }
+
+function variableOf(name: string, value: unknown): string | undefined {
+  const isId = typeof value === 'string' && /^[a-z]{2,4}_[0-9a-z]{26}$/.test(value)
+  return isId && name.endsWith('_id') ? `$${name.slice(0, -'_id'.length).toUpperCase()}` : undefined
+}
+
+/** No field further inside is an id. */
+function withVariables(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null) return body
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]) => [name, variableOf(name, value) ?? value]),
+  )
+}
+
+/** The variables that the samples of these calls name, without the dollar sign. */
+export function variablesIn(entries: readonly Entry[]): string[] {
+  const text = entries.map((entry) => JSON.stringify(requestOf(entry))).join()
+  return [...new Set([...text.matchAll(VARIABLE)].map(([, name]) => name!))]
+}
+
+const VARIABLE = /\$([A-Z]+)/g
 
 const indented = (text: string, by: string) => text.replaceAll('\n', `\n${by}`)
 
@@ -81,16 +105,25 @@ function typescript(entry: Entry): string {
 
 function argumentsOf(entry: Entry): string[] {
   const { parameters = [] } = entry
-  const inPath = neededIn(entry, 'path').map(({ name }) => `'${sampleValue(name, parameters)}'`)
+  const inPath = neededIn(entry, 'path').map(({ name }) => {
+    const value = sampleValue(name, parameters)
+    return literal(variableOf(name, value) ?? value)
+  })
   const query = neededIn(entry, 'query').map(({ name }) => [name, sampleValue(name, parameters)])
-  const fields = { ...Object.fromEntries(query), ...(bodyOf(entry)?.example as object | undefined) }
+  const fields = {
+    ...Object.fromEntries(query),
+    ...(withVariables(bodyOf(entry)?.example) as object | undefined),
+  }
   return Object.keys(fields).length > 0 ? [...inPath, literal(fields)] : inPath
 }
 
 const camel = (name: string) => name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 
+const isVariable = (value: unknown): value is string => typeof value === 'string' && /^\$[A-Z]+$/.test(value)
+
 /** As a person writes it: bare names, single quotes. */
 function literal(value: unknown, indent = ''): string {
+  if (isVariable(value)) return `process.env.${value.slice(1)}!`
   if (typeof value === 'string') return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
   if (Array.isArray(value)) return `[${value.map((item) => literal(item, indent)).join(', ')}]`
   if (typeof value !== 'object' || value === null) return String(value)
@@ -103,7 +136,9 @@ function literal(value: unknown, indent = ''): string {
 
 function python({ method, path, body }: SampleRequest, answers: boolean): string {
   const lines = ['import json, os, urllib.request', '', 'request = urllib.request.Request(']
-  lines.push(`    "${PLACEHOLDER}${path}",`)
+  lines.push(
+    `    ${`"${PLACEHOLDER}${path}"`.replaceAll(VARIABLE, '" + os.environ["$1"] + "').replace(/ \+ ""$/, '')},`,
+  )
   if (method !== 'GET') lines.push(`    method="${method}",`)
   lines.push('    headers={', '        "Authorization": "Bearer " + os.environ["TRILHO_KEY"],')
   if (body !== undefined) lines.push('        "Content-Type": "application/json",')
@@ -120,5 +155,5 @@ const pythonWords: Readonly<Record<string, string>> = { true: 'True', false: 'Fa
 const pythonLiteral = (value: unknown): string =>
   JSON.stringify(value, null, 4).replaceAll(
     /"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g,
-    (found) => pythonWords[found] ?? found,
+    (found) => pythonWords[found] ?? found.replace(/^"\$([A-Z]+)"$/, 'os.environ["$1"]'),
   )

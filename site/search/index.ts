@@ -1,9 +1,10 @@
 import type { SearchIndex } from '../../src/reference/search.ts'
-import { fold, termsOf } from '../../src/reference/search.ts'
+import { termsOf } from '../../src/reference/search.ts'
 import type { Language, Page } from '../page.ts'
+import { synonyms } from './synonyms.ts'
 
 /** How much a word counts by where it stands. */
-const WEIGHT = { title: 9, heading: 5, text: 1 } as const
+const WEIGHT = { title: 9, heading: 5, description: 2, text: 1 } as const
 
 const SNIPPET_CHARS = 90
 
@@ -21,18 +22,31 @@ export function indexOf(pages: readonly Page[], language: Language): SearchIndex
         heading ?? '',
         snippetOf(heading === undefined ? page.description : text),
       ])
-      note(number, page.title, position === 0 ? WEIGHT.title : 0)
+      if (position === 0) {
+        note(number, page.title, WEIGHT.title)
+        note(number, page.also ?? '', WEIGHT.heading)
+        note(number, page.description, WEIGHT.description)
+      }
       note(number, heading ?? '', WEIGHT.heading)
       note(number, text, WEIGHT.text)
     }
   }
+  for (const [word, others] of Object.entries(synonyms[language])) alsoFind(word, others)
   return {
     sections,
     terms: Object.fromEntries([...places].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(packed)),
   }
 
+  /** Where the word itself stands, and where the others do. */
+  function alsoFind(word: string, others: readonly string[]): void {
+    const found = new Map(places.get(word))
+    for (const other of others)
+      for (const [number, weight] of places.get(other) ?? [])
+        found.set(number, Math.max(found.get(number) ?? 0, weight))
+    places.set(word, new Map([...found].toSorted(([a], [b]) => a - b)))
+  }
+
   function note(number: number, text: string, weight: number): void {
-    if (weight === 0) return
     for (const term of termsOf(text)) {
       const counts = places.get(term) ?? new Map<number, number>()
       places.set(term, counts.set(number, Math.min(9, (counts.get(number) ?? 0) + weight)))
@@ -48,7 +62,7 @@ function packed([term, counts]: [string, Map<number, number>]): [string, number[
     before = section
     return step * 10 + weight
   })
-  return [fold(term), list]
+  return [term, list]
 }
 
 function snippetOf(text: string): string {

@@ -116,15 +116,18 @@ describe('an address without a page', () => {
     '/docs/errors/nothing',
     '/docs/404',
     '/docs/index.html',
-    '/docs/quickstart/',
+    '/docs/nothing/',
+    '/docs/404/',
+    '/docs/pt/404',
     '/docs/%2e%2e%2fpackage.json',
     '/docs/assets',
-    '/docs/api/',
+    '/docs/assets/',
+    '/docs//example.com/',
     '/docs/constructor',
   ])('%s', async (url) => {
     const person = await get(url, { accept: 'text/html,*/*;q=0.8' })
     expect(person.statusCode).toBe(404)
-    expect(person.body).toContain('No such page')
+    expect(person.body).toContain(url.startsWith('/docs/pt/') ? 'Página não encontrada' : 'No such page')
     expect(person.headers['content-security-policy']).toBe(pageSecurityPolicy)
     expect((await get(url)).statusCode).toBe(404)
   })
@@ -132,6 +135,23 @@ describe('an address without a page', () => {
   test('programs get the error object', async () => {
     expect((await get('/docs/errors/nothing')).json()).toEqual({ code: 'route_not_found' })
   })
+})
+
+test.each([
+  ['/docs/', '/docs'],
+  ['/docs/quickstart/', '/docs/quickstart'],
+  ['/docs/errors/', '/docs/errors'],
+  ['/docs/api/events/pix.payout.completed/', '/docs/api/events/pix.payout.completed'],
+  ['/docs/search/?q=pix', '/docs/search?q=pix'],
+  ['/docs/pt', '/docs/pt/quickstart'],
+  ['/docs/pt/', '/docs/pt/quickstart'],
+  ['/docs/guides', '/docs/guides/money'],
+  ['/docs/operate/', '/docs/operate/install'],
+  ['/docs/openapi.json', '/openapi.json'],
+])('%s leads to %s', async (typed, page) => {
+  const { statusCode, headers } = await get(typed)
+  expect([statusCode, headers.location]).toEqual([308, page])
+  expect((await get(page)).statusCode).toBe(200)
 })
 
 test('openapi.json is the document, and is made once', async () => {
@@ -151,6 +171,17 @@ describe('search without a script', () => {
     expect((await get('/docs/pt/search?q=saldo')).body).toContain(
       '<a href="/docs/pt/errors/insufficient_balance">',
     )
+  })
+
+  test.each([
+    ['/docs/search', 'saldo', 'These in Portuguese do', '/docs/pt/errors/insufficient_balance'],
+    ['/docs/search', 'pagamento', 'These in Portuguese do', '/docs/pt/quickstart'],
+    ['/docs/pt/search', 'timeout@sandbox.test', 'Estas, em inglês, têm', '/docs/guides/sandbox#'],
+    ['/docs/pt/search', 'devolução', 'Estas, em inglês, têm', '/docs/api/events/pix.payout.failed'],
+  ])('%s has what only the other language has: %s', async (page, word, said, address) => {
+    const { body } = await get(`${page}?q=${encodeURIComponent(word)}`)
+    expect(body).toContain(said)
+    expect(body).toContain(`<a href="${address}`)
   })
 
   test.each(['%3Cscript%3Ealert(1)%3C/script%3E', '%22%3E%3Cb%3E', '$%26$1', '%25query%25'])(

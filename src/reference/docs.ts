@@ -43,6 +43,21 @@ function sendNotBuilt(reply: FastifyReply): FastifyReply {
     .send('The docs are not built. Run `npm run build`, then start the server again.\n')
 }
 
+/** Addresses that people type, and the page that they mean. */
+const meant: ReadonlyMap<string, string> = new Map([
+  ['', '/docs'],
+  ['pt', '/docs/pt/quickstart'],
+  ['guides', '/docs/guides/money'],
+  ['operate', '/docs/operate/install'],
+  ['openapi.json', '/openapi.json'],
+])
+
+/** Where a page is that has no slash behind it, or goes by another name. */
+function elsewhere(path: string, docs: BuiltDocs): string | undefined {
+  const bare = path.endsWith('/') ? path.slice(0, -1) : path
+  return meant.get(bare) ?? (bare !== path && isPage(`${bare}.html`, docs) ? `/docs/${bare}` : undefined)
+}
+
 /** A page has no ending in its address; everything else has its own. */
 function sendNamed(
   path: string,
@@ -51,18 +66,30 @@ function sendNamed(
   reply: FastifyReply,
 ): FastifyReply {
   const name = docs.has(path) && !path.endsWith('.html') ? path : `${path}.html`
-  if (!docs.has(name) || name === MISSING) return sendMissing(docs, request, reply)
+  if (!isPage(name, docs)) {
+    const target = elsewhere(path, docs)
+    if (target === undefined) return sendMissing(path, docs, request, reply)
+    const [, query] = request.url.split('?', 2)
+    return reply.header('cache-control', 'no-cache').redirect(query ? `${target}?${query}` : target, 308)
+  }
   const page = found.pageOf(name, request.query)
   if (page !== undefined) return asPage(reply, docs.ready(name).type, 'no-cache').send(page)
   return send(docs.ready(name), request, reply, path.startsWith('assets/'))
 }
 
-const MISSING = '404.html'
+const missing = { en: '404.html', pt: 'pt/404.html' } as const
+
+const isPage = (name: string, docs: BuiltDocs) => docs.has(name) && name !== missing.en && name !== missing.pt
 
 /** People get a page, programs the error object of the API. */
-function sendMissing(docs: BuiltDocs, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function sendMissing(
+  path: string,
+  docs: BuiltDocs,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
   if (!request.headers.accept?.includes('text/html')) throw new Refusal('route_not_found')
-  return send(docs.ready(MISSING), request, reply.code(404))
+  return send(docs.ready(missing[path.startsWith('pt/') ? 'pt' : 'en']), request, reply.code(404))
 }
 
 /** What carries a hash in its name never changes; of the rest a reader asks whether it did. */

@@ -37,7 +37,7 @@ export function paragraphs(text: string): Html[] {
   return text.split('\n\n').map((paragraph) => html`<p>${prose(paragraph)}</p>`)
 }
 
-/** A long path may break at its slashes, a long name at its underscores and points, and nowhere else. */
+/** A long path may break at its slashes, a long name at its underscores, points and its @, and nowhere else. */
 export function breakable(text: string): Html {
-  return html`${text.split(/(?<=_)|(?=[/.])/).map((part, index) => html`${index > 0 && html`<wbr>`}${part}`)}`
+  return html`${text.split(/(?<=_)|(?=[/.@])/).map((part, index) => html`${index > 0 && html`<wbr>`}${part}`)}`
 }

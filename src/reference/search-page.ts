@@ -1,7 +1,7 @@
 import type { BuiltDocs } from './built.ts'
 import { type Html, html } from './html.ts'
 import { QUERY_MARK, RESULTS_MARK } from './marks.ts'
-import { type Found, type SearchIndex, search } from './search.ts'
+import { type Found, openSearch, type Search } from './search.ts'
 
 /** The search for a reader without a script: the server looks, and fills the page that was built for it. */
 export type SearchPages = {
@@ -12,10 +12,14 @@ export type SearchPages = {
 const languages = {
   'search.html': {
     index: 'search/en.json',
+    other: { index: 'search/pt.json', tag: 'pt-BR' },
+    elsewhere: 'No English page has all of these words. These in Portuguese do:',
     none: 'Nothing has all of these words. Try fewer, or shorter ones: words are found by how they begin.',
   },
   'pt/search.html': {
     index: 'search/pt.json',
+    other: { index: 'search/en.json', tag: 'en' },
+    elsewhere: 'Nenhuma página em português tem todas estas palavras. Estas, em inglês, têm:',
     none: 'Nada tem todas estas palavras. Tente menos, ou mais curtas: as palavras são achadas pelo começo.',
   },
 } as const
@@ -23,30 +27,42 @@ const languages = {
 const QUERY_CHARS = 100
 
 export function openSearchPages(docs: BuiltDocs): SearchPages {
-  const indexes = new Map<string, SearchIndex>()
+  const page = once((name) => docs.text(name))
+  const searchIn = once((name): Search => openSearch(JSON.parse(docs.text(name))))
   return {
     pageOf(name, query) {
       if (!(name in languages)) return undefined
-      const { index, none } = languages[name as keyof typeof languages]
       const { q } = (query ?? {}) as { q?: unknown }
       const asked = typeof q === 'string' ? q.slice(0, QUERY_CHARS) : ''
-      const results = asked.trim() === '' ? html`` : listOf(search(indexAt(index), asked), none)
-      return docs
-        .text(name)
+      const results = asked.trim() === '' ? html`` : resultsOf(name as keyof typeof languages, asked)
+      return page(name)
         .replace(QUERY_MARK, () => html`${asked}`.html)
         .replace(RESULTS_MARK, () => results.html)
     },
   }
 
-  function indexAt(name: string): SearchIndex {
-    const known = indexes.get(name) ?? (JSON.parse(docs.text(name)) as SearchIndex)
-    indexes.set(name, known)
+  /** What no page of one language has, one of the other may have. */
+  function resultsOf(name: keyof typeof languages, asked: string): Html {
+    const { index, other, elsewhere, none } = languages[name]
+    const found = searchIn(index)(asked)
+    if (found.length > 0) return listOf(found)
+    const foundElsewhere = searchIn(other.index)(asked)
+    if (foundElsewhere.length === 0) return html`<p>${none}</p>`
+    return html`<p>${elsewhere}</p><div lang="${other.tag}">${listOf(foundElsewhere)}</div>`
+  }
+}
+
+/** Unpacked and read at the first question, and kept: there are two of each. */
+function once<Value>(make: (name: string) => Value): (name: string) => Value {
+  const made = new Map<string, Value>()
+  return (name) => {
+    const known = made.get(name) ?? make(name)
+    made.set(name, known)
     return known
   }
 }
 
-function listOf(found: readonly Found[], none: string): Html {
-  if (found.length === 0) return html`<p>${none}</p>`
+function listOf(found: readonly Found[]): Html {
   return html`<ol class="results">${found.map(
     ({ address, title, heading, text }) =>
       html`<li><a href="${address}">${heading || title}</a>${heading !== '' && html`<small>${title}</small>`}<p>${text}</p></li>

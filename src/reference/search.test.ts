@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { fold, type SearchIndex, search, termsOf } from './search.ts'
+import { fold, openSearch, type SearchIndex, termsOf } from './search.ts'
+import { openSearchPages } from './search-page.ts'
 
 const index: SearchIndex = {
   sections: [
@@ -10,32 +11,55 @@ const index: SearchIndex = {
   terms: {
     expired: [15],
     quote_expired: [15],
-    quote: [14],
-    quotes: [9],
+    quote: [9, 14],
+    quoted: [21],
     sandbox: [25],
     'timeout@sandbox.test': [21],
   },
 }
-const addresses = (query: string) => search(index, query).map(({ address }) => address)
+const search = openSearch(index)
+const addresses = (query: string) => search(query).map(({ address }) => address)
 
-test('a word is found by how it begins; whole ones come first', () => {
-  expect(addresses('quot')).toEqual(['/a', '/b'])
-  expect(addresses('quote')).toEqual(['/b', '/a'])
+test('a word is found by how it begins; whole ones come first, before them what is called so', () => {
+  expect(addresses('quot')).toEqual(['/a', '/b', '/c'])
+  expect(addresses('quote')).toEqual(['/a', '/b', '/c'])
+  expect(addresses('expi')).toEqual(['/b'])
   expect(addresses('quote_exp')).toEqual(['/b'])
   expect(addresses('timeout@sandbox.test')).toEqual(['/c'])
 })
 
 test('all words must be there, but for those that stand everywhere', () => {
   expect(addresses('expired quote')).toEqual(['/b'])
-  expect(addresses('quotes sandbox')).toEqual([])
-  expect(addresses('what is a sandbox')).toEqual([])
+  expect(addresses('expired sandbox')).toEqual([])
+  expect(addresses('what is a sandbox')).toEqual(['/c'])
   expect(addresses('the sandbox')).toEqual(['/c'])
 })
 
-test.each(['', '   ', '.', '@@@', '\u0000', '__proto__', 'constructor', 'a'.repeat(5000), '💸'])(
-  'nothing is found for %j',
-  (query) => expect(addresses(query)).toEqual([]),
-)
+test('one and many are the same', () => {
+  for (const many of ['quotes', 'QUOTES', 'quote']) expect(addresses(many)[0]).toBe('/a')
+  expect(termsOf('currencies devoluções addresses address status gas')).toEqual([
+    'currency',
+    'devolucao',
+    'addresse',
+    'address',
+    'statu',
+    'gas',
+  ])
+})
+
+test.each([
+  '',
+  '   ',
+  'q',
+  'q e s a',
+  '.',
+  '@@@',
+  '\u0000',
+  '__proto__',
+  'constructor',
+  'a'.repeat(5000),
+  '💸',
+])('nothing is found for %j', (query) => expect(addresses(query)).toEqual([]))
 
 test('accents and capitals do not matter', () => {
   expect(fold('Ação')).toBe('acao')
@@ -52,4 +76,40 @@ test('a compound is a word, and its parts are', () => {
     'sandbox',
     'test',
   ])
+})
+
+test('a question looks at the words that begin so, at eight of its own at most, and never at all that there are', () => {
+  const names = Array.from({ length: 5000 }, (_, number) => `w${number}`)
+  let read = 0
+  const terms = new Proxy(Object.fromEntries(names.map((name) => [name, [1]])), {
+    get(all, name: string) {
+      read++
+      return all[name]
+    },
+  })
+  const ask = openSearch({ sections: [['/a', 'A', '', '']], terms })
+  expect(ask('w4999').map(({ address }) => address)).toEqual(['/a'])
+  expect(read).toBe(1)
+  read = 0
+  ask(names.slice(1000, 1020).join(' '))
+  expect(read).toBe(8)
+  read = 0
+  ask('w w w w w w w w')
+  expect(read).toBe(0)
+})
+
+test('page and index are unpacked once', () => {
+  const unpacked: string[] = []
+  const pages = openSearchPages({
+    has: () => true,
+    ready: () => {
+      throw new Error('nobody asks')
+    },
+    text(name) {
+      unpacked.push(name)
+      return name.endsWith('.json') ? JSON.stringify(index) : '%query% <!--results-->'
+    },
+  })
+  for (const q of ['quote', 'sandbox', 'quote']) pages.pageOf('search.html', { q })
+  expect(unpacked.toSorted()).toEqual(['search.html', 'search/en.json'])
 })

@@ -98,6 +98,30 @@ test('search opens with a key, finds while one types, and is walked with the arr
     expect(await page.locator('.found').isVisible()).toBe(false)
   }))
 
+test('an index that did not come is fetched again, and until then the form asks the server', () =>
+  read({ width: widths.desktop }, async ({ open, page, allow }) => {
+    allow(/503 .*\/docs\/search\/en\.json/)
+    let broken = true
+    await page.route('**/docs/search/en.json', (route) =>
+      broken ? route.fulfill({ status: 503, body: '{}' }) : route.continue(),
+    )
+    const field = page.getByRole('combobox')
+    await open('/docs')
+    await page.keyboard.press('/')
+    await field.fill('quote_expired')
+    broken = false
+    await field.fill('quote_expired ')
+    await page.getByRole('option').first().filter({ hasText: 'quote_expired' }).waitFor()
+    await field.fill('saldo')
+    await page.getByRole('option').first().filter({ hasText: 'insufficient_balance' }).waitFor()
+    broken = true
+    await open('/docs')
+    await page.keyboard.press('/')
+    await field.fill('quote_expired')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/docs\/search\?q=quote_expired/)
+  }))
+
 test('a sandbox key fills the samples and stays in the tab; a live key is refused', () =>
   read({ width: widths.desktop }, async ({ open, page, context }) => {
     const sent: string[] = []
@@ -106,12 +130,25 @@ test('a sandbox key fills the samples and stays in the tab; a live key is refuse
     const field = page.getByLabel('Your sandbox key')
     const curl = page.locator('[data-language="sh"] code').first()
     expect(await curl.innerText()).toContain('Bearer $TRILHO_KEY"')
-    await field.fill(LIVE_KEY)
-    await page.getByText('This is a live key').waitFor()
-    expect(await field.inputValue()).toBe('')
-    expect(await curl.innerText()).toContain('$TRILHO_KEY')
-    await field.fill('svc_test_sk_short')
-    await page.getByText('A sandbox key begins with').waitFor()
+    const asCopied = (key: string) => [
+      key,
+      `export TRILHO_KEY=${key}`,
+      `Authorization: Bearer ${key}`,
+      `"${key}"`,
+    ]
+    for (const pasted of [...asCopied(LIVE_KEY), `${SANDBOX_KEY} ${LIVE_KEY}`]) {
+      await field.fill('svc_test_sk_short')
+      await page.getByText('A sandbox key begins with').waitFor()
+      await field.fill(pasted)
+      await page.getByText('This is a live key').waitFor()
+      expect(await field.inputValue()).toBe('')
+      expect(await curl.innerText()).toContain('$TRILHO_KEY')
+    }
+    for (const pasted of asCopied(SANDBOX_KEY)) {
+      await field.fill('')
+      await field.fill(pasted)
+      expect(await field.inputValue()).toBe(SANDBOX_KEY)
+    }
     await field.fill(SANDBOX_KEY)
     expect(await curl.innerText()).toContain(`Bearer ${SANDBOX_KEY}"`)
     await page.getByRole('tab', { name: 'Python' }).first().click()
