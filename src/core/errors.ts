@@ -173,7 +173,7 @@ const apiErrors = {
   invalid_amount: {
     ...invalid,
     message:
-      'An amount is a string holding a whole number of smallest units, such as "1050" for R$ 10.50: digits only, no leading zero, at most 18.',
+      'An amount is a string holding a whole number of smallest units above zero, such as "1050" for R$ 10.50: digits only, no leading zero, at most 18.',
     page: 'Amounts are strings matching ^[1-9][0-9]{0,17}$. JSON numbers, signs, decimals, exponents, spaces and zero are refused, so that no digit is lost on the way.',
   },
   invalid_pix_key: {

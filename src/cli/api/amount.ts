@@ -8,7 +8,11 @@ export const assetNamed = (name: string, option: string): Asset =>
 
 /** As people write it, in units of the asset: 10.50. */
 export function amountOption(input: Input, asset: Asset): bigint {
-  const text = requiredOption(input, 'amount')
+  const amount = unitsOf(requiredOption(input, 'amount'), asset)
+  return amount > 0n ? amount : usage('--amount must be above zero, such as 10.50.')
+}
+
+function unitsOf(text: string, asset: Asset): bigint {
   try {
     return units(text, asset)
   } catch (error) {

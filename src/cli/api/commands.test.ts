@@ -96,6 +96,17 @@ describe('customers and payouts', () => {
   })
 })
 
+test('an amount that moves nothing is typed wrong, in the form in which amounts are typed', async () => {
+  for (const amount of ['0', '0.00', '=-5'])
+    isMistake(
+      await trilho(
+        `payouts check --customer cus_x --to a@example.com --amount${amount.startsWith('=') ? '' : ' '}${amount}`,
+      ),
+      /--amount must be above zero, such as 10\.50\./,
+      2,
+    )
+})
+
 test('transfers, quotes, trades and prices', async () => {
   const { customer_id } = stage.demo
   expect((await trilho('transfers fees')).out).toMatch(/polygon +[\d.]+ USDT\n/)

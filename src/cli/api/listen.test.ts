@@ -185,4 +185,6 @@ test('listen survives a restart of the server; what it started gets the secret, 
     TRILHO_URL: second.url,
   })
   expect((await over.ended).code).toBe(7)
+  expect(over.err()).toContain('ended with 7, and so does listening.')
+  expect(over.err()).not.toContain('cannot be reached')
 }, 90_000)

@@ -16,7 +16,8 @@ export async function listen(input: Input): Promise<Output> {
   const target = targetOf(input)
   const types = eventTypesOf(input, 'types')
   const told = io.stopped()
-  const { trilho } = await openClient(input, { fetch: tellingFetch(io, told) })
+  let signal = told
+  const { trilho } = await openClient(input, { fetch: tellingFetch(io, () => signal.aborted) })
   const given = givenSecret(io)
   const secret = given ?? showSecret(newSecret())
   const say = (json: unknown, text: string) =>
@@ -24,7 +25,7 @@ export async function listen(input: Input): Promise<Output> {
   if (given === undefined && (target || input.program.length > 0))
     say({ secret }, `Signing with the secret ${secret}\n`)
   const program = startProgram(input.program, { ...io.env, TRILHO_WEBHOOK_SECRET: secret })
-  const signal = AbortSignal.any([told, program.ended])
+  signal = AbortSignal.any([told, program.ended])
   const events = trilho.events.stream({
     ...(types.length > 0 ? { types } : {}),
     after: option(input, 'after') ?? 'now',
@@ -44,10 +45,11 @@ export async function listen(input: Input): Promise<Output> {
   } finally {
     await program.stop(told.reason === 'SIGINT' ? 'SIGINT' : 'SIGTERM')
   }
-  return ended(told.aborted ? exitOfStop(told.reason) : program.exitCode())
+  if (told.aborted) return { exit_code: exitOfStop(told.reason) }
+  const exit_code = program.exitCode()
+  io.stderr.write(`${input.program[0]} ended with ${exit_code}, and so does listening.\n`)
+  return { exit_code }
 }
-
-const ended = (exit_code: number): Output => ({ exit_code })
 
 function targetOf(input: Input): string | undefined {
   const url = option(input, 'forward-to')

@@ -18,7 +18,7 @@ const LONGEST_WAIT_S = 86_400
 export async function requestsTail(input: Input): Promise<Output> {
   const { io, format } = input
   const told = io.stopped()
-  const seen = tellingFetch(io, told)
+  const seen = tellingFetch(io, () => told.aborted)
   /** Its own questions are nothing that anybody wants to see. */
   const own = new Set<string>()
   const { trilho } = await openClient(input, {

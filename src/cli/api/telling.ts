@@ -1,7 +1,7 @@
 import type { Io } from '../io.ts'
 
 /** A fetch for what runs on: says why nothing comes, once for each time, where otherwise somebody would only see silence. */
-export function tellingFetch({ stderr }: Io, stopped: AbortSignal): typeof fetch {
+export function tellingFetch({ stderr }: Io, isLeaving: () => boolean): typeof fetch {
   let away = false
   const tell = (text: string) => stderr.write(`${text}\n`)
   return async (url, init) => {
@@ -14,8 +14,7 @@ export function tellingFetch({ stderr }: Io, stopped: AbortSignal): typeof fetch
       away = response.status >= 500
       return response
     } catch (error) {
-      if (!away && !stopped.aborted)
-        tell(`${originOf(url)} cannot be reached; trying again until it is back.`)
+      if (!away && !isLeaving()) tell(`${originOf(url)} cannot be reached; trying again until it is back.`)
       away = true
       throw error
     }

@@ -4,7 +4,7 @@ import { restoreBackup } from '../../backup/restore.ts'
 import { verifyBackup } from '../../backup/verify.ts'
 import { renderAudit } from '../../node/audit-database.ts'
 import { argument, type Input, type Output, requiredOption } from '../command.ts'
-import { exit, exitOfSignal } from '../exit.ts'
+import { exit, exitOfStop } from '../exit.ts'
 import { watched } from '../progress.ts'
 
 export async function create(input: Input): Promise<Output> {
@@ -27,7 +27,7 @@ export async function verify(input: Input): Promise<Output> {
   ).catch((error: unknown) => {
     if (!stopped.aborted) throw error
   })
-  if (!verified) return { exit_code: exitOfSignal(stopped.reason) }
+  if (!verified) return { exit_code: exitOfStop(stopped.reason) }
   const { manifest, problems, audit } = verified
   const ok = problems.length === 0
   const said = ok ? `The backup in ${dir} is good` : `The backup in ${dir} is NOT GOOD`
