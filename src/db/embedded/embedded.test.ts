@@ -27,6 +27,7 @@ import { DataDirBusy } from './folder.ts'
 import { type Lock, lockHolder, takeLock } from './lock.ts'
 import { NOBODY, startOf } from './process.ts'
 import { runningApi, runningEmbedded } from './running.ts'
+import { oldServerGone } from './server.ts'
 import { type EmbeddedDatabase, startEmbedded } from './start.ts'
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
@@ -512,21 +513,29 @@ describe.concurrent('the lock', () => {
 })
 
 describe('a data folder that two containers share', () => {
-  test.runIf(has_containers)("is its holder's, also while that is stopped, until it is killed", async (t) => {
+  const runsIn = (data_dir: string, program: (argv: string[]) => boolean) =>
+    Number(
+      processesOn(data_dir).find((pid) => program(readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0'))),
+    )
+
+  test.runIf(has_containers)("is its holder's and its server's for as long as these live", async (t) => {
     const data_dir = await usedDataDir(t)
+    const cluster = join(data_dir, 'postgres')
     const body = `
       const database = await startEmbedded(options)
       await database.announce('http://127.0.0.1:1')
       setInterval(() => {}, 1000)
       say('up')`
-    const first = ownerProcess(t, data_dir, undefined, body, in_other_container)
+    const container = [...in_other_container, 'sh', '-c', '"$@"; sleep 60', 'sh']
+    const first = ownerProcess(t, data_dir, undefined, body, container)
     await vi.waitFor(() => expect(first.lines).toEqual(['up']), { timeout: 20_000 })
-    const inside = Number(readFileSync(`/proc/${first.pid}/task/${first.pid}/children`, 'utf8'))
+    const holder = runsIn(data_dir, ([file]) => file === process.execPath)
+    const server = runsIn(data_dir, ([file, option]) => /bin.postgres$/.test(file!) && option === '-D')
     const files = ['lock', 'connection.json', 'postgres/postmaster.pid']
     const contents = () => files.map((name) => readFileSync(join(data_dir, name), 'utf8'))
     const before = contents()
     for (const signal of ['SIGCONT', 'SIGSTOP'] as const) {
-      process.kill(inside, signal)
+      process.kill(holder, signal)
       const refusal = await startEmbedded({ data_dir }).catch((error) => error)
       expect(refusal).toBeInstanceOf(DataDirBusy)
       expect(refusal.message).toMatch(/in another container.*docker exec/)
@@ -534,12 +543,18 @@ describe('a data folder that two containers share', () => {
       expect(await runningApi(data_dir)).toBeUndefined()
       expect(contents()).toEqual(before)
     }
-    process.kill(inside, 'SIGKILL')
-    await once(first, 'close')
+
+    process.kill(server, 'SIGSTOP')
+    process.kill(holder, 'SIGKILL')
+    await vi.waitFor(async () => expect(await lockHolder(join(data_dir, 'lock'))).toBeUndefined())
+    await expect(oldServerGone(data_dir, cluster, Date.now() - 1)).rejects.toThrow(/in another container/)
+    expect(contents()).toEqual(before)
+    process.kill(server, 'SIGCONT')
     const second = await start(t, { data_dir })
+    expect(startOf(server)).toBeUndefined()
     expect(await query(second.url, 'select 1 as one')).toEqual([{ one: 1 }])
     await second.stop()
-    expect(readdirSync(data_dir).filter((name) => !name.startsWith('postgres'))).toEqual([])
+    expect(readdirSync(data_dir).filter((name) => !/^postgres(-bin|\.password)?$/.test(name))).toEqual([])
   })
 })
 

@@ -3,7 +3,7 @@ import { link, rename, rm, writeFile } from 'node:fs/promises'
 import type { Server } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hasCode, readIfThere } from './files.ts'
-import { close, isAnswered, listenAt } from './presence.ts'
+import { close, isAnswered, listenIfAble } from './presence.ts'
 import { startOf } from './process.ts'
 
 export type Lock = {
@@ -45,7 +45,8 @@ export async function takeLock(path: string, options: Options = {}): Promise<Loc
   await writeFile(draft, mine, { flag: 'wx', mode: 0o600 })
   try {
     // Before anybody can read the lock, so that a lock whose socket is silent is a dead one.
-    presence = await bePresent(socketOf(path, token), options)
+    presence = await listenIfAble(socketOf(path, token), options.listen)
+    if (!presence) options.onBlind?.()
     for (;;) {
       // A link makes the lock appear whole or not at all, so nobody reads a half-written one.
       taken = await linked(draft, path)
@@ -90,20 +91,6 @@ async function liveHolder(path: string, text: string): Promise<Holder | undefine
   if (pid !== undefined && startOf(pid) === started) return pid
   const token = tokenOf(text)
   return token && (await isAnswered(socketOf(path, token))) ? 'elsewhere' : undefined
-}
-
-async function bePresent(path: string, options: Options): Promise<Server | undefined> {
-  const { listen = listenAt, onBlind } = options
-  try {
-    const presence = await listen(path)
-    if (await isAnswered(path)) return presence
-    await close(presence, path)
-  } catch (error) {
-    // What cannot hold a socket says so in many ways; files it has just shown to hold.
-    if (!hasCode(error, 'EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL')) throw error
-  }
-  onBlind?.()
-  return undefined
 }
 
 function parse(text: string): { pid?: number; started?: string; token?: string } {

@@ -23,6 +23,18 @@ export async function listenAt(path: string): Promise<Server> {
   return server.unref()
 }
 
+/** Undefined where no socket can be, or none that answers. */
+export async function listenIfAble(path: string, listen = listenAt): Promise<Server | undefined> {
+  try {
+    const server = await listen(path)
+    if (await isAnswered(path)) return server
+    await close(server, path)
+  } catch (error) {
+    if (!hasCode(error, 'EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL')) throw error
+  }
+  return undefined
+}
+
 /** Whether somebody listens there. Unless the kernel says that nobody does, somebody may. */
 export async function isAnswered(path: string): Promise<boolean> {
   try {

@@ -4,7 +4,7 @@ import { claimFolder, clusterFolder, removeConnection, writeConnection } from '.
 import type { Lock } from './lock.ts'
 import { choosePlace } from './place.ts'
 import type { Running } from './process.ts'
-import { bringUp, oldServerGone, type Plan } from './server.ts'
+import { bringUp, oldServerGone, type Plan, removePresence } from './server.ts'
 
 const GIVE_UP_AFTER = 5
 const GIVE_UP_WITHIN_MS = 60_000
@@ -98,7 +98,10 @@ async function startOn(data_dir: string, lock: Lock, options: EmbeddedOptions): 
     try {
       await kept_up
     } finally {
-      if (await lock.isHeld()) await removeConnection(data_dir)
+      if (await lock.isHeld()) {
+        await removeConnection(data_dir)
+        await removePresence(data_dir)
+      }
       await lock.release()
     }
   }
