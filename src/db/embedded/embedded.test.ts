@@ -558,6 +558,18 @@ describe('a data folder that two containers share', () => {
   })
 })
 
+test.runIf(is_root && has_containers)('is not joined from another network, and refused there', async (t) => {
+  const data_dir = await usedDataDir(t)
+  await start(t, { data_dir })
+  const body = `
+    const { runningEmbedded } = await import(${JSON.stringify(new URL('./running.ts', import.meta.url).href)})
+    say(String(await runningEmbedded(options.data_dir)))
+    startEmbedded(options).catch((error) => say(error.message))`
+  const other = ownerProcess(t, data_dir, undefined, body, ['unshare', '--net'])
+  await once(other, 'close')
+  expect(other.lines).toEqual(['undefined', expect.stringContaining(`another server (pid ${process.pid})`)])
+})
+
 describe.concurrent('the binaries', () => {
   /** The package as it is unpacked without its install script, and without modes. */
   async function bareCopy(t: TestContext): Promise<string> {

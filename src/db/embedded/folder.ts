@@ -17,19 +17,18 @@ export async function claimFolder(
     throw unusableFolder(folder, error)
   })
   if ('release' in taken) return { data_dir, lock: taken }
-  throw new DataDirBusy(
-    `The data folder ${data_dir} is in use by ${inWords(taken.held_by)} ` +
-      'Stop that server first, or start this one on another data folder.',
-  )
+  throw new DataDirBusy(`The data folder ${data_dir} is in use by ${inWords(taken.held_by)}`)
 }
 
 function inWords(holder: Holder): string {
-  if (holder === process.pid) return `this very process (pid ${holder}).`
-  if (holder !== 'elsewhere') return `another server (pid ${holder}).`
-  return (
-    'a server that cannot be seen from here, such as one in another container. Nothing was changed. ' +
-    'Run commands where it runs: docker exec CONTAINER trilho …'
-  )
+  if (holder === 'elsewhere')
+    return (
+      'a process that cannot be seen from here, such as a server in another container. Run commands inside that ' +
+      'container ("docker exec CONTAINER trilho …"). To start a server here, stop that one first, or choose another ' +
+      'data folder.'
+    )
+  const who = holder === process.pid ? 'this very process' : 'another server'
+  return `${who} (pid ${holder}). Stop that server first, or start this one on another data folder.`
 }
 
 async function openFolder(folder: string, log: (line: string) => void) {

@@ -1,5 +1,5 @@
 import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -143,6 +143,15 @@ export function hasArgument(pid: number, argument: string): boolean {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(argument)
   } catch {
     return false
+  }
+}
+
+/** Whether 127.0.0.1 is the same place for that process as for this one. */
+export function sharesNetwork(pid: number): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/net`) === readlinkSync('/proc/self/ns/net')
+  } catch {
+    return true
   }
 }
 
