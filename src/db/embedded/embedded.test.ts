@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import {
@@ -16,16 +17,17 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, describe, expect, type TestContext, test, vi } from 'vitest'
 import { binariesPackage, copyBinaries, prepareBinaries } from './binaries.ts'
 import { DataDirBusy } from './folder.ts'
-import { takeLock } from './lock.ts'
+import { type Lock, lockHolder, takeLock } from './lock.ts'
 import { NOBODY, startOf } from './process.ts'
-import { runningEmbedded } from './running.ts'
+import { runningApi, runningEmbedded } from './running.ts'
+import { oldServerGone } from './server.ts'
 import { type EmbeddedDatabase, startEmbedded } from './start.ts'
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
@@ -35,6 +37,12 @@ const uid = process.getuid?.()
 const is_root = uid === 0
 const has_namespaces =
   is_root && spawnSync('unshare', ['--user', `--map-user=${NOBODY}`, 'true']).status === 0
+/** Where pids mean other processes, as in a container. */
+const in_other_container = [
+  ...['unshare', '--pid', '--ipc', '--fork', '--mount-proc', '--kill-child'],
+  ...(is_root ? [] : ['--user', '--map-current-user']),
+]
+const has_containers = spawnSync('unshare', [...in_other_container.slice(1), 'true']).status === 0
 const root_variants: Variant[] = has_namespaces ? ['unshare', 'nobody'] : ['nobody']
 const variants: Variant[] = is_root ? root_variants : [undefined]
 
@@ -100,6 +108,7 @@ function ownerProcess(
   data_dir: string,
   run_as: Variant,
   body: string,
+  wrapper: string[] = [],
 ): ChildProcess & { lines: string[] } {
   const script = `
     import pg from 'pg'
@@ -107,7 +116,9 @@ function ownerProcess(
     const say = (line) => process.stdout.write(line + '\\n')
     const options = ${JSON.stringify({ data_dir, run_as })}
     ${body}`
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+  const node = [process.execPath, '--import', 'tsx', '--input-type=module', '-e', script]
+  const [file = '', ...args] = [...wrapper, ...node]
+  const child = spawn(file, args, {
     cwd: join(import.meta.dirname, '../../..'),
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
@@ -416,11 +427,13 @@ describe.concurrent('the server', () => {
 })
 
 describe.concurrent('the lock', () => {
-  const dead = JSON.stringify({ pid: process.pid, started: 'long ago', token: 'x' })
+  const dead = (token: string) => JSON.stringify({ pid: process.pid, started: 'long ago', token })
+  const ownTake = (path: string) => takeLock(path).then((taken) => taken as Lock)
 
   test.for([
     ['no lock', undefined],
-    ['the lock of a dead process', dead],
+    ['the lock of a dead process', dead(randomUUID())],
+    ['the lock of an older version', dead('x')],
     ['an empty lock', ''],
   ])('goes to one of many that start at once on %s', async ([, text], t) => {
     const path = join(await tempFolder(t), 'lock')
@@ -434,6 +447,127 @@ describe.concurrent('the lock', () => {
       expect(readdirSync(join(path, '..'))).toEqual([])
     }
   })
+
+  test('is held while its socket answers, whatever its pid is here, and its socket ends with it', async (t) => {
+    const folder = await tempFolder(t)
+    const path = join(folder, 'lock')
+    const first = await ownTake(path)
+    const { token } = JSON.parse(await readFile(path, 'utf8'))
+    const socket = `${path}.${token}.sock`
+    expect((await stat(socket)).mode & 0o777).toBe(0o600)
+    await writeFile(path, dead(token))
+    expect(await takeLock(path)).toEqual({ held_by: 'elsewhere' })
+    expect(await lockHolder(path)).toBe('elsewhere')
+    expect(readdirSync(folder).sort()).toEqual(['lock', basename(socket)])
+
+    // It is somebody else's now, as far as the first can tell.
+    await first.release()
+    expect(readdirSync(folder)).toEqual(['lock'])
+    expect(await lockHolder(path)).toBeUndefined()
+    await (await ownTake(path)).release()
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  test('of a killed process is taken over, with its socket, where the path is long too', async (t) => {
+    const folder = join(await tempFolder(t), 'a'.repeat(200))
+    await mkdir(folder)
+    const path = join(folder, 'lock')
+    const script = `
+      import { takeLock } from ${JSON.stringify(new URL('./lock.ts', import.meta.url).href)}
+      await takeLock(${JSON.stringify(path)})
+      console.log('it has it')
+      setInterval(() => {}, 1000)`
+    const holder = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+      cwd: join(import.meta.dirname, '../../..'),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    t.onTestFinished(() => void holder.kill('SIGKILL'))
+    await once(holder.stdout, 'data')
+    const { token } = JSON.parse(await readFile(path, 'utf8'))
+    await writeFile(path, dead(token))
+    expect(await takeLock(path)).toEqual({ held_by: 'elsewhere' })
+    holder.kill('SIGKILL')
+    await once(holder, 'close')
+    expect(readdirSync(folder)).toHaveLength(2)
+    const taken = await Promise.all(Array.from({ length: 10 }, () => takeLock(path)))
+    const won = taken.filter((lock) => 'release' in lock)
+    expect(won).toHaveLength(1)
+    await won[0]?.release()
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  test('is a file alone where no socket can be, and says so', async (t) => {
+    const folder = await tempFolder(t)
+    const path = join(folder, 'lock')
+    const onBlind = vi.fn()
+    const listen = async () => {
+      throw Object.assign(new Error('listen EOPNOTSUPP'), { code: 'EOPNOTSUPP' })
+    }
+    const taken = (await takeLock(path, { onBlind, listen })) as Lock
+    expect(onBlind).toHaveBeenCalledOnce()
+    expect(readdirSync(folder)).toEqual(['lock'])
+    expect(await takeLock(path)).toEqual({ held_by: process.pid })
+    await taken.release()
+    expect(readdirSync(folder)).toEqual([])
+  })
+})
+
+describe('a data folder that two containers share', () => {
+  const runsIn = (data_dir: string, program: (argv: string[]) => boolean) =>
+    Number(
+      processesOn(data_dir).find((pid) => program(readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0'))),
+    )
+
+  test.runIf(has_containers)("is its holder's and its server's for as long as these live", async (t) => {
+    const data_dir = await usedDataDir(t)
+    const cluster = join(data_dir, 'postgres')
+    const body = `
+      const database = await startEmbedded(options)
+      await database.announce('http://127.0.0.1:1')
+      setInterval(() => {}, 1000)
+      say('up')`
+    const container = [...in_other_container, 'sh', '-c', '"$@"; sleep 60', 'sh']
+    const first = ownerProcess(t, data_dir, undefined, body, container)
+    await vi.waitFor(() => expect(first.lines).toEqual(['up']), { timeout: 20_000 })
+    const holder = runsIn(data_dir, ([file]) => file === process.execPath)
+    const server = runsIn(data_dir, ([file, option]) => /bin.postgres$/.test(file!) && option === '-D')
+    const files = ['lock', 'connection.json', 'postgres/postmaster.pid']
+    const contents = () => files.map((name) => readFileSync(join(data_dir, name), 'utf8'))
+    const before = contents()
+    for (const signal of ['SIGCONT', 'SIGSTOP'] as const) {
+      process.kill(holder, signal)
+      const refusal = await startEmbedded({ data_dir }).catch((error) => error)
+      expect(refusal).toBeInstanceOf(DataDirBusy)
+      expect(refusal.message).toMatch(/in another container.*docker exec/)
+      expect(await runningEmbedded(data_dir)).toBeUndefined()
+      expect(await runningApi(data_dir)).toBeUndefined()
+      expect(contents()).toEqual(before)
+    }
+
+    process.kill(server, 'SIGSTOP')
+    process.kill(holder, 'SIGKILL')
+    await vi.waitFor(async () => expect(await lockHolder(join(data_dir, 'lock'))).toBeUndefined())
+    await expect(oldServerGone(data_dir, cluster, Date.now() - 1)).rejects.toThrow(/in another container/)
+    expect(contents()).toEqual(before)
+    process.kill(server, 'SIGCONT')
+    const second = await start(t, { data_dir })
+    expect(startOf(server)).toBeUndefined()
+    expect(await query(second.url, 'select 1 as one')).toEqual([{ one: 1 }])
+    await second.stop()
+    expect(readdirSync(data_dir).filter((name) => !/^postgres(-bin|\.password)?$/.test(name))).toEqual([])
+  })
+})
+
+test.runIf(is_root && has_containers)('is not joined from another network, and refused there', async (t) => {
+  const data_dir = await usedDataDir(t)
+  await start(t, { data_dir })
+  const body = `
+    const { runningEmbedded } = await import(${JSON.stringify(new URL('./running.ts', import.meta.url).href)})
+    say(String(await runningEmbedded(options.data_dir)))
+    startEmbedded(options).catch((error) => say(error.message))`
+  const other = ownerProcess(t, data_dir, undefined, body, ['unshare', '--net'])
+  await once(other, 'close')
+  expect(other.lines).toEqual(['undefined', expect.stringContaining(`another server (pid ${process.pid})`)])
 })
 
 describe.concurrent('the binaries', () => {

@@ -1,7 +1,7 @@
 import { mkdir, readlink, realpath, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { hasCode, readIfThere, writePrivately } from './files.ts'
-import { type Lock, lockHolder, takeLock } from './lock.ts'
+import { type Holder, type Lock, lockHolder, takeLock } from './lock.ts'
 
 export class DataDirBusy extends Error {
   override name = 'DataDirBusy'
@@ -12,27 +12,42 @@ export class NoDatabase extends Error {
 }
 
 /** Makes the folder if there is none, and takes it for this process. */
-export async function claimFolder(path: string): Promise<{ data_dir: string; lock: Lock }> {
+export async function claimFolder(
+  path: string,
+  log: (line: string) => void,
+): Promise<{ data_dir: string; lock: Lock }> {
   const folder = resolve(path)
-  const { data_dir, taken } = await openFolder(folder).catch((error) => {
+  const { data_dir, taken } = await openFolder(folder, log).catch((error) => {
     throw unusableFolder(folder, error)
   })
   if ('release' in taken) return { data_dir, lock: taken }
-  const holder = taken.held_by === process.pid ? 'this very process' : 'another server'
-  throw new DataDirBusy(
-    `The data folder ${data_dir} is in use by ${holder} (pid ${taken.held_by}). ` +
-      'Stop that server first, or start this one on another data folder.',
-  )
+  throw new DataDirBusy(`The data folder ${data_dir} is in use by ${inWords(taken.held_by)}`)
 }
 
-async function openFolder(folder: string) {
+function inWords(holder: Holder): string {
+  if (holder === 'elsewhere')
+    return (
+      'a process that cannot be seen from here, such as a server in another container. Run commands inside that ' +
+      'container ("docker exec CONTAINER trilho …"). To start a server here, stop that one first, or choose another ' +
+      'data folder.'
+    )
+  const who = holder === process.pid ? 'this very process' : 'another server'
+  return `${who} (pid ${holder}). Stop that server first, or start this one on another data folder.`
+}
+
+async function openFolder(folder: string, log: (line: string) => void) {
   await mkdir(dirname(folder), { recursive: true })
   await mkdir(folder, { mode: 0o700 }).catch((error) => {
     if (!hasCode(error, 'EEXIST')) throw error
   })
   if (!(await stat(folder)).isDirectory()) throw new Error('it is not a folder')
   const data_dir = await realpath(folder)
-  return { data_dir, taken: await takeLock(lockFile(data_dir)) }
+  const onBlind = () =>
+    log(
+      `The file system of ${data_dir} holds no sockets, so servers in other containers or on other machines are not ` +
+        'noticed: let only one container use this folder, and run commands inside it.',
+    )
+  return { data_dir, taken: await takeLock(lockFile(data_dir), { onBlind }) }
 }
 
 function unusableFolder(folder: string, error: Error): Error {
@@ -44,7 +59,7 @@ function unusableFolder(folder: string, error: Error): Error {
   return new Error(`The data folder ${folder} cannot be used: ${error.message}. ${advice}`, { cause: error })
 }
 
-export function folderHolder(data_dir: string): Promise<number | undefined> {
+export function folderHolder(data_dir: string): Promise<Holder | undefined> {
   return lockHolder(lockFile(data_dir))
 }
 

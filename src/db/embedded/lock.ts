@@ -1,33 +1,64 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { link, rename, rm, writeFile } from 'node:fs/promises'
+import type { Server } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hasCode, readIfThere } from './files.ts'
+import { close, isAnswered, listenIfAble } from './presence.ts'
 import { startOf } from './process.ts'
 
-export type Lock = { release(): Promise<void> }
+export type Lock = {
+  /** Whether the file still is this lock. */
+  isHeld(): Promise<boolean>
+  release(): Promise<void>
+}
 
-/** Takes the lock file, or tells which live process holds it. A lock left by a dead process is taken over. */
-export async function takeLock(path: string): Promise<Lock | { held_by: number }> {
+/** The pid of a process; or one that lives, but cannot be seen from here, as in another container. */
+export type Holder = number | 'elsewhere'
+
+type Options = {
+  /** The file system holds no sockets, so that processes in other containers are not seen. */
+  onBlind?: (() => void) | undefined
+  listen?: ((path: string) => Promise<Server>) | undefined
+}
+
+/**
+ * Takes the lock file, or tells who holds it. A lock left by a dead process is taken over. Its holder listens on a socket
+ * beside the file, named after the lock's token: while that answers, the holder lives.
+ */
+export async function takeLock(path: string, options: Options = {}): Promise<Lock | { held_by: Holder }> {
   const token = randomUUID()
   const mine = JSON.stringify({ pid: process.pid, started: startOf(process.pid), token })
   const draft = `${path}.${token}`
-  const lock = {
+  const isHeld = async () => (await readIfThere(path)) === mine
+  let presence: Server | undefined
+  const leave = async () => {
+    if (presence) await close(presence, socketOf(path, token))
+  }
+  const lock: Lock = {
+    isHeld,
     release: async () => {
-      if ((await readIfThere(path)) === mine) await rm(path)
+      if (await isHeld()) await rm(path)
+      await leave()
     },
   }
+  let taken = false
   await writeFile(draft, mine, { flag: 'wx', mode: 0o600 })
   try {
+    // Before anybody can read the lock, so that a lock whose socket is silent is a dead one.
+    presence = await listenIfAble(socketOf(path, token), options.listen)
+    if (!presence) options.onBlind?.()
     for (;;) {
       // A link makes the lock appear whole or not at all, so nobody reads a half-written one.
-      if (await linked(draft, path)) return lock
+      taken = await linked(draft, path)
+      if (taken) return lock
       const theirs = await readIfThere(path)
       if (theirs === undefined) continue
-      const pid = liveHolder(theirs)
-      if (pid !== undefined) return { held_by: pid }
+      const held_by = await liveHolder(path, theirs)
+      if (held_by !== undefined) return { held_by }
       // Between reading a dead lock and replacing it, another process may have done the same. So whoever
       // replaces this very lock first needs a lock named after its content, and then looks again.
-      const turn = await takeLock(`${path}.${createHash('sha256').update(theirs).digest('hex').slice(0, 16)}`)
+      const name = createHash('sha256').update(theirs).digest('hex').slice(0, 16)
+      const turn = await takeLock(`${path}.${name}`, { listen: options.listen })
       if ('held_by' in turn) {
         await sleep(20)
         continue
@@ -35,6 +66,9 @@ export async function takeLock(path: string): Promise<Lock | { held_by: number }
       try {
         if ((await readIfThere(path)) !== theirs) continue
         await rename(draft, path)
+        taken = true
+        const left = tokenOf(theirs)
+        if (left) await rm(socketOf(path, left), { force: true })
         return lock
       } finally {
         await turn.release()
@@ -42,23 +76,38 @@ export async function takeLock(path: string): Promise<Lock | { held_by: number }
     }
   } finally {
     await rm(draft, { force: true })
+    if (!taken) await leave()
   }
 }
 
-/** The pid of the live process that holds the lock file, if there is one. */
-export async function lockHolder(path: string): Promise<number | undefined> {
+/** Who holds the lock file and lives, if there is one. */
+export async function lockHolder(path: string): Promise<Holder | undefined> {
   const text = await readIfThere(path)
-  return text === undefined ? undefined : liveHolder(text)
+  return text === undefined ? undefined : liveHolder(path, text)
 }
 
-function liveHolder(text: string): number | undefined {
+async function liveHolder(path: string, text: string): Promise<Holder | undefined> {
+  const { pid, started } = parse(text)
+  if (pid !== undefined && startOf(pid) === started) return pid
+  const token = tokenOf(text)
+  return token && (await isAnswered(socketOf(path, token))) ? 'elsewhere' : undefined
+}
+
+function parse(text: string): { pid?: number; started?: string; token?: string } {
   try {
-    const { pid, started } = JSON.parse(text)
-    return startOf(pid) === started ? pid : undefined
+    return JSON.parse(text) ?? {}
   } catch {
-    return undefined // a power cut can leave an empty file
+    return {} // a power cut can leave an empty file
   }
 }
+
+/** It becomes part of a path. */
+function tokenOf(text: string): string | undefined {
+  const { token } = parse(text)
+  return typeof token === 'string' && /^[0-9a-f-]{36}$/.test(token) ? token : undefined
+}
+
+const socketOf = (path: string, token: string) => `${path}.${token}.sock`
 
 async function linked(from: string, to: string): Promise<boolean> {
   try {

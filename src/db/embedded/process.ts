@@ -1,6 +1,7 @@
-import { execFileSync, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** PostgreSQL refuses to run as root. As root it runs as nobody: inside a user namespace, or truly. */
@@ -18,7 +19,12 @@ export type Running = {
   signal(name: NodeJS.Signals): void
 }
 
-type Options = { log?: (line: string) => void; env?: Record<string, string> }
+type Options = {
+  log?: (line: string) => void
+  env?: Record<string, string>
+  /** An open file that the command and its children keep open for as long as they live. */
+  keep?: number | undefined
+}
 
 const STOP_SERVER = `
   kill -INT $$ || exit
@@ -44,13 +50,13 @@ export function run(run_as: RunAs, argv: string[]): Promise<Ending> {
  */
 function guard(when_orphaned: string): string {
   return `
-exec 3<&0 </dev/null
+exec 4<&0 </dev/null
 ( (
   trap '' HUP INT TERM QUIT
-  read -r line <&3 && exit
+  read -r line <&4 && exit
   ${when_orphaned}
-) >/dev/null 2>&1 & )
-exec 3<&-
+) 3>&- >/dev/null 2>&1 & )
+exec 4<&-
 exec "$@"`
 }
 
@@ -62,11 +68,11 @@ function start(run_as: RunAs, when_orphaned: string, argv: string[], options: Op
     cwd: '/',
     // Its own session: Ctrl-C in a terminal must reach this process only.
     detached: true,
-    stdio: ['pipe', 'ignore', 'pipe'],
+    stdio: ['pipe', 'ignore', 'pipe', ...(options.keep === undefined ? [] : [options.keep])],
     // Nothing else of the environment: no secrets, no PG* variables that change what PostgreSQL does.
     env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC', ...options.env },
     ...(run_as === 'nobody' ? { uid: NOBODY, gid: NOBODY } : {}),
-  })
+  }) as ChildProcessByStdio<Writable, null, Readable>
   child.stdin.on('error', () => {}) // the watcher may be gone before us
 
   const last_lines: string[] = []
@@ -137,6 +143,15 @@ export function hasArgument(pid: number, argument: string): boolean {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(argument)
   } catch {
     return false
+  }
+}
+
+/** Whether 127.0.0.1 is the same place for that process as for this one. */
+export function sharesNetwork(pid: number): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/net`) === readlinkSync('/proc/self/ns/net')
+  } catch {
+    return true
   }
 }
 

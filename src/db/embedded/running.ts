@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises'
 import { hasCode } from './files.ts'
 import { type Connection, clusterFolder, connectionFile, folderHolder, readConnection } from './folder.ts'
-import { hasArgument, NOBODY } from './process.ts'
+import { hasArgument, NOBODY, sharesNetwork } from './process.ts'
 
 /** The connection string of a server that is running on this folder right now, or undefined. */
 export async function runningEmbedded(data_dir: string): Promise<string | undefined> {
@@ -30,6 +30,8 @@ async function runningConnection(data_dir: string): Promise<Connection | undefin
     const folder = await realpath(data_dir)
     const connection = await readConnection(folder)
     if (!connection?.pid || (await folderHolder(folder)) !== connection.server_pid) return undefined
+    // A container can share processes with another and still have a network of its own.
+    if (!sharesNetwork(connection.server_pid)) return undefined
     return hasArgument(connection.pid, await clusterFolder(folder)) ? connection : undefined
   } catch (error) {
     if (hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined

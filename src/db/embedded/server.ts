@@ -1,10 +1,13 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { rename, rm } from 'node:fs/promises'
+import { type AddressInfo, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hasCode, readIfThere } from './files.ts'
 import { DataDirBusy, readConnection } from './folder.ts'
 import type { Place } from './place.ts'
+import { isAnswered, listenIfAble } from './presence.ts'
 import { failure, hasArgument, type Running, startServer } from './process.ts'
 
 const OLD_SERVER_WAIT_MS = 10_000
@@ -58,7 +61,7 @@ export async function bringUp(plan: Plan, fixed_port?: number): Promise<{ server
     const port = fixed_port ?? (await freePort())
     const old_pid = await oldServerGone(data_dir, cluster, deadline)
     plan.signal.throwIfAborted()
-    const server = launch(plan, port, old_pid)
+    const server = await launch(plan, port, old_pid)
     if (await becomesReady(cluster, server)) return { server, port }
     const ending = await server.ended
     plan.signal.throwIfAborted()
@@ -72,22 +75,43 @@ export async function bringUp(plan: Plan, fixed_port?: number): Promise<{ server
   }
 }
 
-function launch(plan: Plan, port: number, old_pid: number | undefined): Running {
+async function launch(plan: Plan, port: number, old_pid: number | undefined): Promise<Running> {
   const { place, signal, log } = plan
   const address = { port: String(port), listen_addresses: '127.0.0.1', unix_socket_directories: '' }
   const settings = Object.entries({ ...SETTINGS, ...plan.settings, ...address })
   const argv = settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const presence = await presenceFor(place.data_dir)
   const server = startServer(place.run_as, [join(place.bin, 'postgres'), '-D', place.cluster, ...argv], {
     log,
     // PostgreSQL does not start when the pid in a left-over postmaster.pid lives, even as something else. It
     // skips that check, and only that one, for the pid in this variable: it is known not to be a server.
     env: old_pid === undefined ? {} : { PG_GRANDPARENT_PID: String(old_pid) },
+    keep: (presence as (Server & { _handle: { fd: number } }) | undefined)?._handle.fd,
   })
+  presence?.close()
   const stop = () => halt(server)
   signal.addEventListener('abort', stop)
   void server.ended.then(() => signal.removeEventListener('abort', stop))
   return server
 }
+
+/**
+ * PostgreSQL can outlive the process that started it, and where that was in another container, nobody sees it by its pid. So it
+ * is given a socket that is open for as long as one of its processes lives. It is renamed, as closing removes the first name.
+ */
+async function presenceFor(data_dir: string): Promise<Server | undefined> {
+  const draft = `${serverSocket(data_dir)}.${randomUUID()}`
+  const presence = await listenIfAble(draft)
+  if (presence) await rename(draft, serverSocket(data_dir))
+  return presence
+}
+
+/** Once the server has ended. */
+export async function removePresence(data_dir: string): Promise<void> {
+  await rm(serverSocket(data_dir), { force: true })
+}
+
+const serverSocket = (data_dir: string) => join(data_dir, 'postgres.sock')
 
 async function halt(server: Running): Promise<void> {
   server.signal('SIGINT')
@@ -120,22 +144,25 @@ export async function oldServerGone(
   deadline = Date.now() + OLD_SERVER_WAIT_MS,
 ): Promise<number | undefined> {
   const { pid } = await postmasterFile(cluster)
-  if (pid === undefined) return undefined
-  const is_ours = (await readConnection(data_dir))?.pid === pid
-  for (let round = 0; hasArgument(pid, cluster); round += 1) {
+  const is_ours = pid !== undefined && (await readConnection(data_dir))?.pid === pid
+  for (let round = 0; ; round += 1) {
+    const is_seen = pid !== undefined && hasArgument(pid, cluster)
+    if (!is_seen && !(await isAnswered(serverSocket(data_dir)))) return pid
     const left = deadline - Date.now()
-    if (left < 0) {
-      throw new DataDirBusy(
-        `A PostgreSQL server (pid ${pid}) still runs on ${cluster}. Stop it with "kill -INT ${pid}", ` +
-          'or start on another data folder.',
-      )
-    }
-    if (is_ours && round === 0) kill(pid, 'SIGINT')
-    if (is_ours && left < 2000) kill(pid, 'SIGQUIT')
+    if (left < 0) throw new DataDirBusy(is_seen ? stillRuns(cluster, pid) : runsElsewhere(cluster))
+    if (is_ours && is_seen && round === 0) kill(pid, 'SIGINT')
+    if (is_ours && is_seen && left < 2000) kill(pid, 'SIGQUIT')
     await sleep(50)
   }
-  return pid
 }
+
+const stillRuns = (cluster: string, pid: number) =>
+  `A PostgreSQL server (pid ${pid}) still runs on ${cluster}. Stop it with "kill -INT ${pid}", ` +
+  'or start on another data folder.'
+
+const runsElsewhere = (cluster: string) =>
+  `A PostgreSQL server that cannot be seen from here, such as one in another container, still runs on ${cluster}. ` +
+  'Stop that container, or start on another data folder.'
 
 function kill(pid: number, signal: NodeJS.Signals): void {
   try {

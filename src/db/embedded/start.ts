@@ -4,7 +4,7 @@ import { claimFolder, clusterFolder, removeConnection, writeConnection } from '.
 import type { Lock } from './lock.ts'
 import { choosePlace } from './place.ts'
 import type { Running } from './process.ts'
-import { bringUp, oldServerGone, type Plan } from './server.ts'
+import { bringUp, oldServerGone, type Plan, removePresence } from './server.ts'
 
 const GIVE_UP_AFTER = 5
 const GIVE_UP_WITHIN_MS = 60_000
@@ -29,7 +29,7 @@ export type EmbeddedOptions = {
 
 /** A server that lives as long as this process, and is started again when it dies. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
-  const { data_dir, lock } = await claimFolder(options.data_dir)
+  const { data_dir, lock } = await claimFolder(options.data_dir, options.log ?? (() => {}))
   try {
     return await startOn(data_dir, lock, options)
   } catch (error) {
@@ -98,7 +98,10 @@ async function startOn(data_dir: string, lock: Lock, options: EmbeddedOptions): 
     try {
       await kept_up
     } finally {
-      await removeConnection(data_dir)
+      if (await lock.isHeld()) {
+        await removeConnection(data_dir)
+        await removePresence(data_dir)
+      }
       await lock.release()
     }
   }
