@@ -87,7 +87,7 @@ describe('a backup under load', () => {
       )
     }
     expect(await slots()).toEqual([])
-    expect(manifest).toEqual(await readManifest(place(`backup-${ROUNDS}`)))
+    expect(manifest).toEqual((await readManifest(place(`backup-${ROUNDS}`), service.config)).manifest)
     expect(manifest.counts.sandbox!.payouts).toBeGreaterThanOrEqual(acknowledged.length)
     // A reader goes on, further than the backup knows of.
     const api = openApi(service.url, key)
@@ -149,7 +149,7 @@ describe('what is wrong with a backup is found', () => {
   const backup = () => place(`backup-${ROUNDS}`)
 
   test('a changed byte, a missing file, a file too many', async () => {
-    const { files } = await readManifest(backup())
+    const { files } = (await readManifest(backup(), service.config)).manifest
     const table = files.find(({ path, bytes }) => path.startsWith('database/base/') && bytes > 8192)!.path
     const bytes = await readFile(join(backup(), table))
     await writeFile(join(backup(), table), bytes.with(9000 % bytes.length, bytes[9000 % bytes.length]! ^ 1))
@@ -257,7 +257,9 @@ test('a service that is stopped is backed up too', async () => {
   const { code, out } = await runCli(['backup', 'create', place('cold')], { DATA_DIR: place('data') })
   expect(code).toBe(0)
   expect(out).toContain('is not in it')
-  expect((await readManifest(place('cold'))).counts.sandbox!.customers).toBeGreaterThan(20)
+  expect(
+    (await readManifest(place('cold'), service.config)).manifest.counts.sandbox!.customers,
+  ).toBeGreaterThan(20)
   expect(existsSync(join(place('data'), 'connection.json'))).toBe(false)
   service = await startEmbeddedService(place('data'))
 })

@@ -1,15 +1,20 @@
 import { createHash } from 'node:crypto'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { isAbsolute, join, relative, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { OnProgress } from '../core/progress.ts'
-import { hasCode, syncFolder } from '../db/embedded/files.ts'
+import { createSealer } from '../core/seal.ts'
+import { hasCode } from '../db/embedded/files.ts'
 import { existingCluster } from '../db/embedded/folder.ts'
-import { reachDatabase } from '../db/open.ts'
+import { presentKeysOf, reachDatabase } from '../db/open.ts'
 import { type Client, openOwner } from '../db/pool.ts'
 import { readSealing } from '../db/sealing.ts'
 import type { Config } from '../node/config.ts'
 import { version } from '../node/version.ts'
-import { copyFile, each, listBelow, takeEmptyFolder } from './files.ts'
+import { findUnopened, reachedBy } from '../secrets/check.ts'
+import { ROTATION_LOCK } from '../secrets/rotate.ts'
+import { isInstruction } from './contents.ts'
+import { copyFile, each, isWithin, listBelow, notEmpty, syncBelow, takeEmptyFolder } from './files.ts'
+import { withKey } from './keys.ts'
 import { type BackupFile, type Counts, DATABASE, type Manifest, PASSWORD, writeManifest } from './manifest.ts'
 
 /**
@@ -23,15 +28,21 @@ export async function createBackup(config: Config, dir: string, onProgress: OnPr
     )
   const cluster = await existingCluster(config.data_dir)
   const wanted = resolve(dir)
-  if (!relative(config.data_dir, wanted).startsWith('..') && !isAbsolute(relative(config.data_dir, wanted)))
+  if ((await isWithin(wanted, config.data_dir)) || (await isWithin(wanted, cluster)))
     throw new Error(`${wanted} lies in the data folder, which a backup is to outlive. Name another folder.`)
-  const folder = await takeEmptyFolder(wanted)
+  const folder = await claimFolder(wanted)
   try {
     const database = await reachDatabase(config)
     try {
       const owner = await openOwner(database.url, 'trilho backup')
+      let connected = true
+      owner.once('end', () => {
+        connected = false
+      })
       try {
         return await backUp({ owner, config, cluster, folder, onProgress })
+      } catch (error) {
+        throw connected ? error : new Error(LOST, { cause: error })
       } finally {
         await owner.end()
       }
@@ -45,6 +56,18 @@ export async function createBackup(config: Config, dir: string, onProgress: OnPr
   }
 }
 
+const LOST =
+  "The connection to the database ended while the backup was taken: the service was stopped, or PostgreSQL's log grew by more than 10 GB meanwhile, and no more of it is kept for a backup. Nothing is left of this one. Take another."
+
+/** Whoever comes second into an empty folder is refused before it has touched anything. */
+async function claimFolder(wanted: string): Promise<string> {
+  const folder = await takeEmptyFolder(wanted)
+  await mkdir(join(folder, DATABASE), { mode: 0o700 }).catch((error) => {
+    throw hasCode(error, 'EEXIST') ? notEmpty(folder) : error
+  })
+  return folder
+}
+
 type Work = {
   readonly owner: Client
   readonly config: Config
@@ -55,8 +78,7 @@ type Work = {
 
 async function backUp({ owner, config, cluster, folder, onProgress }: Work): Promise<Manifest> {
   const started_at = await timeOf(owner)
-  const fingerprint = (await readSealing(owner))?.key_id
-  if (!fingerprint) throw new Error('The database is not set up yet: start the service once.')
+  const { secret_key, fingerprint } = await theOneKey(owner, config)
   const counts = await countRows(owner)
   // Ends with this session, however that ends: nothing is left behind that would keep the log for ever.
   await owner.query(
@@ -74,7 +96,7 @@ async function backUp({ owner, config, cluster, folder, onProgress }: Work): Pro
   files.push(await writeLabel(folder, label))
   files.push(await copyPassword(config, folder))
   const { rows } = await owner.query('SHOW server_version')
-  await syncAll(folder)
+  await syncBelow(join(folder, DATABASE))
   const manifest: Manifest = {
     format: 1,
     version,
@@ -86,8 +108,28 @@ async function backUp({ owner, config, cluster, folder, onProgress }: Work): Pro
     counts,
     files: files.sort((a, b) => (a.path < b.path ? -1 : 1)),
   }
-  await writeManifest(folder, manifest)
+  await writeManifest(folder, manifest, secret_key)
   return manifest
+}
+
+const ROTATING =
+  'A rotation of the secret key is under way or was interrupted: run trilho secrets rotate to its end first. A backup between two keys could not be restored with either of them.'
+
+/** The key that everything is sealed under, until this session ends: nobody rotates meanwhile. */
+async function theOneKey(
+  owner: Client,
+  config: Config,
+): Promise<{ secret_key: Buffer; fingerprint: string }> {
+  const { rows } = await owner.query('SELECT pg_try_advisory_lock_shared($1) AS won', [ROTATION_LOCK])
+  if (!rows[0].won) throw new Error(ROTATING)
+  const fingerprint = (await readSealing(owner))?.key_id
+  if (!fingerprint) throw new Error('The database is not set up yet: start the service once.')
+  const { secret_key } = withKey(config, fingerprint)
+  // A data folder has two keys from the beginning of a rotation to its end.
+  if (!config.secret_key && presentKeysOf(config).length > 1) throw new Error(ROTATING)
+  const others = await findUnopened(reachedBy(owner), createSealer([secret_key]), [fingerprint])
+  if (others.length > 0) throw new Error(ROTATING)
+  return { secret_key, fingerprint }
 }
 
 async function timeOf(owner: Client): Promise<string> {
@@ -116,8 +158,10 @@ const LEFT_OUT =
 const CONTROL = 'global/pg_control'
 
 async function copyCluster(cluster: string, to: string, onProgress: OnProgress): Promise<BackupFile[]> {
-  const listed = await listBelow(cluster, (path) => EMPTIED.test(path) || LEFT_OUT.test(path))
-  await mkdir(to, { mode: 0o700 })
+  const listed = await listBelow(
+    cluster,
+    (path) => EMPTIED.test(path) || LEFT_OUT.test(path) || isInstruction(path),
+  )
   for (const path of [...listed.folders, 'pg_wal/archive_status', 'pg_wal/summaries'])
     await mkdir(join(to, path), { recursive: true, mode: 0o700 })
   const files: BackupFile[] = []
@@ -166,9 +210,4 @@ async function copyPassword({ data_dir }: Config, folder: string): Promise<Backu
   const copied = await copyFile(join(data_dir, PASSWORD), join(folder, PASSWORD), { lasting: true })
   if (!copied) throw new Error(`${join(data_dir, PASSWORD)} is missing.`)
   return { path: PASSWORD, ...copied }
-}
-
-async function syncAll(folder: string): Promise<void> {
-  const { folders } = await listBelow(folder)
-  await each(folders, (path) => syncFolder(join(folder, path)))
 }

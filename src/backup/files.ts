@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, realpath, stat } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
-import { hasCode } from '../db/embedded/files.ts'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { hasCode, syncFolder } from '../db/embedded/files.ts'
 import type { BackupFile } from './manifest.ts'
 
 export type Listed = { readonly folders: readonly string[]; readonly files: readonly string[] }
@@ -100,8 +100,38 @@ export async function takeEmptyFolder(path: string): Promise<string> {
   await mkdir(folder, { mode: 0o700 }).catch((error) => {
     if (!hasCode(error, 'EEXIST')) throw error
   })
-  if (!(await stat(folder)).isDirectory()) throw new Error(`${folder} is not a folder. Name a new one.`)
-  if ((await readdir(folder)).length > 0)
-    throw new Error(`${folder} is not empty. Name a new folder; nothing in this one was touched.`)
+  await assertEmpty(folder)
   return realpath(folder)
+}
+
+export const notEmpty = (folder: string): Error =>
+  new Error(`${folder} is not empty. Name a new folder; nothing in this one was touched.`)
+
+/** The root of a file system has a folder of its own from the beginning. */
+const OF_THE_FILE_SYSTEM = 'lost+found'
+
+export async function assertEmpty(folder: string): Promise<void> {
+  if (!(await stat(folder)).isDirectory()) throw new Error(`${folder} is not a folder. Name a new one.`)
+  if ((await readdir(folder)).some((name) => name !== OF_THE_FILE_SYSTEM)) throw notEmpty(folder)
+}
+
+/** Whether a path, which need not be there yet, is a folder or lies in it, whatever links lead there. */
+export async function isWithin(path: string, folder: string): Promise<boolean> {
+  const way = relative(await realpath(folder), await realPathOf(resolve(path)))
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}
+
+async function realPathOf(path: string): Promise<string> {
+  try {
+    return await realpath(path)
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error
+    return join(await realPathOf(dirname(path)), basename(path))
+  }
+}
+
+/** Every folder's list of names is on disk afterwards. */
+export async function syncBelow(root: string): Promise<void> {
+  const { folders } = await listBelow(root)
+  await each(['', ...folders], (path) => syncFolder(join(root, path)))
 }

@@ -1,12 +1,14 @@
 import { keyIdOf } from '../core/seal.ts'
 import { type KeySettings, presentKeysOf } from '../db/open.ts'
-import type { Manifest } from './manifest.ts'
+
+/** Knows one key alone: what another one would open may be lost with that one. */
+export type WithKey<Settings extends KeySettings> = Settings & { readonly secret_key: Buffer }
 
 /** The settings of a process that has the key of a backup. Throws when nobody gave it. */
-export function settingsWithKey<Settings extends KeySettings>(
+export function withKey<Settings extends KeySettings>(
   settings: Settings,
-  { secret_key: { fingerprint } }: Manifest,
-): Settings & { readonly secret_key: Buffer } {
+  fingerprint: string,
+): WithKey<Settings> {
   const known = presentKeysOf(settings)
   const right = known.find((key) => keyIdOf(key) === fingerprint)
   if (!right) {
@@ -15,5 +17,5 @@ export function settingsWithKey<Settings extends KeySettings>(
       `This backup needs the secret key ${fingerprint}; given is ${given}. The key is not in the backup. Name a file that has it: SECRET_KEY_FILE=…/secret.key trilho backup …`,
     )
   }
-  return { ...settings, secret_key: right, secret_keys_previous: known.filter((key) => key !== right) }
+  return { ...settings, secret_key: right, secret_keys_previous: [] }
 }

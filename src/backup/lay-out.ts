@@ -1,6 +1,7 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { OnProgress } from '../core/progress.ts'
+import { belongsInBackup, WRITTEN_ANEW } from './contents.ts'
 import { copyFile, each, listBelow } from './files.ts'
 import { DATABASE, type Manifest, PASSWORD } from './manifest.ts'
 
@@ -17,6 +18,8 @@ export async function layOut(
   { data_dir, lasting }: { data_dir: string; lasting: boolean },
   onProgress: OnProgress,
 ): Promise<string[]> {
+  const misplaced = manifest.files.filter(({ path }) => !belongsInBackup(path))
+  if (misplaced.length > 0) return misplaced.map(({ path }) => `${path} has no place in a backup`).sort()
   const { folders, files } = await listBelow(join(backup, DATABASE))
   const cluster = join(data_dir, 'postgres')
   await mkdir(cluster, { recursive: true, mode: 0o700 })
@@ -27,6 +30,8 @@ export async function layOut(
     .map((path) => `${DATABASE}/${path}`)
     .filter((path) => !known.has(path))
     .map((path) => `${path} does not belong to the backup`)
+  for (const [name, text] of Object.entries(WRITTEN_ANEW))
+    await writeFile(join(cluster, name), text, { flag: 'wx', mode: 0o600, flush: lasting })
   let done = 0
   await each(manifest.files, async ({ path, bytes, sha256 }) => {
     const place =

@@ -1,6 +1,8 @@
-import { createHash } from 'node:crypto'
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import { join } from 'node:path'
 import { readIfThere, writePrivately } from '../db/embedded/files.ts'
+import type { KeySettings } from '../db/open.ts'
+import { type WithKey, withKey } from './keys.ts'
 
 /** What a backup holds. It is written last, so a folder without it is no backup. */
 export type Manifest = {
@@ -35,32 +37,46 @@ const MANIFEST = 'backup.json'
 
 export const bytesOf = ({ files }: Manifest): number => files.reduce((sum, { bytes }) => sum + bytes, 0)
 
-/** Of its own text, so that a changed byte in it is found too. */
-const digestOf = (manifest: unknown) => createHash('sha256').update(JSON.stringify(manifest)).digest('hex')
-
-export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
-  const text = JSON.stringify({ ...manifest, sha256: digestOf(manifest) }, null, 1)
-  await writePrivately(join(folder, MANIFEST), `${text}\n`)
+/**
+ * Of its own text, under a key for this use alone. The manifest has the hash of every file: whoever does not have the secret
+ * key can change nothing in a backup unseen, and what is restored is run.
+ */
+function macOf(manifest: unknown, secret_key: Buffer): Buffer {
+  const key = Buffer.from(hkdfSync('sha256', secret_key, '', 'trilho: manifest of a backup', 32))
+  return createHmac('sha256', key).update(JSON.stringify(manifest)).digest()
 }
 
-export async function readManifest(folder: string): Promise<Manifest> {
+export async function writeManifest(folder: string, manifest: Manifest, secret_key: Buffer): Promise<void> {
+  const hmac = macOf(manifest, secret_key).toString('hex')
+  await writePrivately(join(folder, MANIFEST), `${JSON.stringify({ ...manifest, hmac }, null, 1)}\n`)
+}
+
+/** Also returns the settings with the key that the backup needs, and with no other one. */
+export async function readManifest<Settings extends KeySettings>(
+  folder: string,
+  settings: Settings,
+): Promise<{ manifest: Manifest; settings: WithKey<Settings> }> {
   const file = join(folder, MANIFEST)
   const text = await readIfThere(file)
   if (text === undefined)
     throw new Error(
       `${folder} holds no whole backup: ${MANIFEST} is written last, and is not there. Taking it was interrupted, or this is another folder. Take another one: trilho backup create DIR`,
     )
-  const { sha256, ...manifest } = parse(text, file)
-  if (digestOf(manifest) !== sha256)
+  const { hmac, ...manifest } = parse(text, file)
+  const fingerprint = String(manifest.secret_key?.fingerprint)
+  if (manifest.format !== 1 || !/^[0-9a-f]{16}$/.test(fingerprint))
+    throw new Error(`${file} is not of a backup that this version knows. Use the version that took it.`)
+  const keyed = withKey(settings, fingerprint)
+  const given = Buffer.from(String(hmac), 'hex')
+  const right = macOf(manifest, keyed.secret_key)
+  if (given.length !== right.length || !timingSafeEqual(given, right))
     throw new Error(`${file} was changed after it was written. Use another backup.`)
-  if (manifest.format !== 1)
-    throw new Error(`${folder} was made by a newer version (${manifest.version}). Use that one.`)
-  return manifest
+  return { manifest, settings: keyed }
 }
 
-function parse(text: string, file: string): Manifest & { sha256: string } {
+function parse(text: string, file: string): Manifest & { hmac: string } {
   try {
-    return JSON.parse(text)
+    return { ...JSON.parse(text) }
   } catch {
     throw new Error(`${file} is damaged: it is not JSON. Use another backup.`)
   }

@@ -1,13 +1,14 @@
-import { mkdtemp, realpath, rename, rm, rmdir, writeFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { realpath, writeFile } from 'node:fs/promises'
 import type { OnProgress } from '../core/progress.ts'
-import { syncFolder } from '../db/embedded/files.ts'
+import { runningEmbedded } from '../db/embedded/running.ts'
 import { startEmbedded } from '../db/embedded/start.ts'
-import { secretKeyFile } from '../db/open.ts'
+import { migrate } from '../db/migrate.ts'
+import { seatsOf, secretKeyFile } from '../db/open.ts'
 import { type Client, withOwner } from '../db/pool.ts'
 import type { Config } from '../node/config.ts'
-import { takeEmptyFolder } from './files.ts'
-import { settingsWithKey } from './keys.ts'
+import { keyCheckOf } from '../secrets/check.ts'
+import { draftOf } from './draft.ts'
+import { syncBelow } from './files.ts'
 import { layOut } from './lay-out.ts'
 import { type Manifest, readManifest } from './manifest.ts'
 
@@ -17,36 +18,55 @@ export type Restored = {
   readonly problems: readonly string[]
 }
 
+export type RestoreOptions = {
+  readonly dir: string
+  readonly to: string
+  /** Also while a service runs on the data folder of the settings. */
+  readonly beside_running?: boolean
+}
+
 /** Makes a data folder out of a backup. It appears whole or not at all. */
 export async function restoreBackup(
   config: Config,
-  { dir, to }: { dir: string; to: string },
+  { dir, to, beside_running = false }: RestoreOptions,
   onProgress: OnProgress,
 ): Promise<Restored> {
   const backup = await realpath(dir)
-  const manifest = await readManifest(backup)
-  const { secret_key } = settingsWithKey(config, manifest)
-  const data_dir = await takeEmptyFolder(to)
-  const draft = await mkdtemp(join(dirname(data_dir), `${basename(data_dir)}.restoring-`))
+  const { manifest, settings } = await readManifest(backup, config)
+  const draft = await draftOf(to)
+  const { data_dir, folder } = draft
   try {
-    const problems = await layOut(backup, manifest, { data_dir: draft, lasting: true }, onProgress)
+    if (!beside_running) await assertNoneRuns(config)
+    const problems = await layOut(backup, manifest, { data_dir: folder, lasting: true }, onProgress)
     if (problems.length > 0) return { manifest, data_dir, problems }
-    const database = await startEmbedded({ data_dir: draft })
+    const database = await startEmbedded({ data_dir: folder })
     try {
-      await withOwner(database.url, leaveGaps)
+      const { url } = database
+      await migrate(url, { seats: await seatsOf(url, settings), check: await keyCheckOf(settings) })
+      await withOwner(url, leaveGaps)
     } finally {
       await database.stop()
     }
     if (manifest.secret_key.kept_in === 'data_dir')
-      await writeFile(secretKeyFile(draft), `${secret_key.toString('hex')}\n`, { mode: 0o600, flush: true })
-    await syncFolder(draft)
-    await rmdir(data_dir)
-    await rename(draft, data_dir)
-    await syncFolder(dirname(data_dir))
+      await writeFile(secretKeyFile(folder), `${settings.secret_key.toString('hex')}\n`, {
+        mode: 0o600,
+        flush: true,
+      })
+    await syncBelow(folder)
+    await draft.finish()
     return { manifest, data_dir, problems }
   } finally {
-    await rm(draft, { recursive: true, force: true, maxRetries: 5 })
+    await draft.tidy()
   }
+}
+
+/** A restored service beside the one that it comes from: each pays what the other has paid. */
+async function assertNoneRuns({ data_dir }: Config): Promise<void> {
+  if (!(await runningEmbedded(data_dir))) return
+  throw new Error(
+    `A service runs on ${data_dir}. What it goes on paying, a restored one does not know of: the same orders would be paid twice, also under the same idempotency keys. ` +
+      'Stop it first, and never start it again. To restore only to look, into a folder on which no service will ever be started: --yes',
+  )
 }
 
 /** More than a service writes between two backups. */

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import type { OnProgress } from '../core/progress.ts'
 import { startEmbedded } from '../db/embedded/start.ts'
 import { migrate } from '../db/migrate.ts'
-import { seatsOf } from '../db/open.ts'
-import { withOwner } from '../db/pool.ts'
+import { openSealer, seatsOf } from '../db/open.ts'
+import { type Client, withOwner } from '../db/pool.ts'
 import { auditDatabase, type DatabaseAudit } from '../node/audit-database.ts'
 import type { Config } from '../node/config.ts'
-import { keyCheckOf } from '../secrets/check.ts'
+import { checkSecretKey, findUnopened, reachedBy } from '../secrets/check.ts'
 import { COUNTED, countRows } from './create.ts'
-import { settingsWithKey } from './keys.ts'
+import type { WithKey } from './keys.ts'
 import { layOut } from './lay-out.ts'
 import { type Counts, type Manifest, readManifest } from './manifest.ts'
 
@@ -33,8 +33,7 @@ export async function verifyBackup(
   signal?: AbortSignal,
 ): Promise<Verified> {
   const backup = await realpath(dir)
-  const manifest = await readManifest(backup)
-  const settings = settingsWithKey(config, manifest)
+  const { manifest, settings } = await readManifest(backup, config)
   const folder = await mkdtemp(join(tmpdir(), 'trilho-verify-'))
   try {
     // PostgreSQL may run as another user, who must be able to go to its own folder in it.
@@ -55,7 +54,7 @@ export async function verifyBackup(
 
 async function tryOut(
   data_dir: string,
-  config: Config,
+  config: WithKey<Config>,
   manifest: Manifest,
   signal: AbortSignal | undefined,
 ): Promise<Tried> {
@@ -77,14 +76,28 @@ const told = (signal: AbortSignal) =>
 
 type Tried = Pick<Verified, 'problems' | 'audit'>
 
-async function examine(url: string, config: Config, { counts }: Manifest): Promise<Tried> {
+async function examine(url: string, config: WithKey<Config>, { counts }: Manifest): Promise<Tried> {
   const found = await withOwner(url, countRows)
-  await migrate(url, { seats: await seatsOf(url, config), check: await keyCheckOf(config) })
+  const sealed: string[] = []
+  const check = async (owner: Client) => void sealed.push(...(await cannotBeOpened(owner, config)))
+  await migrate(url, { seats: await seatsOf(url, config), check })
+  if (sealed.length > 0) return { problems: [...missing(counts, found), ...sealed], audit: [] }
   const audit = await auditDatabase(url, config)
   const failed = audit.flatMap(({ environment, findings }) =>
     findings.map(({ check, found }) => `${environment}: the check ${check} fails, ${found} times`),
   )
   return { problems: [...missing(counts, found), ...failed], audit }
+}
+
+/** Each is opened, whatever its row says of its key. */
+async function cannotBeOpened(owner: Client, config: WithKey<Config>): Promise<string[]> {
+  const sealer = openSealer(config, [config.secret_key])
+  const unopened = await findUnopened(reachedBy(owner), sealer)
+  if (unopened.length === 0) await checkSecretKey(reachedBy(owner), sealer)
+  return unopened.map(
+    ({ environment, object, count, ids }) =>
+      `${count} ${object}${count === 1 ? '' : 's'} in ${environment} cannot be opened with the key ${sealer.keyIds()[0]}: ${ids.join(', ')}${count > ids.length ? ', …' : ''}`,
+  )
 }
 
 function missing(counted: Counts, found: Counts): string[] {

@@ -31,7 +31,8 @@ export type NoteRotation = (tx: Db, named: { before: string; after: string }) =>
 
 const PASSES_MAX = 20
 
-const ROTATION_LOCK = 7_415_304
+/** Held by whoever rotates, and by whoever takes a backup: one that names a single key. */
+export const ROTATION_LOCK = 7_415_304
 /** Long enough for the connection of one that was killed to end. */
 const LEAVING_MS = 5000
 
@@ -44,7 +45,9 @@ export async function rotateAlone<T>(shared: Pool, work: () => Promise<T>): Prom
       const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS won', [ROTATION_LOCK])
       if (rows[0].won) return await work()
       if (performance.now() > until)
-        throw new Error('Another rotation of the secrets is under way. Wait for its end, then look again.')
+        throw new Error(
+          'Another rotation of the secrets, or a backup, is under way. Wait for its end, then look again.',
+        )
       await sleep(100)
     }
   } finally {

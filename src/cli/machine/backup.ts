@@ -47,7 +47,7 @@ export async function restore(input: Input): Promise<Output> {
   const dir = argument(input, 0, 'DIR')
   const to = requiredOption(input, 'to')
   const { manifest, data_dir, problems } = await watched(input.io, (onProgress) =>
-    restoreBackup(input.config, { dir, to }, onProgress),
+    restoreBackup(input.config, { dir, to, beside_running: input.options.yes === true }, onProgress),
   )
   const ok = problems.length === 0
   return {
@@ -65,10 +65,11 @@ const afterRestore = ({ until }: Manifest, data_dir: string) =>
 Payouts and transfers that were sent after that are not in it, while their money is gone. Whoever asks for them again, also
 under the same idempotency key, is paid twice. So before anybody is let in:
 
-  1. Prove it:   DATA_DIR=${data_dir} trilho audit
-  2. Compare what your rails have paid since ${until} with it, and debit what is missing:
+  1. Stop the service on the old folder, and never start it again: two services pay the same order twice.
+  2. Prove it:   DATA_DIR=${data_dir} trilho audit
+  3. Compare what your rails have paid since ${until} with it, and debit what is missing:
                  DATA_DIR=${data_dir} trilho customers debit …
-  3. Only then:  DATA_DIR=${data_dir} trilho serve
+  4. Only then:  DATA_DIR=${data_dir} trilho serve
 `
 
 /** Without the list of files. */

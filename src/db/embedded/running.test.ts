@@ -10,7 +10,7 @@ import { runningApi } from './running.ts'
 test('where the API listens is taken from a server of this user only, as keys go there', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'trilho-running-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  const { data_dir, lock } = await claimFolder(join(folder, 'data'))
+  const { data_dir, lock } = await claimFolder(join(folder, 'data'), () => {})
   onTestFinished(lock.release)
   const database = spawn('/bin/sh', ['-c', 'read _', 'sh', await clusterFolder(data_dir)])
   await once(database, 'spawn')

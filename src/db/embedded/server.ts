@@ -21,6 +21,8 @@ const SETTINGS = {
   wal_level: 'replica',
   max_wal_size: '2GB',
   min_wal_size: '256MB',
+  // A backup that hangs must not fill the disk: it loses its place in the log instead.
+  max_slot_wal_keep_size: '10GB',
   checkpoint_timeout: '15min',
   shared_buffers: '128MB',
   max_connections: '100',

@@ -26,6 +26,7 @@ export const backupCommands: CliCommand[] = [
     about: 'Make a data folder out of a backup',
     options: {
       to: { type: 'string', value: 'DATA_DIR', about: 'The new data folder', required: true },
+      yes: { type: 'boolean', about: 'Also while a service runs on DATA_DIR: to look at it only' },
     },
     examples: ['SECRET_KEY_FILE=/safe/secret.key trilho backup restore /backups/2026-11-16 --to ./restored'],
     who: 'machine',
