@@ -10,8 +10,13 @@ const alone = [
   'test/mixed-load.test.ts',
 ]
 
-/** What the walk over all pages and the journeys meet too, looked at closely: for `npm run prove`. */
-const provedOnly = ['gallery', 'overview', 'playground'].map((name) => `test/browser/${name}.test.ts`)
+/** For `npm run prove`: what the walk over the pages and the journeys meet too, looked at closely; and attacks on backups. */
+const provedOnly = process.env.PROVE
+  ? []
+  : [
+      ...['gallery', 'overview', 'playground'].map((name) => `test/browser/${name}.test.ts`),
+      'src/backup/guards.test.ts',
+    ]
 
 const common = { testTimeout: 60_000, hookTimeout: 60_000, pool: 'forks' } as const
 
@@ -34,7 +39,7 @@ export default defineConfig({
             'sdk/test/**/*.test.ts',
           ],
           globalSetup: ['test/support/docs-build.ts'],
-          exclude: [...alone, 'test/browser/**'],
+          exclude: [...alone, ...provedOnly, 'test/browser/**'],
           isolate: false,
         },
       },
@@ -51,7 +56,7 @@ export default defineConfig({
           ...common,
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
-          exclude: process.env.PROVE ? [] : provedOnly,
+          exclude: provedOnly,
           globalSetup: ['test/support/console-build.ts', 'test/support/docs-build.ts'],
           isolate: false,
         },

@@ -146,7 +146,7 @@ test('every setting that is named is in .env.example', () => {
     ...['OPERATOR_PASSWORD', 'TRILHO_KEY', 'TRILHO_URL', 'TRILHO_PROFILE', 'CRASH_AT', 'CUSTOMER', 'FIELD'],
     ...['OPERATOR_CODE', 'XDG_CONFIG_HOME', 'NO_COLOR'],
     ...['USDT', 'BTC'],
-    ...['PAYOUT', 'TRILHO_WEBHOOK_SECRET', 'SNIPPETS', 'ORDERS'],
+    ...['PAYOUT', 'TRILHO_WEBHOOK_SECRET', 'SNIPPETS', 'ORDERS', 'SHOP_NAME'],
     ...['BODY', 'FIRST', 'AGAIN', 'CURSOR'],
   ])
   const guides = documents.filter((document) => !nameOf(document).startsWith('test/'))

@@ -90,6 +90,20 @@ watched using it.`,
 after a backup was taken, no backup knows.`,
   },
   {
+    name: 'first-hour',
+    title: 'The first hour of a stranger',
+    suites: [
+      'test/quickstart.test.ts',
+      'test/docs',
+      'test/examples',
+      'test/browser/docs.test.ts',
+      'src/reference/docs.test.ts',
+      'sdk/test',
+    ],
+    not_shown: `Packages were on the machine already, and nobody who is new was watched. Languages that the machine lacks are named as
+skipped; Postman and the editors that read .http files were not run, only their files were sent in order.`,
+  },
+  {
     name: 'fail-over',
     title: 'Fail-over',
     suites: ['test/cluster'],

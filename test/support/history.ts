@@ -10,6 +10,7 @@ import { crowd, times } from './crowd.ts'
 import { createDatabase } from './database.ts'
 import { startNode } from './node.ts'
 import { openHands, someCpf } from './service.ts'
+import { eventually } from './wait.ts'
 
 /**
  * An honest history of every kind of cause, made by a real server over HTTP and by an operator's hands: deposits, credits,
@@ -171,11 +172,14 @@ function deskIn(world: World<'sandbox'>) {
       details: { partner_id, customer_id, asset: 'BRL', amount: '1234', reason: 'a "gift"', reference },
     })
 
+  /** There once the trades that brought them are folded, which takes half a second on a machine that is not busy. */
   const payFees = ({ partner_id }: Partner, customer_id: string | null, reference: string) =>
-    perform(world, {
-      name: 'pay_fees',
-      details: { partner_id, customer_id, asset: 'BRL', amount: '7', reason: 'October', reference },
-    })
+    eventually(() =>
+      perform(world, {
+        name: 'pay_fees',
+        details: { partner_id, customer_id, asset: 'BRL', amount: '7', reason: 'October', reference },
+      }),
+    )
 
   /** A debit, and the reversal of a credit. */
   async function correct(
