@@ -10,12 +10,21 @@ const alone = [
   'test/mixed-load.test.ts',
 ]
 
-/** For `npm run prove`: what the walk over the pages and the journeys meet too, looked at closely; and attacks on backups. */
+/** Left to `npm run prove`, for they take long and others meet the same at a smaller size: each belongs to a proof in tools/prove.ts. */
 const provedOnly = process.env.PROVE
   ? []
   : [
-      ...['gallery', 'overview', 'playground'].map((name) => `test/browser/${name}.test.ts`),
+      ...['gallery', 'overview', 'playground', 'pages', 'nothing-lost'].map(
+        (name) => `test/browser/${name}.test.ts`,
+      ),
       'src/backup/guards.test.ts',
+      'test/audit/corruptions.test.ts',
+      'test/cluster/lost-primary.test.ts',
+      'test/fairness.test.ts',
+      'test/http/fuzz.test.ts',
+      'test/mixed-load.test.ts',
+      'test/retention.test.ts',
+      'test/webhooks/addresses.test.ts',
     ]
 
 const common = { testTimeout: 60_000, hookTimeout: 60_000, pool: 'forks' } as const
@@ -48,6 +57,7 @@ export default defineConfig({
           ...common,
           name: 'alone',
           include: alone.map((place) => place.replace('**', '**/*.test.ts')),
+          exclude: provedOnly,
         },
       },
       {

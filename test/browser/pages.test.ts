@@ -85,10 +85,7 @@ const twins = [
   'payouts-empty',
   'quotes-empty',
 ]
-/** Every third otherwise: the journeys go over the others too. */
-const walked = everything
-  ? pages
-  : pages.filter(({ name }) => !twins.includes(name)).filter((_, i) => i % 3 === 0)
+const walked = everything ? pages : pages.filter(({ name }) => !twins.includes(name))
 const visits = walked.flatMap((each, i) =>
   (everything ? looks : [inTurn[i % 2]!]).map((look) => ({ ...each, ...look })),
 )
