@@ -1,4 +1,4 @@
-import { Outlet, useRouterState } from '@tanstack/react-router'
+import { Outlet } from '@tanstack/react-router'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { useText } from '../text/text.tsx'
 import { PhoneBar, Tabs } from './phone.tsx'
@@ -19,7 +19,6 @@ export function Shell() {
   const onClose = useCallback(() => setShown(undefined), [])
   useShortcuts({ onSearch, onHelp })
   const sheet = useNewPageFocus(frame.path)
-  const busy = useRouterState({ select: ({ isLoading }) => isLoading })
   return (
     <div className="app">
       <a className="skip" href="#page">
@@ -30,7 +29,7 @@ export function Shell() {
         {frame.within === 'sandbox' && <div className="sleepers" aria-hidden="true" />}
         <PhoneBar frame={frame} onSearch={onSearch} />
         <TopBar frame={frame} onSearch={onSearch} />
-        <main id="page" ref={sheet} className="sheet" tabIndex={-1} aria-busy={busy || undefined}>
+        <main id="page" ref={sheet} className="sheet" tabIndex={-1}>
           <Outlet />
         </main>
         <Zone />
