@@ -1,6 +1,6 @@
 import { realpath, writeFile } from 'node:fs/promises'
 import type { OnProgress } from '../core/progress.ts'
-import { runningEmbedded } from '../db/embedded/running.ts'
+import { folderHolder } from '../db/embedded/folder.ts'
 import { startEmbedded } from '../db/embedded/start.ts'
 import { migrate } from '../db/migrate.ts'
 import { seatsOf, secretKeyFile } from '../db/open.ts'
@@ -60,9 +60,9 @@ export async function restoreBackup(
   }
 }
 
-/** A restored service beside the one that it comes from: each pays what the other has paid. */
+/** A restored service beside the one that it comes from: each pays what the other has paid. Also one in another container. */
 async function assertNoneRuns({ data_dir }: Config): Promise<void> {
-  if (!(await runningEmbedded(data_dir))) return
+  if ((await folderHolder(data_dir)) === undefined) return
   throw new Error(
     `A service runs on ${data_dir}. What it goes on paying, a restored one does not know of: the same orders would be paid twice, also under the same idempotency keys. ` +
       'Stop it first, and never start it again. To restore only to look, into a folder on which no service will ever be started: --yes',

@@ -5,7 +5,7 @@ import type { Environment } from '../core/environment.ts'
 import { openSealer, seatsOf, secretKeysOf } from '../db/open.ts'
 import { openPool } from '../db/pool.ts'
 import type { AuditReport } from '../ledger/audit.ts'
-import { openOffice } from '../operator/office.ts'
+import { type Office, openOffice } from '../operator/office.ts'
 import { logChecks } from '../operator/verify.ts'
 import { openShared } from '../partners/partners.ts'
 import type { World } from '../world.ts'
@@ -22,20 +22,24 @@ export async function auditDatabase(url: string, config: Config): Promise<Databa
   try {
     const sealer = openSealer(config, await secretKeysOf(config))
     const office = openOffice({ shared: openShared(db), worlds: opened.worlds, sealer })
-    return await Promise.all(
-      Object.values<World<Environment>>(opened.worlds).map(async (world) => ({
-        environment: world.environment,
-        ...(await prove(world, {
-          checks: [...sliceChecks, ...logChecks(office, world.environment)],
-          by: 'shell',
-        })),
-      })),
-    )
+    return await auditWorlds(Object.values<World<Environment>>(opened.worlds), office)
   } finally {
     await opened.stop()
     await db.end()
   }
 }
+
+/** All checks there are, in each of these worlds. */
+export const auditWorlds = (worlds: readonly World[], office: Office): Promise<DatabaseAudit> =>
+  Promise.all(
+    worlds.map(async (world) => ({
+      environment: world.environment,
+      ...(await prove(world, {
+        checks: [...sliceChecks, ...logChecks(office, world.environment)],
+        by: 'shell',
+      })),
+    })),
+  )
 
 /** A line for each world, and one for each check that fails. */
 export function renderAudit(audit: DatabaseAudit): string {

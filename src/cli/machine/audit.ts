@@ -1,7 +1,5 @@
-import { prove } from '../../audit/proofs.ts'
 import { shownDatabase } from '../../db/open.ts'
-import { sliceChecks } from '../../node/worlds.ts'
-import { logChecks } from '../../operator/verify.ts'
+import { auditWorlds } from '../../node/audit-database.ts'
 import type { World } from '../../world.ts'
 import { environmentOption, type Input, type Output, type Reach, table } from '../command.ts'
 import { exit } from '../exit.ts'
@@ -13,15 +11,7 @@ export async function audit(input: Input, { office, worlds }: Reach): Promise<Ou
     (world) => only === undefined || world.environment === only,
   )
   input.io.progress('Proving the ledger from its entries …')
-  const reports = await Promise.all(
-    chosen.map(async (world) => ({
-      environment: world.environment,
-      ...(await prove(world, {
-        checks: [...sliceChecks, ...logChecks(office, world.environment)],
-        by: 'shell',
-      })),
-    })),
-  )
+  const reports = await auditWorlds(chosen, office)
   input.io.progress('')
   const database = shownDatabase(input.config)
   if (input.format === 'table') input.io.stderr.write(`database: ${database}\n`)
