@@ -14,7 +14,7 @@ import { size } from '../support/size.ts'
 import { until } from '../support/wait.ts'
 
 /** The version whose nodes must be able to work on while a newer one migrates the database under them. */
-const BEFORE = '765d53e'
+const BEFORE = 'be694bb'
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
 async function checkOut(): Promise<string> {
