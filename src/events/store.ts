@@ -6,15 +6,19 @@ import type { Db } from '../db/pool.ts'
 import { type Check, IN_PRODUCTION, ofKind, type RangeCheck, type Within } from '../ledger/audit.ts'
 import { insertInto } from '../ledger/command.ts'
 
-export const insertEvents = insertInto('events', {
-  id: 'text',
-  partner_id: 'text',
-  type: 'text',
-  object_id: 'text',
-  sequence: 'integer',
-  data: 'json',
-  created_at: 'timestamptz',
-})
+export const insertEvents = insertInto(
+  'events',
+  {
+    id: 'text',
+    partner_id: 'text',
+    type: 'text',
+    object_id: 'text',
+    sequence: 'integer',
+    data: 'json',
+    created_at: 'timestamptz',
+  },
+  { last: true },
+)
 
 /** An event as it is stored. `data` is the text that was written, so that what is sent never differs from it. */
 export type StoredEvent = {
