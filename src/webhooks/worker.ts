@@ -5,10 +5,9 @@ import { type AttemptEnded, openAttempts } from './attempts.ts'
 import { openCanceling } from './canceling.ts'
 import type { DeliveryOptions } from './delivery.ts'
 import { tellDisabled } from './disabled.ts'
-import { openOwners } from './owners.ts'
 import { openPace } from './pace.ts'
 import { type Owned, openPosts } from './posts.ts'
-import { dispatchFresh, endpointsWithPending, releaseTaken, takeDeliveries } from './queue.ts'
+import { endpointsWithPending, releaseTaken, takeDeliveries } from './queue.ts'
 import { openRecorder } from './recorder.ts'
 
 /**
@@ -20,7 +19,7 @@ import { openRecorder } from './recorder.ts'
  * way is in lanes.ts, who gets room on this node in rooms.ts and pace.ts, what is taken and under way in post.ts.
  */
 export type WebhookWorker = {
-  /** There is something new: fresh events, or deliveries of these endpoints of a partner. */
+  /** There is something new: of whomever, or deliveries of these endpoints of a partner. */
   wake(fed?: { readonly partner_id: string; readonly endpoints: readonly string[] }): void
   /** Nothing goes to this endpoint any more: it was disabled or deleted. */
   abandon(endpoint_id: string): void
@@ -32,18 +31,14 @@ export type WebhookWorkerOptions = DeliveryOptions & {
   readonly per_second: number
   readonly log: Logger
   readonly onAttempt?: (attempt: AttemptEnded) => void
-  /** Told when events have got their places in the log. */
-  readonly onPlaced?: () => void
   /** Told when what came of an attempt could not be written down; `kept`: that it was made is known all the same. */
   readonly onLost?: (loss: { kept: boolean }) => void
 }
 
-const DISPATCH_BATCH = 500
 /** How often to look without being told. */
 const POLL_MS = 250
-/** Between two looks while events pour in, so that they are placed together; and while deliveries do. */
-const GATHER_EVENTS_MS = 20
-const GATHER_DELIVERIES_MS = 5
+/** Between two looks while deliveries pour in, so that they are taken together. */
+const GATHER_MS = 5
 /** What is under way at a stop may take this long to end by itself. */
 const STOP_MS = 1500
 
@@ -51,7 +46,7 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
   const { log, onLost, timeout_ms } = options
   const { db, lease_ms } = world
   const warn = (error: unknown) => log.warn({ err: error }, 'webhooks')
-  const timing = { poll_ms: POLL_MS, gather_ms: GATHER_DELIVERIES_MS, onError: warn }
+  const timing = { poll_ms: POLL_MS, gather_ms: GATHER_MS, onError: warn }
   let stopped = false
   /** When endpoints with something pending were last looked for. */
   let looked_at = Number.NEGATIVE_INFINITY
@@ -72,19 +67,8 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
     release: (taken) => void releaseTaken(db, taken).catch(warn),
     onRoom: () => taking.wake(),
   })
-  const withOwners = openOwners(db)
   const canceling = openCanceling(db, timing)
   const taking = openLoop(take, timing)
-  const dispatching = openLoop(dispatch, { ...timing, gather_ms: GATHER_EVENTS_MS })
-
-  async function dispatch(): Promise<void> {
-    for (let placed = DISPATCH_BATCH; placed === DISPATCH_BATCH && !stopped; ) {
-      const done = await dispatchFresh(db, DISPATCH_BATCH)
-      placed = done.placed
-      if (placed > 0) options.onPlaced?.()
-      if (done.endpoints.length > 0) feed(await withOwners(done.endpoints))
-    }
-  }
 
   function feed(endpoints: readonly Owned[]): void {
     posts.expect(endpoints)
@@ -113,14 +97,17 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
 
   return {
     wake(fed) {
-      if (!fed) return dispatching.wake()
+      if (!fed) {
+        looked_at = Number.NEGATIVE_INFINITY
+        return taking.wake()
+      }
       const { partner_id, endpoints } = fed
       feed(endpoints.map((endpoint_id) => ({ endpoint_id, partner_id })))
     },
     abandon,
     async stop() {
       stopped = true
-      await Promise.all([dispatching, taking, canceling].map((part) => part.stop()))
+      await Promise.all([taking, canceling].map((part) => part.stop()))
       const timer = setTimeout(attempts.cut, STOP_MS)
       const untried = await posts.stop()
       clearTimeout(timer)
