@@ -20,22 +20,27 @@ const ROUND: readonly Kind[] = [
 const HOURS = 22
 const AT_ONCE = 40_000
 
-/** Makes so many entries, or a few more: whole rounds. Balances must be untouched. */
-export async function makeHistory(stage: Stage, entries: number): Promise<void> {
+/** Makes so many entries of these customers, or a few more: whole rounds. Their balances must be untouched. */
+export async function makeHistory(
+  stage: Stage,
+  entries: number,
+  customers: readonly string[],
+): Promise<void> {
   const models = await makeModels(stage)
   const of = (kind: Kind) => models.find((model) => model.kind === kind)!
   const booked = await stage.sql('SELECT cause_id, count(*)::int AS count FROM entries GROUP BY 1')
   const entriesOf = new Map(booked.map(({ cause_id, count }) => [cause_id, count]))
   const per_round = ROUND.reduce((sum, kind) => sum + entriesOf.get(of(kind).id)!, 0)
-  const rounds = Math.ceil(entries / per_round / stage.customers.length)
+  const rounds = Math.ceil(entries / per_round / customers.length)
   const steps = rounds * ROUND.length
   await stage.sql(`SET synchronous_commit = off; SET work_mem = '256MB'`)
-  await noteModels(stage, models)
+  await noteModels(stage, models, customers)
   await noteLines(stage, ROUND.map(of))
-  const at_once = Math.max(1, Math.floor(AT_ONCE / stage.customers.length))
+  const at_once = Math.max(1, Math.floor(AT_ONCE / customers.length))
   for (let from = 0; from < steps; from += at_once) {
-    await plan(stage, { from, to: Math.min(steps, from + at_once), steps })
+    await plan(stage, { from, to: Math.min(steps, from + at_once), steps, payers: customers.length })
     for (const model of models) await copy(stage, model)
+    await tell(stage)
   }
   await creditBalances(stage, rounds)
   await stage.sql('RESET synchronous_commit; RESET work_mem')
@@ -44,7 +49,11 @@ export async function makeHistory(stage: Stage, entries: number): Promise<void> 
   await quietness(stage)
 }
 
-async function noteModels(stage: Stage, models: readonly Model[]): Promise<void> {
+async function noteModels(
+  stage: Stage,
+  models: readonly Model[],
+  customers: readonly string[],
+): Promise<void> {
   await stage.sql(
     `
     CREATE TEMP TABLE slots AS SELECT slot::int - 1 AS slot, kind FROM unnest($1::text[]) WITH ORDINALITY AS round (kind, slot)`,
@@ -61,7 +70,7 @@ async function noteModels(stage: Stage, models: readonly Model[]): Promise<void>
   )
   await stage.sql(
     'CREATE TEMP TABLE payers AS SELECT id, n::int - 1 AS n FROM unnest($1::text[]) WITH ORDINALITY AS customer (id, n)',
-    [stage.customers],
+    [customers],
   )
   // As newId makes them: 48 bits of time in base 32, then chance.
   await stage.sql(`
@@ -70,6 +79,7 @@ async function noteModels(stage: Stage, models: readonly Model[]): Promise<void>
         || right(translate(gen_random_uuid()::text, '-', ''), 16)
       FROM (SELECT floor(extract(epoch FROM at) * 1000)::bigint AS ms) AS time
     $$`)
+  await stage.sql('CREATE TEMP TABLE told (LIKE events)')
   await stage.sql(`
     CREATE TEMP TABLE made (g bigint, kind text, slot int, round int, id text, customer_id text, quote_id text, key text, outside text,
       shift interval)`)
@@ -102,7 +112,7 @@ async function noteLines(stage: Stage, round: readonly Model[]): Promise<void> {
 /** Names what the next steps of all customers make. */
 async function plan(
   stage: Stage,
-  { from, to, steps }: { from: number; to: number; steps: number },
+  { from, to, steps, payers }: { from: number; to: number; steps: number; payers: number },
 ): Promise<void> {
   await stage.sql('TRUNCATE made')
   await stage.sql(
@@ -113,7 +123,7 @@ async function plan(
      JOIN slots ON slot = step % $5 JOIN models USING (kind) CROSS JOIN payers p
      CROSS JOIN LATERAL (SELECT date_trunc('milliseconds', now() - interval '5 minutes'
        - interval '1 hour' * ${HOURS} * (1 - (step * $4::int + p.n)::float8 / ($3::float8 * $4))) AS at, translate(gen_random_uuid()::text, '-', '') AS hash) AS time`,
-    [from, to, steps, stage.customers.length, ROUND.length],
+    [from, to, steps, payers, ROUND.length],
   )
   await stage.sql('ANALYZE made')
 }
@@ -142,18 +152,27 @@ async function copy(stage: Stage, model: Model): Promise<void> {
   })
   const told = replaced(model)
   await insert(stage, 'events', {
+    into: 'told',
     from: `t.object_id = '${id}' AND ${where}`,
     columns: {
       id: `pg_temp.new_id('evt', t.created_at + m.shift)`,
       object_id: 'm.id',
       data: `(${told('t.data::text')})::json`,
+      // The time, and what keeps those of one millisecond apart.
+      position:
+        '(extract(epoch FROM t.created_at + m.shift) * 1000000)::bigint + m.g % 300 * 3 + t.sequence % 3',
     },
-    order: 'm.g, t.sequence',
   })
   await insert(stage, 'claims', {
     from: `t.resource_id = '${id}' AND ${where}`,
     columns: { key: 'm.key', resource_id: 'm.id', answer_body: told('t.answer_body') },
   })
+}
+
+/** Events of all kinds lie in the table as they do in the log. */
+async function tell(stage: Stage): Promise<void> {
+  await stage.sql('INSERT INTO events SELECT * FROM told ORDER BY position')
+  await stage.sql('TRUNCATE told')
 }
 
 const NAMED: Readonly<Record<string, string>> = {
@@ -165,24 +184,24 @@ const NAMED: Readonly<Record<string, string>> = {
   tx_hash: 'CASE WHEN t.tx_hash IS NOT NULL THEN m.outside END',
 }
 
-type Copying = { from: string; joins?: string; columns: Record<string, string>; order?: string }
+type Copying = { from: string; joins?: string; columns: Record<string, string>; into?: string }
 
 /** Columns that are neither names nor times stay as they are; what the database itself gives is left to it. */
 async function insert(
   stage: Stage,
   table: string,
-  { from, joins = '', columns, order = 'm.g' }: Copying,
+  { from, joins = '', columns, into = table }: Copying,
 ): Promise<void> {
   const all = await stage.sql(
     `SELECT attname AS name, atttypid = 'timestamptz'::regtype AS is_time FROM pg_attribute
-     WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attidentity = '' AND attgenerated = '' AND attname <> 'position'`,
+     WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attidentity = '' AND attgenerated = ''`,
     [`sandbox.${table}`],
   )
   const copyOf = ({ name, is_time }: { name: string; is_time: boolean }) =>
     columns[name] ?? NAMED[name] ?? (is_time ? `t.${name} + m.shift` : `t.${name}`)
   await stage.sql(
-    `INSERT INTO ${table} (${all.map(({ name }) => name).join(', ')})
-     SELECT ${all.map((column) => copyOf(column as never)).join(', ')} FROM made m CROSS JOIN ${table} t ${joins} WHERE ${from} ORDER BY ${order}`,
+    `INSERT INTO ${into} (${all.map(({ name }) => name).join(', ')})
+     SELECT ${all.map((column) => copyOf(column as never)).join(', ')} FROM made m CROSS JOIN ${table} t ${joins} WHERE ${from} ORDER BY m.g`,
   )
 }
 

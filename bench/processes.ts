@@ -13,8 +13,11 @@ export function machineCpu(): number {
   return (user + nice + system + irq + soft + stolen) / TICKS_PER_SECOND
 }
 
-/** Of this process, and of those that it started and that have ended: the loads. */
-export const ownCpu = (): number => cpuOf('self', true)
+/** What this process started and still runs, beside the servers. */
+export const helpers = new Set<number>()
+
+/** Of this process, of what helps it, and of those that it started and that have ended: the loads. */
+export const ownCpu = (): number => [...helpers].reduce((sum, pid) => sum + cpuOf(pid), cpuOf('self', true))
 
 export function cpuOf(pid: number | 'self', with_ended_children = false): number {
   const ticks = statOf(pid).slice(11, with_ended_children ? 15 : 13)

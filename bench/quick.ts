@@ -1,5 +1,6 @@
 import { payouts, settle } from './payouts.ts'
 import { openRows } from './rows.ts'
+import { grownPerPayout, tableSizes } from './sizes.ts'
 import { openSlices, rounded } from './slices.ts'
 import { openStage } from './stage.ts'
 import { countWritten } from './written.ts'
@@ -14,9 +15,12 @@ export async function quick(): Promise<void> {
   try {
     const yardstick = await openRows(stage, 'yardstick', customers)
     const rows = await openRows(stage, 'rows', customers).catch(missing)
-    const slices = openSlices(stage, 2)
+    const sizes_before = await tableSizes(stage)
+    const slices = openSlices(stage, { tries: 2 })
     const measure = slices.measure
     await payouts(stage, { connections: 64, seconds: 3 })
+    for (const kind of [yardstick, rows])
+      await kind?.run('payout', { clients: 16, seconds: 2 }).catch(missing)
     for (let round = 0; round < 2; round++) {
       await measure('yardstick, 16 clients', () => yardstick.run('payout', { clients: 16, seconds: 4 }))
       await measure('payouts, 64 connections', () => payouts(stage, { connections: 64, seconds: 4 }))
@@ -32,6 +36,8 @@ export async function quick(): Promise<void> {
     const { count } = await payouts(stage, { connections: 64, seconds: 4 })
     await settle()
     const written = await counting.end(count)
+    const [{ total }] = await stage.sql('SELECT count(*)::int AS total FROM payouts')
+    const disk = grownPerPayout(sizes_before, await tableSizes(stage), total)
     console.log(`\nrows by ${yardstick.driver}`)
     console.table({
       'payouts 64 ÷ yardstick 16 (≥ 2.2)': slices.ratio(
@@ -54,7 +60,7 @@ export async function quick(): Promise<void> {
       'index entries of a payout (≤ 24)': written.payout.index_entries,
       'payouts HOT (≥ 0.95)': written.hot.payouts,
       'claims HOT (≥ 0.95)': written.hot.claims ?? 'no updates',
-      'disk of a payout, bytes (≤ 4500)': written.disk_bytes,
+      'disk of a payout, bytes (≤ 4500)': disk.payout,
       'audit holds': stage.trilho('audit', '--environment', 'sandbox').ok,
     })
     console.log('per payout, by who wrote it')
@@ -65,10 +71,7 @@ export async function quick(): Promise<void> {
         Object.entries(written.by_table)
           .filter(([, { records }]) => records > 0.01)
           .sort(([, a], [, b]) => b.bytes - a.bytes)
-          .map(([table, amounts]) => [
-            table,
-            { ...amounts, disk: rounded(written.disk_by_table[table] ?? 0, 0) },
-          ]),
+          .map(([table, amounts]) => [table, { ...amounts, disk: rounded(disk.by_table[table] ?? 0, 0) }]),
       ),
     )
     await yardstick.close()

@@ -21,6 +21,8 @@ export type Stage = {
   trilho(...args: string[]): Record<string, any>
   /** Asks the server as the partner does. */
   call(method: string, path: string, body?: unknown, key?: string): Promise<any>
+  /** Deposits for every customer, by the service. */
+  credit(amount: string): Promise<void>
   usage(): Usage
   stop(): Promise<void>
 }
@@ -67,13 +69,21 @@ export async function openStage(options: {
   const { url: database_url, pid } = JSON.parse(readFileSync(join(data_dir, 'connection.json'), 'utf8'))
   const db = new pg.Client({ connectionString: database_url, options: '-c search_path=sandbox' })
   await db.connect()
+  const customers = await createCustomers(call, options.customers)
+  const credit = async (amount: string) => {
+    await someAtOnce(customers, (customer_id) =>
+      call('POST', '/v1/sandbox/deposits', { customer_id, asset: 'BRL', amount }),
+    )
+  }
+  if (options.balance !== '0') await credit(options.balance)
   return {
     url,
     database_url,
     key: made.key,
     partner_id: made.partner_id,
     api_key_id: made.id,
-    customers: await createCustomers(call, options),
+    customers,
+    credit,
     trilho,
     call,
     sql: async (text, values) => (await db.query(text, values)).rows,
@@ -111,22 +121,23 @@ function readyUrl(server: ChildProcess): Promise<string> {
   })
 }
 
+async function createCustomers(call: Stage['call'], count: number): Promise<string[]> {
+  const base = randomInt(100_000_000, 900_000_000)
+  const create = async (i: number): Promise<string> => {
+    const body = { name: `Customer ${i}`, document: makeCpf(String(base + i)) }
+    return (await call('POST', '/v1/customers', body)).id
+  }
+  return someAtOnce(
+    Array.from({ length: count }, (_, i) => i),
+    create,
+  )
+}
+
 const AT_ONCE = 16
 
-async function createCustomers(
-  call: Stage['call'],
-  { customers, balance }: { customers: number; balance: string },
-): Promise<string[]> {
-  const base = randomInt(100_000_000, 900_000_000)
-  const ids: string[] = []
-  const create = async (i: number) => {
-    const body = { name: `Customer ${i}`, document: makeCpf(String(base + i)) }
-    const { id } = await call('POST', '/v1/customers', body)
-    if (balance !== '0')
-      await call('POST', '/v1/sandbox/deposits', { customer_id: id, asset: 'BRL', amount: balance })
-    ids[i] = id
-  }
-  for (let from = 0; from < customers; from += AT_ONCE)
-    await Promise.all(Array.from({ length: Math.min(AT_ONCE, customers - from) }, (_, i) => create(from + i)))
-  return ids
+async function someAtOnce<In, Out>(items: readonly In[], work: (item: In) => Promise<Out>): Promise<Out[]> {
+  const done: Out[] = []
+  for (let from = 0; from < items.length; from += AT_ONCE)
+    done.push(...(await Promise.all(items.slice(from, from + AT_ONCE).map(work))))
+  return done
 }

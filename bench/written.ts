@@ -3,7 +3,7 @@ import { rounded } from './slices.ts'
 import type { Stage } from './stage.ts'
 
 /**
- * What a payout writes, counted in the write-ahead log itself, record by record (pg_walinspect), and in the size of the tables.
+ * What a payout writes, counted in the write-ahead log itself, record by record (pg_walinspect).
  *
  * An index entry is a B-tree record that adds a tuple to a leaf: an insert, or a split that an insert caused. An update is HOT
  * when the log says so. A record belongs to the transaction that wrote it, and a transaction to whoever writes such tables.
@@ -16,8 +16,6 @@ export type Written = {
   readonly by_table: Readonly<Record<string, TableAmounts>>
   /** Shares of updates that touched no index. */
   readonly hot: Readonly<Record<string, number>>
-  readonly disk_bytes: number
-  readonly disk_by_table: Readonly<Record<string, number>>
 }
 
 /** Per payout. Full pages are those that the first change after a checkpoint copies into the log. */
@@ -38,9 +36,6 @@ const WRITERS: readonly (readonly [name: string, tables: RegExp])[] = [
   ['sums', /^(daily|hourly|daily_\w+)$/],
 ]
 const OWN = ['payout', 'placing of events', 'webhooks']
-/** Tables that grow with something else than payouts. */
-const LOGS = /^(requests|api_key_uses|daily|hourly|steps)/
-
 type Group = {
   xid: string
   file: string | null
@@ -69,31 +64,17 @@ export async function countWritten(
 ): Promise<{ end(count: number): Promise<Written> }> {
   await counter.query('CREATE EXTENSION IF NOT EXISTS pg_walinspect')
   const place = async () => (await stage.sql('SELECT pg_current_wal_insert_lsn() AS at'))[0].at as string
-  const disk_before = await tableSizes(stage)
   const from = await place()
   return {
     async end(count) {
       const to = await place()
       await stage.sql('SELECT pg_switch_wal()')
-      const disk_after = await tableSizes(stage)
       const [{ oid }] = await stage.sql('SELECT oid FROM pg_database WHERE datname = current_database()')
       const groups: Group[] = await counter.query(COUNT, [from, to, oid])
       const files = await tablesByFile(stage)
-      const grown = Object.fromEntries(
-        [...disk_after]
-          .map(
-            ([table, size]) => [table, rounded((size - (disk_before.get(table) ?? 0)) / count, 1)] as const,
-          )
-          .filter(([, size]) => size !== 0),
-      )
-      return { count, ...amountsOf(groups, files, count), ...diskOf(grown) }
+      return { count, ...amountsOf(groups, files, count) }
     },
   }
-}
-
-function diskOf(disk_by_table: Record<string, number>) {
-  const own = Object.entries(disk_by_table).filter(([table]) => !LOGS.test(table))
-  return { disk_by_table, disk_bytes: Math.round(own.reduce((sum, [, size]) => sum + size, 0)) }
 }
 
 function amountsOf(groups: readonly Group[], files: ReadonlyMap<string, string>, count: number) {
@@ -170,11 +151,4 @@ async function tablesByFile(stage: Stage): Promise<Map<string, string>> {
     LEFT JOIN pg_class o ON o.reltoastrelid = c.oid LEFT JOIN pg_class t ON t.reltoastrelid = i.oid
     WHERE pg_relation_filenode(c.oid) IS NOT NULL`)
   return new Map(rows.map(({ file, table }) => [file, table]))
-}
-
-async function tableSizes(stage: Stage): Promise<Map<string, number>> {
-  const rows = await stage.sql(
-    `SELECT relname AS table, pg_total_relation_size(oid)::float AS size FROM pg_class WHERE relkind = 'r' AND relnamespace = 'sandbox'::regnamespace`,
-  )
-  return new Map(rows.map(({ table, size }) => [table, size]))
 }

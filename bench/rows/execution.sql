@@ -1,4 +1,4 @@
--- a quote executed, in one transaction, statement by statement.
+-- A quote executed, in one transaction, statement by statement.
 BEGIN;
 SELECT id AS api_key, partner_id AS partner, new_id('td') AS id, 'qt_' || lpad(nextval('next_quote')::text, 26, '0') AS quote FROM api_keys WHERE partner_id = 'ptn_yardstick' LIMIT 1 \gset
 SELECT *, customer_id AS customer FROM quotes WHERE id = (:quote)::text FOR NO KEY UPDATE \gset q_
@@ -11,5 +11,5 @@ INSERT INTO entries (cause_id, movement, line, partner_id, account, owner, asset
 UPDATE balances SET balance = balance - 1000, seq = seq + 1 WHERE customer_id = (:q_customer)::text AND asset = 'BRL';
 UPDATE balances SET balance = balance + 1824074, seq = seq + 1 WHERE customer_id = (:q_customer)::text AND asset = 'USDT';
 INSERT INTO unfolded (trade_id) VALUES ((:id)::text);
-INSERT INTO events (id, partner_id, type, object_id, sequence, data, created_at) VALUES (new_id('evt'), (:partner)::text, 'trade.completed', (:id)::text, 1, ('{"id":"' || (:id)::text || '","quote_id":"' || (:quote)::text || '","customer_id":"' || (:q_customer)::text || '","status":"completed","from_asset":"BRL","to_asset":"USDT","from_amount":"1000","to_amount":"1824074","from_decimals": 2,"to_decimals": 6,"executed_price":"540","fees":{"total":"15","total_bps": 150,"partner":"10","partner_bps": 100,"service":"5","service_bps": 50},"failure": null,"created_at":"' || (:at)::text || '","completed_at":"' || (:at)::text || '"}')::json, (:at)::timestamptz);
+INSERT INTO events (id, partner_id, type, object_id, sequence, data, created_at, position) VALUES (new_id('evt'), (:partner)::text, 'trade.completed', (:id)::text, 1, ('{"id":"' || (:id)::text || '","quote_id":"' || (:quote)::text || '","customer_id":"' || (:q_customer)::text || '","status":"completed","from_asset":"BRL","to_asset":"USDT","from_amount":"1000","to_amount":"1824074","from_decimals": 2,"to_decimals": 6,"executed_price":"540","fees":{"total":"15","total_bps": 150,"partner":"10","partner_bps": 100,"service":"5","service_bps": 50},"failure": null,"created_at":"' || (:at)::text || '","completed_at":"' || (:at)::text || '"}')::json, (:at)::timestamptz, nextval('event_log'));
 COMMIT;

@@ -1,4 +1,4 @@
--- whom the scripts pay for: one partner with one key, and customers who can pay for ever.
+-- Whom the scripts pay for: one partner with one key, and customers who can pay for ever.
 INSERT INTO api_keys (id, partner_id, name, scopes) VALUES ('key_yardstick', 'ptn_yardstick', 'yardstick', '{}');
 INSERT INTO customers (id, partner_id, name, document, document_type, created_at)
 SELECT 'cus_' || lpad(n::text, 26, '0'), 'ptn_yardstick', 'Customer ' || n, lpad(n::text, 11, '0'), 'cpf', now()
