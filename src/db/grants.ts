@@ -40,6 +40,9 @@ export const worldGrants: Record<string, string> = {
   forgotten: 'SELECT',
   audit_progress: 'SELECT, UPDATE',
   events: 'SELECT, INSERT',
+  open_payouts: 'SELECT',
+  open_transfers: 'SELECT',
+  end_to_end_ids: 'SELECT',
   event_log: 'SELECT, UPDATE',
   log_times: 'SELECT',
   // Views, for nodes of the version before.
