@@ -30,32 +30,8 @@ const TRADED = 10_000n
 const DEPOSIT = 16n * PAYOUT + TRADED
 
 export async function makeModels(stage: Stage): Promise<Model[]> {
-  const document = makeCpf('123456780')
-  const { id: customer_id } = await stage.call('POST', '/v1/customers', { name: 'Model', document })
-  const payout = (pix_key: string) =>
-    stage.call('POST', '/v1/pix/payouts', {
-      customer_id,
-      amount: String(PAYOUT),
-      counterparty: { type: 'pix_key', pix_key },
-      idempotency_key: randomUUID(),
-    })
-  const credit = { customer_id, asset: 'BRL', amount: String(DEPOSIT) }
-  const deposit = await stage.call('POST', '/v1/sandbox/deposits', credit)
-  const paid = await payout('ana@example.com')
-  const failed = await payout('ac03@sandbox.test')
-  const terms = { from_asset: 'BRL', to_asset: 'USDT', amount: String(TRADED), partner_fee_bps: 100 }
-  const quote = await stage.call('POST', '/v1/quotes', { customer_id, ...terms })
-  const trade = await stage.call('POST', `/v1/quotes/${quote.id}/execute`, {})
-  const transfer = await stage.call('POST', '/v1/onchain/transfers', {
-    customer_id,
-    asset: 'USDT',
-    network: 'polygon',
-    amount: '5000000',
-    destination_address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
-    idempotency_key: randomUUID(),
-  })
-  while ((await stage.call('GET', `/v1/onchain/transfers/${transfer.id}`)).status !== 'confirmed')
-    await sleep(250)
+  const customer_id = await makeCustomer(stage.call)
+  const { deposit, paid, failed, quote, trade, transfer } = await makeOneOfEach(stage.call, customer_id)
   const model = async (
     kind: Kind,
     table: string,
@@ -77,4 +53,39 @@ export async function makeModels(stage: Stage): Promise<Model[]> {
     await model('trade', 'trades', trade.id, quote.id),
     await model('transfer', 'transfers', transfer.id),
   ]
+}
+
+type Call = Stage['call']
+
+export async function makeCustomer(call: Call): Promise<string> {
+  return (await call('POST', '/v1/customers', { name: 'Model', document: makeCpf('123456780') })).id
+}
+
+/** A deposit and what it pays for, each at its end. */
+export async function makeOneOfEach(call: Call, customer_id: string) {
+  const payout = (pix_key: string) =>
+    call('POST', '/v1/pix/payouts', {
+      customer_id,
+      amount: String(PAYOUT),
+      counterparty: { type: 'pix_key', pix_key },
+      idempotency_key: randomUUID(),
+    })
+  const credit = { customer_id, asset: 'BRL', amount: String(DEPOSIT) }
+  const deposit = await call('POST', '/v1/sandbox/deposits', credit)
+  const paid = await payout('ana@example.com')
+  const failed = await payout('ac03@sandbox.test')
+  const terms = { from_asset: 'BRL', to_asset: 'USDT', amount: String(TRADED), partner_fee_bps: 100 }
+  const quote = await call('POST', '/v1/quotes', { customer_id, ...terms })
+  const trade = await call('POST', `/v1/quotes/${quote.id}/execute`, {})
+  const transfer = await call('POST', '/v1/onchain/transfers', {
+    customer_id,
+    asset: 'USDT',
+    network: 'polygon',
+    amount: '5000000',
+    destination_address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+    idempotency_key: randomUUID(),
+  })
+  const ended = async () => (await call('GET', `/v1/onchain/transfers/${transfer.id}`)).status === 'confirmed'
+  while (!(await ended())) await sleep(250)
+  return { deposit, paid, failed, quote, trade, transfer }
 }

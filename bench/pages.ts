@@ -57,28 +57,28 @@ function pageOf(list: string, given: readonly (readonly [name: string, value: st
   }
 }
 
-/** From the middle of the history. */
-export async function samplesOf(stage: Stage): Promise<Samples> {
-  const customer_id = stage.customers[7]!
-  const middle = new Date(Date.now() - 11 * 3_600_000).toISOString()
-  const one = async (path: string) =>
-    (await stage.call('GET', `${path}?limit=1&created_before=${middle}`)).data[0]
-  const [payout, transfer, trade] = [
-    await one('/v1/pix/payouts'),
+/** Who reads, and a moment in the middle of its history. */
+export type ReaderOf = { readonly call: Stage['call']; readonly customer_id: string; readonly middle: Date }
+
+export async function samplesOf({ call, customer_id, middle }: ReaderOf): Promise<Samples> {
+  const time = middle.toISOString()
+  const one = async (path: string) => (await call('GET', `${path}?limit=1&created_before=${time}`)).data[0]
+  const payout = await one('/v1/pix/payouts')
+  const [transfer, trade, event] = [
     await one('/v1/onchain/transfers'),
     await one('/v1/trades'),
+    await one('/v1/events'),
   ]
-  const log = await stage.call('GET', `/v1/events?limit=1&created_before=${middle}`)
   return {
     customer_id,
-    created_after: middle,
-    created_before: middle,
+    created_after: time,
+    created_before: time,
     idempotency_key: payout.idempotency_key,
     '/v1/onchain/transfers idempotency_key': transfer.idempotency_key,
-    end_to_end_id: payout.end_to_end_id,
+    end_to_end_id: payout.end_to_end_id ?? 'E0',
     tx_hash: transfer.tx_hash,
     quote_id: trade.quote_id,
     object_id: payout.id,
-    after: log.data[0].id,
+    after: event.id,
   }
 }

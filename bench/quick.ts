@@ -32,7 +32,7 @@ export async function quick(): Promise<void> {
     await measure('yardstick, 1 client', () => yardstick.run('payout', { clients: 1, seconds: 3 }))
     await measure('payouts, 1 connection', () => payouts(stage, { connections: 1, seconds: 3 }))
     await settle()
-    const counting = await countWritten(stage, yardstick)
+    const counting = await countWritten(stage)
     const { count } = await payouts(stage, { connections: 64, seconds: 4 })
     await settle()
     const written = await counting.end(count)

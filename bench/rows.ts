@@ -20,7 +20,6 @@ export type Script = 'payout' | 'deposit' | 'execution'
 export type Rows = {
   readonly driver: 'pgbench' | 'node'
   run(script: Script, options: { clients: number; seconds: number; customers?: number }): Promise<Measure>
-  query(text: string, values?: unknown[]): Promise<any[]>
   close(): Promise<void>
 }
 
@@ -53,7 +52,6 @@ export async function openRows(stage: Stage, kind: RowsKind, customers: number):
           if (statement.trim() !== '') await db.query(statement)
       return run({ database_url, schema, file: fileOf(script), customers: among, clients, seconds })
     },
-    query: async (text, values) => (await db.query(text, values)).rows,
     close: () => db.end(),
   }
 }

@@ -10,15 +10,14 @@ const TELLING_MS = 12_000
 /** What a node that nobody calls asks of its database, and whether any of it writes. */
 export async function measureIdle(bench: Bench) {
   const stage = await bench.small()
-  const counter = await bench.yardstick()
   const transactions = async (): Promise<number> => {
-    const [{ count }] = await counter.query(
-      `SELECT (xact_commit + xact_rollback)::int AS count FROM pg_stat_database WHERE datname = 'trilho'`,
+    const [{ count }] = await stage.sql(
+      `SELECT (xact_commit + xact_rollback)::int AS count FROM pg_stat_database WHERE datname = current_database()`,
     )
     return count
   }
   await sleep(TELLING_MS)
-  const counting = await countWritten(stage, counter)
+  const counting = await countWritten(stage)
   const [before, cpu, started] = [await transactions(), stage.usage(), performance.now()]
   await sleep(SECONDS * 1000)
   const seconds = (performance.now() - started) / 1000

@@ -70,7 +70,7 @@ const made = async (stage: Stage): Promise<number> =>
 
 async function count(bench: Bench, stage: Stage) {
   await settle()
-  const counting = await countWritten(stage, await bench.yardstick())
+  const counting = await countWritten(stage)
   const { count } = await payouts(stage, { connections: 64, seconds: bench.settings.seconds })
   await settle()
   return counting.end(count)
