@@ -27,9 +27,11 @@ export const CUSTOMERS = 200
 /** Who have a history: few, so that each has more than a page of everything. */
 const WITH_HISTORY = 20
 const BALANCE = '100000000000'
+const REPEATS = 60
 
 export function openBench(settings: Settings): Bench {
   const stages: Stage[] = []
+  const repeats = { left: REPEATS }
   const closing: (() => Promise<void>)[] = []
   const once = <T>(open: () => Promise<T>) => {
     let opened: Promise<T> | undefined
@@ -60,7 +62,7 @@ export function openBench(settings: Settings): Bench {
     large: stageOf(settings.large_entries),
     yardstick: rowsOf('yardstick'),
     rows: rowsOf('rows'),
-    slices: (stage, log) => openSlices(stage, { all: stages, log }),
+    slices: (stage, log) => openSlices(stage, { all: stages, log, repeats }),
     async close() {
       for (const close of closing.reverse()) await close()
     },
