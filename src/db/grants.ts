@@ -84,6 +84,7 @@ export const sharedGrants: Record<string, string> = {
 /** What a world may call. Functions of triggers are called by nobody. */
 export const worldFunctions: readonly string[] = [
   'expect_rows(text, bigint, bigint)',
+  'expect_first(text, bigint, bigint)',
   'wants_event(text[], text)',
   'dispatch_fresh_events(integer)',
   'forget_deliveries(timestamptz, integer)',
