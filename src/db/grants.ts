@@ -90,6 +90,7 @@ export const sharedGrants: Record<string, string> = {
 /** What a world may call. Functions of triggers are called by nobody. */
 export const worldFunctions: readonly string[] = [
   'expect_rows(text, bigint, bigint)',
+  'expect_first(text, bigint, bigint)',
   'wants_event(text[], text)',
   'take_positions(bigint)',
   'is_late(bigint, timestamptz)',

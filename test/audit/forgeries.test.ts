@@ -229,9 +229,16 @@ describe('the audit names', () => {
   ])('a kept answer that tells another %s than the events did', async (field, value) => {
     expect(
       await forge(
-        `UPDATE claims SET answer_body = regexp_replace(answer_body, '"${field}":"[^"]*"', '"${field}":"${value}"') WHERE resource_id = '${paid}'`,
+        `UPDATE claims c SET answer_body = regexp_replace(e.data::text, '"${field}":"[^"]*"', '"${field}":"${value}"')
+         FROM events e WHERE c.resource_id = '${paid}' AND e.object_id = c.resource_id AND e.sequence = c.answer_sequence`,
       ),
     ).toBe('every one of payouts was made under its claim, and the claim tells of it')
+  })
+
+  test.each(['1', '2', '4', 'NULL'])('a kept answer that is said to be in event %s', async (sequence) => {
+    expect(await forge(`UPDATE claims SET answer_sequence = ${sequence} WHERE resource_id = '${paid}'`)).toBe(
+      'every one of payouts was made under its claim, and the claim tells of it',
+    )
   })
 
   test('a deposit of play money in production', async () => {
