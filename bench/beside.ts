@@ -90,7 +90,7 @@ try {
     beside: Object.fromEntries(
       folders.map(([name]) => [name, compare(turns.get('this')!, turns.get(name)!)]),
     ),
-    audit_ok: stages.get('this')!.trilho('audit', '--environment', 'sandbox').ok,
+    audit_ok: stages.get('this')!.audit(),
     turns: Object.fromEntries(turns),
   }
   console.log(summary.beside)

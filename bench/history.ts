@@ -138,6 +138,10 @@ async function copy(stage: Stage, model: Model): Promise<void> {
     await insert(stage, 'quotes', { from: `t.id = '${quote_id}' AND ${where}`, columns })
     await stage.sql(`INSERT INTO unfolded (trade_id) SELECT id FROM made m WHERE ${where}`)
   }
+  if (kind === 'payout') {
+    const columns = { payout_id: 'm.id', end_to_end_id: 'm.outside' }
+    await insert(stage, 'end_to_end_ids', { from: `t.payout_id = '${id}' AND ${where}`, columns })
+  }
   const joins = `LEFT JOIN lines l ON l.slot = m.slot AND t.account = 'customer' AND l.asset = t.asset AND l.movement = t.movement AND l.line = t.line
     LEFT JOIN sums s ON s.asset = l.asset`
   await insert(stage, 'entries', {
@@ -179,7 +183,8 @@ const NAMED: Readonly<Record<string, string>> = {
   customer_id: 'm.customer_id',
   quote_id: 'm.quote_id',
   idempotency_key: 'm.key',
-  send_id: `translate(m.key, '-', '')`,
+  // It follows from the payout's own id.
+  send_id: 'replace(t.send_id, substr(t.id, 4), substr(m.id, 4))',
   end_to_end_id: 'CASE WHEN t.end_to_end_id IS NOT NULL THEN m.outside END',
   tx_hash: 'CASE WHEN t.tx_hash IS NOT NULL THEN m.outside END',
 }

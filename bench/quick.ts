@@ -61,7 +61,7 @@ export async function quick(): Promise<void> {
       'payouts HOT (≥ 0.95)': written.hot.payouts,
       'claims HOT (≥ 0.95)': written.hot.claims ?? 'no updates',
       'disk of a payout, bytes (≤ 4500)': disk.payout,
-      'audit holds': stage.trilho('audit', '--environment', 'sandbox').ok,
+      'audit holds': stage.audit(),
     })
     console.log('per payout, by who wrote it')
     console.table(written.by_writer)

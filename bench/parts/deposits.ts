@@ -26,6 +26,6 @@ export async function measureDeposits(bench: Bench) {
   return {
     driver: yardstick.driver,
     slices: slices.all,
-    audit_ok: stage.trilho('audit', '--environment', 'sandbox').ok,
+    audit_ok: stage.audit(),
   }
 }

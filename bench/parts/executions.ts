@@ -39,7 +39,7 @@ export async function measureExecutions(bench: Bench) {
   return {
     driver: yardstick.driver,
     slices: slices.all,
-    audit_ok: stage.trilho('audit', '--environment', 'sandbox').ok,
+    audit_ok: stage.audit(),
   }
 }
 

@@ -61,7 +61,7 @@ export async function measurePayouts(bench: Bench) {
     disk,
     subscribed,
     server_mb: soak.server_mb,
-    audit_ok: [small, large].every((stage) => stage.trilho('audit', '--environment', 'sandbox').ok),
+    audit_ok: [small, large].every((stage) => stage.audit()),
   }
 }
 
