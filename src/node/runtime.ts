@@ -22,6 +22,7 @@ import type { Closing } from './closing.ts'
 import type { Config } from './config.ts'
 import type { Metrics } from './metrics.ts'
 import { runsWorkers } from './role.ts'
+import type { Stirring } from './stirring.ts'
 import { type OpenWorlds, sliceChecks } from './worlds.ts'
 
 /** One environment as it runs on this node: the world, and what works in it beside the calls. */
@@ -46,6 +47,7 @@ export type Runtimes = { readonly [E in Environment]: Runtime<E> }
 export type RuntimeOptions = {
   readonly opened: OpenWorlds
   readonly office: Office
+  readonly stirring: Stirring
   readonly config: Config
   readonly sealer: Sealer
   readonly metrics: Metrics
@@ -80,27 +82,29 @@ export function openRuntimes(options: RuntimeOptions): Runtimes {
 type Parts = RuntimeOptions & Pick<Webhooks, 'reach'> & { readonly outside: Outside }
 
 function openRuntime<E extends Environment>(world: World<E>, parts: Parts): Runtime<E> {
-  const { opened, config, sealer, metrics, log, reach } = parts
+  const { opened, stirring, config, sealer, metrics, log, reach } = parts
+  const quiet = stirring.quiet[world.environment]
   const works = runsWorkers(config.role)
   const newEvents = openLookout(eventLookout(world.db), log)
   const worker = works ? openDeliveries(world, newEvents, parts) : elsewhere
   opened.onBatch(world.environment, (batch) => {
     metrics.committed(world.environment, batch)
     worker.wake()
+    stirring.stir(world.environment)
   })
   const { environment } = world
   const steps = openStepRecorder(world, { log, onLost: (count) => metrics.stepsLost(environment, count) })
   return {
     world,
     steps,
-    payouts: openPayoutWorker(world, log, { follows: works, steps }),
-    treasury: openTreasuryWorker(world, log, { folds: works }),
+    payouts: openPayoutWorker(world, log, { follows: works, steps, quiet }),
+    treasury: openTreasuryWorker(world, log, { folds: works, quiet }),
     webhooks: { sealer, reach, worker, retry_ms: config.webhooks.retry_ms },
     newEvents,
     newRequests: openLookout(requestLookout(world.db), log),
-    transfers: works ? openTransferWorker(world, log, { steps }) : undefined,
+    transfers: works ? openTransferWorker(world, log, { steps, quiet }) : undefined,
     audit: works ? openAudit(world, parts) : undefined,
-    daily: works ? openDailyWorker(world, log) : undefined,
+    daily: works ? openDailyWorker(world, log, quiet) : undefined,
   }
 }
 
@@ -119,6 +123,7 @@ function openDeliveries(world: World, newEvents: Lookout, parts: Parts): Webhook
     timeout_ms,
     per_second,
     retry_ms,
+    quiet: parts.stirring.quiet[world.environment],
     onAttempt: (attempt) => metrics.attempted(world.environment, attempt),
     onLost: (loss) => metrics.unrecorded(world.environment, loss),
     onPlaced: newEvents.wake,

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { openLoop } from '../core/loop.ts'
+import { neverQuiet, type Quiet } from '../core/quiet.ts'
 import type { World } from '../world.ts'
 import { type AttemptEnded, openAttempts } from './attempts.ts'
 import { openCanceling } from './canceling.ts'
@@ -31,6 +32,7 @@ export type WebhookWorkerOptions = DeliveryOptions & {
   /** How many webhooks of one partner may begin in a second, over a while. */
   readonly per_second: number
   readonly log: Logger
+  readonly quiet?: Quiet
   readonly onAttempt?: (attempt: AttemptEnded) => void
   /** Told when events have got their places in the log. */
   readonly onPlaced?: () => void
@@ -40,7 +42,7 @@ export type WebhookWorkerOptions = DeliveryOptions & {
 
 const DISPATCH_BATCH = 500
 /** How often to look without being told. */
-const POLL_MS = 250
+const REST = { least_ms: 250, most_ms: 2000 }
 /** Between two looks while events pour in, so that they are placed together; and while deliveries do. */
 const GATHER_EVENTS_MS = 20
 const GATHER_DELIVERIES_MS = 5
@@ -48,10 +50,10 @@ const GATHER_DELIVERIES_MS = 5
 const STOP_MS = 1500
 
 export function openWebhookWorker(world: World, options: WebhookWorkerOptions): WebhookWorker {
-  const { log, onLost, timeout_ms } = options
+  const { log, onLost, timeout_ms, quiet = neverQuiet } = options
   const { db, lease_ms } = world
   const warn = (error: unknown) => log.warn({ err: error }, 'webhooks')
-  const timing = { poll_ms: POLL_MS, gather_ms: GATHER_DELIVERIES_MS, onError: warn }
+  const timing = { poll_ms: () => quiet.rest(REST), gather_ms: GATHER_DELIVERIES_MS, onError: warn }
   let stopped = false
   /** When endpoints with something pending were last looked for. */
   let looked_at = Number.NEGATIVE_INFINITY
@@ -77,6 +79,8 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
   const taking = openLoop(take, timing)
   const dispatching = openLoop(dispatch, { ...timing, gather_ms: GATHER_EVENTS_MS })
 
+  for (const loop of [taking, dispatching]) quiet.onStir(loop.wake)
+
   async function dispatch(): Promise<void> {
     for (let placed = DISPATCH_BATCH; placed === DISPATCH_BATCH && !stopped; ) {
       const done = await dispatchFresh(db, DISPATCH_BATCH)
@@ -93,7 +97,7 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
 
   async function take(): Promise<void> {
     // Also when others keep waking us: what was to be tried again is told by nobody.
-    if (performance.now() - looked_at > POLL_MS / 2) await lookAround()
+    if (performance.now() - looked_at > REST.least_ms / 2) await lookAround()
     for (let rooms = posts.rooms(); rooms.size > 0 && !stopped; rooms = posts.rooms())
       posts.take(rooms, await takeDeliveries(db, rooms, timeout_ms + lease_ms))
   }
