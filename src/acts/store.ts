@@ -127,7 +127,7 @@ export async function linesBefore(db: Db, filter: LineFilter): Promise<Line[]> {
   const text =
     either.length === 0
       ? newest()
-      : `SELECT * FROM (${either.map((about) => `(${newest(about)})`).join(' UNION ')}) AS lines ORDER BY seq DESC LIMIT ${limit}`
+      : `SELECT ${columnsOf('acts')} FROM (${either.map((about) => `(${newest(about)})`).join(' UNION ')}) AS lines ORDER BY seq DESC LIMIT ${limit}`
   const { rows } = await db.query(text, values)
   return rows
 }

@@ -12,7 +12,7 @@ import { type Transfer, transferColumns } from './store.ts'
  * Carries accepted transfers to their end: sign once, store the bytes, broadcast them, and again until the network knows
  * them, then wait for confirmations. After a crash anywhere the stored bytes say where to go on.
  */
-const REST = { least_ms: 250, most_ms: 4000 }
+const REST = { least_ms: 250, most_ms: 5000 }
 const FOLLOW_UP_REST = { least_ms: 2000, most_ms: 16_000 }
 const AT_ONCE = 32
 

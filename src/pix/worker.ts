@@ -26,7 +26,7 @@ export type PayoutWorker = {
   stop(): Promise<void>
 }
 
-const REST = { least_ms: 500, most_ms: 4000 }
+const REST = { least_ms: 500, most_ms: 5000 }
 const FOLLOW_UP_REST = { least_ms: 2000, most_ms: 16_000 }
 const AT_ONCE = 32
 

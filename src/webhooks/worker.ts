@@ -42,7 +42,7 @@ export type WebhookWorkerOptions = DeliveryOptions & {
 
 const DISPATCH_BATCH = 500
 /** How often to look without being told. */
-const REST = { least_ms: 250, most_ms: 2000 }
+const REST = { least_ms: 250, most_ms: 4000 }
 /** Between two looks while events pour in, so that they are placed together; and while deliveries do. */
 const GATHER_EVENTS_MS = 20
 const GATHER_DELIVERIES_MS = 5

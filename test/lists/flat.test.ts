@@ -17,7 +17,8 @@ import { apiValues, consoleValues, type Values } from './filters.ts'
  * A page costs the same after a short history as after a long one, by every filter and every two of them, for a large
  * partner and for a small one beside it. What it costs is the blocks that PostgreSQL looks into, as it tells itself.
  */
-const SHORT = 12_000
+/** Long enough for every walk to be as long as it may become. */
+const SHORT = 24_000
 const LONG = size(1_000_000, 60_000)
 /** An index over a hundred times the rows is a level or two deeper, and halving a statement takes seven looks more. */
 const DEEPER = { times: 2, more: 12 }
