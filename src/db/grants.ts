@@ -96,6 +96,7 @@ export const worldFunctions: readonly string[] = [
   'is_late(bigint, timestamptz)',
   'log_start(timestamptz)',
   'log_end(timestamptz)',
+  'log_last()',
   'place_events()',
   'dispatch_fresh_events(integer)',
   'forget_deliveries(timestamptz, integer)',

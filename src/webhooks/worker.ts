@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { openLoop } from '../core/loop.ts'
+import { neverQuiet, type Quiet } from '../core/quiet.ts'
 import type { World } from '../world.ts'
 import { type AttemptEnded, openAttempts } from './attempts.ts'
 import { openCanceling } from './canceling.ts'
@@ -30,23 +31,24 @@ export type WebhookWorkerOptions = DeliveryOptions & {
   /** How many webhooks of one partner may begin in a second, over a while. */
   readonly per_second: number
   readonly log: Logger
+  readonly quiet?: Quiet
   readonly onAttempt?: (attempt: AttemptEnded) => void
   /** Told when what came of an attempt could not be written down; `kept`: that it was made is known all the same. */
   readonly onLost?: (loss: { kept: boolean }) => void
 }
 
 /** How often to look without being told. */
-const POLL_MS = 250
+const REST = { least_ms: 250, most_ms: 4000 }
 /** Between two looks while deliveries pour in, so that they are taken together. */
 const GATHER_MS = 5
 /** What is under way at a stop may take this long to end by itself. */
 const STOP_MS = 1500
 
 export function openWebhookWorker(world: World, options: WebhookWorkerOptions): WebhookWorker {
-  const { log, onLost, timeout_ms } = options
+  const { log, onLost, timeout_ms, quiet = neverQuiet } = options
   const { db, lease_ms } = world
   const warn = (error: unknown) => log.warn({ err: error }, 'webhooks')
-  const timing = { poll_ms: POLL_MS, gather_ms: GATHER_MS, onError: warn }
+  const timing = { poll_ms: () => quiet.rest(REST), gather_ms: GATHER_MS, onError: warn }
   let stopped = false
   /** When endpoints with something pending were last looked for. */
   let looked_at = Number.NEGATIVE_INFINITY
@@ -69,6 +71,7 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
   })
   const canceling = openCanceling(db, timing)
   const taking = openLoop(take, timing)
+  quiet.onStir(taking.wake)
 
   function feed(endpoints: readonly Owned[]): void {
     posts.expect(endpoints)
@@ -77,7 +80,7 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
 
   async function take(): Promise<void> {
     // Also when others keep waking us: what was to be tried again is told by nobody.
-    if (performance.now() - looked_at > POLL_MS / 2) await lookAround()
+    if (performance.now() - looked_at > REST.least_ms / 2) await lookAround()
     for (let rooms = posts.rooms(); rooms.size > 0 && !stopped; rooms = posts.rooms())
       posts.take(rooms, await takeDeliveries(db, rooms, timeout_ms + lease_ms))
   }

@@ -27,6 +27,19 @@ CREATE OR REPLACE FUNCTION log_end(before timestamptz) RETURNS bigint LANGUAGE s
     (extract(epoch FROM before) * 1000000)::bigint + 2000000)
 $$;
 
+-- The last position of an event that is committed. It lies right before the last one that was given, unless what that was given
+-- to was never committed: then each partner's log is looked at.
+CREATE OR REPLACE FUNCTION log_last() RETURNS bigint LANGUAGE sql STABLE AS $$
+  SELECT coalesce((SELECT max(position) FROM events WHERE position > (SELECT last_value FROM event_log) - 1000000), (
+    WITH RECURSIVE partners AS (
+      (SELECT partner_id FROM events WHERE position IS NOT NULL ORDER BY partner_id LIMIT 1)
+      UNION ALL
+      SELECT (SELECT partner_id FROM events WHERE position IS NOT NULL AND partner_id > p.partner_id ORDER BY partner_id LIMIT 1)
+      FROM partners p WHERE p.partner_id IS NOT NULL
+    )
+    SELECT max((SELECT max(position) FROM events e WHERE e.partner_id = p.partner_id AND position IS NOT NULL)) FROM partners p), 0)
+$$;
+
 -- Gives positions to committed events that have none; returns how many. The events of an object keep their own order.
 CREATE OR REPLACE FUNCTION place_events() RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
