@@ -43,7 +43,6 @@ export const worldGrants: Record<string, string> = {
   open_payouts: 'SELECT',
   open_transfers: 'SELECT',
   end_to_end_ids: 'SELECT',
-  event_log: 'SELECT, UPDATE',
   log_times: 'SELECT',
   // Views, for nodes of the version before.
   event_positions: 'SELECT',

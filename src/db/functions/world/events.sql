@@ -1,7 +1,8 @@
 -- The order of the log (decision 0072). Whoever gives positions holds the log until its transaction has ended, and waits for
 -- nothing behind that: so positions are seen in their own order, and what commits late has a later one. Returns the
 -- position before the first of so many. A position is a time, unless more were given than time went by.
-CREATE OR REPLACE FUNCTION take_positions(how_many bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION take_positions(how_many bigint) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE last bigint;
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended('place events ' || current_schema(), 0));
@@ -29,7 +30,8 @@ $$;
 
 -- The last position of an event that is committed. It lies right before the last one that was given, unless what that was given
 -- to was never committed: then each partner's log is looked at.
-CREATE OR REPLACE FUNCTION log_last() RETURNS bigint LANGUAGE sql STABLE AS $$
+CREATE OR REPLACE FUNCTION log_last() RETURNS bigint
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
   SELECT coalesce((SELECT max(position) FROM events WHERE position > (SELECT last_value FROM event_log) - 1000000), (
     WITH RECURSIVE partners AS (
       (SELECT partner_id FROM events WHERE position IS NOT NULL ORDER BY partner_id LIMIT 1)
