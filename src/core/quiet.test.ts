@@ -25,7 +25,9 @@ test('rests grow with the silence, between the least and the most', () => {
   expect(quiet.rest(between)).toBe(1000)
   pass(600_000)
   expect(quiet.rest(between)).toBe(4000)
+  expect(quiet.stirredSince(2000)).toBe(false)
   quiet.stir()
+  expect(quiet.stirredSince(2000)).toBe(true)
   expect(quiet.rest(between)).toBe(250)
 })
 

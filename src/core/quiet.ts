@@ -8,6 +8,8 @@ export type Quiet = {
   stir(): void
   /** How long to rest after a look that found nothing. `found_at`: when the one who asks last found something. */
   rest(between: Rest, found_at?: number): number
+  /** Whether anything happened since then, as far as is known here. */
+  stirredSince(at: number): boolean
   /** Told when it is quiet no longer. */
   onStir(listener: () => void): void
 }
@@ -31,6 +33,7 @@ export function openQuiet(now: () => number = () => performance.now()): Quiet {
       const silence = now() - Math.max(stirred_at, found_at)
       return Math.max(least_ms, Math.min(most_ms, silence / SHARE))
     },
+    stirredSince: (at) => stirred_at >= at,
     onStir(listener) {
       listeners.push(listener)
     },
@@ -38,4 +41,9 @@ export function openQuiet(now: () => number = () => performance.now()): Quiet {
 }
 
 /** A world that is never quiet: for whoever works beside a service. */
-export const neverQuiet: Quiet = { stir() {}, rest: ({ least_ms }) => least_ms, onStir() {} }
+export const neverQuiet: Quiet = {
+  stir() {},
+  rest: ({ least_ms }) => least_ms,
+  stirredSince: () => true,
+  onStir() {},
+}

@@ -15,7 +15,9 @@ export type DailyWorker = { stop(): Promise<void> }
 const REST = { least_ms: 3000, most_ms: 12_000 }
 const EVENTS_AT_ONCE = 5000
 /** All balances are read for the day's sums, in well under a microsecond each: the more there are, the less often. */
-const BALANCES = { least_ms: 5000, most_ms: 60_000 }
+const BALANCES_MS = 5000
+/** Without a word of any change: one may have been missed. */
+const QUIET_BALANCES_MS = 60_000
 const BALANCE_MS = 0.2
 
 export function openDailyWorker(world: World, log: Logger, quiet: Quiet = neverQuiet): DailyWorker {
@@ -24,9 +26,11 @@ export function openDailyWorker(world: World, log: Logger, quiet: Quiet = neverQ
 
   async function work(): Promise<void> {
     await foldEnds(world.db, () => !stopped)
-    if (performance.now() - balances.at < Math.max(quiet.rest(BALANCES), balances.dear_ms)) return
+    const rest_ms = quiet.stirredSince(balances.at) ? BALANCES_MS : QUIET_BALANCES_MS
+    const at = performance.now()
+    if (at - balances.at < Math.max(rest_ms, balances.dear_ms)) return
     const read = await foldBalances(world.db)
-    balances = { at: performance.now(), dear_ms: read * BALANCE_MS }
+    balances = { at, dear_ms: read * BALANCE_MS }
   }
 
   const loop = openLoop(work, {
