@@ -79,6 +79,7 @@ export const sharedGrants: Record<string, string> = {
   sign_in_failures: 'SELECT, INSERT, UPDATE, DELETE',
   links: 'SELECT, INSERT, DELETE',
   windows: 'SELECT, INSERT, UPDATE, DELETE',
+  lone_node: 'SELECT, INSERT, UPDATE, DELETE',
   sealing: 'SELECT, INSERT, UPDATE',
   proposals: 'SELECT, INSERT, UPDATE',
   acts: 'SELECT, INSERT',
