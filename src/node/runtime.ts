@@ -3,6 +3,7 @@ import { type AuditWorker, openAuditWorker } from '../audit/worker.ts'
 import type { Environment } from '../core/environment.ts'
 import type { Sealer } from '../core/seal.ts'
 import { type DailyWorker, openDailyWorker } from '../daily/worker.ts'
+import type { Hints } from '../db/hints.ts'
 import { type Lookout, openLookout } from '../db/lookout.ts'
 import type { Worker } from '../db/worker.ts'
 import { eventLookout } from '../events/store.ts'
@@ -14,6 +15,7 @@ import { requestLookout } from '../requests/store.ts'
 import { openStepRecorder, type StepRecorder } from '../steps/recorder.ts'
 import { openTreasuryWorker, type TreasuryWorker } from '../treasury/worker.ts'
 import { isAllowedAddress } from '../webhooks/address.ts'
+import { hearOfDeliveries, openElsewhere } from '../webhooks/elsewhere.ts'
 import type { Webhooks } from '../webhooks/endpoints.ts'
 import { dnsResolver, type Outside, openOutside } from '../webhooks/outside.ts'
 import { openWebhookWorker, type WebhookWorker } from '../webhooks/worker.ts'
@@ -48,6 +50,7 @@ export type RuntimeOptions = {
   readonly office: Office
   readonly config: Config
   readonly sealer: Sealer
+  readonly hints: Hints
   readonly metrics: Metrics
   readonly log: Logger
   readonly closing: Closing
@@ -83,7 +86,8 @@ function openRuntime<E extends Environment>(world: World<E>, parts: Parts): Runt
   const { opened, config, sealer, metrics, log, reach } = parts
   const works = runsWorkers(config.role)
   const newEvents = openLookout(eventLookout(world.db), log)
-  const worker = works ? openDeliveries(world, newEvents, parts) : elsewhere
+  const worker = works ? openDeliveries(world, newEvents, parts) : openElsewhere(world, log)
+  if (works) hearOfDeliveries(parts.hints, world, worker)
   opened.onBatch(world.environment, (batch) => {
     metrics.committed(world.environment, batch)
     worker.wake()
@@ -124,9 +128,6 @@ function openDeliveries(world: World, newEvents: Lookout, parts: Parts): Webhook
     onPlaced: newEvents.wake,
   })
 }
-
-/** Webhooks are another node's: what this one would tell its worker, that one finds in the database at its next look. */
-const elsewhere: WebhookWorker = { wake() {}, abandon() {}, stop: async () => {} }
 
 /** Whoever waits for what is new is answered now. */
 export async function letWaitingGo(runtimes: Runtimes): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { type Clock, systemClock } from '../core/clock.ts'
 import type { Environment } from '../core/environment.ts'
+import { openHints } from '../db/hints.ts'
 import { openPool, type Pool } from '../db/pool.ts'
 import { type Office, openOffice } from '../operator/office.ts'
 import { openShared } from '../partners/partners.ts'
@@ -56,10 +57,12 @@ async function openNode(options: StartOptions, log: Logger, closing: Closing): P
   const base = await openBase(store, { config, log, closing })
   const { shared, opened, worlds, office, clock, metrics } = base
   const { sealer } = store
-  const runtimes = openRuntimes({ opened, office, config, sealer, metrics, log, closing })
   const seat = store.seats('shared', 'trilho')
+  const hints = openHints(seat, log)
+  closing.add({ hints: hints.stop })
+  const runtimes = openRuntimes({ opened, office, config, sealer, hints, metrics, log, closing })
   const around = { config, worlds, clock, metrics, log, closing }
-  const front = await openFront({ ...around, runtimes, office, sealer, seat, signal })
+  const front = await openFront({ ...around, runtimes, office, sealer, seat, hints, signal })
   let serving = false
   const assertReady = openReadiness({
     db: shared,

@@ -1,14 +1,16 @@
 import type { World } from '../world.ts'
+import type { Cut } from './attempt.ts'
 import type { AttemptResult } from './attempt-results.ts'
 import { type DeliveryOptions, tryDelivery } from './delivery.ts'
 import type { Made } from './post.ts'
 import { releaseTaken, type TakenDelivery } from './queue.ts'
 import type { Recorder } from './recorder.ts'
+import { openSecrets } from './secrets.ts'
 
 /** Attempts that are under way: each is tried, told of and recorded. */
 export type Attempts = {
-  /** Undefined: it was cut off, and nothing was learned. */
-  make(taken: TakenDelivery): Promise<Made | undefined>
+  /** Resolves when it is written down. `onAnswer` is told before that, unless it was cut off: then nothing was learned. */
+  make(taken: TakenDelivery, onAnswer: (made: Made) => void): Promise<void>
   /** Ends what is under way, now. */
   cut(): void
 }
@@ -28,30 +30,27 @@ export function openAttempts(
   },
 ): Attempts {
   const { recorder, onAttempt } = options
-  const cutters = new Set<AbortController>()
+  const cuts = new Set<Cut>()
+  const trying = { ...options, secretsOf: openSecrets(world.environment, options.sealer), cuts }
   let cut = false
   return {
-    async make(taken) {
-      const cutter = new AbortController()
-      cutters.add(cutter)
-      const outcome = await tryDelivery(world, taken, { ...options, cutter }).finally(() =>
-        cutters.delete(cutter),
-      )
+    async make(taken, onAnswer) {
+      const outcome = await tryDelivery(world, taken, trying)
       // Cut off by our own stop: nobody's fault, and nothing is known.
       if (cut && outcome.error !== null) {
         await releaseTaken(world.db, [taken])
-        return undefined
+        return
       }
+      onAnswer({ took_ms: outcome.duration_ms, delivered: outcome.delivered })
       onAttempt?.(endOf(taken, outcome))
       await recorder.record(outcome, {
         gone: outcome.status === 410,
         was_failing: taken.failing_since !== null,
       })
-      return { took_ms: outcome.duration_ms, delivered: outcome.delivered }
     },
     cut() {
       cut = true
-      for (const cutter of cutters) cutter.abort()
+      for (const cutOff of cuts) cutOff()
     },
   }
 }

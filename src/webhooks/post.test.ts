@@ -11,7 +11,13 @@ const taken = (count: number) => Array.from({ length: count }, (_, i) => deliver
 
 /** An endpoint whose attempts end when they are told to. */
 function openHand(wait_ms = 60_000) {
-  const under_way: { id: string; end(made?: Made): void; fail(error: Error): void }[] = []
+  const under_way: {
+    id: string
+    answer(made: Made): void
+    written(): void
+    end(made: Made): void
+    fail(error: Error): void
+  }[] = []
   const released: string[] = []
   const told = { hungry: 0, ends: 0 }
   const post = openPost(
@@ -20,8 +26,14 @@ function openHand(wait_ms = 60_000) {
       log: pino({ level: 'silent' }),
       timeout_ms: TIMEOUT_MS,
       wait_ms,
-      deliver: ({ id }) =>
-        new Promise((resolve, reject) => under_way.push({ id, end: resolve, fail: reject })),
+      deliver: ({ id }, answer) =>
+        new Promise((written, fail) => {
+          const end = (made: Made) => {
+            answer(made)
+            written()
+          }
+          under_way.push({ id, answer, written, end, fail })
+        }),
       release: (taken) => void released.push(...taken.map(({ id }) => id)),
       onHungry: () => told.hungry++,
       onEnd: () => told.ends++,
@@ -46,6 +58,23 @@ test('as many are under way as there are lanes, the others wait, in their order'
   expect(ids).toEqual(taken(count).map(({ id }) => id))
   expect(post.seen().held).toBe(0)
   expect(told).toEqual({ hungry: 0, ends: count })
+})
+
+test('a lane is free with the answer, a place only when that is written down', async () => {
+  const { post, under_way, told } = openHand()
+  post.add(taken(newLanes.count + 3))
+  const [first] = under_way
+  first!.answer({ took_ms: 1, delivered: true })
+  await turn()
+  // Its own lane, and the one that was gained.
+  expect(under_way).toHaveLength(newLanes.count + 2)
+  expect(post.seen().held).toBe(newLanes.count + 3)
+  expect(told.ends).toBe(0)
+  first!.written()
+  await turn()
+  expect(under_way).toHaveLength(newLanes.count + 2)
+  expect(post.seen().held).toBe(newLanes.count + 2)
+  expect(told.ends).toBe(1)
 })
 
 test('what waits behind an endpoint in trouble is given back, and asked for again', async () => {

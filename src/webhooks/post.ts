@@ -31,13 +31,16 @@ export type PostOptions = {
   readonly timeout_ms: number
   /** How long something taken may wait for a lane. */
   readonly wait_ms: number
-  /** Never rejects but for a bug; undefined: nothing was learned. */
-  deliver(taken: TakenDelivery): Promise<Made | undefined>
+  /**
+   * Resolves when what came of it is written down, and rejects only for a bug. The lane is free before that, from the call
+   * of `onAnswer`; without one nothing was learned.
+   */
+  deliver(taken: TakenDelivery, onAnswer: (made: Made) => void): Promise<void>
   /** Somebody else may have these. */
   release(taken: readonly TakenDelivery[]): void
 }
 
-type WaitingDelivery = TakenDelivery & { readonly taken_at: number }
+type WaitingDelivery = { readonly taken: TakenDelivery; readonly taken_at: number }
 
 export function openPost(
   endpoint: { readonly endpoint_id: string; readonly partner_id: string },
@@ -50,26 +53,48 @@ export function openPost(
 ): Post {
   const { endpoint_id, partner_id } = endpoint
   const { log, timeout_ms, wait_ms, deliver, release, onHungry, onEnd } = options
+  /** Until they are written down. */
   const under_way = new Set<Promise<void>>()
   let lanes: Lanes = newLanes
+  let lanes_used = 0
+  let pumping = false
   let queue: WaitingDelivery[] = []
   let ended_at = 0
   let stopped = false
 
   function pump(): void {
-    while (!stopped && under_way.size < lanes.count && queue.length > 0) begin(queue.shift()!)
+    while (!stopped && lanes_used < lanes.count && queue.length > 0) begin(queue.shift()!.taken)
     if (!stopped) giveBack()
   }
 
+  /** In the next round of the process: until then the connection that has just become free cannot be used again. */
+  function pumpSoon(): void {
+    if (pumping) return
+    pumping = true
+    setImmediate(() => {
+      pumping = false
+      pump()
+    })
+  }
+
   function begin(taken: TakenDelivery): void {
-    const job = deliver(taken)
-      .then((made) => {
-        if (made) lanes = lanesAfter(lanes, made, timeout_ms)
-      })
+    let answered = false
+    const leave = () => {
+      if (answered) return
+      answered = true
+      lanes_used--
+    }
+    lanes_used++
+    const job = deliver(taken, (made) => {
+      lanes = lanesAfter(lanes, made, timeout_ms)
+      leave()
+      pumpSoon()
+    })
       .catch((error: unknown) => log.error({ err: error, endpoint_id }, 'webhooks: not tried'))
       .finally(() => {
         under_way.delete(job)
         ended_at = performance.now()
+        leave()
         pump()
         onEnd()
       })
@@ -79,10 +104,11 @@ export function openPost(
   /** What waits behind an endpoint in trouble would lose its lease here: whoever has time may take it. */
   function giveBack(): void {
     const overdue = performance.now() - wait_ms
-    const kept = queue.filter(({ taken_at }) => taken_at > overdue && !isSlow(lanes))
-    if (kept.length === queue.length) return
-    release(queue.filter((one) => !kept.includes(one)))
-    queue = kept
+    // In the order in which they were taken.
+    const first = isSlow(lanes) ? queue.length : queue.findIndex(({ taken_at }) => taken_at > overdue)
+    const given = queue.splice(0, first === -1 ? queue.length : first)
+    if (given.length === 0) return
+    release(given.map(({ taken }) => taken))
     onHungry()
   }
 
@@ -90,7 +116,7 @@ export function openPost(
     seen: () => ({ partner_id, lanes, held: under_way.size + queue.length }),
     add(taken) {
       const taken_at = performance.now()
-      queue.push(...taken.map((one) => ({ ...one, taken_at })))
+      for (const one of taken) queue.push({ taken: one, taken_at })
       pump()
     },
     drop() {
@@ -102,7 +128,7 @@ export function openPost(
     },
     async ended() {
       await Promise.all(under_way)
-      return queue
+      return queue.map(({ taken }) => taken)
     },
   }
 }

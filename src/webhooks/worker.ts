@@ -5,6 +5,7 @@ import { type AttemptEnded, openAttempts } from './attempts.ts'
 import { openCanceling } from './canceling.ts'
 import type { DeliveryOptions } from './delivery.ts'
 import { tellDisabled } from './disabled.ts'
+import { tellOfDeliveries } from './elsewhere.ts'
 import { openOwners } from './owners.ts'
 import { openPace } from './pace.ts'
 import { type Owned, openPosts } from './posts.ts'
@@ -39,11 +40,15 @@ export type WebhookWorkerOptions = DeliveryOptions & {
 }
 
 const DISPATCH_BATCH = 500
-/** How often to look without being told. */
-const POLL_MS = 250
+/** How often to look without being told; earlier for what is known to become due. */
+const POLL_MS = 2000
 /** Between two looks while events pour in, so that they are placed together; and while deliveries do. */
 const GATHER_EVENTS_MS = 20
 const GATHER_DELIVERIES_MS = 5
+/** Between two looks while somebody wakes us all the time: what is taken from meanwhile needs none. */
+const LOOK_MS = 10
+/** After a look that failed. */
+const AGAIN_MS = 250
 /** What is under way at a stop may take this long to end by itself. */
 const STOP_MS = 1500
 
@@ -53,8 +58,9 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
   const warn = (error: unknown) => log.warn({ err: error }, 'webhooks')
   const timing = { poll_ms: POLL_MS, gather_ms: GATHER_DELIVERIES_MS, onError: warn }
   let stopped = false
-  /** When endpoints with something pending were last looked for. */
+  /** When endpoints with something pending were last looked for, and when to look again. */
   let looked_at = Number.NEGATIVE_INFINITY
+  let look_at = Number.NEGATIVE_INFINITY
 
   const recorder = openRecorder(db, {
     log,
@@ -74,7 +80,7 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
   })
   const withOwners = openOwners(db)
   const canceling = openCanceling(db, timing)
-  const taking = openLoop(take, timing)
+  const taking = openLoop(take, { ...timing, poll_ms: () => Math.max(0, look_at - performance.now()) })
   const dispatching = openLoop(dispatch, { ...timing, gather_ms: GATHER_EVENTS_MS })
 
   async function dispatch(): Promise<void> {
@@ -93,17 +99,21 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
 
   async function take(): Promise<void> {
     // Also when others keep waking us: what was to be tried again is told by nobody.
-    if (performance.now() - looked_at > POLL_MS / 2) await lookAround()
+    if (performance.now() >= look_at) await lookAround()
     for (let rooms = posts.rooms(); rooms.size > 0 && !stopped; rooms = posts.rooms())
       posts.take(rooms, await takeDeliveries(db, rooms, timeout_ms + lease_ms))
   }
 
   async function lookAround(): Promise<void> {
     looked_at = performance.now()
+    look_at = looked_at + AGAIN_MS
     posts.forgetIdle()
-    const waiting = await endpointsWithPending(db)
-    posts.expect(waiting.filter(({ enabled }) => enabled))
+    const waiting = await endpointsWithPending(db, POLL_MS)
+    const due = waiting.filter(({ enabled, due_in_ms }) => enabled && due_in_ms === 0)
+    posts.expect(due)
     for (const { endpoint_id, enabled } of waiting) if (!enabled) abandon(endpoint_id)
+    const next_ms = Math.min(...waiting.flatMap(({ due_in_ms }) => (due_in_ms > 0 ? [due_in_ms] : [])))
+    look_at = looked_at + Math.min(POLL_MS, Math.max(next_ms, LOOK_MS))
   }
 
   function abandon(endpoint_id: string): void {
@@ -124,7 +134,7 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
       const timer = setTimeout(attempts.cut, STOP_MS)
       const untried = await posts.stop()
       clearTimeout(timer)
-      if (untried.length > 0) await releaseTaken(db, untried)
+      if (untried.length > 0) await releaseTaken(db, untried).then(() => tellOfDeliveries(world))
       await recorder.stop()
     },
   }
