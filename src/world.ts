@@ -46,6 +46,8 @@ export type World<E extends Environment = Environment> = {
   /** How long a payout or transfer may be on its way before somebody is told. */
   readonly stuck_after_ms: number
   newId(kind: IdKind): string
+  /** An event was written beside the door: somebody gives it its place once it is committed. */
+  told(): void
 }
 
 /** Prices that a partner set itself stand before those of the feed. Like a rail, they are of one environment by their type. */

@@ -1,6 +1,6 @@
 import { type Static, Type as T } from 'typebox'
 import type { Db } from '../db/pool.ts'
-import { selectEvents } from '../events/store.ts'
+import { selectEvents } from '../events/log-store.ts'
 import { AssetName, Id, SignedUnits, Timestamp, Units } from '../http/schema.ts'
 import { listKeys } from '../keys/store.ts'
 import { entriesOf } from '../ledger/balances.ts'

@@ -1,5 +1,5 @@
 import type { PersonActor } from '../core/actor.ts'
-import { selectEvents } from '../events/store.ts'
+import { selectEvents } from '../events/log-store.ts'
 import { redeliverEvent } from '../webhooks/redelivery.ts'
 import type { World } from '../world.ts'
 import type { ConsoleParts } from './parts.ts'

@@ -8,7 +8,7 @@ import { type Counts, scale } from './tally.ts'
 export async function isBehind(db: Db): Promise<boolean> {
   const { rows } = await db.query({
     name: 'daily behind',
-    text: `SELECT EXISTS (SELECT FROM event_positions WHERE position > (SELECT position FROM daily_progress)) AS behind`,
+    text: `SELECT EXISTS (SELECT FROM events WHERE position > (SELECT position FROM daily_progress)) AS behind`,
   })
   return rows[0].behind
 }
@@ -24,8 +24,7 @@ const listed = (types: readonly string[]) => types.map((type) => `'${type}'`).jo
 
 /** As arrays: whatever the tables' sizes, rows are found by their ids, in the order of the index. */
 const ended = sources.map(({ types, ended }) =>
-  ended(`ARRAY(SELECT object_id FROM events WHERE id = ANY(ARRAY(
-      SELECT event_id FROM taken WHERE type IN (${listed(types)}))))`),
+  ended(`ARRAY(SELECT object_id FROM taken WHERE type IN (${listed(types)}))`),
 )
 
 const places = ['kind', 'asset', 'to_asset'] as const
@@ -58,7 +57,7 @@ async function takeProgress(tx: Db): Promise<bigint | undefined> {
 
 /** Adds up what the next events of the log tell of, and moves on, all inside the database. A fee is earned by what completed. */
 const FOLD = `WITH taken AS MATERIALIZED (
-    SELECT position, event_id, type FROM event_positions WHERE position > $1 ORDER BY position LIMIT $3),
+    SELECT position, object_id, type FROM events WHERE position > $1 ORDER BY position LIMIT $3),
   counted AS MATERIALIZED (
     SELECT partner_id, date_trunc('hour', ended_at) AS hour, (ended_at AT TIME ZONE 'America/Sao_Paulo')::date AS day,
       kind, asset, to_asset,

@@ -11,30 +11,42 @@ type DueTable = 'payouts' | 'transfers'
 
 const OPEN = `status IN ('pending', 'processing')`
 
-/** Some of the open rows of a table, by a condition that has an index of its own on (partner_id, next_attempt_at). */
+/** Where those rows stand that are open: triggers keep it. `followed`: somebody has looked at it since it was made. */
+export const queueOf = { payouts: 'open_payouts', transfers: 'open_transfers' } as const
+
+/** What nobody has looked at yet, or what is only followed. */
 export type Due = {
   readonly name: string
   readonly table: DueTable
   readonly columns: string
-  readonly where: string
+  readonly followed: boolean
 }
+
+const kinds = {
+  /** Due nearly in the order in which they were made, and few: those of the last moments. */
+  fresh: { where: 'NOT followed', order: 'created_at, id' },
+  followed: { where: 'followed', order: 'next_attempt_at' },
+} as const
 
 /**
  * Partners take turns: the first that is due of each, then the second of each, so that nobody waits behind a partner who
  * has thousands. The index leads from one partner that has open rows to the next.
  */
-const takeSql = ({ table, columns, where }: Due) => `
+const takeSql = ({ table, columns, followed }: Due) => {
+  const queue = queueOf[table]
+  const { where, order } = followed ? kinds.followed : kinds.fresh
+  return `
   WITH RECURSIVE partners AS (
-    (SELECT partner_id FROM ${table} WHERE ${where} ORDER BY partner_id LIMIT 1)
+    (SELECT partner_id FROM ${queue} ORDER BY partner_id LIMIT 1)
     UNION ALL
-    SELECT (SELECT partner_id FROM ${table} WHERE ${where} AND partner_id > partners.partner_id ORDER BY partner_id LIMIT 1)
+    SELECT (SELECT partner_id FROM ${queue} WHERE partner_id > partners.partner_id ORDER BY partner_id LIMIT 1)
     FROM partners WHERE partner_id IS NOT NULL
   ), candidates AS MATERIALIZED (
     SELECT due.id, due.next_attempt_at, row_number() OVER (PARTITION BY partner_id ORDER BY due.next_attempt_at) AS turn
     FROM partners CROSS JOIN LATERAL (
-      SELECT id, next_attempt_at FROM ${table}
+      SELECT id, next_attempt_at FROM ${queue}
       WHERE ${where} AND partner_id = partners.partner_id AND next_attempt_at <= now()
-      ORDER BY next_attempt_at LIMIT 2 * $2) AS due
+      ORDER BY ${order} LIMIT 2 * $2) AS due
   ), taken AS MATERIALIZED (
     SELECT r.id FROM candidates JOIN ${table} AS r USING (id)
     WHERE r.${OPEN} AND r.next_attempt_at <= now()
@@ -42,6 +54,7 @@ const takeSql = ({ table, columns, where }: Due) => `
   )
   UPDATE ${table} SET attempts = attempts + 1, next_attempt_at = clock_timestamp() + make_interval(secs => $1::float8 / 1000)
   WHERE id IN (SELECT id FROM taken) RETURNING ${columns}`
+}
 
 export async function takeDue<Row>(db: Db, due: Due, lease_ms: number, limit: number): Promise<Row[]> {
   const { rows } = await db.query({
@@ -96,7 +109,7 @@ export async function countOpen(db: Db, table: DueTable, rail: string): Promise<
     name: `count open ${table}`,
     text: `SELECT rail, status, count(*)::integer AS count,
         greatest(0, extract(epoch FROM clock_timestamp() - min(created_at)))::float8 AS oldest_seconds
-      FROM (SELECT ${rail} AS rail, status, created_at FROM ${table} WHERE ${OPEN} ORDER BY next_attempt_at LIMIT ${COUNTED}) AS open
+      FROM (SELECT ${rail} AS rail, r.status, r.created_at FROM (SELECT id FROM ${queueOf[table]} LIMIT ${COUNTED}) AS q JOIN ${table} r USING (id)) AS open
       GROUP BY rail, status`,
   })
   return rows
@@ -105,8 +118,9 @@ export async function countOpen(db: Db, table: DueTable, rail: string): Promise<
 /** On their way for longer than they should be: the operator's desk. */
 export async function overdue<Row>(db: Db, table: DueTable, older_than_ms: number): Promise<Row[]> {
   const { rows } = await db.query(
-    `SELECT ${columnsOf(table)} FROM ${table} WHERE ${OPEN} AND created_at < clock_timestamp() - make_interval(secs => $1::float8 / 1000)
-     ORDER BY created_at LIMIT 100`,
+    `SELECT ${columnsOf(table)} FROM ${table} WHERE id = ANY(ARRAY(
+       SELECT id FROM ${queueOf[table]} WHERE created_at < clock_timestamp() - make_interval(secs => $1::float8 / 1000)
+       ORDER BY created_at LIMIT 100)) ORDER BY created_at`,
     [older_than_ms],
   )
   return rows
@@ -128,11 +142,11 @@ export async function openBefore(
   { table, older_than_ms, network }: { table: DueTable; older_than_ms: number; network?: string },
 ): Promise<Open[]> {
   const { rows } = await db.query(
-    `SELECT id, partner_id, status, attempts, created_at FROM ${table} AS r
-     WHERE ${OPEN} AND created_at < now() - make_interval(secs => $1::float8 / 1000) ${network ? 'AND network = $2' : ''}
+    `SELECT r.id, r.partner_id, r.status, r.attempts, r.created_at FROM ${queueOf[table]} AS q JOIN ${table} AS r USING (id)
+     WHERE q.created_at < now() - make_interval(secs => $1::float8 / 1000) ${network ? 'AND r.network = $2' : ''}
        AND NOT EXISTS (SELECT FROM exceptions WHERE object_id = r.id AND kind = 'stuck'
          AND (closed_at IS NULL OR closed_at > now() - ${A_DAY}))
-     ORDER BY created_at LIMIT 100`,
+     ORDER BY q.created_at LIMIT 100`,
     network ? [older_than_ms, network] : [older_than_ms],
   )
   return rows

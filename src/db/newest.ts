@@ -18,6 +18,8 @@ export type Walk = {
    * partner's rows that are equal in all of `by`.
    */
   readonly stretches?: (given: Filters, param: Param) => readonly string[] | undefined
+  /** Another table that leads to the rows by their ids, with the time of each: a queue of those that are open. */
+  readonly through?: string
 }
 
 export type ListSource = {
@@ -127,10 +129,13 @@ function walkSql(
     ...(before ? [`created_at < ${param(before)}`] : []),
     ...(position ? [`(created_at, ${id}) < (${param(position.at)}, ${param(position.id)})`] : []),
   ]
-  const selects = stretches.map(
-    (conditions) =>
-      `SELECT ${columns} FROM ${table} WHERE ${[conditions, ...range].join(' AND ')} ORDER BY created_at DESC, ${id} DESC LIMIT ${most}`,
-  )
+  const { through } = walk
+  const selects = stretches.map((conditions) => {
+    const walked = (what: string, from: string) =>
+      `SELECT ${what} FROM ${from} WHERE ${[conditions, ...range].join(' AND ')} ORDER BY created_at DESC, ${id} DESC LIMIT ${most}`
+    if (!through) return walked(columns, table)
+    return `SELECT ${columns} FROM ${table} WHERE ${id} = ANY(ARRAY(${walked(id, through)})) ORDER BY created_at DESC, ${id} DESC`
+  })
   return selects.length === 1
     ? selects[0]!
     : `SELECT ${namesOf(columns).join(', ')} FROM (${selects.map((select) => `(${select})`).join(' UNION ALL ')}) AS merged

@@ -1,7 +1,7 @@
 import type { Db } from '../db/pool.ts'
 import { type Write, writeTo } from '../ledger/command.ts'
 import type { World } from '../world.ts'
-import { insertEvents } from './store.ts'
+import { insertEvents, insertUnplacedEvents } from './store.ts'
 import type { EventType, TEST_TYPE } from './types.ts'
 
 export type NewEvent = {
@@ -21,9 +21,10 @@ export function eventWrite(world: World, event: NewEvent, now: Date): Write {
 export async function recordEvent(tx: Db, world: World, event: NewEvent): Promise<string> {
   const row = rowOf(world, event, new Date(world.clock.now()))
   await tx.query(
-    insertEvents.sql,
-    insertEvents.columns.map((column) => [row[column]]),
+    insertUnplacedEvents.sql,
+    insertUnplacedEvents.columns.map((column) => [row[column]]),
   )
+  world.told()
   return row.id
 }
 

@@ -1,7 +1,8 @@
 import { findOwned, type Where } from '../core/owned.ts'
 import { readOrWait, type Wait } from '../http/wait.ts'
 import type { World } from '../world.ts'
-import { eventById, type LogFilter, type LogPage, lastPosition, selectEvents } from './store.ts'
+import { type LogFilter, type LogPage, lastPosition, selectEvents } from './log-store.ts'
+import { eventById } from './store.ts'
 
 /** Reading the log (contract §12). An event of another partner, or of the other environment, is none. */
 export const findEvent = (world: World, where: Where, param?: string) =>

@@ -1,12 +1,11 @@
 import type { Lookout } from '../db/lookout.ts'
-import { selectNewest } from '../db/newest.ts'
 import { type Handler, handle } from '../http/endpoint.ts'
-import { decodeCursor, encodeCursor, filterOf, type List, listOf, pageOf } from '../http/page.ts'
+import { decodeCursor, encodeCursor, type List, listOf } from '../http/page.ts'
 import { followedFrom } from '../http/wait.ts'
 import type { World } from '../world.ts'
 import * as contract from './contract.ts'
 import { findEvent, followEvents } from './log.ts'
-import { eventList, type LogFilter, type LogPage, type StoredEvent, selectEvents } from './store.ts'
+import { type LogFilter, type LogPage, selectEvents } from './log-store.ts'
 
 export const eventsRoutes = (lookout: Lookout): Handler[] => [
   handle(contract.listEvents, async (call) => {
@@ -35,20 +34,15 @@ export const eventsRoutes = (lookout: Lookout): Handler[] => [
   ),
 ]
 
-/** A page newest first: in the order of the log, or by time where a range of it is asked for. */
+/** A page newest first, in the order of the log. */
 export async function newestEvents(
   world: World,
   list: List,
-  { partner_id, type, object_id }: Pick<LogFilter, 'partner_id' | 'type' | 'object_id'>,
+  filter: Pick<LogFilter, 'partner_id' | 'type' | 'object_id'>,
 ) {
-  const { limit, tag } = list
-  if (list.after || list.before) {
-    const newest = { partner_id, filters: { type, object_id }, ...filterOf(list, 'evt') }
-    const found = await selectNewest<StoredEvent>(world.db, eventList, newest)
-    return pageOf(list, found, (event) => contract.renderEvent(event, world.environment))
-  }
+  const { limit, tag, after, before } = list
   const from = { before: readPosition(list.cursor, { tag }) }
-  const page = await selectEvents(world.db, { partner_id, type, object_id, from, limit: limit + 1 })
+  const page = await selectEvents(world.db, { ...filter, from, time: { after, before }, limit: limit + 1 })
   return logPage(world, page, { limit, tag })
 }
 

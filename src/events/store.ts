@@ -1,12 +1,10 @@
 import { type IdKind, idPrefixes } from '../core/ids.ts'
 import type { GoOn } from '../db/chore.ts'
-import type { LookoutSource } from '../db/lookout.ts'
-import { type ListSource, lookedAt } from '../db/newest.ts'
 import type { Db } from '../db/pool.ts'
 import { type Check, IN_PRODUCTION, ofKind, type RangeCheck, type Within } from '../ledger/audit.ts'
-import { insertInto } from '../ledger/command.ts'
+import { insertInto, targetOf } from '../ledger/command.ts'
 
-export const insertEvents = insertInto('events', {
+const columns = {
   id: 'text',
   partner_id: 'text',
   type: 'text',
@@ -14,7 +12,26 @@ export const insertEvents = insertInto('events', {
   sequence: 'integer',
   data: 'json',
   created_at: 'timestamptz',
-})
+} as const
+
+const written = Object.keys(columns).join(', ')
+
+/**
+ * With their places in the log. Whoever takes places keeps everybody else from taking any until it has committed, so this is
+ * the last that a batch does (decision 0072).
+ */
+export const insertEvents = targetOf(
+  'insert events',
+  columns,
+  (rows) => `WITH log AS MATERIALIZED (SELECT take_positions(cardinality($1::text[])) AS last)
+    INSERT INTO events (${written}, position, late)
+    SELECT ${written}, position, is_late(position, created_at) FROM (
+      SELECT new.*, log.last + row_number() OVER () AS position FROM log, ${rows}) AS placed`,
+  { last: true },
+)
+
+/** Without: these get their places once they are committed, for their transactions may take long. */
+export const insertUnplacedEvents = insertInto('events', columns)
 
 /** An event as it is stored. `data` is the text that was written, so that what is sent never differs from it. */
 export type StoredEvent = {
@@ -38,8 +55,7 @@ export async function eventById(
 ): Promise<(StoredEvent & { readonly position: bigint | null }) | undefined> {
   const { rows } = await db.query({
     name: 'event by id',
-    text: `SELECT ${eventFields('e')}, (SELECT position FROM event_positions WHERE event_id = e.id) AS position
-      FROM events e WHERE e.id = $1 AND e.partner_id = $2`,
+    text: `SELECT ${eventFields('e')}, e.position FROM events e WHERE e.id = $1 AND e.partner_id = $2`,
     values: [where.id, where.partner_id],
   })
   return rows[0]
@@ -50,139 +66,12 @@ export async function partnerOfEvent(db: Db, id: string): Promise<string | undef
   return rows[0]?.partner_id
 }
 
-export type LogFilter = {
-  readonly partner_id: string
-  readonly type: string | undefined
-  readonly object_id: string | undefined
-  /** Oldest first after this position, or newest first before it. */
-  readonly from: { readonly after: bigint } | { readonly before: bigint | undefined }
-  readonly limit: number
-}
-
-export type PlacedEvent = StoredEvent & { readonly position: bigint }
-
-/** With `stopped_at` there may be more, from right behind that position. */
-export type LogPage = { readonly rows: readonly PlacedEvent[]; readonly stopped_at?: bigint }
-
-/** What every payout tells. They are most of the log anyway, and have no place in the index by type. */
-const COMMON_TYPES = ['pix.payout.created', 'pix.payout.processing', 'pix.payout.completed']
-const uncommon = `type NOT IN (${COMMON_TYPES.map((type) => `'${type}'`).join(', ')})`
-
-/** In the order of the log. A common type is looked for among so many events, and the page says where that ended. */
-export async function selectEvents(db: Db, filter: LogFilter): Promise<LogPage> {
-  const { type, object_id, limit } = filter
-  if (object_id !== undefined) return { rows: await selectOfObject(db, { ...filter, object_id }) }
-  const values: unknown[] = []
-  const param = (value: unknown) => `$${values.push(value)}`
-  const by_type = type !== undefined && !COMMON_TYPES.includes(type)
-  const walked = (most: number) => walkSql(filter, by_type, param, most)
-  const found = (places: string) =>
-    `SELECT ${eventFields('e')}, p.position FROM (${places}) AS p JOIN events e ON e.id = p.event_id ${orderOf(filter)}`
-  if (type === undefined || by_type) return { rows: (await db.query(found(walked(limit)), values)).rows }
-  const most = lookedAt(limit)
-  const places = `SELECT event_id, position FROM (${walked(most)}) AS looked WHERE type = ${param(type)} LIMIT ${limit}`
-  const { rows } = await db.query(
-    `WITH found AS MATERIALIZED (${found(places)})
-     SELECT ${names.join(', ')}, position FROM found
-     UNION ALL SELECT ${names.map(() => 'NULL').join(', ')}, position
-     FROM (SELECT position FROM (${walked(most)}) AS looked OFFSET ${most - 1}) AS last WHERE (SELECT count(*) FROM found) < ${limit}`,
-    values,
-  )
-  const stop = rows.at(-1)?.id === null ? rows.pop() : undefined
-  return stop ? { rows, stopped_at: stop.position } : { rows }
-}
-
-const orderOf = ({ from }: LogFilter, ...before: string[]) =>
-  `ORDER BY ${[...before, 'position'].map((column) => ('after' in from ? column : `${column} DESC`)).join(', ')}`
-
-/**
- * Along the index of the partner, or of the partner and the type. Said as a range of that index and in its order, for with a
- * plain equality the log of all partners, which is in the order of positions too, would look as good to the planner.
- */
-function walkSql(
-  filter: LogFilter,
-  by_type: boolean,
-  param: (value: unknown) => string,
-  most: number,
-): string {
-  const { partner_id, type, from } = filter
-  const columns = by_type ? ['partner_id', 'type'] : ['partner_id']
-  const [index, places] = [
-    columns.join(', '),
-    [partner_id, type].slice(0, columns.length).map(param).join(', '),
-  ]
-  const start = 'after' in from ? from.after : from.before
-  const range =
-    start === undefined
-      ? `(${index}) >= (${places}) AND (${index}) <= (${places})`
-      : 'after' in from
-        ? `(${index}, position) > (${places}, ${param(start)}) AND (${index}) <= (${places})`
-        : `(${index}, position) < (${places}, ${param(start)}) AND (${index}) >= (${places})`
-  return `SELECT event_id, type, position FROM event_positions WHERE ${range} ${by_type ? `AND ${uncommon}` : ''}
-    ${orderOf(filter, ...columns)} LIMIT ${most}`
-}
-
-/** An object has few events, and an index of its own. */
-async function selectOfObject(db: Db, filter: LogFilter & { object_id: string }): Promise<PlacedEvent[]> {
-  const values: unknown[] = []
-  const param = (value: unknown) => `$${values.push(value)}`
-  const { partner_id, type, object_id, from, limit } = filter
-  const conditions = [`e.object_id = ${param(object_id)} AND e.partner_id = ${param(partner_id)}`]
-  if (type !== undefined) conditions.push(`e.type = ${param(type)}`)
-  if ('after' in from) conditions.push(`p.position > ${param(from.after)}`)
-  else if (from.before !== undefined) conditions.push(`p.position < ${param(from.before)}`)
-  const { rows } = await db.query(
-    `SELECT ${eventFields('e')}, p.position FROM events e JOIN event_positions p ON p.event_id = e.id
-     WHERE ${conditions.join(' AND ')} ${orderOf(filter)} LIMIT ${limit}`,
-    values,
-  )
-  return rows
-}
-
-/** By time, for a range of it. The log's own order is that of its positions, which a range of time cannot lead to. */
-export const eventList: ListSource = {
-  table: 'events',
-  columns: `${names.filter((name) => name !== 'data').join(', ')}, data::text AS data`,
-  walks: [{ by: ['object_id'] }, { by: [] }],
-}
-
-/** Of a partner's last event, or of the world's; 0 when there is none. */
-export async function lastPosition(db: Db, partner_id?: string): Promise<bigint> {
-  const { rows } = await db.query(
-    partner_id === undefined
-      ? { name: 'last position', text: 'SELECT max(position) AS last FROM event_positions' }
-      : {
-          name: 'last position of partner',
-          text: 'SELECT max(position) AS last FROM event_positions WHERE partner_id = $1',
-          values: [partner_id],
-        },
-  )
-  return rows[0].last ?? 0n
-}
-
-const LOOK_MAX = 5000
-
-/** For whoever waits for events. */
-export const eventLookout = (db: Db): LookoutSource => ({
-  last: () => lastPosition(db),
-  async since(position) {
-    const { rows } = await db.query({
-      name: 'events since position',
-      text: `SELECT max(position) AS last, array_agg(DISTINCT partner_id) AS partners, count(*)::integer AS looked_at
-        FROM (SELECT partner_id, position FROM event_positions WHERE position > $1 ORDER BY position LIMIT $2) AS news`,
-      values: [position, LOOK_MAX],
-    })
-    const { last, partners, looked_at } = rows[0]
-    return { last, partners: new Set(partners ?? []), more: looked_at === LOOK_MAX }
-  },
-})
-
 /** Forgets events that nobody waits for, as many as there are. */
 export async function forgetEvents(db: Db, older_than: Date, goOn: GoOn = () => true): Promise<void> {
-  let after: bigint | null = 0n
+  let after: string | null = ''
   while (after !== null && goOn()) {
-    const answer: { rows: { seen: bigint | null }[] } = await db.query(
-      'SELECT forget_events($1, $2, 1000) AS seen',
+    const answer: { rows: { seen: string | null }[] } = await db.query(
+      'SELECT forget_old_events($1, $2, 1000) AS seen',
       [older_than, after],
     )
     after = answer.rows[0]!.seen
@@ -255,20 +144,9 @@ const missing = (table: string, prefix: string) =>
 
 export const eventChecks: readonly Check[] = [
   {
-    name: 'every event has its place in the log, or waits for one',
-    sql: () => `SELECT coalesce(e.id, p.event_id, f.event_id) AS object_id, p.position, f.n AS waiting FROM events e
-      FULL JOIN event_positions p ON p.event_id = e.id FULL JOIN fresh_events f ON f.event_id = coalesce(e.id, p.event_id)
-      WHERE e.id IS NULL OR (p.event_id IS NULL) = (f.event_id IS NULL) OR (p.partner_id, p.type) <> (e.partner_id, e.type)`,
-  },
-  {
-    name: 'every event that is kept has its place in the log, or waits for one',
-    walk: 'causes',
-    pieces_only: true,
-    sql: (
-      within,
-    ) => `SELECT e.object_id, e.partner_id, e.id AS event_id, p.position, f.n AS waiting FROM events e
-      LEFT JOIN event_positions p ON p.event_id = e.id LEFT JOIN fresh_events f ON f.event_id = e.id
-      WHERE ${within('e.object_id')} AND ((p.event_id IS NULL) = (f.event_id IS NULL) OR (p.partner_id, p.type) <> (e.partner_id, e.type))`,
+    name: 'every event has its place in the log soon after it was written',
+    sql: () => `SELECT object_id, partner_id, id AS event_id, created_at FROM events
+      WHERE position IS NULL AND created_at < clock_timestamp() - interval '1 hour'`,
   },
   {
     // Whether there is such an object of money is for its own slice to say, which goes by the same kinds.

@@ -120,7 +120,10 @@ export type RowOf<C extends Columns> = { readonly [Name in keyof C]: Given<C[Nam
 
 type AnyRow = Readonly<Record<string, unknown>>
 
-/** Where rows are written: a statement that takes one array per column. All targets of a batch become one statement. */
+/**
+ * Where rows are written: a statement that takes one array per column. All targets of a batch become one statement, and all
+ * that are `last` another one behind it.
+ */
 export type WriteTarget<Row = AnyRow> = {
   readonly name: string
   readonly sql: string
@@ -129,6 +132,8 @@ export type WriteTarget<Row = AnyRow> = {
   readonly counted?: true
   /** Set on an update: the held rows that it changes. */
   readonly updates?: RowSource
+  /** Written after everything else, right before COMMIT: what it locks is held for no longer than the commit takes. */
+  readonly last?: true
   /** Never set: carries the type of the row. */
   readonly row?: Row
 }
@@ -159,7 +164,7 @@ export function targetOf<const C extends Columns>(
   name: string,
   columns: C,
   sql: (rows: string) => string,
-  more: Pick<WriteTarget, 'counted' | 'updates'> = {},
+  more: Pick<WriteTarget, 'counted' | 'updates' | 'last'> = {},
 ): WriteTarget<RowOf<C>> {
   const names = Object.keys(columns) as (keyof C & string)[]
   return {
@@ -170,11 +175,20 @@ export function targetOf<const C extends Columns>(
   }
 }
 
-export const insertInto = <const C extends Columns>(table: string, columns: C): WriteTarget<RowOf<C>> =>
-  targetOf(`insert ${table}`, columns, (rows) => {
-    const names = Object.keys(columns).join(', ')
-    return `INSERT INTO ${table} (${names}) SELECT ${names} FROM ${rows}`
-  })
+export const insertInto = <const C extends Columns>(
+  table: string,
+  columns: C,
+  more: Pick<WriteTarget, 'last'> = {},
+): WriteTarget<RowOf<C>> =>
+  targetOf(
+    `insert ${table}`,
+    columns,
+    (rows) => {
+      const names = Object.keys(columns).join(', ')
+      return `INSERT INTO ${table} (${names}) SELECT ${names} FROM ${rows}`
+    },
+    more,
+  )
 
 /** Every column is given in every row; the row must be held, and must still be there. */
 export function updateOf<const C extends { id: 'text' } & Columns>(

@@ -10,7 +10,7 @@ import { newId } from '../core/ids.ts'
 import type { Asset } from '../core/money.ts'
 import { openPool, type Pool } from '../db/pool.ts'
 import { audit } from './audit.ts'
-import { type Claim, type Command, insertInto, rowSource, writeTo } from './command.ts'
+import { type Claim, type Command, insertInto, rowSource, targetOf, writeTo } from './command.ts'
 import { type Door, openDoor } from './commit.ts'
 
 /** The engine alone, on a real PostgreSQL, with commands of the simplest kind: money in, money out, money across. */
@@ -503,6 +503,34 @@ describe('the one door for money', () => {
       decide: (held) => ({ result: held.row(source, 'x')?.kept }),
     })
     expect(kept).toBeLessThan(80n)
+  })
+
+  test('what comes last sees everything else of its batch, and undoes it when it fails', async () => {
+    const node = open()
+    const id = await account(0n)
+    const last = targetOf(
+      'last of a test',
+      { id: 'text', cause_id: 'text' },
+      (rows) => `INSERT INTO commits (id) SELECT new.id FROM ${rows}
+        WHERE EXISTS (SELECT FROM entries WHERE cause_id = new.cause_id) RETURNING 1`,
+      { counted: true, last: true },
+    )
+    const behind = (about?: string): Command<string> => {
+      const made = move({ to: id, units: 1n })
+      return {
+        ...made,
+        decide(held) {
+          const { result, ...decision } = made.decide(held)
+          const row = { id: newId('batch', Date.now()), cause_id: about ?? result }
+          return { ...decision, writes: [writeTo(last, row)], result }
+        },
+      }
+    }
+    await node.commit(behind())
+    expect(await balanceOf(id)).toBe(1n)
+    const before = await snapshot()
+    expect(await outcomeOf(node.commit(behind('dep_nothing')))).toMatch(/last of a test/)
+    expect(await snapshot()).toBe(before)
   })
 
   test('a claim is won once by 50 on two nodes; the others see what the winner made of it', async () => {

@@ -14,7 +14,7 @@ import { type CommandResult, decide } from './decide.ts'
 import { ClaimGone, lock } from './lock.ts'
 import { attemptPreviews, type Preview } from './preview.ts'
 import { openQueue, type Pending } from './queue.ts'
-import { CommitUnknown, movesNothing, type Statement, statementFor, write } from './write.ts'
+import { CommitUnknown, movesNothing, type Statement, statementsFor, write } from './write.ts'
 
 /**
  * The one door for money. Every change of a balance, and every change of state that belongs with it, is a command that
@@ -245,7 +245,7 @@ async function attemptBatch(
   } catch (error) {
     return { kind: 'not_committed', error }
   }
-  let statement: Statement
+  let statements: readonly Statement[]
   let results: readonly CommandResult[]
   try {
     const state = await lock(client, commands)
@@ -258,13 +258,13 @@ async function attemptBatch(
       await client.query('ROLLBACK')
       return { kind: 'done', results }
     }
-    statement = statementFor(batch_id, decided)
+    statements = statementsFor(batch_id, decided)
     crashPoint('before_commit')
   } catch (error) {
     return rolledBack(connection, client, error)
   }
   try {
-    await write(client, statement)
+    await write(client, statements)
   } catch (error) {
     if (!(error instanceof CommitUnknown)) return rolledBack(connection, client, error)
     connection.drop(client)

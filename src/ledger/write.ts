@@ -1,11 +1,11 @@
 import { isAnswer, isServerTrouble } from '../db/failure.ts'
-import { gather } from '../db/pipeline.ts'
+import { allOf, gather } from '../db/pipeline.ts'
 import { type Client, withWarnings } from '../db/pool.ts'
 import { type IdempotencyRecord, insertInto, targetOf, type Write, type WriteTarget } from './command.ts'
 import type { Decided } from './decide.ts'
 import type { HeldClaim } from './state.ts'
 
-/** The second round trip: whatever was decided is written by one statement, and committed, at once. */
+/** The second round trip: whatever was decided is written, what must come last behind the rest, and committed, at once. */
 const entries = insertInto('entries', {
   cause_id: 'text',
   movement: 'text',
@@ -76,8 +76,11 @@ export const movesNothing = (decided: Decided): boolean =>
 export class CommitUnknown extends Error {}
 
 /** What writes a batch, put together before anything is sent: what is wrong with it throws here, with the wire untouched. */
-export function statementFor(batch_id: string, decided: Decided): Statement {
-  return statementOf(groupsOf(batch_id, decided))
+export function statementsFor(batch_id: string, decided: Decided): Statement[] {
+  const groups = groupsOf(batch_id, decided)
+  const first = groups.filter(({ target }) => !target.last)
+  const last = groups.filter(({ target }) => target.last)
+  return [statementOf(first, shelves.first), ...(last.length > 0 ? [statementOf(last, shelves.last)] : [])]
 }
 
 /**
@@ -85,14 +88,14 @@ export function statementFor(batch_id: string, decided: Decided): Statement {
  * it is not; anything else is unknown. So is a commit with a warning, for that is how the server tells that it did not
  * wait for its standby, and an error of the server as a whole, for it may have struck after the commit was on disk.
  */
-export async function write(client: Client, statement: Statement): Promise<void> {
+export async function write(client: Client, statements: readonly Statement[]): Promise<void> {
   const { result, warning } = await withWarnings(client, async () => {
     const sendTogether = gather(client)
-    const written = client.query(statement)
+    const written = statements.map((statement) => client.query(statement))
     const committed = client.query({ name: 'commit', text: 'COMMIT' })
     sendTogether()
     return Promise.all([
-      written.then(() => undefined).catch((error: unknown) => error),
+      allOf(written).catch((error: unknown) => error),
       committed.then((answer) => answer.command).catch((error: unknown) => error),
     ])
   })
@@ -156,35 +159,46 @@ const KINDS_MAX = 48
 
 type Prepared = { readonly name: string; readonly text: string; readonly targets: readonly WriteTarget[] }
 
-const kinds = new Map<string, Prepared>()
-const known = new Map<string, WriteTarget>()
-let whole: Prepared | undefined
+/** The prepared statements of one place in the order. */
+type Shelf = {
+  readonly name: string
+  readonly kinds: Map<string, Prepared>
+  readonly known: Map<string, WriteTarget>
+  whole?: Prepared | undefined
+}
+
+const shelfOf = (name: string): Shelf => ({ name, kinds: new Map(), known: new Map() })
+const shelves = { first: shelfOf('write'), last: shelfOf('write last') }
 
 /** Batches of the same kind share a prepared statement, however many rows they bring, and in whatever order they came. */
-function statementOf(groups: readonly Group[]): Statement {
+function statementOf(groups: readonly Group[], shelf: Shelf): Statement {
   const rows = new Map(groups.map((group) => [group.target.name, group.rows]))
-  const { name, text, targets } = preparedFor(groups.map(({ target }) => target))
+  const { name, text, targets } = preparedFor(
+    groups.map(({ target }) => target),
+    shelf,
+  )
   const given = targets.map((target) => ({ target, rows: rows.get(target.name) ?? [] }))
   const columns = given.flatMap((group) => group.target.columns.map((column) => columnOf(group.rows, column)))
   const counts = given.filter(({ target }) => target.counted).map((group) => group.rows.length)
   return { name, text, values: [...columns, ...counts] }
 }
 
-function preparedFor(wanted: readonly WriteTarget[]): Prepared {
+function preparedFor(wanted: readonly WriteTarget[], shelf: Shelf): Prepared {
+  const { kinds, known } = shelf
   const kind = kindOf(wanted)
   const own = kinds.get(kind)
   if (own) return own
   for (const target of wanted) {
-    if (!known.has(target.name)) whole = undefined
+    if (!known.has(target.name)) shelf.whole = undefined
     known.set(target.name, target)
   }
   if (kinds.size < KINDS_MAX) {
-    const prepared = prepare(`write ${kinds.size}`, wanted)
+    const prepared = prepare(`${shelf.name} ${kinds.size}`, wanted)
     kinds.set(kind, prepared)
     return prepared
   }
-  whole ??= prepare(`write all ${known.size}`, [...known.values()])
-  return whole
+  shelf.whole ??= prepare(`${shelf.name} all ${known.size}`, [...known.values()])
+  return shelf.whole
 }
 
 const kindOf = (targets: readonly WriteTarget[]): string =>

@@ -6,7 +6,8 @@ import { type DailyWorker, openDailyWorker } from '../daily/worker.ts'
 import type { Hints } from '../db/hints.ts'
 import { type Lookout, openLookout } from '../db/lookout.ts'
 import type { Worker } from '../db/worker.ts'
-import { eventLookout } from '../events/store.ts'
+import { eventLookout } from '../events/log-store.ts'
+import { openPlacing, type Placing } from '../events/placing.ts'
 import { openTransferWorker } from '../onchain/worker.ts'
 import type { Office } from '../operator/office.ts'
 import { logChecks } from '../operator/verify.ts'
@@ -36,6 +37,7 @@ export type Runtime<E extends Environment = Environment> = {
   readonly treasury: TreasuryWorker
   readonly webhooks: Webhooks
   readonly newEvents: Lookout
+  readonly placing: Placing
   readonly newRequests: Lookout
   /** Only with the role of a worker. */
   readonly transfers: Worker | undefined
@@ -86,12 +88,18 @@ function openRuntime<E extends Environment>(world: World<E>, parts: Parts): Runt
   const { opened, config, sealer, metrics, log, reach } = parts
   const works = runsWorkers(config.role)
   const newEvents = openLookout(eventLookout(world.db), log)
-  const worker = works ? openDeliveries(world, newEvents, parts) : openElsewhere(world, log)
+  const worker = works ? openDeliveries(world, parts) : openElsewhere(world, log)
   if (works) hearOfDeliveries(parts.hints, world, worker)
+  const tellOfEvents = () => {
+    newEvents.wake()
+    worker.wake()
+  }
+  const placing = openPlacing(world, { log, onPlaced: tellOfEvents })
   opened.onBatch(world.environment, (batch) => {
     metrics.committed(world.environment, batch)
-    worker.wake()
+    tellOfEvents()
   })
+  opened.onTold(world.environment, placing.wake)
   const { environment } = world
   const steps = openStepRecorder(world, { log, onLost: (count) => metrics.stepsLost(environment, count) })
   return {
@@ -101,6 +109,7 @@ function openRuntime<E extends Environment>(world: World<E>, parts: Parts): Runt
     treasury: openTreasuryWorker(world, log, { folds: works }),
     webhooks: { sealer, reach, worker, retry_ms: config.webhooks.retry_ms },
     newEvents,
+    placing,
     newRequests: openLookout(requestLookout(world.db), log),
     transfers: works ? openTransferWorker(world, log, { steps }) : undefined,
     audit: works ? openAudit(world, parts) : undefined,
@@ -113,7 +122,7 @@ function openAudit(world: World, { office, config, log }: Parts): AuditWorker {
   return openAuditWorker(world, { checks: sliceChecks, at_end, log, ...config.audit })
 }
 
-function openDeliveries(world: World, newEvents: Lookout, parts: Parts): WebhookWorker {
+function openDeliveries(world: World, parts: Parts): WebhookWorker {
   const { outside, sealer, log, metrics, config } = parts
   const { timeout_ms, per_second, retry_ms } = config.webhooks
   return openWebhookWorker(world, {
@@ -125,7 +134,6 @@ function openDeliveries(world: World, newEvents: Lookout, parts: Parts): Webhook
     retry_ms,
     onAttempt: (attempt) => metrics.attempted(world.environment, attempt),
     onLost: (loss) => metrics.unrecorded(world.environment, loss),
-    onPlaced: newEvents.wake,
   })
 }
 
@@ -137,8 +145,8 @@ export async function letWaitingGo(runtimes: Runtimes): Promise<void> {
 
 /** What must end before the world does, by the names that a stop tells. */
 function workersOf(runtime: Runtime): Record<string, () => Promise<void>> {
-  const { world, payouts, treasury, webhooks, transfers, audit, daily } = runtime
-  const workers = { payouts, treasury, webhooks: webhooks.worker, transfers, audit, daily }
+  const { world, payouts, treasury, webhooks, transfers, audit, daily, placing } = runtime
+  const workers = { payouts, treasury, placing, webhooks: webhooks.worker, transfers, audit, daily }
   return Object.fromEntries(
     Object.entries(workers).flatMap(([name, worker]) =>
       worker ? [[`${name} (${world.environment})`, () => worker.stop()]] : [],

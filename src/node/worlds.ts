@@ -64,6 +64,8 @@ export type OpenWorlds = {
   readonly doors: Readonly<Record<Environment, () => DoorFacts>>
   /** Tells of every batch of money that this process committed in a world. */
   onBatch(environment: Environment, listener: (batch: Batch) => void): void
+  /** Tells of every event that this process wrote beside the door of a world; it may not be committed yet. */
+  onTold(environment: Environment, listener: () => void): void
   stop(): Promise<void>
 }
 
@@ -95,6 +97,7 @@ export function openWorlds(options: {
   const closing: (() => Promise<unknown>)[] = []
   const doors: Partial<Record<Environment, () => DoorFacts>> = {}
   const listeners: Record<Environment, ((batch: Batch) => void)[]> = { production: [], sandbox: [] }
+  const told: Record<Environment, (() => void)[]> = { production: [], sandbox: [] }
 
   function open<E extends Environment>(environment: E, own: Pick<World<E>, Own>): World<E> {
     const seat = options.seats(schemas[environment], `trilho ${environment}`)
@@ -116,7 +119,21 @@ export function openWorlds(options: {
     const { pix_wait_ms, lease_ms, rail_timeout_ms, stuck_after_ms, require_address_checksum } = config
     const settings = { pix_wait_ms, lease_ms, rail_timeout_ms, stuck_after_ms, require_address_checksum }
     const { commit, preview } = door
-    return createWorld({ environment, db, reads, keys, clock, commit, preview, ...own, ...settings })
+    const tell = () => {
+      for (const listener of told[environment]) listener()
+    }
+    return createWorld({
+      environment,
+      db,
+      reads,
+      keys,
+      clock,
+      commit,
+      preview,
+      told: tell,
+      ...own,
+      ...settings,
+    })
   }
 
   const { clock, config, log } = options
@@ -146,6 +163,7 @@ export function openWorlds(options: {
     },
     doors: doors as OpenWorlds['doors'],
     onBatch: (environment, listener) => void listeners[environment].push(listener),
+    onTold: (environment, listener) => void told[environment].push(listener),
     async stop() {
       for (const close of closing) await close()
     },

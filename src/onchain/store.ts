@@ -1,6 +1,7 @@
 import type { Asset } from '../core/money.ts'
 import { rowsById } from '../db/batched.ts'
 import { columnsOf } from '../db/columns.ts'
+import { queueOf } from '../db/due.ts'
 import { isUniqueViolation } from '../db/failure.ts'
 import { COUNTED, type Filters, type ListSource, ofCustomer, type Param } from '../db/newest.ts'
 import type { Db } from '../db/pool.ts'
@@ -101,12 +102,13 @@ export async function selectTransfer(
 
 export const transferById = rowsById<Transfer>('transfers')
 
-/** Each as its index says it. */
-const rareStatuses: Readonly<Record<string, readonly string[]>> = {
-  pending: [`partner_id = $1 AND status = 'pending'`],
-  processing: [`partner_id = $1 AND status = 'processing'`],
-  open: [`partner_id = $1 AND status = 'pending'`, `partner_id = $1 AND status = 'processing'`],
-  failed: ['partner_id = $1 AND failure_code IS NOT NULL'],
+/** Each as the queue says it. */
+const pending = 'partner_id = $1 AND NOT followed'
+const processing = 'partner_id = $1 AND followed'
+const openStatuses: Readonly<Record<string, readonly string[]>> = {
+  pending: [pending],
+  processing: [processing],
+  open: [pending, processing],
 }
 
 const patience = `CASE network ${networkNames
@@ -139,14 +141,27 @@ export const transferList: ListSource = {
     },
     {
       by: ['silent_since'],
-      stretches: ({ silent_since }, param) => [`partner_id = $1 AND ${silentSince(silent_since, param)}`],
+      through: queueOf.transfers,
+      stretches: ({ silent_since }, param) => [
+        `${processing} AND EXISTS (SELECT FROM transfers t WHERE t.id = open_transfers.id AND ${silentSince(silent_since, param)})`,
+      ],
     },
     {
       by: ['customer_id', 'status'],
       stretches: ({ customer_id, status }, param) =>
         status === 'failed' ? [`${ofCustomer(customer_id, param)} AND failure_code IS NOT NULL`] : undefined,
     },
-    { by: ['status'], stretches: ({ status }) => rareStatuses[status ?? ''] },
+    {
+      by: ['status'],
+      through: queueOf.transfers,
+      stretches: ({ status = '' }) =>
+        Object.hasOwn(openStatuses, status) ? openStatuses[status] : undefined,
+    },
+    {
+      by: ['status'],
+      stretches: ({ status }) =>
+        status === 'failed' ? ['partner_id = $1 AND failure_code IS NOT NULL'] : undefined,
+    },
     { by: ['customer_id'], stretches: ({ customer_id }, param) => [ofCustomer(customer_id, param)] },
     { by: ['network'] },
     { by: ['asset'], stretches: overNetworks },
@@ -167,15 +182,13 @@ export async function countOpenTransfers(
   db: Db,
   { partner_id, silent_since }: { partner_id: string; silent_since: Date },
 ): Promise<{ open: number; silent: number }> {
-  const columns = 'id, status, network, created_at'
+  const counted = (followed: string) => `(SELECT t.id, t.status, t.network, t.created_at FROM (
+    SELECT id FROM open_transfers WHERE partner_id = $1 AND ${followed} ORDER BY created_at, id LIMIT ${COUNTED}) AS q JOIN transfers t USING (id))`
   const { rows } = await db.query({
     name: 'count open transfers of partner',
     text: `SELECT count(*)::integer AS open,
         count(*) FILTER (WHERE status = 'processing' AND created_at < $2::timestamptz - ${patience} AND NOT ${isWaiting('o.id')})::integer AS silent FROM (
-        (SELECT ${columns} FROM transfers WHERE partner_id = $1 AND status = 'pending' ORDER BY created_at, id LIMIT ${COUNTED})
-        UNION ALL
-        (SELECT ${columns} FROM transfers WHERE partner_id = $1 AND status = 'processing' ORDER BY created_at, id LIMIT ${COUNTED})
-      ) AS o`,
+        ${counted('NOT followed')} UNION ALL ${counted('followed')}) AS o`,
     values: [partner_id, silent_since],
   })
   return rows[0]
@@ -209,7 +222,7 @@ export const transferTemplate: Template = {
 }
 
 /** Debited and not yet at its end. */
-export const openTransfers = `SELECT customer_id, asset, amount_net::numeric + fee AS amount FROM transfers WHERE status IN ('pending', 'processing')`
+export const openTransfers = `SELECT customer_id, asset, amount_net::numeric + fee AS amount FROM open_transfers JOIN transfers USING (id)`
 
 /**
  * Transfers of a partner that were accepted longer ago than their network needs, and that it has said nothing of: those that
@@ -220,14 +233,14 @@ export async function unansweredTransfers(
   { partner_id, before }: { partner_id: string; before: Readonly<Record<Network, Date>> },
 ): Promise<Unanswered[]> {
   const open = (
-    status: TransferStatus,
-  ) => `(SELECT id, network, asset, amount_net + fee AS gross, created_at FROM transfers
-    WHERE partner_id = $1 AND status = '${status}' AND created_at < $2 ORDER BY created_at DESC, id DESC LIMIT 1000)`
+    followed: string,
+  ) => `(SELECT id, network, asset, amount_net + fee AS gross, created_at FROM transfers WHERE id = ANY(ARRAY(
+    SELECT id FROM open_transfers WHERE partner_id = $1 AND ${followed} AND created_at < $2 ORDER BY created_at DESC, id DESC LIMIT 1000)))`
   const latest = new Date(Math.max(...Object.values(before).map((time) => time.getTime())))
   const { rows } = await db.query({
     name: 'unanswered transfers',
     text: `SELECT network AS rail, asset, count(*)::integer AS count, sum(gross) AS amount, min(created_at) AS since
-      FROM (${open('pending')} UNION ALL ${open('processing')}) AS open
+      FROM (${open('NOT followed')} UNION ALL ${open('followed')}) AS open
       JOIN unnest($3::text[], $4::timestamptz[]) AS patience (name, before) ON name = network AND created_at < patience.before
       WHERE NOT ${isWaiting('open.id')}
       GROUP BY network, asset ORDER BY network`,
@@ -272,6 +285,18 @@ export const transferChecks: readonly Check[] = [
       within,
     ) => `SELECT t.id AS object_id, t.partner_id, t.network, t.tx_hash, other.id AS other_id FROM transfers t
       JOIN transfers other ON other.network = t.network AND other.tx_hash = t.tx_hash AND other.id <> t.id WHERE ${within('t.id')}`,
+  },
+  {
+    name: 'every transfer that is on its way stands in the queue, and no other does',
+    walk: 'causes',
+    prefix: 'tr',
+    sql: (
+      within,
+    ) => `SELECT coalesce(t.id, q.id) AS object_id, coalesce(t.partner_id, q.partner_id) AS partner_id, t.status, q.status AS queued
+      FROM (SELECT * FROM transfers t WHERE ${within('t.id')} AND t.status IN ('pending', 'processing')) AS t
+      FULL JOIN (SELECT * FROM open_transfers q WHERE ${within('q.id')}) AS q ON q.id = t.id
+      WHERE t.id IS NULL OR q.id IS NULL OR (q.partner_id, q.followed, q.created_at, q.status, q.next_attempt_at)
+        IS DISTINCT FROM (t.partner_id, t.status = 'processing', t.created_at, t.status, t.next_attempt_at)`,
   },
   ...onceChecks({
     table: 'transfers',

@@ -17,8 +17,8 @@ const AT_ONCE = 32
 
 const transfers = { table: 'transfers', columns: transferColumns } as const
 /** Not out yet. */
-const fresh: Due = { ...transfers, name: 'transfers new', where: `status = 'pending'` }
-const followed: Due = { ...transfers, name: 'transfers followed', where: `status = 'processing'` }
+const fresh: Due = { ...transfers, name: 'transfers new', followed: false }
+const followed: Due = { ...transfers, name: 'transfers followed', followed: true }
 
 export function openTransferWorker(
   world: World,

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import type { AnyoneOfPartner, PartnerActor } from '../core/actor.ts'
 import { crashPoint } from '../core/crash-point.ts'
 import { refuse } from '../core/errors.ts'
@@ -230,7 +229,7 @@ const newPayout = (
   status: 'pending',
   counterparty,
   description: order.description,
-  send_id: newSendId(),
+  send_id: sendIdOf(id),
   end_to_end_id: null,
   failure_code: null,
   rail_code: null,
@@ -254,10 +253,5 @@ function refuseDeclared(): never {
 const limited = ({ customer_id, amount }: PayoutOrder) =>
   ({ kind: 'payout', customer_id, asset: 'BRL', units: amount.units }) as const
 
-const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
-
-function newSendId(): string {
-  let id = ''
-  for (let i = 0; i < 32; i++) id += alphabet[randomInt(alphabet.length)]
-  return id
-}
+/** What a payout is sent under: 32 letters and digits that follow from its id, so no two are sent under one. */
+const sendIdOf = (id: string): string => `TRILHO${id.slice(id.indexOf('_') + 1)}`

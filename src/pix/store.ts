@@ -1,4 +1,5 @@
 import { columnsOf } from '../db/columns.ts'
+import { queueOf } from '../db/due.ts'
 import { isUniqueViolation } from '../db/failure.ts'
 import { COUNTED, type ListSource, ofCustomer, type Param } from '../db/newest.ts'
 import type { Db } from '../db/pool.ts'
@@ -111,12 +112,17 @@ export async function payoutById(db: Db, id: string): Promise<Payout | undefined
 }
 
 /** Each as its index says it. */
-const rareStatuses: Readonly<Record<string, readonly string[]>> = {
-  pending: [`partner_id = $1 AND status = 'pending'`],
-  processing: [`partner_id = $1 AND status = 'processing'`],
-  open: [`partner_id = $1 AND status = 'pending'`, `partner_id = $1 AND status = 'processing'`],
-  failed: ['partner_id = $1 AND failure_code IS NOT NULL'],
+const openStatuses: Readonly<Record<string, string>> = {
+  pending: `status = 'pending'`,
+  processing: `status = 'processing'`,
+  open: 'true',
 }
+
+/** Both stretches of the queue. */
+const inQueue = (condition: string) => [
+  `partner_id = $1 AND NOT followed AND ${condition}`,
+  `partner_id = $1 AND followed AND ${condition}`,
+]
 
 const silentSince = (time: string | undefined, param: Param) =>
   `status = 'processing' AND created_at < ${param(time)}::timestamptz AND NOT ${isWaiting('id')}`
@@ -127,17 +133,33 @@ export const payoutList: ListSource = {
   columns: payoutColumns,
   walks: [
     { by: ['idempotency_key'] },
-    { by: ['end_to_end_id'] },
+    {
+      by: ['end_to_end_id'],
+      stretches: ({ end_to_end_id }, param) => [
+        `partner_id = $1 AND id = (SELECT payout_id FROM end_to_end_ids WHERE end_to_end_id = ${param(end_to_end_id)})`,
+      ],
+    },
     {
       by: ['silent_since'],
-      stretches: ({ silent_since }, param) => [`partner_id = $1 AND ${silentSince(silent_since, param)}`],
+      through: queueOf.payouts,
+      stretches: ({ silent_since }, param) => inQueue(silentSince(silent_since, param)),
     },
     {
       by: ['customer_id', 'status'],
       stretches: ({ customer_id, status }, param) =>
         status === 'failed' ? [`${ofCustomer(customer_id, param)} AND failure_code IS NOT NULL`] : undefined,
     },
-    { by: ['status'], stretches: ({ status }) => rareStatuses[status ?? ''] },
+    {
+      by: ['status'],
+      through: queueOf.payouts,
+      stretches: ({ status = '' }) =>
+        Object.hasOwn(openStatuses, status) ? inQueue(openStatuses[status]!) : undefined,
+    },
+    {
+      by: ['status'],
+      stretches: ({ status }) =>
+        status === 'failed' ? ['partner_id = $1 AND failure_code IS NOT NULL'] : undefined,
+    },
     { by: ['customer_id'], stretches: ({ customer_id }, param) => [ofCustomer(customer_id, param)] },
     { by: [] },
   ],
@@ -159,9 +181,9 @@ export async function countOpenPayouts(
     name: 'count open payouts of partner',
     text: `SELECT count(*)::integer AS open,
         count(*) FILTER (WHERE status = 'processing' AND created_at < $2 AND NOT ${isWaiting('o.id')})::integer AS silent FROM (
-        (SELECT id, status, created_at FROM payouts WHERE partner_id = $1 AND status = 'pending' ORDER BY created_at, id LIMIT ${COUNTED})
+        (SELECT id, status, created_at FROM open_payouts WHERE partner_id = $1 AND NOT followed ORDER BY created_at, id LIMIT ${COUNTED})
         UNION ALL
-        (SELECT id, status, created_at FROM payouts WHERE partner_id = $1 AND status = 'processing' ORDER BY created_at, id LIMIT ${COUNTED})
+        (SELECT id, status, created_at FROM open_payouts WHERE partner_id = $1 AND followed ORDER BY created_at, id LIMIT ${COUNTED})
       ) AS o`,
     values: [partner_id, silent_since],
   })
@@ -192,7 +214,7 @@ export const payoutTemplate: Template = {
 }
 
 /** Debited and not yet at its end. */
-export const openPayouts = `SELECT customer_id, 'BRL' AS asset, amount::numeric + fee AS amount FROM payouts WHERE status IN ('pending', 'processing')`
+export const openPayouts = `SELECT customer_id, 'BRL' AS asset, amount::numeric + fee AS amount FROM open_payouts JOIN payouts USING (id)`
 
 /** Payouts of a partner that were accepted before, and that the network has said nothing of. */
 export async function unansweredPayouts(
@@ -202,8 +224,9 @@ export async function unansweredPayouts(
   const { rows } = await db.query({
     name: 'unanswered payouts',
     text: `SELECT 'pix' AS rail, 'BRL' AS asset, count(*)::integer AS count, sum(amount + fee) AS amount, min(created_at) AS since
-      FROM (SELECT id, amount, fee, created_at FROM payouts WHERE partner_id = $1 AND status = 'processing' AND created_at < $2
-        AND NOT ${isWaiting('payouts.id')} ORDER BY created_at DESC, id DESC LIMIT 1000) AS open HAVING count(*) > 0`,
+      FROM (SELECT amount, fee, created_at FROM payouts WHERE id = ANY(ARRAY(SELECT id FROM open_payouts WHERE partner_id = $1
+        AND status = 'processing' AND created_at < $2 AND NOT ${isWaiting('open_payouts.id')} ORDER BY created_at DESC, id DESC LIMIT 1000))) AS open
+      HAVING count(*) > 0`,
     values: [partner_id, before],
   })
   return rows
@@ -225,6 +248,9 @@ const counterpartyFacts = (json: string) =>
   ['name', 'pix_key', 'ispb', 'branch', 'account_number', 'account_type']
     .map((field) => `${json} ->> '${field}'`)
     .join(', ')
+
+/** Sent under an id that does not follow from its own. */
+const otherSendId = (table: string) => `${table}.send_id <> 'TRILHO' || substr(${table}.id, 4)`
 
 export const payoutChecks: readonly Check[] = [
   {
@@ -248,9 +274,24 @@ export const payoutChecks: readonly Check[] = [
     sql: (
       within,
     ) => `SELECT p.id AS object_id, p.partner_id, p.end_to_end_id, other.id AS other_id FROM payouts p
-      JOIN payouts other ON other.end_to_end_id = p.end_to_end_id AND other.id <> p.id WHERE ${within('p.id')}
+      LEFT JOIN end_to_end_ids other_id ON other_id.end_to_end_id = p.end_to_end_id LEFT JOIN payouts other ON other.id = other_id.payout_id
+      WHERE ${within('p.id')} AND p.end_to_end_id IS NOT NULL AND other.id IS DISTINCT FROM p.id
       UNION ALL SELECT p.id, p.partner_id, p.send_id, other.id FROM payouts p
-      JOIN payouts other ON other.send_id = p.send_id AND other.id <> p.id WHERE ${within('p.id')}`,
+      JOIN payouts other ON other.send_id = p.send_id AND other.id <> p.id AND ${otherSendId('other')} WHERE ${within('p.id')} AND ${otherSendId('p')}
+      UNION ALL SELECT p.id, p.partner_id, p.send_id, other.id FROM payouts p
+      JOIN payouts other ON other.id = 'po_' || substr(p.send_id, 7) AND other.send_id = p.send_id WHERE ${within('p.id')} AND ${otherSendId('p')}`,
+  },
+  {
+    name: 'every payout that is on its way stands in the queue, and no other does',
+    walk: 'causes',
+    prefix: 'po',
+    sql: (
+      within,
+    ) => `SELECT coalesce(p.id, q.id) AS object_id, coalesce(p.partner_id, q.partner_id) AS partner_id, p.status, q.status AS queued
+      FROM (SELECT * FROM payouts p WHERE ${within('p.id')} AND p.status IN ('pending', 'processing')) AS p
+      FULL JOIN (SELECT * FROM open_payouts q WHERE ${within('q.id')}) AS q ON q.id = p.id
+      WHERE p.id IS NULL OR q.id IS NULL OR (q.partner_id, q.followed, q.created_at, q.status, q.next_attempt_at)
+        IS DISTINCT FROM (p.partner_id, p.attempts > 1, p.created_at, p.status, p.next_attempt_at)`,
   },
   ...onceChecks({
     table: 'payouts',

@@ -1,8 +1,9 @@
 import { afterEach, expect, test } from 'vitest'
 import { desk } from '../../test/support/operators.ts'
 import { type Bench, type BenchOptions, openBench, openGate, silent } from '../../test/support/rail-bench.ts'
+import { takeOne } from '../../test/support/take.ts'
 import { until } from '../../test/support/wait.ts'
-import { retryAfter, takeDue } from '../db/due.ts'
+import { retryAfter } from '../db/due.ts'
 import { takeFollowUps } from '../desk/resolutions.ts'
 import { openExceptions } from '../exceptions/store.ts'
 import { claimOf, readRecord } from '../ledger/once.ts'
@@ -85,14 +86,7 @@ const kinds = async () => (await openExceptions(bench.world.db, 10)).map(({ kind
 
 const takeNow = async ({ id }: Payout): Promise<Payout> => {
   await bench.admin(`UPDATE payouts SET next_attempt_at = now() - interval '1 ms' WHERE id = '${id}'`)
-  const due = {
-    name: 'test',
-    table: 'payouts',
-    columns: payoutColumns,
-    where: `status = 'processing'`,
-  } as const
-  const [taken] = await takeDue<Payout>(bench.world.db, due, bench.world.lease_ms, 1)
-  return taken!
+  return takeOne<Payout>(bench.world, 'payouts', payoutColumns)
 }
 
 test('while a worker may be sending again, an operator cannot give the money back', async () => {

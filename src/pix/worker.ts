@@ -29,11 +29,10 @@ const POLL_MS = 500
 const FOLLOW_UP_POLL_MS = 2000
 const AT_ONCE = 32
 
-const OPEN = `status IN ('pending', 'processing')`
 const payouts = { table: 'payouts', columns: payoutColumns } as const
 /** Nobody has looked at it since it was accepted. */
-const left: Due = { ...payouts, name: 'payouts left', where: `${OPEN} AND attempts <= 1` }
-const asked: Due = { ...payouts, name: 'payouts asked', where: `${OPEN} AND attempts > 1` }
+const left: Due = { ...payouts, name: 'payouts left', followed: false }
+const asked: Due = { ...payouts, name: 'payouts asked', followed: true }
 
 /** Who does not follow sends what it accepted, and leaves what comes after to other nodes. */
 export function openPayoutWorker(

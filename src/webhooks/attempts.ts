@@ -27,9 +27,11 @@ export function openAttempts(
   options: DeliveryOptions & {
     readonly recorder: Recorder
     readonly onAttempt?: (attempt: AttemptEnded) => void
+    /** Told in how long something is to be tried again. */
+    readonly onRetry: (in_ms: number) => void
   },
 ): Attempts {
-  const { recorder, onAttempt } = options
+  const { recorder, onAttempt, onRetry } = options
   const cuts = new Set<Cut>()
   const trying = { ...options, secretsOf: openSecrets(world.environment, options.sealer), cuts }
   let cut = false
@@ -41,12 +43,12 @@ export function openAttempts(
         await releaseTaken(world.db, [taken])
         return
       }
-      onAnswer({ took_ms: outcome.duration_ms, delivered: outcome.delivered })
+      const { duration_ms: took_ms, delivered } = outcome
+      const gone = outcome.status === 410
+      onAnswer({ took_ms, delivered, gone })
       onAttempt?.(endOf(taken, outcome))
-      await recorder.record(outcome, {
-        gone: outcome.status === 410,
-        was_failing: taken.failing_since !== null,
-      })
+      await recorder.record(outcome, { gone, was_failing: taken.failing_since !== null })
+      if (outcome.retry_ms !== null) onRetry(outcome.retry_ms)
     },
     cut() {
       cut = true

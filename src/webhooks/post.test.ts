@@ -52,7 +52,7 @@ test('as many are under way as there are lanes, the others wait, in their order'
   while (under_way.length > 0) {
     const one = under_way.shift()!
     ids.push(one.id)
-    one.end({ took_ms: 1, delivered: true })
+    one.end({ took_ms: 1, delivered: true, gone: false })
     await turn()
   }
   expect(ids).toEqual(taken(count).map(({ id }) => id))
@@ -64,7 +64,7 @@ test('a lane is free with the answer, a place only when that is written down', a
   const { post, under_way, told } = openHand()
   post.add(taken(newLanes.count + 3))
   const [first] = under_way
-  first!.answer({ took_ms: 1, delivered: true })
+  first!.answer({ took_ms: 1, delivered: true, gone: false })
   await turn()
   // Its own lane, and the one that was gained.
   expect(under_way).toHaveLength(newLanes.count + 2)
@@ -77,10 +77,25 @@ test('a lane is free with the answer, a place only when that is written down', a
   expect(told.ends).toBe(1)
 })
 
+test('who asks for no more gets no more, until that is written down', async () => {
+  const { post, under_way } = openHand()
+  post.add(taken(newLanes.count + 3))
+  const [first, second] = under_way
+  first!.answer({ took_ms: 1, delivered: false, gone: true })
+  second!.end({ took_ms: 1, delivered: true, gone: false })
+  await turn()
+  expect(under_way).toHaveLength(newLanes.count)
+  // Its endpoint was not disabled after all, or it would have been dropped.
+  first!.written()
+  await turn()
+  expect(under_way.length).toBeGreaterThan(newLanes.count)
+})
+
 test('what waits behind an endpoint in trouble is given back, and asked for again', async () => {
   const { post, under_way, released, told } = openHand()
   post.add(taken(newLanes.count + 2))
-  for (let i = 0; i < newLanes.count; i++) under_way.shift()!.end({ took_ms: TIMEOUT_MS, delivered: false })
+  for (let i = 0; i < newLanes.count; i++)
+    under_way.shift()!.end({ took_ms: TIMEOUT_MS, delivered: false, gone: false })
   await turn()
   expect(released.length + under_way.length).toBe(2)
   expect(released.length).toBeGreaterThan(0)
@@ -117,7 +132,7 @@ test('dropped, nothing more begins; stopped, what is under way ends and the rest
   })
   for (const one of under_way) {
     expect(over).toBe(false)
-    one.end({ took_ms: 1, delivered: true })
+    one.end({ took_ms: 1, delivered: true, gone: false })
     await turn()
   }
   const untried = await ending

@@ -24,7 +24,12 @@ export type Seen = { readonly partner_id: string; readonly lanes: Lanes; readonl
 
 export const unseen = (partner_id: string): Seen => ({ partner_id, lanes: newLanes, held: 0 })
 
-export type Made = { readonly took_ms: number; readonly delivered: boolean }
+export type Made = {
+  readonly took_ms: number
+  readonly delivered: boolean
+  /** The receiver asked for no more. */
+  readonly gone: boolean
+}
 
 export type PostOptions = {
   readonly log: Logger
@@ -57,13 +62,16 @@ export function openPost(
   const under_way = new Set<Promise<void>>()
   let lanes: Lanes = newLanes
   let lanes_used = 0
+  /** Answers that ask for no more, and are not written down yet: until then nothing begins. */
+  let goodbyes = 0
   let pumping = false
   let queue: WaitingDelivery[] = []
   let ended_at = 0
   let stopped = false
 
   function pump(): void {
-    while (!stopped && lanes_used < lanes.count && queue.length > 0) begin(queue.shift()!.taken)
+    while (!stopped && goodbyes === 0 && lanes_used < lanes.count && queue.length > 0)
+      begin(queue.shift()!.taken)
     if (!stopped) giveBack()
   }
 
@@ -78,23 +86,21 @@ export function openPost(
   }
 
   function begin(taken: TakenDelivery): void {
-    let answered = false
-    const leave = () => {
-      if (answered) return
-      answered = true
-      lanes_used--
-    }
+    let answer: Made | undefined
     lanes_used++
     const job = deliver(taken, (made) => {
+      answer = made
       lanes = lanesAfter(lanes, made, timeout_ms)
-      leave()
+      lanes_used--
+      if (made.gone) goodbyes++
       pumpSoon()
     })
       .catch((error: unknown) => log.error({ err: error, endpoint_id }, 'webhooks: not tried'))
       .finally(() => {
         under_way.delete(job)
         ended_at = performance.now()
-        leave()
+        if (!answer) lanes_used--
+        if (answer?.gone) goodbyes--
         pump()
         onEnd()
       })

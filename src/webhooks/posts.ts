@@ -28,6 +28,8 @@ export function openPosts(options: PostOptions & { readonly pace: Pace; onRoom()
   const posts = new Map<string, Post>()
   /** With their partners; those that waited longest first. */
   const hungry = new Map<string, string>()
+  /** Those that somebody is just taking for. */
+  const asked = new Set<string>()
   let stopped = false
 
   function openPostOf(endpoint_id: string, partner_id: string): Post {
@@ -58,11 +60,14 @@ export function openPosts(options: PostOptions & { readonly pace: Pace; onRoom()
         // Made now: while the taking is under way the partner must be known.
         if (!posts.has(id)) posts.set(id, openPostOf(id, hungry.get(id)!))
         hungry.delete(id)
+        asked.add(id)
       }
       return rooms
     },
     take(rooms, taken) {
       for (const [id, room] of rooms) {
+        // Dropped meanwhile: what was taken for it is canceled.
+        if (!asked.delete(id)) continue
         const post = posts.get(id)!
         const { partner_id } = post.seen()
         const got = taken.filter(({ endpoint_id }) => endpoint_id === id)
@@ -73,6 +78,7 @@ export function openPosts(options: PostOptions & { readonly pace: Pace; onRoom()
     },
     drop(id) {
       hungry.delete(id)
+      asked.delete(id)
       posts.get(id)?.drop()
     },
     forgetIdle() {

@@ -4,22 +4,6 @@ import { eventFields, type StoredEvent } from '../events/store.ts'
 import { TEST_TYPE } from '../events/types.ts'
 import type { WebhookEndpoint } from './store.ts'
 
-export type Dispatched = {
-  readonly placed: number
-  /** Endpoints that have something new to get. */
-  readonly endpoints: readonly string[]
-}
-
-/** Gives committed events their places in the log, and a delivery to every endpoint that wants them, in one transaction. */
-export async function dispatchFresh(db: Db, most: number): Promise<Dispatched> {
-  const { rows } = await db.query({
-    name: 'dispatch fresh events',
-    text: 'SELECT placed, endpoints FROM dispatch_fresh_events($1)',
-    values: [most],
-  })
-  return rows[0]
-}
-
 const beginAnew = `ON CONFLICT (event_id, endpoint_id) DO UPDATE
   SET status = 'pending', tries = 0, next_attempt_at = excluded.next_attempt_at, ended_at = NULL`
 
@@ -81,39 +65,51 @@ export async function lockOutstanding(
 export type RangePart = {
   readonly redelivered: number
   readonly looked_at: number
-  readonly last: { readonly at: Date; readonly id: string } | null
+  /** Up to which place of the log it looked. */
+  readonly last: bigint | null
 }
 
-/** A part of a range of time: the first `most` events behind `after`. */
+/**
+ * A part of a range of time: the first `most` events behind a place of the log. Those that came late into the log are few,
+ * and are sent again with the first part.
+ */
 export async function redeliverRange(
   db: Db,
   endpoint: WebhookEndpoint,
-  range: { from: Date; to: Date; after: { at: Date; id: string } | null; most: number },
+  range: { from: Date; to: Date; after: bigint | null; most: number },
 ): Promise<RangePart> {
   const { rows } = await db.query({
     name: 'redeliver range',
-    text: `WITH looked_at AS (SELECT id, type, created_at FROM events
-        WHERE partner_id = $2 AND created_at >= $3 AND created_at < $4 AND (created_at, id) > ($5, $6)
-        ORDER BY created_at, id LIMIT $7),
+    text: `WITH looked_at AS MATERIALIZED (SELECT id, type, position FROM events
+        WHERE position IS NOT NULL AND (partner_id, position) > ($2, coalesce($5, log_start($3)))
+          AND (partner_id, position) <= ($2, log_end($4)) AND late IS NULL AND created_at >= $3 AND created_at < $4
+        ORDER BY partner_id, position LIMIT $6),
       again AS (INSERT INTO webhook_deliveries (event_id, endpoint_id, next_attempt_at, created_at)
-        SELECT looked_at.id, w.id, clock_timestamp(), clock_timestamp() FROM looked_at
-        JOIN webhook_endpoints w ON w.id = $1 AND w.status = 'enabled' AND wants_event(w.events, looked_at.type)
+        SELECT e.id, w.id, clock_timestamp(), clock_timestamp() FROM (
+          SELECT id, type FROM looked_at UNION ALL
+          SELECT id, type FROM events WHERE late AND partner_id = $2 AND created_at >= $3 AND created_at < $4 AND $5 IS NULL) AS e
+        JOIN webhook_endpoints w ON w.id = $1 AND w.status = 'enabled' AND wants_event(w.events, e.type)
         ${beginAnew} RETURNING 1)
-      SELECT (SELECT count(*)::integer FROM again) AS redelivered, (SELECT count(*)::integer FROM looked_at) AS looked_at,
-        last.id, last.created_at FROM (SELECT 1) AS one
-        LEFT JOIN (SELECT id, created_at FROM looked_at ORDER BY created_at DESC, id DESC LIMIT 1) AS last ON true`,
-    values: [
-      endpoint.id,
-      endpoint.partner_id,
-      range.from,
-      range.to,
-      range.after?.at ?? range.from,
-      range.after?.id ?? '',
-      range.most,
-    ],
+      SELECT (SELECT count(*)::integer FROM again) AS redelivered, count(*)::integer AS looked_at, max(position) AS last FROM looked_at`,
+    values: [endpoint.id, endpoint.partner_id, range.from, range.to, range.after, range.most],
   })
-  const { redelivered, looked_at, id, created_at } = rows[0]
-  return { redelivered, looked_at, last: id === null ? null : { at: created_at, id } }
+  return rows[0]
+}
+
+/** The time of the earliest event of a range that lies behind a place of the log. What is earlier lies before that place. */
+export async function earliestBehind(
+  db: Db,
+  partner_id: string,
+  range: { from: Date; to: Date; after: bigint },
+): Promise<Date | undefined> {
+  const behind = `position IS NOT NULL AND partner_id = $1 AND position > $4 AND late IS NULL AND created_at >= $2 AND created_at < $3`
+  const { rows } = await db.query(
+    `WITH next AS MATERIALIZED (SELECT position, created_at FROM events WHERE ${behind} ORDER BY position LIMIT 1)
+     SELECT min(created_at) AS at FROM events WHERE ${behind}
+       AND position <= (SELECT greatest(position, log_end(created_at)) FROM next)`,
+    [partner_id, range.from, range.to, range.after],
+  )
+  return rows[0].at ?? undefined
 }
 
 export type Waiting = {
@@ -219,9 +215,9 @@ export async function queueState(db: Db): Promise<{
 }> {
   const { rows } = await db.query({
     name: 'webhook queue',
-    text: `SELECT (SELECT count(*)::integer FROM (SELECT FROM fresh_events LIMIT 100000) AS f) AS fresh,
-      coalesce((SELECT greatest(0, extract(epoch FROM clock_timestamp() - e.created_at))::float8
-        FROM (SELECT event_id FROM fresh_events ORDER BY n LIMIT 1) AS f JOIN events e ON e.id = f.event_id), 0) AS oldest_fresh_seconds,
+    text: `SELECT (SELECT count(*)::integer FROM (SELECT FROM events WHERE position IS NULL LIMIT 100000) AS f) AS fresh,
+      coalesce((SELECT greatest(0, extract(epoch FROM clock_timestamp() - created_at))::float8
+        FROM events WHERE position IS NULL ORDER BY id LIMIT 1), 0) AS oldest_fresh_seconds,
       (SELECT count(*)::integer FROM (SELECT FROM webhook_deliveries WHERE status = 'pending' LIMIT 100000) AS p) AS pending,
       coalesce((SELECT extract(epoch FROM now() - min(oldest.next_attempt_at))::float8 FROM webhook_endpoints w,
         LATERAL (SELECT next_attempt_at FROM webhook_deliveries WHERE endpoint_id = w.id AND status = 'pending'

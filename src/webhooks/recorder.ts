@@ -136,7 +136,10 @@ const bareOf = (outcome: AttemptResult): AttemptResult => ({
   error: outcome.error === null ? null : 'cannot be stored',
 })
 
-/** Only what changes something: failures, and a success of an endpoint that was failing. */
+/**
+ * Only what changes something: failures, and a success of an endpoint that was failing. In the order in which they came:
+ * whoever said yes and then asked for no more is gone.
+ */
 function newsOf(batch: readonly Ended[]): EndpointNews[] {
   const news = new Map<string, EndpointNews>()
   for (const { outcome, gone, was_failing } of batch) {
@@ -145,8 +148,8 @@ function newsOf(batch: readonly Ended[]): EndpointNews[] {
     if (delivered && !was_failing && !known) continue
     news.set(id, {
       id,
-      works: delivered || (known?.works ?? false),
-      gone: gone || (known?.gone ?? false),
+      works: delivered || (!gone && (known?.works ?? false)),
+      gone: gone || (!delivered && (known?.gone ?? false)),
     })
   }
   return [...news.values()].sort((a, b) => (a.id < b.id ? -1 : 1))

@@ -6,7 +6,14 @@ import { TEST_TYPE } from '../events/types.ts'
 import type { World } from '../world.ts'
 import { findDelivery } from './deliveries.ts'
 import { enabledEndpoint, type Webhooks } from './endpoints.ts'
-import { addDeliveries, hasten, listenersOf, lockOutstanding, redeliverRange } from './queue.ts'
+import {
+  addDeliveries,
+  earliestBehind,
+  hasten,
+  listenersOf,
+  lockOutstanding,
+  redeliverRange,
+} from './queue.ts'
 
 /**
  * Sending again what was sent before (contract §17.15). One call makes many deliveries, so it is bounded: by how many may
@@ -76,7 +83,7 @@ export async function redeliverRangeOf(
   const endpoint = await enabledEndpoint(world, where)
   const { id, partner_id } = endpoint
   let redelivered = 0
-  let after: { at: Date; id: string } | null = null
+  let after: bigint | null = null
   for (let part = 0; part < RANGE_PARTS_MAX; part++) {
     const done = await transaction(world.db, async (tx) => {
       // What was sent again so far is told, also when there is no room for the rest.
@@ -90,7 +97,9 @@ export async function redeliverRangeOf(
     worker.wake({ partner_id, endpoints: [id] })
     if (done.looked_at < done.most) return { redelivered, next_from: undefined }
   }
-  return { redelivered, next_from: after?.at }
+  const next_from =
+    after === null ? range.from : await earliestBehind(world.db, partner_id, { ...range, after })
+  return { redelivered, next_from }
 }
 
 const outstanding = (tx: Db, endpoint_id: string) => lockOutstanding(tx, endpoint_id, OUTSTANDING_MAX)

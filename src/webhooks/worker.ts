@@ -6,10 +6,9 @@ import { openCanceling } from './canceling.ts'
 import type { DeliveryOptions } from './delivery.ts'
 import { tellDisabled } from './disabled.ts'
 import { tellOfDeliveries } from './elsewhere.ts'
-import { openOwners } from './owners.ts'
 import { openPace } from './pace.ts'
 import { type Owned, openPosts } from './posts.ts'
-import { dispatchFresh, endpointsWithPending, releaseTaken, takeDeliveries } from './queue.ts'
+import { endpointsWithPending, releaseTaken, takeDeliveries } from './queue.ts'
 import { openRecorder } from './recorder.ts'
 
 /**
@@ -21,7 +20,7 @@ import { openRecorder } from './recorder.ts'
  * way is in lanes.ts, who gets room on this node in rooms.ts and pace.ts, what is taken and under way in post.ts.
  */
 export type WebhookWorker = {
-  /** There is something new: fresh events, or deliveries of these endpoints of a partner. */
+  /** There is something new: of whomever, or deliveries of these endpoints of a partner. */
   wake(fed?: { readonly partner_id: string; readonly endpoints: readonly string[] }): void
   /** Nothing goes to this endpoint any more: it was disabled or deleted. */
   abandon(endpoint_id: string): void
@@ -33,22 +32,18 @@ export type WebhookWorkerOptions = DeliveryOptions & {
   readonly per_second: number
   readonly log: Logger
   readonly onAttempt?: (attempt: AttemptEnded) => void
-  /** Told when events have got their places in the log. */
-  readonly onPlaced?: () => void
   /** Told when what came of an attempt could not be written down; `kept`: that it was made is known all the same. */
   readonly onLost?: (loss: { kept: boolean }) => void
 }
 
-const DISPATCH_BATCH = 500
 /** How often to look without being told; earlier for what is known to become due. */
 const POLL_MS = 2000
-/** Between two looks while events pour in, so that they are placed together; and while deliveries do. */
-const GATHER_EVENTS_MS = 20
-const GATHER_DELIVERIES_MS = 5
-/** Between two looks while somebody wakes us all the time: what is taken from meanwhile needs none. */
+/** Between two looks while somebody tells all the time that there is something new. */
 const LOOK_MS = 10
 /** After a look that failed. */
 const AGAIN_MS = 250
+/** Between two takes while deliveries pour in, so that they are taken together. */
+const GATHER_MS = 5
 /** What is under way at a stop may take this long to end by itself. */
 const STOP_MS = 1500
 
@@ -56,11 +51,13 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
   const { log, onLost, timeout_ms } = options
   const { db, lease_ms } = world
   const warn = (error: unknown) => log.warn({ err: error }, 'webhooks')
-  const timing = { poll_ms: POLL_MS, gather_ms: GATHER_DELIVERIES_MS, onError: warn }
+  const timing = { poll_ms: POLL_MS, gather_ms: GATHER_MS, onError: warn }
   let stopped = false
-  /** When endpoints with something pending were last looked for, and when to look again. */
+  /** When endpoints with something pending were last looked for, when to look again, and whether there is news since. */
   let looked_at = Number.NEGATIVE_INFINITY
   let look_at = Number.NEGATIVE_INFINITY
+  let news = false
+  const lookAt = () => (news ? Math.min(look_at, looked_at + LOOK_MS) : look_at)
 
   const recorder = openRecorder(db, {
     log,
@@ -68,7 +65,7 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
     onDisabled: abandon,
     ...(onLost ? { onLost } : {}),
   })
-  const attempts = openAttempts(world, { ...options, recorder })
+  const attempts = openAttempts(world, { ...options, recorder, onRetry: lookIn })
   const posts = openPosts({
     log,
     timeout_ms,
@@ -78,19 +75,8 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
     release: (taken) => void releaseTaken(db, taken).catch(warn),
     onRoom: () => taking.wake(),
   })
-  const withOwners = openOwners(db)
   const canceling = openCanceling(db, timing)
-  const taking = openLoop(take, { ...timing, poll_ms: () => Math.max(0, look_at - performance.now()) })
-  const dispatching = openLoop(dispatch, { ...timing, gather_ms: GATHER_EVENTS_MS })
-
-  async function dispatch(): Promise<void> {
-    for (let placed = DISPATCH_BATCH; placed === DISPATCH_BATCH && !stopped; ) {
-      const done = await dispatchFresh(db, DISPATCH_BATCH)
-      placed = done.placed
-      if (placed > 0) options.onPlaced?.()
-      if (done.endpoints.length > 0) feed(await withOwners(done.endpoints))
-    }
-  }
+  const taking = openLoop(take, { ...timing, poll_ms: () => Math.max(0, lookAt() - performance.now()) })
 
   function feed(endpoints: readonly Owned[]): void {
     posts.expect(endpoints)
@@ -99,7 +85,7 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
 
   async function take(): Promise<void> {
     // Also when others keep waking us: what was to be tried again is told by nobody.
-    if (performance.now() >= look_at) await lookAround()
+    if (performance.now() >= lookAt()) await lookAround()
     for (let rooms = posts.rooms(); rooms.size > 0 && !stopped; rooms = posts.rooms())
       posts.take(rooms, await takeDeliveries(db, rooms, timeout_ms + lease_ms))
   }
@@ -107,13 +93,20 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
   async function lookAround(): Promise<void> {
     looked_at = performance.now()
     look_at = looked_at + AGAIN_MS
+    news = false
     posts.forgetIdle()
     const waiting = await endpointsWithPending(db, POLL_MS)
-    const due = waiting.filter(({ enabled, due_in_ms }) => enabled && due_in_ms === 0)
-    posts.expect(due)
+    posts.expect(waiting.filter(({ enabled, due_in_ms }) => enabled && due_in_ms === 0))
     for (const { endpoint_id, enabled } of waiting) if (!enabled) abandon(endpoint_id)
     const next_ms = Math.min(...waiting.flatMap(({ due_in_ms }) => (due_in_ms > 0 ? [due_in_ms] : [])))
     look_at = looked_at + Math.min(POLL_MS, Math.max(next_ms, LOOK_MS))
+  }
+
+  function lookIn(ms: number): void {
+    const at = performance.now() + ms
+    if (at >= look_at) return
+    look_at = at
+    taking.wake()
   }
 
   function abandon(endpoint_id: string): void {
@@ -123,18 +116,24 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
 
   return {
     wake(fed) {
-      if (!fed) return dispatching.wake()
+      if (!fed) {
+        news = true
+        return taking.wake()
+      }
       const { partner_id, endpoints } = fed
       feed(endpoints.map((endpoint_id) => ({ endpoint_id, partner_id })))
     },
     abandon,
     async stop() {
       stopped = true
-      await Promise.all([dispatching, taking, canceling].map((part) => part.stop()))
+      await Promise.all([taking, canceling].map((part) => part.stop()))
       const timer = setTimeout(attempts.cut, STOP_MS)
       const untried = await posts.stop()
       clearTimeout(timer)
-      if (untried.length > 0) await releaseTaken(db, untried).then(() => tellOfDeliveries(world))
+      if (untried.length > 0) {
+        await releaseTaken(db, untried)
+        await tellOfDeliveries(world).catch(warn)
+      }
       await recorder.stop()
     },
   }

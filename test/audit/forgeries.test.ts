@@ -72,10 +72,9 @@ const credited = (rail: string, reason: string, reference: string) => [
 
 /** An event of a deposit, which waits for its place in the log. */
 const tell = (type: string, object_id: string) =>
-  `WITH told AS (INSERT INTO events (id, partner_id, type, object_id, sequence, data, created_at)
-     VALUES ('evt_x', '${P}', '${type}', '${object_id}', 1, json_build_object('id', '${object_id}', 'customer_id', 'cus_x', 'asset', 'BRL',
-       'amount', '5000', 'status', 'completed', 'created_at', ${ISO}), now()) RETURNING id, partner_id, type)
-   INSERT INTO fresh_events (event_id, partner_id, type) SELECT id, partner_id, type FROM told`
+  `INSERT INTO events (id, partner_id, type, object_id, sequence, data, created_at)
+   VALUES ('evt_x', '${P}', '${type}', '${object_id}', 1, json_build_object('id', '${object_id}', 'customer_id', 'cus_x', 'asset', 'BRL',
+     'amount', '5000', 'status', 'completed', 'created_at', ${ISO}), now())`
 
 /** Adds to a balance of BRL as the service would: the statement goes on, the account counts it. */
 const book = (customer: string, cause: string, movement: string, line: number, amount: number) =>
@@ -159,7 +158,6 @@ describe('the audit names', () => {
         transit(A, 100),
         `INSERT INTO events SELECT 'evt_' || sequence, partner_id, type, 'po_y', sequence, replace(data::text, '${paid}', 'po_y')::json, now()
            FROM events WHERE object_id = '${paid}' AND sequence < 3`,
-        `INSERT INTO fresh_events (event_id, partner_id, type) SELECT id, partner_id, type FROM events WHERE object_id = 'po_y'`,
       ),
     ).toMatch(
       /was made under its claim[\s\S]*no two of payouts were made under one idempotency key within 24 hours/,
@@ -187,13 +185,9 @@ describe('the audit names', () => {
 
   test('a final payout without its event', async () => {
     const last = `(SELECT id FROM events WHERE object_id = '${paid}' AND sequence = 3)`
-    expect(
-      await forge(
-        `DELETE FROM fresh_events WHERE event_id IN ${last}`,
-        `DELETE FROM event_positions WHERE event_id IN ${last}`,
-        `DELETE FROM events WHERE id IN ${last}`,
-      ),
-    ).toMatch(/every payout was told at each of its states, as it is$/)
+    expect(await forge(`DELETE FROM events WHERE id IN ${last}`)).toMatch(
+      /every payout was told at each of its states, as it is$/,
+    )
   })
 
   test('a credit that was booked twice under one reference', async () => {
@@ -205,7 +199,6 @@ describe('the audit names', () => {
         `INSERT INTO events SELECT 'evt_x', e.partner_id, type, 'dep_2', 1, replace(replace(data::text, d.id, 'dep_2'),
              to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), to_char(now()::timestamptz(3) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::json, now()
            FROM events e JOIN deposits d ON d.id = e.object_id WHERE d.reference = 'REF1' AND d.id <> 'dep_2'`,
-        `INSERT INTO fresh_events (event_id, partner_id, type) SELECT id, partner_id, type FROM events WHERE id = 'evt_x'`,
       ),
     ).toMatch(/^no reference credits twice\nevery credit was made under its reference/)
   })

@@ -70,15 +70,9 @@ test('events that were forgotten may be missing; the same events removed otherwi
   ] as const)
     await moveIntoThePast(history.database.url, { table: 'payouts', id: String(payout!.id), by })
   expect(await findings()).toEqual([])
-  const remove = (id: unknown) => [
-    `DELETE FROM event_positions p USING events e WHERE e.id = p.event_id AND e.object_id = '${id}'`,
-    `DELETE FROM events WHERE object_id = '${id}'`,
-  ]
+  const remove = (id: unknown) => [`DELETE FROM events WHERE object_id = '${id}'`]
   // Nobody forgets in the order of this test: the younger one goes first, by hand.
-  await admin(
-    'CREATE TABLE kept_events AS SELECT * FROM events',
-    'CREATE TABLE kept_positions AS SELECT * FROM event_positions',
-  )
+  await admin('CREATE TABLE kept_events AS SELECT * FROM events')
   await admin(...remove(old!.id))
   expect((await findings()).map(({ check }) => check)).toEqual([
     'every one of payouts was made under its claim, and the claim tells of it',
@@ -87,11 +81,10 @@ test('events that were forgotten may be missing; the same events removed otherwi
   await admin(
     'SET session_replication_role = replica',
     'INSERT INTO events SELECT * FROM kept_events ON CONFLICT DO NOTHING',
-    'INSERT INTO event_positions (event_id, partner_id, type, position) OVERRIDING SYSTEM VALUE SELECT event_id, partner_id, type, position FROM kept_positions ON CONFLICT DO NOTHING',
-    'DROP TABLE kept_events, kept_positions',
+    'DROP TABLE kept_events',
   )
   expect(await findings()).toEqual([])
-  await history.world.db.query(`SELECT forget_events(now() - interval '30 days', 0, 100000)`)
+  await history.world.db.query(`SELECT forget_old_events(now() - interval '30 days', '', 100000)`)
   const [left] = await admin(
     `SELECT count(*)::integer AS events FROM events WHERE object_id IN ('${old!.id}', '${older!.id}')`,
   )
@@ -108,7 +101,6 @@ test('of a payout that took long, the events were forgotten up to its end', asyn
     'SET session_replication_role = replica',
     `UPDATE payouts SET completed_at = completed_at + interval '10 min' WHERE id = '${id}'`,
     `UPDATE entries SET created_at = created_at + interval '10 min' WHERE cause_id = '${id}' AND movement = 'completed'`,
-    `DELETE FROM event_positions p USING events e WHERE e.id = p.event_id AND e.object_id = '${id}'`,
     `DELETE FROM events WHERE object_id = '${id}'`,
     `DELETE FROM claims WHERE resource_id = '${id}'`,
     ...UNDO,

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { takeDue } from '../../src/db/due.ts'
 import { openExceptions } from '../../src/exceptions/store.ts'
 import { transferSteps } from '../../src/onchain/steps.ts'
 import { type Transfer, transferColumns, isFinal as transferIsFinal } from '../../src/onchain/store.ts'
@@ -14,6 +13,7 @@ import { desk } from '../support/operators.ts'
 import { noteFact } from '../support/proof.ts'
 import { type Bench, openBench, silent } from '../support/rail-bench.ts'
 import { size } from '../support/size.ts'
+import { takeOne } from '../support/take.ts'
 
 const { approve, propose } = desk
 
@@ -73,9 +73,7 @@ const unaware = (world: World<'sandbox'>): World<'sandbox'> => ({ ...world, ...h
 async function due<Row>(table: 'payouts' | 'transfers', id: string, lease_ms = LONG_MS): Promise<Row> {
   await bench.admin(`UPDATE ${table} SET next_attempt_at = now() - interval '1 ms' WHERE id = '${id}'`)
   const columns = table === 'payouts' ? payoutColumns : transferColumns
-  const where = `status IN ('pending', 'processing') AND id = '${id}'`
-  const [row] = await takeDue<Row>(bench.world.db, { name: `late ${id}`, table, columns, where }, lease_ms, 1)
-  return row!
+  return takeOne<Row>({ ...bench.world, lease_ms }, table, columns)
 }
 
 /** Accepted an hour ago: whatever was sent then would be visible by now. */

@@ -63,9 +63,10 @@ export function fillLists({ rows, large, small }: Filled): string[] {
        100, CASE WHEN n <= 30 THEN n ELSE n - 30 END, 100, ${at} FROM generate_series(1, ${rows}) AS n`,
     `INSERT INTO balances (customer_id, asset, partner_id, seq)
      VALUES (${id('cus', '0')}, 'BRL', '${large}', ${rows - 30}), (${id('cus', '0')}, 'USDT', '${large}', 0), (${id('cus', '0')}, 'BTC', '${large}', 30)`,
-    `INSERT INTO events (id, partner_id, type, object_id, sequence, data, created_at)
-     SELECT ${id('evt', 'n')}, ${partner}, ${type}, ${id('po', 'n / 3')}, n % 3, '{}', ${at} ${series}`,
-    `INSERT INTO event_positions (event_id, partner_id, type) SELECT id, partner_id, type FROM events ORDER BY created_at, id`,
+    `INSERT INTO events (id, partner_id, type, object_id, sequence, data, created_at, position)
+     SELECT *, (extract(epoch FROM created_at) * 1000000)::bigint + row_number() OVER (ORDER BY created_at, id) FROM (
+       SELECT ${id('evt', 'n')} AS id, ${partner}, ${type}, ${id('po', 'n / 3')}, n % 3, '{}'::json, ${at} AS created_at ${series}) AS told
+     ORDER BY created_at, id`,
     `INSERT INTO webhook_endpoints (id, partner_id, url, events, status, secret, created_at)
      SELECT ${id('whe', 'n')}, CASE WHEN n = 1 THEN '${small}' ELSE '${large}' END, 'https://example.com', '{*}', CASE WHEN n < 20 THEN 'enabled' ELSE 'deleted' END, '', ${at} FROM generate_series(0, 2000) AS n`,
     `INSERT INTO webhook_deliveries (event_id, endpoint_id, status, next_attempt_at, created_at, ended_at)

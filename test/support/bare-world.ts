@@ -48,6 +48,7 @@ export function openBareWorld(options: {
     clock,
     commit: door.commit,
     preview: door.preview,
+    told: () => {},
     pix: simulatedPix({ clock, journal }),
     chain: simulatedChain({ clock, journal, broadcast_ms: 1000, confirm_ms: 3000 }),
     prices: simulatedPrices({ clock }),

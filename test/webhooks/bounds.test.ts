@@ -49,10 +49,8 @@ const pendingOf = async (id: string): Promise<number> =>
 const addPending = (partner_id: string, id: string, count: number) =>
   admin(
     'SET session_replication_role = replica',
-    `INSERT INTO sandbox.events (id, partner_id, type, object_id, sequence, data, created_at)
-     SELECT '${id}' || n, '${partner_id}', 'pix.payout.completed', 'po_${id}' || n, 1, '{}', now() FROM generate_series(1, ${count}) n`,
-    `INSERT INTO sandbox.event_positions (event_id, partner_id, type)
-     SELECT '${id}' || n, '${partner_id}', 'pix.payout.completed' FROM generate_series(1, ${count}) n`,
+    `INSERT INTO sandbox.events (id, partner_id, type, object_id, sequence, data, created_at, position)
+     SELECT '${id}' || n, '${partner_id}', 'pix.payout.completed', 'po_${id}' || n, 1, '{}', now(), nextval('sandbox.event_log') FROM generate_series(1, ${count}) n`,
     addDeliveries(id, count),
   )
 const addDeliveries = (id: string, count: number) =>

@@ -1,33 +1,78 @@
--- Whatever inserts an event, by whatever way, also leaves its id among the fresh ones.
-CREATE OR REPLACE FUNCTION note_fresh_events() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+-- The order of the log (decision 0072). Whoever gives positions holds the log until its transaction has ended, and waits for
+-- nothing behind that: so positions are seen in their own order, and what commits late has a later one. Returns the
+-- position before the first of so many. A position is a time, unless more were given than time went by.
+CREATE OR REPLACE FUNCTION take_positions(how_many bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE last bigint;
 BEGIN
-  INSERT INTO fresh_events (event_id, partner_id, type) SELECT id, partner_id, type FROM added;
-  RETURN NULL;
+  PERFORM pg_advisory_xact_lock(hashtextextended('place events ' || current_schema(), 0));
+  SELECT greatest(last_value, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) INTO last FROM event_log;
+  PERFORM setval('event_log', last + how_many);
+  RETURN last;
 END $$;
-CREATE OR REPLACE TRIGGER note_fresh_events AFTER INSERT ON events REFERENCING NEW TABLE AS added
-  FOR EACH STATEMENT EXECUTE FUNCTION note_fresh_events();
 
--- Old events that nobody waits for: those with a delivery that is kept are kept with it. Looks at `most` positions after
--- `after`; returns the last one it saw, or null when everything after it is younger.
-CREATE OR REPLACE FUNCTION forget_events(older_than timestamptz, after bigint, most integer) RETURNS bigint
+-- Whether an event came into the log so much after its own time that a range of positions does not lead to it. Null: no.
+CREATE OR REPLACE FUNCTION is_late(place bigint, created_at timestamptz) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN place > extract(epoch FROM created_at) * 1000000 + 2000000 THEN true END
+$$;
+
+-- A range of time in the log: all of this time or later lies behind the first; all of before that time lies up to the
+-- second, but for what came late.
+CREATE OR REPLACE FUNCTION log_start(since timestamptz) RETURNS bigint LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN EXISTS (SELECT FROM log_times WHERE reached >= since)
+    THEN coalesce((SELECT max(position) FROM log_times WHERE reached < since), 0)
+    ELSE (extract(epoch FROM since) * 1000000)::bigint - 1 END
+$$;
+CREATE OR REPLACE FUNCTION log_end(before timestamptz) RETURNS bigint LANGUAGE sql STABLE AS $$
+  SELECT coalesce((SELECT min(position) FROM log_times WHERE reached >= before + interval '2 seconds'),
+    (extract(epoch FROM before) * 1000000)::bigint + 2000000)
+$$;
+
+-- Gives positions to committed events that have none; returns how many. The events of an object keep their own order.
+CREATE OR REPLACE FUNCTION place_events() RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
-DECLARE seen bigint;
+DECLARE
+  last bigint := take_positions(0);
+  placed integer;
+BEGIN
+  WITH waiting AS MATERIALIZED (
+    SELECT id, created_at, last + row_number() OVER (ORDER BY reached, object_id, sequence) AS position FROM (
+      SELECT id, created_at, object_id, sequence, max(created_at) OVER (PARTITION BY object_id ORDER BY sequence) AS reached
+      FROM events WHERE position IS NULL) AS unplaced
+  )
+  UPDATE events e SET position = w.position, late = is_late(w.position, w.created_at) FROM waiting w WHERE e.id = w.id;
+  GET DIAGNOSTICS placed = ROW_COUNT;
+  PERFORM setval('event_log', last + placed);
+  RETURN placed;
+END $$;
+
+-- As the version before calls it.
+CREATE OR REPLACE FUNCTION dispatch_fresh_events(most integer, OUT placed integer, OUT endpoints text[]) LANGUAGE plpgsql AS $$
+BEGIN
+  placed := place_events();
+  endpoints := ARRAY[]::text[];
+END $$;
+
+-- Old events that nobody waits for: those with a delivery that is kept are kept with it. Looks at `most` ids behind `after`;
+-- returns the last old one that it saw, or null when there was none: an id begins with its time.
+CREATE OR REPLACE FUNCTION forget_old_events(older_than timestamptz, after text, most integer) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE seen text;
 BEGIN
   WITH looked AS MATERIALIZED (
-    SELECT p.position, e.id, e.created_at FROM event_positions p JOIN events e ON e.id = p.event_id
-    WHERE p.position > after ORDER BY p.position LIMIT most
+    SELECT id, created_at FROM events WHERE id > after ORDER BY id LIMIT most
   ), old AS MATERIALIZED (
     SELECT id FROM looked WHERE created_at < older_than
       AND NOT EXISTS (SELECT FROM webhook_deliveries d WHERE d.event_id = looked.id)
-  ), positions AS (
-    DELETE FROM event_positions p USING old WHERE p.event_id = old.id
   ), gone AS (
     DELETE FROM events e USING old WHERE e.id = old.id
   )
-  SELECT max(position) FILTER (WHERE created_at < older_than) INTO seen FROM looked;
+  SELECT max(id) FILTER (WHERE created_at < older_than) INTO seen FROM looked;
   RETURN seen;
 END $$;
+
+-- As the version before calls it: nothing is forgotten until its nodes are gone.
+CREATE OR REPLACE FUNCTION forget_events(older_than timestamptz, after bigint, most integer) RETURNS bigint
+LANGUAGE sql AS $$ SELECT NULL::bigint $$;
 
 -- Up to when events were forgotten by the function above. Removed in any other way, they are missed by the audit.
 CREATE OR REPLACE FUNCTION note_forgotten_events() RETURNS trigger
@@ -35,7 +80,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE callers text;
 BEGIN
   GET DIAGNOSTICS callers = PG_CONTEXT;
-  IF callers LIKE '%forget_events(%' THEN
+  IF callers LIKE '%forget_old_events(%' THEN
     UPDATE event_horizon SET forgotten_until = newest.at
     FROM (SELECT max(created_at) AS at FROM gone) AS newest WHERE newest.at > forgotten_until;
   END IF;

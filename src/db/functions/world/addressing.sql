@@ -1,0 +1,18 @@
+-- Whether an endpoint that asked for these kinds hears of an event of this one. The one place that says so: a test event
+-- goes to the endpoint that it is about, and to nobody else.
+CREATE OR REPLACE FUNCTION wants_event(kinds text[], type text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT (type = ANY(kinds) OR '*' = ANY(kinds)) AND type <> 'webhook_endpoint.test'
+$$;
+
+-- Whatever writes an event, by whatever way, also writes its deliveries: one for every endpoint that wants it now.
+CREATE OR REPLACE FUNCTION address_events() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+BEGIN
+  INSERT INTO webhook_deliveries (event_id, endpoint_id, next_attempt_at, created_at)
+  SELECT a.id, w.id, clock_timestamp(), clock_timestamp() FROM added a
+  JOIN webhook_endpoints w ON w.partner_id = a.partner_id AND w.status = 'enabled' AND wants_event(w.events, a.type)
+  ON CONFLICT DO NOTHING;
+  RETURN NULL;
+END $$;
+CREATE OR REPLACE TRIGGER address_events AFTER INSERT ON events REFERENCING NEW TABLE AS added
+  FOR EACH STATEMENT EXECUTE FUNCTION address_events();

@@ -1,0 +1,47 @@
+import type { Logger } from 'pino'
+import { openLoop } from '../core/loop.ts'
+import type { World } from '../world.ts'
+
+/**
+ * Gives places in the log to events that were written beside the door, once they are committed. Any number of nodes may do
+ * it. There are few of them: what moves money gives its events their places itself.
+ */
+export type Placing = {
+  /** One was written, and may not be committed yet. */
+  wake(): void
+  stop(): Promise<void>
+}
+
+/** How soon to look after one was written: its transaction is short, and may still take a while. */
+const SOON_MS = [10, 50, 250, 1000]
+/** For what other nodes left. */
+const REST_MS = 2000
+
+export function openPlacing(
+  { db }: World,
+  { log, onPlaced }: { readonly log: Logger; readonly onPlaced: () => void },
+): Placing {
+  let looks = SOON_MS.length
+
+  async function place(): Promise<void> {
+    const { rows } = await db.query({
+      name: 'unplaced events',
+      text: 'SELECT EXISTS (SELECT FROM events WHERE position IS NULL) AS waiting',
+    })
+    if (!rows[0].waiting) return
+    await db.query({ name: 'place events', text: 'SELECT place_events()' })
+    onPlaced()
+  }
+
+  const loop = openLoop(place, {
+    poll_ms: () => SOON_MS[looks++] ?? REST_MS,
+    onError: (error) => log.warn({ err: error }, 'events: not placed yet'),
+  })
+  return {
+    wake() {
+      looks = 0
+      loop.wake()
+    },
+    stop: loop.stop,
+  }
+}
