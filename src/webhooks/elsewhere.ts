@@ -35,12 +35,14 @@ export function openElsewhere(world: Pick<World, 'db' | 'environment'>, log: Log
       await sleep(GATHER_MS, undefined, { signal: stopping.signal }).catch(() => {})
     },
   })
+  function wake(): void {
+    news = true
+    telling.start()
+  }
+
   return {
-    wake() {
-      news = true
-      telling.start()
-    },
-    abandon() {},
+    wake,
+    abandon: wake,
     stop() {
       stopping.abort()
       return telling.idle()

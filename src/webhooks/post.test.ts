@@ -77,6 +77,16 @@ test('a lane is free with the answer, a place only when that is written down', a
   expect(told.ends).toBe(1)
 })
 
+test('a lane is used again in the next round, when its connection is free', async () => {
+  const { post, under_way } = openHand()
+  post.add(taken(newLanes.count + 1))
+  for (const one of [...under_way]) one.answer({ took_ms: TIMEOUT_MS / 4, delivered: true, gone: false })
+  post.add([delivery(100)])
+  expect(under_way).toHaveLength(newLanes.count)
+  await turn()
+  expect(under_way).toHaveLength(newLanes.count + 2)
+})
+
 test('who asks for no more gets no more, until that is written down', async () => {
   const { post, under_way } = openHand()
   post.add(taken(newLanes.count + 3))

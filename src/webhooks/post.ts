@@ -64,7 +64,8 @@ export function openPost(
   let lanes_used = 0
   /** Answers that ask for no more, and are not written down yet: until then nothing begins. */
   let goodbyes = 0
-  let pumping = false
+  /** Lanes that have just become free. */
+  let leaving = 0
   let queue: WaitingDelivery[] = []
   let ended_at = 0
   let stopped = false
@@ -75,12 +76,12 @@ export function openPost(
     if (!stopped) giveBack()
   }
 
-  /** In the next round of the process: until then the connection that has just become free cannot be used again. */
-  function pumpSoon(): void {
-    if (pumping) return
-    pumping = true
+  /** Free from the next round of the process on: until then its connection cannot be used again. */
+  function leaveLane(): void {
+    if (leaving++ > 0) return
     setImmediate(() => {
-      pumping = false
+      lanes_used -= leaving
+      leaving = 0
       pump()
     })
   }
@@ -91,9 +92,8 @@ export function openPost(
     const job = deliver(taken, (made) => {
       answer = made
       lanes = lanesAfter(lanes, made, timeout_ms)
-      lanes_used--
       if (made.gone) goodbyes++
-      pumpSoon()
+      leaveLane()
     })
       .catch((error: unknown) => log.error({ err: error, endpoint_id }, 'webhooks: not tried'))
       .finally(() => {
