@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import type { HttpJob } from './http-load.ts'
-import { inChild } from './load.ts'
-import { machineCpu, ownCpu } from './others.ts'
+import { payouts } from './payouts.ts'
+import { machineCpu, ownCpu } from './processes.ts'
+import { middle, rounded } from './slices.ts'
 import { openStage, type Stage } from './stage.ts'
 
 /**
@@ -28,43 +28,20 @@ type Turn = { readonly per_second: number; readonly cpu_ms: number; readonly oth
 const BEHIND_MS = 4000
 
 async function measure(stage: Stage, seconds: number): Promise<Turn> {
-  const bodies = stage.customers.map((customer_id) =>
-    JSON.stringify({
-      customer_id,
-      amount: '100',
-      counterparty: { type: 'pix_key', pix_key: 'ana@example.com' },
-      idempotency_key: '{{unique}}',
-    }),
-  )
-  const job: HttpJob = {
-    url: stage.url,
-    path: '/v1/pix/payouts',
-    key: stage.key,
-    connections: 64,
-    seconds,
-    bodies,
-    expect: 201,
-  }
-  const [before, started] = [await stage.usage(), performance.now()]
+  const [before, started] = [stage.usage(), performance.now()]
   const others = -machineCpu() + ownCpu()
-  const { per_second, count } = await inChild('./http-load.ts', job)
+  const { per_second, count } = await payouts(stage, { connections: 64, seconds })
   const used = (now: typeof before) =>
     now.server_cpu + now.database_cpu - before.server_cpu - before.database_cpu
-  const by_others = others + machineCpu() - ownCpu() - used(await stage.usage())
+  const by_others = others + machineCpu() - ownCpu() - used(stage.usage())
   const elapsed = (performance.now() - started) / 1000
   await sleep(BEHIND_MS)
   return {
     per_second,
-    cpu_ms: Math.round((used(await stage.usage()) / count) * 1e6) / 1000,
+    cpu_ms: Math.round((used(stage.usage()) / count) * 1e6) / 1000,
     others_cores: Math.round((by_others / elapsed) * 100) / 100,
   }
 }
-
-const median = (numbers: readonly number[]) => {
-  const sorted = [...numbers].sort((a, b) => a - b)
-  return (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2
-}
-const rounded = (number: number) => Math.round(number * 1000) / 1000
 
 const QUIET_CORES = 0.5
 const ENOUGH = 7
@@ -76,14 +53,14 @@ function compare(now: readonly Turn[], other: readonly Turn[]) {
   const counted = quiet.length >= ENOUGH ? quiet : pairs
   const ratios = counted.map(([a, b]) => a.cpu_ms / b.cpu_ms).sort((a, b) => a - b)
   return {
-    'CPU of a payout, this ÷ other': rounded(median(ratios)),
-    'middle half': [ratios[ratios.length >> 2]!, ratios.at(-1 - (ratios.length >> 2))!].map(rounded),
-    'payouts a second, this ÷ other': rounded(median(counted.map(([a, b]) => a.per_second / b.per_second))),
+    'CPU of a payout, this ÷ other': middle(ratios),
+    'middle half': [ratios[ratios.length >> 2]!, ratios.at(-1 - (ratios.length >> 2))!].map((ratio) =>
+      rounded(ratio, 3),
+    ),
+    'payouts a second, this ÷ other': middle(counted.map(([a, b]) => a.per_second / b.per_second)),
     pairs: counted.length,
     quiet: counted === quiet,
-    'cores used by others': rounded(
-      median(counted.flatMap((pair) => pair.map(({ others_cores }) => others_cores))),
-    ),
+    'cores used by others': middle(counted.flatMap((pair) => pair.map(({ others_cores }) => others_cores))),
   }
 }
 
@@ -113,7 +90,7 @@ try {
     beside: Object.fromEntries(
       folders.map(([name]) => [name, compare(turns.get('this')!, turns.get(name)!)]),
     ),
-    audit_ok: stages.get('this')!.trilho('audit', '--environment', 'sandbox').ok,
+    audit_ok: stages.get('this')!.audit(),
     turns: Object.fromEntries(turns),
   }
   console.log(summary.beside)

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { methodAndPath } from '../src/console-api/endpoint.ts'
 import { consoleEndpoints } from '../src/console-api/endpoints.ts'
 import { partnerPermits } from '../src/console-api/permits.ts'
-import { machineCpu } from './others.ts'
+import { machineCpu } from './processes.ts'
 import { openStage, type Stage } from './stage.ts'
 
 /**
@@ -99,7 +99,7 @@ function pathsOf(stage: Stage): string[] {
 type Row = { path: string; p50: number; p95: number; count: number; others_cores: number }
 
 async function measure(stage: Stage, cookie: string, path: string): Promise<Row> {
-  const [machine, own, started] = [machineCpu(), await stage.usage(), performance.now()]
+  const [machine, own, started] = [machineCpu(), stage.usage(), performance.now()]
   const end = started + Number(values.seconds) * 1000
   const times: number[] = []
   const read = async () => {
@@ -112,7 +112,7 @@ async function measure(stage: Stage, cookie: string, path: string): Promise<Row>
     }
   }
   await Promise.all(Array.from({ length: Number(values.readers) }, read))
-  const after = await stage.usage()
+  const after = stage.usage()
   const used = after.server_cpu + after.database_cpu - own.server_cpu - own.database_cpu
   const others = (machineCpu() - machine - used) / ((performance.now() - started) / 1000)
   times.sort((a, b) => a - b)

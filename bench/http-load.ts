@@ -24,12 +24,11 @@ const { hostname, port } = new URL(job.url)
 const lines = job.lines === undefined ? [] : readFileSync(job.lines, 'utf8').split('\n')
 const LINE = '{{line}}'
 const UNIQUE = '{{unique}}'
-const run = randomUUID()
 let sent = 0
 
-/** `{{unique}}` in a body becomes a text that no other request has. */
+/** `{{unique}}` in a body becomes a text that no other request has, and that nobody can guess: keys come in no order. */
 function requestOf(body: string): string {
-  const text = body.includes(UNIQUE) ? body.replace(UNIQUE, `${run}-${sent}`) : body
+  const text = body.includes(UNIQUE) ? body.replace(UNIQUE, randomUUID()) : body
   const path = job.path.replace(LINE, () => lines[sent] ?? 'none-left')
   return `POST ${path} HTTP/1.1\r\nhost: ${hostname}:${port}\r\nauthorization: Bearer ${job.key}\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** What one measurement says. Times in milliseconds. */
+/** What one load says. Times in milliseconds. */
 export type Measure = {
   readonly per_second: number
   readonly p50: number
@@ -21,7 +21,7 @@ export function inChild<Job>(script: string, job: Job): Promise<Measure> {
     child.stdout.on('data', (chunk) => {
       text += chunk
     })
-    child.once('exit', (code) =>
+    child.once('close', (code) =>
       code === 0 ? resolve(JSON.parse(text)) : reject(new Error(`${script} ended with ${code}`)),
     )
   })

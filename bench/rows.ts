@@ -1,79 +1,67 @@
+import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { newId } from '../src/core/ids.ts'
-import { runFor } from './load.ts'
+import { inChild, type Measure } from './load.ts'
+import { pgbench, runPgbench } from './pgbench.ts'
+import type { Stage } from './stage.ts'
 
 /**
- * The yardstick: the rows of a request, written one transaction per request, statement by statement, without any HTTP.
- * They are the rows that the service would have written: the audit at the end of a bench holds them to the same rules.
+ * Rows written without the service, statement by statement: what a request is held against. On a database of its own in the
+ * server of the stage, so that both sides have the same settings and the same disk.
+ *
+ * `yardstick`: the rows of commit be694bb, frozen. `rows`: what the service writes today, over its own migrations.
  */
-export type RowsJob = {
-  readonly database_url: string
-  readonly partner_id: string
-  readonly api_key_id: string
-  readonly customers: readonly string[]
-  readonly connections: number
-  readonly seconds: number
+export type RowsKind = 'yardstick' | 'rows'
+export type Script = 'payout' | 'deposit' | 'execution'
+
+export type Rows = {
+  readonly driver: 'pgbench' | 'node'
+  run(script: Script, options: { clients: number; seconds: number; customers?: number }): Promise<Measure>
+  close(): Promise<void>
 }
 
-/** Runs a named, prepared statement. */
-export type Run = (name: string, text: string, values: unknown[]) => Promise<pg.QueryResult>
+/** More than one client executes on two cores. */
+const QUOTES_PER_SECOND = 4000
 
-/** Does the work again and again on each of its connections until the time is over, and prints what was measured. */
-export async function measureRows<Job extends RowsJob>(
-  job: Job,
-  work: (run: Run, transaction: (statements: () => Promise<void>) => Promise<void>) => Promise<boolean>,
-): Promise<void> {
-  const options = '-c search_path=sandbox -c jit=off -c plan_cache_mode=force_generic_plan'
-  const clients = await Promise.all(
-    Array.from({ length: job.connections }, async () => {
-      const client = new pg.Client({ connectionString: job.database_url, options })
-      await client.connect()
-      return client
-    }),
-  )
-  const measure = await runFor(job.seconds, job.connections, (worker) => {
-    const client = clients[worker]!
-    const transaction = async (statements: () => Promise<void>) => {
-      await client.query('BEGIN')
-      await statements()
-      await client.query('COMMIT')
-    }
-    return work((name, text, values) => client.query({ name, text, values }), transaction)
+export async function openRows(stage: Stage, kind: RowsKind, customers: number): Promise<Rows> {
+  const fileOf = (name: string) => fileURLToPath(new URL(join(kind, `${name}.sql`), import.meta.url))
+  const textOf = (name: string, numbers: Record<string, number> = {}) =>
+    readFileSync(fileOf(name), 'utf8').replace(/\{\{(\w+)\}\}/g, (_, word) => String(numbers[word]))
+  const url = new URL(stage.database_url)
+  url.pathname = `/bench_${kind}`
+  const database_url = url.href
+  await stage.sql(`CREATE DATABASE bench_${kind}`)
+  if (kind === 'rows') migrate(database_url)
+  const schema = kind === 'rows' ? 'sandbox,bench' : 'yardstick'
+  const db = new pg.Client({ connectionString: database_url, options: `-c search_path=${schema}` })
+  await db.connect()
+  await db.query(textOf('schema'))
+  await db.query(textOf('load', { customers }))
+  const run = (job: Parameters<typeof runPgbench>[1]) =>
+    pgbench === undefined ? inChild('./script-load.ts', job) : runPgbench(pgbench, job)
+  return {
+    driver: pgbench === undefined ? 'node' : 'pgbench',
+    async run(script, { clients, seconds, customers: among = customers }) {
+      if (script === 'execution')
+        for (const statement of textOf('quotes', { quotes: QUOTES_PER_SECOND * seconds, customers }).split(
+          /;\n/,
+        ))
+          if (statement.trim() !== '') await db.query(statement)
+      return run({ database_url, schema, file: fileOf(script), customers: among, clients, seconds })
+    },
+    close: () => db.end(),
+  }
+}
+
+/** The tables as the service makes them. */
+function migrate(database_url: string): void {
+  const env = { ...process.env, DATABASE_URL: database_url, SECRET_KEY: randomBytes(32).toString('hex') }
+  const { status, stderr } = spawnSync(process.execPath, ['bin/trilho.js', 'migrate'], {
+    env,
+    encoding: 'utf8',
   })
-  await Promise.all(clients.map((client) => client.end()))
-  process.stdout.write(JSON.stringify(measure))
-}
-
-export const customerOf = ({ customers }: RowsJob): string =>
-  customers[Math.floor(Math.random() * customers.length)]!
-
-export type Held = { readonly balance: bigint; readonly seq: bigint }
-
-export async function lockBalance(run: Run, customer_id: string): Promise<Held> {
-  const { rows } = await run(
-    'lock',
-    `SELECT balance, seq FROM balances WHERE customer_id = $1 AND asset = 'BRL' FOR NO KEY UPDATE`,
-    [customer_id],
-  )
-  return { balance: BigInt(rows[0].balance), seq: BigInt(rows[0].seq) }
-}
-
-export async function writeEvent(
-  run: Run,
-  { partner_id }: RowsJob,
-  event: { type: string; object_id: string; sequence: number; data: string; at: Date },
-): Promise<void> {
-  await run(
-    'event',
-    'INSERT INTO events (id, partner_id, type, object_id, sequence, data, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)',
-    [
-      newId('event', Date.now()),
-      partner_id,
-      event.type,
-      event.object_id,
-      event.sequence,
-      event.data,
-      event.at,
-    ],
-  )
+  if (status !== 0) throw new Error(`migrate ended with ${status}\n${stderr}`)
 }

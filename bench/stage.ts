@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import pg from 'pg'
 import { makeCpf } from '../src/core/document.ts'
+import { realDisk } from './disk.ts'
+import { cpuOf, familyCpu, residentMb } from './processes.ts'
 
 /** A server as it runs in production, compiled, over an embedded PostgreSQL in a folder of its own. */
 export type Stage = {
@@ -14,10 +16,24 @@ export type Stage = {
   readonly partner_id: string
   readonly api_key_id: string
   readonly customers: readonly string[]
+  /** As the owner of the database, on a connection that is kept. */
+  sql(text: string, values?: unknown[]): Promise<any[]>
   trilho(...args: string[]): Record<string, any>
-  /** CPU seconds used so far, and memory, of the server and of all processes of its database. */
-  usage(): Promise<{ server_cpu: number; database_cpu: number; server_rss_mb: number }>
+  /** Whether the books hold, and what does not is printed. */
+  audit(): boolean
+  /** Asks the server as the partner does. */
+  call(method: string, path: string, body?: unknown, key?: string): Promise<any>
+  /** Deposits for every customer, by the service. */
+  credit(amount: string): Promise<void>
+  usage(): Usage
   stop(): Promise<void>
+}
+
+/** CPU seconds used so far, and memory, of the server and of all processes of its database. */
+export type Usage = {
+  readonly server_cpu: number
+  readonly database_cpu: number
+  readonly server_mb: number
 }
 
 /** `root`: another checkout, compiled, to be held against this one. */
@@ -25,14 +41,14 @@ export async function openStage(options: {
   customers: number
   balance: string
   root?: string
+  env?: Record<string, string>
 }): Promise<Stage> {
   const program = join(options.root ?? '.', 'bin/trilho.js')
-  const data_dir = await mkdtemp(join(tmpdir(), 'trilho-bench-'))
-  const env = { ...process.env, DATA_DIR: data_dir, PORT: '0', LOG_LEVEL: 'warn' }
-  const server = spawn(process.execPath, [program, 'serve'], {
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const data_dir = await mkdtemp(join(realDisk(), 'trilho-bench-'))
+  const env: NodeJS.ProcessEnv = { ...process.env, ...options.env, DATA_DIR: data_dir, PORT: '0' }
+  // What is measured is the service as it comes: its log is written, and thrown away.
+  delete env.LOG_LEVEL
+  const server = spawn(process.execPath, [program, 'serve'], { env, stdio: ['ignore', 'pipe', 'ignore'] })
   const url = await readyUrl(server)
   server.stdout!.resume()
   const trilho = (...args: string[]) => {
@@ -40,52 +56,65 @@ export async function openStage(options: {
       env,
       encoding: 'utf8',
     })
-    if (status !== 0) throw new Error(`trilho ${args.join(' ')} ended with ${status}\n${stderr}${stdout}`)
+    if (status !== 0 && args[0] !== 'audit')
+      throw new Error(`trilho ${args.join(' ')} ended with ${status}\n${stderr}${stdout}`)
     return JSON.parse(stdout)
   }
   const made = trilho('keys', 'create', '--environment', 'sandbox', '--name', 'bench')
-  // Only this key: what is measured is the server as everybody else meets it.
-  const lifted = String(100_000_000)
-  trilho(
-    'keys',
-    'set-limits',
-    made.id,
-    '--per-minute',
-    lifted,
-    '--per-day',
-    lifted,
-    '--endpoint-per-minute',
-    lifted,
-    '--lookup-per-minute',
-    lifted,
-  )
-  const connection = () => JSON.parse(readFileSync(join(data_dir, 'connection.json'), 'utf8'))
-  const customers = await createCustomers(url, made.key, options)
+  liftLimits(trilho, made.id)
+  const call = async (method: string, path: string, body?: unknown, key = made.key) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+    const response = await fetch(url + path, { method, headers, ...sent })
+    if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`)
+    return response.status === 204 ? undefined : response.json()
+  }
+  const { url: database_url, pid } = JSON.parse(readFileSync(join(data_dir, 'connection.json'), 'utf8'))
+  const db = new pg.Client({ connectionString: database_url, options: '-c search_path=sandbox' })
+  await db.connect()
+  const customers = await createCustomers(call, options.customers)
+  const credit = async (amount: string) => {
+    await someAtOnce(customers, (customer_id) =>
+      call('POST', '/v1/sandbox/deposits', { customer_id, asset: 'BRL', amount }),
+    )
+  }
+  if (options.balance !== '0') await credit(options.balance)
   return {
     url,
-    database_url: connection().url,
+    database_url,
     key: made.key,
     partner_id: made.partner_id,
     api_key_id: made.id,
     customers,
+    credit,
     trilho,
-    usage: async () => {
-      const postmaster = connection().pid
-      const children = await childrenOf(postmaster)
-      return {
-        server_cpu: cpuSeconds(server.pid!),
-        // Of processes that have ended, too.
-        database_cpu: children.reduce((sum, pid) => sum + cpuSeconds(pid), cpuSeconds(postmaster, true)),
-        server_rss_mb: rssMb(server.pid!),
-      }
+    audit() {
+      const { ok, ...found } = trilho('audit', '--environment', 'sandbox')
+      if (!ok) console.log(JSON.stringify(found))
+      return ok
     },
+    call,
+    sql: async (text, values) => (await db.query(text, values)).rows,
+    usage: () => ({
+      server_cpu: cpuOf(server.pid!),
+      database_cpu: familyCpu(pid),
+      server_mb: residentMb(server.pid!),
+    }),
     async stop() {
+      await db.end()
       const gone = new Promise((resolve) => server.once('exit', resolve))
       server.kill('SIGTERM')
       await gone
       await rm(data_dir, { recursive: true, force: true })
     },
   }
+}
+
+/** Of this key only: what is measured is the server as everybody else meets it. */
+export function liftLimits(trilho: Stage['trilho'], key_id: string): void {
+  const lifted = String(100_000_000)
+  const limits = ['per-minute', 'per-day', 'endpoint-per-minute', 'lookup-per-minute']
+  trilho('keys', 'set-limits', key_id, ...limits.flatMap((limit) => [`--${limit}`, lifted]))
 }
 
 function readyUrl(server: ChildProcess): Promise<string> {
@@ -100,56 +129,23 @@ function readyUrl(server: ChildProcess): Promise<string> {
   })
 }
 
-async function createCustomers(
-  url: string,
-  key: string,
-  { customers, balance }: { customers: number; balance: string },
-): Promise<string[]> {
+async function createCustomers(call: Stage['call'], count: number): Promise<string[]> {
   const base = randomInt(100_000_000, 900_000_000)
-  const post = async (path: string, body: unknown) => {
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-    const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
-    if (response.status !== 201) throw new Error(await response.text())
-    return (await response.json()) as { id: string }
+  const create = async (i: number): Promise<string> => {
+    const body = { name: `Customer ${i}`, document: makeCpf(String(base + i)) }
+    return (await call('POST', '/v1/customers', body)).id
   }
-  const ids: string[] = []
-  for (let i = 0; i < customers; i++) {
-    const { id } = await post('/v1/customers', { name: `Customer ${i}`, document: makeCpf(String(base + i)) })
-    if (balance !== '0')
-      await post('/v1/sandbox/deposits', { customer_id: id, asset: 'BRL', amount: balance })
-    ids.push(id)
-  }
-  return ids
+  return someAtOnce(
+    Array.from({ length: count }, (_, i) => i),
+    create,
+  )
 }
 
-const TICKS_PER_SECOND = 100
+const AT_ONCE = 16
 
-function cpuSeconds(pid: number, with_ended_children = false): number {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-    const ticks = fields.slice(11, with_ended_children ? 15 : 13)
-    return ticks.reduce((sum, each) => sum + Number(each), 0) / TICKS_PER_SECOND
-  } catch {
-    return 0
-  }
-}
-
-function rssMb(pid: number): number {
-  try {
-    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
-  } catch {
-    return 0
-  }
-}
-
-async function childrenOf(pid: number): Promise<number[]> {
-  const found: number[] = []
-  for (const entry of await readdir('/proc').catch(() => [])) {
-    if (!/^\d+$/.test(entry)) continue
-    try {
-      if (Number(readFileSync(`/proc/${entry}/stat`, 'utf8').split(') ')[1]!.split(' ')[1]) === pid)
-        found.push(Number(entry))
-    } catch {}
-  }
-  return found
+async function someAtOnce<In, Out>(items: readonly In[], work: (item: In) => Promise<Out>): Promise<Out[]> {
+  const done: Out[] = []
+  for (let from = 0; from < items.length; from += AT_ONCE)
+    done.push(...(await Promise.all(items.slice(from, from + AT_ONCE).map(work))))
+  return done
 }

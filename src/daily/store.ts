@@ -8,7 +8,7 @@ import { type Counts, scale } from './tally.ts'
 export async function isBehind(db: Db): Promise<boolean> {
   const { rows } = await db.query({
     name: 'daily behind',
-    text: `SELECT EXISTS (SELECT FROM events WHERE position > (SELECT position FROM daily_progress)) AS behind`,
+    text: `SELECT log_last() > (SELECT position FROM daily_progress) AS behind`,
   })
   return rows[0].behind
 }

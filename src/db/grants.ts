@@ -43,7 +43,6 @@ export const worldGrants: Record<string, string> = {
   open_payouts: 'SELECT',
   open_transfers: 'SELECT',
   end_to_end_ids: 'SELECT',
-  event_log: 'SELECT, UPDATE',
   log_times: 'SELECT',
   // Views, for nodes of the version before.
   event_positions: 'SELECT',
@@ -90,11 +89,13 @@ export const sharedGrants: Record<string, string> = {
 /** What a world may call. Functions of triggers are called by nobody. */
 export const worldFunctions: readonly string[] = [
   'expect_rows(text, bigint, bigint)',
+  'expect_first(text, bigint, bigint)',
   'wants_event(text[], text)',
   'take_positions(bigint)',
   'is_late(bigint, timestamptz)',
   'log_start(timestamptz)',
   'log_end(timestamptz)',
+  'log_last()',
   'place_events()',
   'dispatch_fresh_events(integer)',
   'forget_deliveries(timestamptz, integer)',

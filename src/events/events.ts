@@ -8,6 +8,8 @@ export type NewEvent = {
   readonly partner_id: string
   readonly type: EventType | typeof TEST_TYPE
   readonly object: { readonly id: string } & Readonly<Record<string, unknown>>
+  /** The object as text, for whoever has it at hand. */
+  readonly text?: string
   /** Rises per object, so that a receiver can drop what comes late. */
   readonly sequence: number
 }
@@ -28,14 +30,18 @@ export async function recordEvent(tx: Db, world: World, event: NewEvent): Promis
   return row.id
 }
 
-function rowOf(world: World, { partner_id, type, object, sequence }: NewEvent, now: Date) {
+function rowOf(
+  world: World,
+  { partner_id, type, object, text = JSON.stringify(object), sequence }: NewEvent,
+  now: Date,
+) {
   return {
     id: world.newId('event'),
     partner_id,
     type,
     object_id: object.id,
     sequence,
-    data: JSON.stringify(object),
+    data: text,
     created_at: now,
   }
 }

@@ -39,19 +39,16 @@ export async function selectEvents(db: Db, filter: LogFilter): Promise<LogPage> 
     return { rows: (await db.query(`${shown} (${ofObject}) AS e ${orderOf(filter)}`, values)).rows }
   }
   const by_type = type !== undefined && !COMMON_TYPES.includes(type)
-  const walked = walkSql(filter, {
-    by_type,
-    param,
-    most: type === undefined || by_type ? limit : lookedAt(limit),
-  })
+  const walked = (most: number) => walkSql(filter, { by_type, param, most })
   if (type === undefined || by_type)
-    return { rows: (await db.query(`${shown} (${walked}) AS e ${orderOf(filter)}`, values)).rows }
+    return { rows: (await db.query(`${shown} (${walked(limit)}) AS e ${orderOf(filter)}`, values)).rows }
+  const most = lookedAt(limit)
   const { rows } = await db.query(
-    `WITH looked AS MATERIALIZED (${walked}), found AS MATERIALIZED (
-       ${shown} looked e WHERE e.type = ${param(type)} ${orderOf(filter)} LIMIT ${limit})
+    `WITH found AS MATERIALIZED (${shown} (
+       SELECT * FROM (${walked(most)}) AS looked WHERE type = ${param(type)} LIMIT ${limit}) AS e ${orderOf(filter)})
      SELECT found.*, NULL::bigint AS stopped_at FROM found
      UNION ALL SELECT ${Array.from({ length: 8 }, () => 'NULL').join(', ')}, position
-     FROM (SELECT position FROM looked ${orderOf(filter)} OFFSET ${lookedAt(limit) - 1}) AS last
+     FROM (SELECT position FROM (${walked(most)}) AS looked OFFSET ${most - 1}) AS last
      WHERE (SELECT count(*) FROM found) < ${limit}`,
     values,
   )

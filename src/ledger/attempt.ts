@@ -3,7 +3,6 @@ import { isAnswer, isServerTrouble, isUnreachable } from '../db/failure.ts'
 import type { Client } from '../db/pool.ts'
 import { type Connection, NotDurable } from './connection.ts'
 import type { CommandResult } from './decide.ts'
-import { ClaimGone } from './lock.ts'
 
 /** What became of one try to run a batch. */
 export type Attempt =
@@ -16,7 +15,7 @@ export type Attempt =
 
 /** COMMIT was never sent, or was answered with a certain no. Whatever cannot be trusted any more is let go of. */
 export async function rolledBack(connection: Connection, client: Client, error: unknown): Promise<Attempt> {
-  if (!(error instanceof ClaimGone) && (!isAnswer(error) || isServerTrouble(error))) {
+  if (!isAnswer(error) || isServerTrouble(error)) {
     connection.drop(client)
     const bug =
       !isUnreachable(error) && !(error instanceof pg.DatabaseError) && !(error instanceof NotDurable)

@@ -30,21 +30,26 @@ export function onceChecks(options: {
 }): RangeCheck[] {
   const { table, prefix, operation, open, repeats, statuses, answered } = options
   const statesIt = [...statuses.map((status) => `'${status}'`), 'r.status']
-    .map((status) => `strpos(c.answer_body, '"status":"' || ${status} || '"') > 0`)
+    .map((status) => `strpos(c.answer, '"status":"' || ${status} || '"') > 0`)
     .join(' OR ')
-  const answersIt = [
-    'c.answer_status = 201',
-    `starts_with(c.answer_body, '{"id":"' || r.id || '"')`,
-    `right(c.answer_body, 1) = '}'`,
-    `strpos(c.answer_body, '"customer_id":"' || r.customer_id || '"') > 0`,
-    ...repeats.map((column) => `strpos(c.answer_body, '"${column}":"' || r.${column} || '"') > 0`),
+  // What a caller is told is what its events told, to the byte, as long as none of them can have been forgotten.
+  const forgotten = 'r.created_at <= (SELECT forgotten_until FROM event_horizon)'
+  const repeatsIt = [
+    `starts_with(c.answer, '{"id":"' || r.id || '"')`,
+    `right(c.answer, 1) = '}'`,
+    `strpos(c.answer, '"customer_id":"' || r.customer_id || '"') > 0`,
+    ...repeats.map((column) => `strpos(c.answer, '"${column}":"' || r.${column} || '"') > 0`),
     `(${statesIt})`,
-    // What a caller is told is what its events told, to the byte, as long as none of them can have been forgotten.
-    `(r.created_at <= (SELECT forgotten_until FROM event_horizon)
-      OR EXISTS (SELECT FROM events e WHERE e.object_id = r.id AND e.data::text = c.answer_body))`,
+    // Only an end is told by reference.
+    `(c.answer_body IS NOT NULL OR strpos(c.answer, '"status":"' || r.status || '"') > 0)`,
+    `(c.answer_body IS NULL OR ${forgotten} OR EXISTS (SELECT FROM events e WHERE e.object_id = r.id AND e.data::text = c.answer))`,
   ].join(' AND ')
+  const answersIt = `c.answer_status = 201 AND (${repeatsIt} OR c.answer IS NULL AND c.answer_sequence IS NOT NULL AND ${forgotten})`
   const silent = '(c.answer_status IS NULL AND c.answer_body IS NULL)'
   const rightlyAnswered = `coalesce(${answersIt}, false)${answered === 'later' ? ` OR ${silent}` : ''}`
+  // The answer of an end is kept in the event that told it.
+  const claims = `(SELECT k.*, coalesce(k.answer_body, (SELECT v.data::text FROM events v
+    WHERE v.object_id = k.resource_id AND v.sequence = k.answer_sequence)) AS answer FROM claims k)`
   return [
     {
       name: `every one of ${table} was made under its claim, and the claim tells of it`,
@@ -53,7 +58,7 @@ export function onceChecks(options: {
       sql: (
         within,
       ) => `SELECT r.id AS object_id, r.partner_id, r.idempotency_key, r.status, c.resource_id, c.final, c.expires_at, c.answer_status
-        FROM ${table} r LEFT JOIN claims c ON c.scope = r.api_key_id AND c.operation = '${operation}' AND c.key = r.idempotency_key
+        FROM ${table} r LEFT JOIN ${claims} AS c ON c.scope = r.api_key_id AND c.operation = '${operation}' AND c.key = r.idempotency_key
         WHERE ${within('r.id')} AND CASE
           WHEN c.scope IS NULL THEN ${open} OR r.created_at > now() - ${VALID}
           WHEN c.resource_id = r.id THEN c.final = (${open}) OR c.expires_at IS DISTINCT FROM r.created_at + ${VALID} OR NOT (${rightlyAnswered})
@@ -104,7 +109,8 @@ export function referenceChecks(options: {
       sql: (within) => `SELECT r.id AS object_id, r.partner_id, r.reference, c.resource_id FROM ${table} r
         LEFT JOIN claims c ON c.scope = 'operator' AND c.operation = '${operation}' AND c.key = r.reference
         WHERE ${within('r.id')} AND ${only} AND (c.resource_id IS DISTINCT FROM r.id OR NOT c.final OR c.expires_at IS NOT NULL
-          OR c.answer_status IS NOT NULL OR c.answer_body IS NOT NULL OR c.fingerprint IS DISTINCT FROM ${fingerprint})`,
+          OR c.answer_status IS NOT NULL OR c.answer_body IS NOT NULL OR c.answer_sequence IS NOT NULL
+          OR c.fingerprint IS DISTINCT FROM ${fingerprint})`,
     },
     {
       name: `every reference of a ${operation} stands for one`,

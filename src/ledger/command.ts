@@ -46,7 +46,12 @@ export type IdempotencyRecord = {
   readonly response: StoredResponse | null
 }
 
-export type StoredResponse = { readonly status: number; readonly body: string }
+export type StoredResponse = {
+  readonly status: number
+  readonly body: string
+  /** Of the event, of what the operation made, that has this very body: it is kept there, and not once more. */
+  readonly sequence?: number
+}
 
 export type AccountRef = { readonly customer_id: string; readonly asset: Asset }
 
@@ -71,7 +76,7 @@ export type Decision<Result> = {
   readonly writes?: readonly Write[]
   /** Held rows as the next commands of the same batch must see them, beyond what `writes` change. Not written anywhere. */
   readonly keeps?: readonly Kept[]
-  /** What the command's claim stands for from now on. A claim that was never made good is given up again. */
+  /** What the command's claim stands for from now on. Without it the name stays as it was. */
   readonly record?: IdempotencyRecord
   readonly result: Result
 }
@@ -128,8 +133,11 @@ export type WriteTarget<Row = AnyRow> = {
   readonly name: string
   readonly sql: string
   readonly columns: readonly (keyof Row & string)[]
-  /** The statement ends in RETURNING 1, and must touch as many rows as it was given. */
-  readonly counted?: true
+  /**
+   * The statement ends in RETURNING 1, and must touch as many rows as it was given. `first`: where it does not, another
+   * transaction was quicker, and the batch is run again.
+   */
+  readonly counted?: true | 'first'
   /** Set on an update: the held rows that it changes. */
   readonly updates?: RowSource
   /** Written after everything else, right before COMMIT: what it locks is held for no longer than the commit takes. */

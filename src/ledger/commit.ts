@@ -11,10 +11,10 @@ import { type Attempt, rolledBack } from './attempt.ts'
 import type { Command } from './command.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { type CommandResult, decide } from './decide.ts'
-import { ClaimGone, lock } from './lock.ts'
+import { lock } from './lock.ts'
 import { attemptPreviews, type Preview } from './preview.ts'
 import { openQueue, type Pending } from './queue.ts'
-import { CommitUnknown, movesNothing, type Statement, statementsFor, write } from './write.ts'
+import { CommitUnknown, leave, movesNothing, type Statement, statementsFor, write } from './write.ts'
 
 /**
  * The one door for money. Every change of a balance, and every change of state that belongs with it, is a command that
@@ -60,6 +60,8 @@ const SWEEP_MS = 250
 /** For as long as this it is asked what became of a COMMIT without an answer. A lost session holds its rows for 2 s. */
 const ASK_MS = 6000
 const PAUSE_MS = { first: 20, longest: 300 }
+/** Each one lost shows the names of a whole batch of somebody else's. */
+const RACES_MAX = 5
 
 export function openDoor(options: DoorOptions): Door {
   const lanes = Array.from({ length: options.lanes }, () =>
@@ -164,10 +166,17 @@ function openRunner(options: DoorOptions, { name, batch_max, attempt, aside }: R
   async function run(batch: readonly Pending[]): Promise<void> {
     if (batch.length === 0) return
     let waiting = batch
+    let races = 0
     for (let pause = PAUSE_MS.first; ; pause = Math.min(2 * pause, PAUSE_MS.longest)) {
       const attempted = await attempt(connection, waiting)
       if (attempted.kind === 'done') return deliver(waiting, attempted.results)
-      if (attempted.kind === 'failed') return divide(waiting, attempted.error)
+      if (attempted.kind === 'failed') {
+        if (sqlState(attempted.error) !== SERIALIZATION_FAILURE || races === RACES_MAX)
+          return divide(waiting, attempted.error)
+        // Somebody made a name first: it is there now, and nobody else of the batch has anything to do with it.
+        races++
+        continue
+      }
       if (attempted.kind === 'unknown') {
         options.log.error(
           { err: attempted.error, commands: waiting.length },
@@ -255,7 +264,7 @@ async function attemptBatch(
     // Behind a standby even a batch that only repeats what was made before writes its mark: what it repeats may have
     // been recovered from a crash, and be known to this server alone. Once the mark is there, so is all before it.
     if (movesNothing(decided) && !state.replicated) {
-      await client.query('ROLLBACK')
+      await leave(client, state)
       return { kind: 'done', results }
     }
     statements = statementsFor(batch_id, decided)
@@ -326,7 +335,6 @@ const STALE_PLAN = '0A000'
 function isContention(error: unknown): boolean {
   const state = sqlState(error)
   return (
-    error instanceof ClaimGone ||
     state === LOCK_NOT_AVAILABLE ||
     state === DEADLOCK ||
     state === SERIALIZATION_FAILURE ||

@@ -1,31 +1,13 @@
 import type { QueryResult } from 'pg'
 import { allOf, gather } from '../db/pipeline.ts'
 import type { Client } from '../db/pool.ts'
-import type { Command, IdempotencyRecord, RowRef, RowSource } from './command.ts'
+import { type ClaimRow, LOCK_CLAIMS, namesOf, recordsOf } from './claims.ts'
+import type { Command, RowRef, RowSource } from './command.ts'
 import { durabilityFault, NotDurable } from './connection.ts'
 import { accountKey, claimKey, type Row, type State } from './state.ts'
 
 /** The first round trip: everything that the commands of a batch need is locked and read at once. */
 const BEGIN = { name: 'begin', text: 'BEGIN ISOLATION LEVEL READ COMMITTED' }
-
-/** A claim was there when we wanted to make it, and gone when we wanted to lock it: the next try finds it free. */
-export class ClaimGone extends Error {}
-
-const CLAIM = {
-  name: 'claim',
-  text: `INSERT INTO claims (scope, operation, key, fingerprint)
-    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS new (scope, operation, key, fingerprint)
-    ORDER BY scope COLLATE "C", operation COLLATE "C", key COLLATE "C"
-    ON CONFLICT DO NOTHING RETURNING scope, operation, key`,
-}
-
-// A statement of its own, so that it sees what the winner of the race committed while CLAIM was waiting for it.
-const CLAIMED = {
-  name: 'claimed',
-  text: `SELECT scope, operation, key, fingerprint, resource_id, expires_at, final, answer_status, answer_body
-    FROM claims JOIN unnest($1::text[], $2::text[], $3::text[]) AS wanted (scope, operation, key) USING (scope, operation, key)
-    ORDER BY scope COLLATE "C", operation COLLATE "C", key COLLATE "C" FOR UPDATE OF claims`,
-}
 
 // Row locks would do the same on a quiet server, but a stream of them can keep whoever wants the row alone waiting for ever.
 const LOCK_SHARED = {
@@ -87,19 +69,11 @@ export async function lock(client: Client, commands: readonly Command<unknown>[]
     }
   }
 
-  if (claims.length > 0) {
-    const names = [claims.map((c) => c.scope), claims.map((c) => c.operation), claims.map((c) => c.key)]
-    const won = new Set<string>()
-    ask(CLAIM, [...names, claims.map((c) => c.fingerprint)], (answer) => {
-      for (const row of answer.rows) won.add(claimKey(row))
+  let claimed: readonly ClaimRow[] = []
+  if (claims.length > 0)
+    ask(LOCK_CLAIMS, namesOf(claims), (answer) => {
+      claimed = answer.rows
     })
-    ask(CLAIMED, names, (answer) => {
-      for (const row of answer.rows) {
-        const fresh = won.has(claimKey(row))
-        state.claims.set(claimKey(row), { claim: row, fresh, record: fresh ? undefined : recordOf(row) })
-      }
-    })
-  }
   if (shared.length > 0) ask(LOCK_SHARED, [shared], () => {})
   const lockRows = (group: { source: RowSource; ids: string[] }) =>
     ask({ name: `lock ${group.source.name}`, text: group.source.sql }, [group.ids], keepRows(group))
@@ -120,25 +94,13 @@ export async function lock(client: Client, commands: readonly Command<unknown>[]
   sendTogether()
   await allOf(answers)
   if (notDurable) throw new NotDurable(notDurable)
-  if (state.claims.size < claims.length) throw new ClaimGone('a claim was removed while it was wanted')
-  return state
-}
-
-type ClaimRow = Omit<IdempotencyRecord, 'response'> & {
-  answer_status: number | null
-  answer_body: string | null
-}
-
-export function recordOf({ answer_status, answer_body, ...row }: ClaimRow): IdempotencyRecord {
-  const response =
-    answer_status === null || answer_body === null ? null : { status: answer_status, body: answer_body }
-  return {
-    fingerprint: row.fingerprint,
-    resource_id: row.resource_id,
-    expires_at: row.expires_at,
-    final: row.final,
-    response,
+  const records = await recordsOf(client, claimed)
+  for (const { scope, operation, key } of claims) {
+    const claim = { scope, operation, key }
+    const record = records.get(claimKey(claim))
+    state.claims.set(claimKey(claim), { claim, there: record !== undefined, record })
   }
+  return state
 }
 
 function unique<T>(items: readonly T[], key: (item: T) => string): T[] {

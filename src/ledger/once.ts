@@ -4,6 +4,7 @@ import { Refusal, refuse } from '../core/errors.ts'
 import { batched } from '../db/batched.ts'
 import type { Db } from '../db/pool.ts'
 import { balanceOf } from './balances.ts'
+import { findRecords } from './claims.ts'
 import type {
   AccountRef,
   Claim,
@@ -15,8 +16,6 @@ import type {
 } from './command.ts'
 import type { Door } from './commit.ts'
 import { isOver } from './decide.ts'
-import { recordOf } from './lock.ts'
-import { claimKey } from './state.ts'
 
 /**
  * Idempotency (contract §7). The name is claimed in the transaction that moves the money, and what the first caller is
@@ -44,19 +43,8 @@ function sorted(value: unknown): unknown {
   )
 }
 
-const FIND = {
-  name: 'find claims',
-  text: `SELECT scope, operation, key, fingerprint, resource_id, expires_at, final, answer_status, answer_body
-    FROM claims JOIN unnest($1::text[], $2::text[], $3::text[]) AS wanted (scope, operation, key) USING (scope, operation, key)`,
-}
-
 /** What a claim stands for, as it was a moment ago. */
-export const readRecord = batched<Claim, IdempotencyRecord>(async (db, claims) => {
-  const values = [claims.map((c) => c.scope), claims.map((c) => c.operation), claims.map((c) => c.key)]
-  const { rows } = await db.query({ ...FIND, values })
-  const found = new Map(rows.map((row) => [claimKey(row), recordOf(row)]))
-  return claims.map((claim) => found.get(claimKey(claim)))
-})
+export const readRecord = batched<Claim, IdempotencyRecord>(findRecords)
 
 /**
  * What a claim stands for, by the server that will answer for it. Read under its lock in a transaction that, behind a

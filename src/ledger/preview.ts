@@ -5,6 +5,7 @@ import type { Connection } from './connection.ts'
 import { type CommandResult, decide } from './decide.ts'
 import { lock } from './lock.ts'
 import { accountKey, type State } from './state.ts'
+import { leave } from './write.ts'
 
 /**
  * What a command would come to now. The same locks, the same reads and the same decision as for the real one, and then
@@ -29,7 +30,7 @@ export async function attemptPreviews(
   }
   try {
     const state = await lock(client, commands)
-    await client.query('ROLLBACK')
+    await leave(client, state)
     return { kind: 'done', results: commands.map((command) => preview(copyOf(state), command)) }
   } catch (error) {
     return rolledBack(connection, client, error)

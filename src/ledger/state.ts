@@ -14,8 +14,8 @@ export type Row = { id: string } & Record<string, unknown>
 
 export type HeldClaim = {
   readonly claim: Pick<Claim, 'scope' | 'operation' | 'key'>
-  /** Inserted by this very transaction. */
-  readonly fresh: boolean
+  /** It was there when everything was locked, and is locked too. */
+  readonly there: boolean
   record: IdempotencyRecord | undefined
   /** Decided on in this batch. */
   changed?: true

@@ -1,9 +1,10 @@
 import { isAnswer, isServerTrouble } from '../db/failure.ts'
 import { allOf, gather } from '../db/pipeline.ts'
 import { type Client, withWarnings } from '../db/pool.ts'
-import { type IdempotencyRecord, insertInto, targetOf, type Write, type WriteTarget } from './command.ts'
+import { addClaims, changeClaims, decidedClaims, freeClaims, lookAtClaims, rowOf } from './claims.ts'
+import { insertInto, targetOf, type Write, type WriteTarget } from './command.ts'
 import type { Decided } from './decide.ts'
-import type { HeldClaim } from './state.ts'
+import type { State } from './state.ts'
 
 /** The second round trip: whatever was decided is written, what must come last behind the rest, and committed, at once. */
 const entries = insertInto('entries', {
@@ -38,39 +39,10 @@ const balances = targetOf(
   { counted: true },
 )
 
-const claimName = { scope: 'text', operation: 'text', key: 'text' } as const
-
-const keptClaims = targetOf(
-  'keep claims',
-  {
-    ...claimName,
-    fingerprint: 'text',
-    resource_id: 'text?',
-    expires_at: 'timestamptz?',
-    final: 'boolean',
-    answer_status: 'smallint?',
-    answer_body: 'text?',
-  },
-  (
-    rows,
-  ) => `UPDATE claims SET fingerprint = new.fingerprint, resource_id = new.resource_id, expires_at = new.expires_at,
-      final = new.final, answer_status = new.answer_status, answer_body = new.answer_body FROM ${rows}
-    WHERE (claims.scope, claims.operation, claims.key) = (new.scope, new.operation, new.key) RETURNING 1`,
-  { counted: true },
-)
-
-const droppedClaims = targetOf(
-  'drop claims',
-  claimName,
-  (rows) => `DELETE FROM claims USING ${rows}
-    WHERE (claims.scope, claims.operation, claims.key) = (new.scope, new.operation, new.key) RETURNING 1`,
-  { counted: true },
-)
-
 const commits = insertInto('commits', { id: 'text' })
 
 export const movesNothing = (decided: Decided): boolean =>
-  decided.entries.length === 0 && decided.writes.length === 0 && keptOf(decided).length === 0
+  decided.entries.length === 0 && decided.writes.length === 0 && decidedClaims(decided.state).length === 0
 
 /** The database never said for certain whether it committed. */
 export class CommitUnknown extends Error {}
@@ -108,6 +80,16 @@ export async function write(client: Client, statements: readonly Statement[]): P
   throw new CommitUnknown('no answer to COMMIT', { cause: tag })
 }
 
+/** Ends a transaction that changed nothing: by now, and not before, what was decided on free names may be told. */
+export async function leave(client: Client, state: State): Promise<void> {
+  const free = freeClaims(state)
+  const looks = free.length > 0 ? [statementOf([groupOf(lookAtClaims, free)], shelves.first)] : []
+  const sendTogether = gather(client)
+  const answers = [...looks, { text: 'ROLLBACK' }].map((statement) => client.query(statement))
+  sendTogether()
+  await allOf(answers)
+}
+
 type Group = { readonly target: WriteTarget; readonly rows: readonly Write['row'][] }
 
 function groupsOf(batch_id: string, decided: Decided): Group[] {
@@ -116,37 +98,21 @@ function groupsOf(batch_id: string, decided: Decided): Group[] {
     ...state.accounts.get(key)!,
     seq_before,
   }))
-  const dropped = [...state.claims.values()].filter(({ fresh, changed }) => fresh && !changed)
+  const claims = decidedClaims(state)
   const entryRows = decided.entries.map((entry) => ({ ...entry, created_at: state.now }))
   const groups: Group[] = [
     groupOf(entries, entryRows),
     groupOf(balances, accounts),
     ...byTarget(decided.writes),
-    groupOf(keptClaims, keptOf(decided).map(keptRow)),
-    groupOf(
-      droppedClaims,
-      dropped.map(({ claim }) => claim),
-    ),
+    groupOf(addClaims, claims.filter(({ there }) => !there).map(rowOf)),
+    groupOf(changeClaims, claims.filter(({ there }) => there).map(rowOf)),
+    groupOf(lookAtClaims, freeClaims(state)),
     groupOf(commits, [{ id: batch_id }]),
   ]
   return groups.filter(({ rows }) => rows.length > 0)
 }
 
 const groupOf = <Row>(target: WriteTarget<Row>, rows: readonly NoInfer<Row>[]) => ({ target, rows }) as Group
-
-type KeptClaim = HeldClaim & { readonly record: IdempotencyRecord }
-
-const keptOf = ({ state }: Decided): KeptClaim[] =>
-  [...state.claims.values()].filter((held): held is KeptClaim => held.changed === true)
-
-const keptRow = ({ claim: { scope, operation, key }, record: { response, ...kept } }: KeptClaim) => ({
-  ...kept,
-  scope,
-  operation,
-  key,
-  answer_status: response?.status ?? null,
-  answer_body: response?.body ?? null,
-})
 
 export type Statement = { readonly name: string; readonly text: string; readonly values: unknown[] }
 
@@ -212,6 +178,8 @@ function prepare(name: string, wanted: readonly WriteTarget[]): Prepared {
   return { name, text: textOf(targets), targets }
 }
 
+const objections = { true: 'expect_rows', first: 'expect_first' } as const
+
 /** COMMIT is on the wire behind it, so the statement itself must object when it finds fewer rows than it was given. */
 function textOf(targets: readonly WriteTarget[]): string {
   let params = 0
@@ -221,7 +189,9 @@ function textOf(targets: readonly WriteTarget[]): string {
     return `w${i} AS (${sql})`
   })
   const checks = targets.flatMap((target, i) =>
-    target.counted ? [`expect_rows('${target.name}', (SELECT count(*) FROM w${i}), $${++params})`] : [],
+    target.counted
+      ? [`${objections[`${target.counted}`]}('${target.name}', (SELECT count(*) FROM w${i}), $${++params})`]
+      : [],
   )
   return `WITH ${parts.join(',\n')}\nSELECT ${checks.join(', ') || '1'}`
 }

@@ -20,6 +20,7 @@ import type { Config } from './config.ts'
 import type { Metrics } from './metrics.ts'
 import { answersCalls } from './role.ts'
 import type { Runtimes } from './runtime.ts'
+import type { Stirring } from './stirring.ts'
 import { version } from './version.ts'
 import { sliceChecks } from './worlds.ts'
 
@@ -37,6 +38,7 @@ export type FrontOptions = {
   readonly sealer: Sealer
   readonly seat: Seat
   readonly hints: Hints
+  readonly stirring: Stirring
   readonly clock: Clock
   readonly metrics: Metrics
   readonly log: Logger
@@ -52,8 +54,21 @@ export async function openFront(options: FrontOptions): Promise<Front> {
 }
 
 async function openApi(options: FrontOptions): Promise<Front> {
-  const { config, worlds, runtimes, office, sealer, seat, hints, clock, metrics, log, closing, signal } =
-    options
+  const {
+    config,
+    worlds,
+    runtimes,
+    stirring,
+    office,
+    sealer,
+    seat,
+    hints,
+    clock,
+    metrics,
+    log,
+    closing,
+    signal,
+  } = options
   const { database_wait_ms: wait_ms, trusted_proxies, in_flight, requests_per_day: per_day } = config
   const keyring = openKeyring({ worlds, hints, log })
   closing.add({ 'last uses of keys': keyring.stop })
@@ -88,6 +103,9 @@ async function openApi(options: FrontOptions): Promise<Front> {
       })
     },
     gate: createGate({ keyring, limiter, clock, trusted_proxies, in_flight }),
-    record: recorder.record,
+    record(answered) {
+      stirring.stir(answered.by.world.environment)
+      recorder.record(answered)
+    },
   }
 }

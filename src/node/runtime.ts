@@ -25,6 +25,7 @@ import type { Closing } from './closing.ts'
 import type { Config } from './config.ts'
 import type { Metrics } from './metrics.ts'
 import { runsWorkers } from './role.ts'
+import type { Stirring } from './stirring.ts'
 import { type OpenWorlds, sliceChecks } from './worlds.ts'
 
 /** One environment as it runs on this node: the world, and what works in it beside the calls. */
@@ -50,6 +51,7 @@ export type Runtimes = { readonly [E in Environment]: Runtime<E> }
 export type RuntimeOptions = {
   readonly opened: OpenWorlds
   readonly office: Office
+  readonly stirring: Stirring
   readonly config: Config
   readonly sealer: Sealer
   readonly hints: Hints
@@ -85,7 +87,8 @@ export function openRuntimes(options: RuntimeOptions): Runtimes {
 type Parts = RuntimeOptions & Pick<Webhooks, 'reach'> & { readonly outside: Outside }
 
 function openRuntime<E extends Environment>(world: World<E>, parts: Parts): Runtime<E> {
-  const { opened, config, sealer, metrics, log, reach } = parts
+  const { opened, stirring, config, sealer, metrics, log, reach } = parts
+  const quiet = stirring.quiet[world.environment]
   const works = runsWorkers(config.role)
   const newEvents = openLookout(eventLookout(world.db), log)
   const worker = works ? openDeliveries(world, parts) : openElsewhere(world, log)
@@ -94,10 +97,11 @@ function openRuntime<E extends Environment>(world: World<E>, parts: Parts): Runt
     newEvents.wake()
     worker.wake()
   }
-  const placing = openPlacing(world, { log, onPlaced: tellOfEvents })
+  const placing = openPlacing(world, { log, quiet, onPlaced: tellOfEvents })
   opened.onBatch(world.environment, (batch) => {
     metrics.committed(world.environment, batch)
     tellOfEvents()
+    stirring.stir(world.environment)
   })
   opened.onTold(world.environment, placing.wake)
   const { environment } = world
@@ -105,15 +109,15 @@ function openRuntime<E extends Environment>(world: World<E>, parts: Parts): Runt
   return {
     world,
     steps,
-    payouts: openPayoutWorker(world, log, { follows: works, steps }),
-    treasury: openTreasuryWorker(world, log, { folds: works }),
+    payouts: openPayoutWorker(world, log, { follows: works, steps, quiet }),
+    treasury: openTreasuryWorker(world, log, { folds: works, quiet }),
     webhooks: { sealer, reach, worker, retry_ms: config.webhooks.retry_ms },
     newEvents,
     placing,
     newRequests: openLookout(requestLookout(world.db), log),
-    transfers: works ? openTransferWorker(world, log, { steps }) : undefined,
+    transfers: works ? openTransferWorker(world, log, { steps, quiet }) : undefined,
     audit: works ? openAudit(world, parts) : undefined,
-    daily: works ? openDailyWorker(world, log) : undefined,
+    daily: works ? openDailyWorker(world, log, quiet) : undefined,
   }
 }
 
@@ -132,6 +136,7 @@ function openDeliveries(world: World, parts: Parts): WebhookWorker {
     timeout_ms,
     per_second,
     retry_ms,
+    quiet: parts.stirring.quiet[world.environment],
     onAttempt: (attempt) => metrics.attempted(world.environment, attempt),
     onLost: (loss) => metrics.unrecorded(world.environment, loss),
   })

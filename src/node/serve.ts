@@ -20,6 +20,7 @@ import { createMetrics, type Metrics } from './metrics.ts'
 import { type AssertReady, openReadiness } from './readiness.ts'
 import { answersCalls } from './role.ts'
 import { letWaitingGo, openRuntimes } from './runtime.ts'
+import { openStirring } from './stirring.ts'
 import { type OpenWorlds, openWorlds } from './worlds.ts'
 
 /** The composition root: config → database → two worlds → what runs in them → HTTP. */
@@ -60,9 +61,10 @@ async function openNode(options: StartOptions, log: Logger, closing: Closing): P
   const seat = store.seats('shared', 'trilho')
   const hints = openHints(seat, log)
   closing.add({ hints: hints.stop })
-  const runtimes = openRuntimes({ opened, office, config, sealer, hints, metrics, log, closing })
+  const stirring = openStirring(hints, shared)
+  const runtimes = openRuntimes({ opened, office, hints, stirring, config, sealer, metrics, log, closing })
   const around = { config, worlds, clock, metrics, log, closing }
-  const front = await openFront({ ...around, runtimes, office, sealer, seat, hints, signal })
+  const front = await openFront({ ...around, runtimes, stirring, office, sealer, seat, hints, signal })
   let serving = false
   const assertReady = openReadiness({
     db: shared,

@@ -185,8 +185,9 @@ function acceptance(
   const payout = newPayout(world, actor, held.now, { id, order, counterparty, request_id })
   // Whoever accepts it also sends it, at once: the row says so before anything is sent.
   const processing: Payout = { ...payout, status: 'processing', sequence: 2 }
-  const event = (type: 'pix.payout.created' | 'pix.payout.processing', object: Payout) =>
-    eventWrite(world, { partner_id, type, object: renderPayout(object), sequence: object.sequence }, held.now)
+  const rendered = renderPayout(payout)
+  const event = (type: 'pix.payout.created' | 'pix.payout.processing', { status, sequence }: Payout) =>
+    eventWrite(world, { partner_id, type, object: { ...rendered, status }, sequence }, held.now)
   return {
     resource_id: id,
     response: null,

@@ -415,6 +415,32 @@ describe('idempotency (contract §7)', () => {
     expect((await api.post('/v1/pix/payouts', poor)).text).toBe(refused.text)
   })
 
+  test('the answer of an end is kept in its event; as the version before kept it, or without that event, it is the same', async () => {
+    const { id } = await customer()
+    const body = order(id, 'ana@example.com')
+    const first = await api.post('/v1/pix/payouts', body)
+    const { db } = service.worlds.sandbox
+    const keptAs = async (answer_body: string | null, answer_sequence: number | null) => {
+      await db.query('UPDATE claims SET answer_body = $2, answer_sequence = $3 WHERE resource_id = $1', [
+        first.json.id,
+        answer_body,
+        answer_sequence,
+      ])
+    }
+    const kept = async () =>
+      (
+        await db.query('SELECT answer_body, answer_sequence FROM claims WHERE resource_id = $1', [
+          first.json.id,
+        ])
+      ).rows[0]
+    expect(await kept()).toEqual({ answer_body: null, answer_sequence: 3 })
+    await keptAs(first.text, null)
+    expect((await api.post('/v1/pix/payouts', body)).text).toBe(first.text)
+    await keptAs(null, 9)
+    expect((await api.post('/v1/pix/payouts', body)).text).toBe(first.text)
+    expect(await kept()).toEqual({ answer_body: null, answer_sequence: 3 })
+  })
+
   test('another body under the same key is a conflict, and moves nothing', async () => {
     const { id } = await customer()
     const body = order(id, 'ana@example.com')

@@ -56,10 +56,11 @@ export function recordOfPayout(held: Held, payout: Payout): IdempotencyRecord | 
   return record?.resource_id === payout.id ? record : undefined
 }
 
-export const responseWith = (payout: Payout): StoredResponse => ({
-  status: 201,
-  body: JSON.stringify(renderPayout(payout)),
-})
+/** An end never changes any more: the event that told it has the body, and the claim says which. */
+export const responseWith = (
+  payout: Payout,
+  body: string = JSON.stringify(renderPayout(payout)),
+): StoredResponse => ({ status: 201, body, ...(isFinal(payout) ? { sequence: payout.sequence } : {}) })
 
 /** What must be held still for a payout to end. */
 export const locksOfEnd = (payout: Payout): Locks => ({
@@ -122,11 +123,14 @@ export function endPayout(
   const record = recordOfPayout(held, before)
   // The first caller is told the end if it came while the call was waiting; otherwise whoever asks next decides.
   const waiting = held.now.getTime() < before.created_at.getTime() + world.pix_wait_ms
-  const response = record?.response ?? (waiting ? responseWith(after) : null)
+  const object = renderPayout(after)
+  const text = JSON.stringify(object)
+  const response = record?.response ?? (waiting ? responseWith(after, text) : null)
   const event = {
     partner_id: after.partner_id,
     type: `pix.payout.${after.status as 'completed' | 'failed'}`,
-    object: renderPayout(after),
+    object,
+    text,
     sequence: after.sequence,
   } as const
   return {

@@ -7,6 +7,8 @@ import { giveRooms } from './rooms.ts'
 export type Posts = {
   /** These may have something to give. */
   expect(endpoints: Iterable<Owned>): void
+  /** Some endpoint may have more to give than was taken. */
+  isHungry(): boolean
   /** As much as may be taken now; whoever asks is about to take it. */
   rooms(): Map<string, number>
   /** What came of taking that much. */
@@ -49,6 +51,7 @@ export function openPosts(options: PostOptions & { readonly pace: Pace; onRoom()
       for (const { endpoint_id, partner_id } of endpoints)
         if (!hungry.has(endpoint_id)) hungry.set(endpoint_id, partner_id)
     },
+    isHungry: () => hungry.size > 0,
     rooms() {
       if (stopped || hungry.size === 0) return new Map()
       const asking = new Map(

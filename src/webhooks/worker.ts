@@ -1,11 +1,13 @@
 import type { Logger } from 'pino'
 import { openLoop } from '../core/loop.ts'
+import { neverQuiet, type Quiet } from '../core/quiet.ts'
 import type { World } from '../world.ts'
 import { type AttemptEnded, openAttempts } from './attempts.ts'
 import { openCanceling } from './canceling.ts'
 import type { DeliveryOptions } from './delivery.ts'
 import { tellDisabled } from './disabled.ts'
 import { tellOfDeliveries } from './elsewhere.ts'
+import { openLooks, REST } from './looks.ts'
 import { openPace } from './pace.ts'
 import { type Owned, openPosts } from './posts.ts'
 import { endpointsWithPending, releaseTaken, takeDeliveries } from './queue.ts'
@@ -31,33 +33,26 @@ export type WebhookWorkerOptions = DeliveryOptions & {
   /** How many webhooks of one partner may begin in a second, over a while. */
   readonly per_second: number
   readonly log: Logger
+  readonly quiet?: Quiet
   readonly onAttempt?: (attempt: AttemptEnded) => void
   /** Told when what came of an attempt could not be written down; `kept`: that it was made is known all the same. */
   readonly onLost?: (loss: { kept: boolean }) => void
 }
 
-/** How often to look without being told; earlier for what is known to become due. */
-const POLL_MS = 2000
-/** Between two looks while somebody tells all the time that there is something new. */
-const LOOK_MS = 10
-/** After a look that failed. */
-const AGAIN_MS = 250
 /** Between two takes while deliveries pour in, so that they are taken together. */
 const GATHER_MS = 5
+/** Whoever waits for a place or for its pace is asked again after so long. */
+const PACE_MS = 50
 /** What is under way at a stop may take this long to end by itself. */
 const STOP_MS = 1500
 
 export function openWebhookWorker(world: World, options: WebhookWorkerOptions): WebhookWorker {
-  const { log, onLost, timeout_ms } = options
+  const { log, onLost, timeout_ms, quiet = neverQuiet } = options
   const { db, lease_ms } = world
   const warn = (error: unknown) => log.warn({ err: error }, 'webhooks')
-  const timing = { poll_ms: POLL_MS, gather_ms: GATHER_MS, onError: warn }
+  const timing = { poll_ms: () => quiet.rest(REST), gather_ms: GATHER_MS, onError: warn }
+  const looks = openLooks(quiet)
   let stopped = false
-  /** When endpoints with something pending were last looked for, when to look again, and whether there is news since. */
-  let looked_at = Number.NEGATIVE_INFINITY
-  let look_at = Number.NEGATIVE_INFINITY
-  let news = false
-  const lookAt = () => (news ? Math.min(look_at, looked_at + LOOK_MS) : look_at)
 
   const recorder = openRecorder(db, {
     log,
@@ -76,7 +71,15 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
     onRoom: () => taking.wake(),
   })
   const canceling = openCanceling(db, timing)
-  const taking = openLoop(take, { ...timing, poll_ms: () => Math.max(0, lookAt() - performance.now()) })
+  const taking = openLoop(take, {
+    ...timing,
+    poll_ms: () => Math.min(looks.restMs(), posts.isHungry() ? PACE_MS : Infinity),
+    onError(error) {
+      warn(error)
+      looks.failed()
+    },
+  })
+  quiet.onStir(lookSoon)
 
   function feed(endpoints: readonly Owned[]): void {
     posts.expect(endpoints)
@@ -85,27 +88,29 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
 
   async function take(): Promise<void> {
     // Also when others keep waking us: what was to be tried again is told by nobody.
-    if (performance.now() >= lookAt()) await lookAround()
+    if (looks.isTime()) await lookAround()
     for (let rooms = posts.rooms(); rooms.size > 0 && !stopped; rooms = posts.rooms())
       posts.take(rooms, await takeDeliveries(db, rooms, timeout_ms + lease_ms))
   }
 
   async function lookAround(): Promise<void> {
-    looked_at = performance.now()
-    look_at = looked_at + AGAIN_MS
-    news = false
+    looks.begin()
     posts.forgetIdle()
-    const waiting = await endpointsWithPending(db, POLL_MS)
+    const waiting = await endpointsWithPending(db, REST.most_ms)
     posts.expect(waiting.filter(({ enabled, due_in_ms }) => enabled && due_in_ms === 0))
     for (const { endpoint_id, enabled } of waiting) if (!enabled) abandon(endpoint_id)
-    const next_ms = Math.min(...waiting.flatMap(({ due_in_ms }) => (due_in_ms > 0 ? [due_in_ms] : [])))
-    look_at = looked_at + Math.min(POLL_MS, Math.max(next_ms, LOOK_MS))
+    for (const { due_in_ms } of waiting) if (due_in_ms > 0) looks.due(due_in_ms)
+    looks.end()
+  }
+
+  function lookSoon(): void {
+    looks.news()
+    taking.wake()
   }
 
   function lookIn(ms: number): void {
-    const at = performance.now() + ms
-    if (at >= look_at) return
-    look_at = at
+    looks.due(ms)
+    // Rests anew, for no longer than that.
     taking.wake()
   }
 
@@ -116,10 +121,7 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
 
   return {
     wake(fed) {
-      if (!fed) {
-        news = true
-        return taking.wake()
-      }
+      if (!fed) return lookSoon()
       const { partner_id, endpoints } = fed
       feed(endpoints.map((endpoint_id) => ({ endpoint_id, partner_id })))
     },

@@ -55,6 +55,8 @@ const unseen: Record<string, string> = {
 const seenWhere: Record<string, string> = {
   // When a transfer was first broadcast is told by this event alone.
   'events.created_at': `type <> 'onchain.transfer.processing'`,
+  // Beside a body it means nothing: a node of the version before writes the body, and leaves it as it was.
+  'claims.answer_sequence': 'answer_status IS NOT NULL AND answer_body IS NULL',
 }
 
 let history: History

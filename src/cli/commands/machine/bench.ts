@@ -6,7 +6,7 @@ export const benchCommands: CliCommand[] = [
   {
     name: 'bench',
     about:
-      'Measure this machine: deposits, payouts, quotes and webhooks, each beside the same rows without HTTP',
+      'Measure this machine: payouts, lists, deposits, executions and webhooks, beside the same rows without the service',
     examples: ['trilho bench'],
     who: 'machine',
     run: async () => (await load()).bench(),

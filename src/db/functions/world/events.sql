@@ -1,7 +1,8 @@
 -- The order of the log (decision 0072). Whoever gives positions holds the log until its transaction has ended, and waits for
 -- nothing behind that: so positions are seen in their own order, and what commits late has a later one. Returns the
 -- position before the first of so many. A position is a time, unless more were given than time went by.
-CREATE OR REPLACE FUNCTION take_positions(how_many bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION take_positions(how_many bigint) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE last bigint;
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended('place events ' || current_schema(), 0));
@@ -25,6 +26,20 @@ $$;
 CREATE OR REPLACE FUNCTION log_end(before timestamptz) RETURNS bigint LANGUAGE sql STABLE AS $$
   SELECT coalesce((SELECT min(position) FROM log_times WHERE reached >= before + interval '2 seconds'),
     (extract(epoch FROM before) * 1000000)::bigint + 2000000)
+$$;
+
+-- The last position of an event that is committed. It lies right before the last one that was given, unless what that was given
+-- to was never committed: then each partner's log is looked at.
+CREATE OR REPLACE FUNCTION log_last() RETURNS bigint
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+  SELECT coalesce((SELECT max(position) FROM events WHERE position > (SELECT last_value FROM event_log) - 1000000), (
+    WITH RECURSIVE partners AS (
+      (SELECT partner_id FROM events WHERE position IS NOT NULL ORDER BY partner_id LIMIT 1)
+      UNION ALL
+      SELECT (SELECT partner_id FROM events WHERE position IS NOT NULL AND partner_id > p.partner_id ORDER BY partner_id LIMIT 1)
+      FROM partners p WHERE p.partner_id IS NOT NULL
+    )
+    SELECT max((SELECT max(position) FROM events e WHERE e.partner_id = p.partner_id AND position IS NOT NULL)) FROM partners p), 0)
 $$;
 
 -- Gives positions to committed events that have none; returns how many. The events of an object keep their own order.

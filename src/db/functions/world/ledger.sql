@@ -16,3 +16,11 @@ BEGIN
     RAISE EXCEPTION 'expected % rows of %, found %', expected, what, changed;
   END IF;
 END $$;
+
+-- The same where a name can be made once: another transaction made it first, and whoever lost tries again.
+CREATE OR REPLACE FUNCTION expect_first(what text, changed bigint, expected bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF changed <> expected THEN
+    RAISE EXCEPTION 'somebody was first at % of % in %', expected - changed, expected, what USING ERRCODE = 'serialization_failure';
+  END IF;
+END $$;

@@ -1,0 +1,143 @@
+import type { Db } from '../db/pool.ts'
+import { type Claim, type IdempotencyRecord, targetOf } from './command.ts'
+import { claimKey, type HeldClaim, type State } from './state.ts'
+
+/**
+ * How claims are kept. One that is there is locked with everything else; one that is not is written once, whole, together
+ * with what was made under it. Whoever finds then that another transaction was first writes nothing, and runs again: by
+ * then the claim is one that is there (decision 0075).
+ */
+type Name = Pick<Claim, 'scope' | 'operation' | 'key'>
+
+const COLUMNS = `scope, operation, key, fingerprint, resource_id, expires_at, final, answer_status, answer_body, answer_sequence`
+const WANTED = 'unnest($1::text[], $2::text[], $3::text[]) AS wanted (scope, operation, key)'
+const SORTED = 'ORDER BY scope COLLATE "C", operation COLLATE "C", key COLLATE "C"'
+
+export const LOCK_CLAIMS = {
+  name: 'lock claims',
+  text: `SELECT ${COLUMNS} FROM claims JOIN ${WANTED} USING (scope, operation, key) ${SORTED} FOR UPDATE OF claims`,
+}
+
+const FIND = {
+  name: 'find claims',
+  text: `SELECT ${COLUMNS} FROM claims JOIN ${WANTED} USING (scope, operation, key)`,
+}
+
+// Never joined to the claims that are being locked: whoever has waited for one sees it as it is now, and events as they were.
+const ANSWERS = {
+  name: 'answers',
+  text: `SELECT object_id, sequence, data::text AS body FROM events
+    JOIN unnest($1::text[], $2::integer[]) AS wanted (object_id, sequence) USING (object_id, sequence)`,
+}
+
+export const namesOf = (claims: readonly Name[]) => [
+  claims.map(({ scope }) => scope),
+  claims.map(({ operation }) => operation),
+  claims.map(({ key }) => key),
+]
+
+export type ClaimRow = Name &
+  Omit<IdempotencyRecord, 'response'> & {
+    readonly answer_status: number | null
+    readonly answer_body: string | null
+    readonly answer_sequence: number | null
+  }
+
+/** What claims stand for, as it was a moment ago, in their order. */
+export async function findRecords(
+  db: Db,
+  claims: readonly Name[],
+): Promise<(IdempotencyRecord | undefined)[]> {
+  const { rows } = await db.query({ ...FIND, values: namesOf(claims) })
+  const records = await recordsOf(db, rows)
+  return claims.map((claim) => records.get(claimKey(claim)))
+}
+
+/** Asks for the answers that are kept in events alone, if there are such. */
+export async function recordsOf(
+  db: Db,
+  rows: readonly ClaimRow[],
+): Promise<ReadonlyMap<string, IdempotencyRecord>> {
+  const referring = rows.filter(refersTo)
+  const bodies = new Map<string, string>()
+  if (referring.length > 0) {
+    const values = [referring.map((row) => row.resource_id), referring.map((row) => row.answer_sequence)]
+    const told = await db.query({ ...ANSWERS, values })
+    for (const { object_id, sequence, body } of told.rows) bodies.set(`${object_id} ${sequence}`, body)
+  }
+  return new Map(
+    rows.map((row) => [
+      claimKey(row),
+      recordOf(row, bodies.get(`${row.resource_id} ${row.answer_sequence}`)),
+    ]),
+  )
+}
+
+/** A node of the version before writes the body, and leaves the sequence as it was. */
+const refersTo = ({ answer_status, answer_body, answer_sequence }: ClaimRow): boolean =>
+  answer_status !== null && answer_body === null && answer_sequence !== null
+
+function recordOf(row: ClaimRow, told: string | undefined): IdempotencyRecord {
+  const { fingerprint, resource_id, expires_at, final, answer_status, answer_body, answer_sequence } = row
+  const kept = { fingerprint, resource_id, expires_at, final }
+  if (answer_status === null) return { ...kept, response: null }
+  if (answer_body !== null) return { ...kept, response: { status: answer_status, body: answer_body } }
+  if (told === undefined || answer_sequence === null) return { ...kept, response: null }
+  return { ...kept, response: { status: answer_status, body: told, sequence: answer_sequence } }
+}
+
+const name = { scope: 'text', operation: 'text', key: 'text' } as const
+const record = {
+  fingerprint: 'text',
+  resource_id: 'text?',
+  expires_at: 'timestamptz?',
+  final: 'boolean',
+  answer_status: 'smallint?',
+  answer_body: 'text?',
+  answer_sequence: 'integer?',
+} as const
+
+/** Sorted: of two transactions that make the same names, one waits for the other before it has made any of them. */
+export const addClaims = targetOf(
+  'add claims',
+  { ...name, ...record },
+  (rows) => `INSERT INTO claims (${COLUMNS}) SELECT ${COLUMNS} FROM ${rows} ${SORTED}
+    ON CONFLICT DO NOTHING RETURNING 1`,
+  { counted: 'first' },
+)
+
+export const changeClaims = targetOf(
+  'change claims',
+  { ...name, ...record },
+  (rows) => `UPDATE claims SET ${Object.keys(record)
+    .map((column) => `${column} = new.${column}`)
+    .join(', ')} FROM ${rows}
+    WHERE (claims.scope, claims.operation, claims.key) = (new.scope, new.operation, new.key) RETURNING 1`,
+  { counted: true },
+)
+
+/** What was decided on a name that was free is not told when somebody has made it by now. Writes nothing. */
+export const lookAtClaims = targetOf(
+  'look at claims',
+  name,
+  (rows) => `SELECT 1 FROM ${rows} WHERE NOT EXISTS (SELECT FROM claims
+    WHERE (claims.scope, claims.operation, claims.key) = (new.scope, new.operation, new.key))`,
+  { counted: 'first' },
+)
+
+export type DecidedClaim = HeldClaim & { readonly record: IdempotencyRecord }
+
+export const decidedClaims = ({ claims }: State): DecidedClaim[] =>
+  [...claims.values()].filter((held): held is DecidedClaim => held.changed === true)
+
+/** Wanted, not there, and left so. */
+export const freeClaims = ({ claims }: State): Name[] =>
+  [...claims.values()].filter(({ there, changed }) => !there && !changed).map(({ claim }) => claim)
+
+export const rowOf = ({ claim, record: { response, ...kept } }: DecidedClaim) => ({
+  ...claim,
+  ...kept,
+  answer_status: response?.status ?? null,
+  answer_body: response && response.sequence === undefined ? response.body : null,
+  answer_sequence: response?.sequence ?? null,
+})
