@@ -3,6 +3,7 @@ import { type AuditWorker, openAuditWorker } from '../audit/worker.ts'
 import type { Environment } from '../core/environment.ts'
 import type { Sealer } from '../core/seal.ts'
 import { type DailyWorker, openDailyWorker } from '../daily/worker.ts'
+import type { Hints } from '../db/hints.ts'
 import { type Lookout, openLookout } from '../db/lookout.ts'
 import type { Worker } from '../db/worker.ts'
 import { eventLookout } from '../events/log-store.ts'
@@ -15,6 +16,7 @@ import { requestLookout } from '../requests/store.ts'
 import { openStepRecorder, type StepRecorder } from '../steps/recorder.ts'
 import { openTreasuryWorker, type TreasuryWorker } from '../treasury/worker.ts'
 import { isAllowedAddress } from '../webhooks/address.ts'
+import { hearOfDeliveries, openElsewhere } from '../webhooks/elsewhere.ts'
 import type { Webhooks } from '../webhooks/endpoints.ts'
 import { dnsResolver, type Outside, openOutside } from '../webhooks/outside.ts'
 import { openWebhookWorker, type WebhookWorker } from '../webhooks/worker.ts'
@@ -52,6 +54,7 @@ export type RuntimeOptions = {
   readonly stirring: Stirring
   readonly config: Config
   readonly sealer: Sealer
+  readonly hints: Hints
   readonly metrics: Metrics
   readonly log: Logger
   readonly closing: Closing
@@ -88,7 +91,8 @@ function openRuntime<E extends Environment>(world: World<E>, parts: Parts): Runt
   const quiet = stirring.quiet[world.environment]
   const works = runsWorkers(config.role)
   const newEvents = openLookout(eventLookout(world.db), log)
-  const worker = works ? openDeliveries(world, parts) : elsewhere
+  const worker = works ? openDeliveries(world, parts) : openElsewhere(world, log)
+  if (works) hearOfDeliveries(parts.hints, world, worker)
   const tellOfEvents = () => {
     newEvents.wake()
     worker.wake()
@@ -137,9 +141,6 @@ function openDeliveries(world: World, parts: Parts): WebhookWorker {
     onLost: (loss) => metrics.unrecorded(world.environment, loss),
   })
 }
-
-/** Webhooks are another node's: what this one would tell its worker, that one finds in the database at its next look. */
-const elsewhere: WebhookWorker = { wake() {}, abandon() {}, stop: async () => {} }
 
 /** Whoever waits for what is new is answered now. */
 export async function letWaitingGo(runtimes: Runtimes): Promise<void> {

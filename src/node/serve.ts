@@ -62,7 +62,7 @@ async function openNode(options: StartOptions, log: Logger, closing: Closing): P
   const hints = openHints(seat, log)
   closing.add({ hints: hints.stop })
   const stirring = openStirring(hints, shared)
-  const runtimes = openRuntimes({ opened, office, stirring, config, sealer, metrics, log, closing })
+  const runtimes = openRuntimes({ opened, office, hints, stirring, config, sealer, metrics, log, closing })
   const around = { config, worlds, clock, metrics, log, closing }
   const front = await openFront({ ...around, runtimes, stirring, office, sealer, seat, hints, signal })
   let serving = false

@@ -6,6 +6,8 @@ import { type AttemptEnded, openAttempts } from './attempts.ts'
 import { openCanceling } from './canceling.ts'
 import type { DeliveryOptions } from './delivery.ts'
 import { tellDisabled } from './disabled.ts'
+import { tellOfDeliveries } from './elsewhere.ts'
+import { openLooks, REST } from './looks.ts'
 import { openPace } from './pace.ts'
 import { type Owned, openPosts } from './posts.ts'
 import { endpointsWithPending, releaseTaken, takeDeliveries } from './queue.ts'
@@ -37,10 +39,10 @@ export type WebhookWorkerOptions = DeliveryOptions & {
   readonly onLost?: (loss: { kept: boolean }) => void
 }
 
-/** How often to look without being told. */
-const REST = { least_ms: 250, most_ms: 4000 }
-/** Between two looks while deliveries pour in, so that they are taken together. */
+/** Between two takes while deliveries pour in, so that they are taken together. */
 const GATHER_MS = 5
+/** Whoever waits for a place or for its pace is asked again after so long. */
+const PACE_MS = 50
 /** What is under way at a stop may take this long to end by itself. */
 const STOP_MS = 1500
 
@@ -49,9 +51,8 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
   const { db, lease_ms } = world
   const warn = (error: unknown) => log.warn({ err: error }, 'webhooks')
   const timing = { poll_ms: () => quiet.rest(REST), gather_ms: GATHER_MS, onError: warn }
+  const looks = openLooks(quiet)
   let stopped = false
-  /** When endpoints with something pending were last looked for. */
-  let looked_at = Number.NEGATIVE_INFINITY
 
   const recorder = openRecorder(db, {
     log,
@@ -59,7 +60,7 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
     onDisabled: abandon,
     ...(onLost ? { onLost } : {}),
   })
-  const attempts = openAttempts(world, { ...options, recorder })
+  const attempts = openAttempts(world, { ...options, recorder, onRetry: lookIn })
   const posts = openPosts({
     log,
     timeout_ms,
@@ -70,8 +71,15 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
     onRoom: () => taking.wake(),
   })
   const canceling = openCanceling(db, timing)
-  const taking = openLoop(take, timing)
-  quiet.onStir(taking.wake)
+  const taking = openLoop(take, {
+    ...timing,
+    poll_ms: () => Math.min(looks.restMs(), posts.isHungry() ? PACE_MS : Infinity),
+    onError(error) {
+      warn(error)
+      looks.failed()
+    },
+  })
+  quiet.onStir(lookSoon)
 
   function feed(endpoints: readonly Owned[]): void {
     posts.expect(endpoints)
@@ -80,17 +88,30 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
 
   async function take(): Promise<void> {
     // Also when others keep waking us: what was to be tried again is told by nobody.
-    if (performance.now() - looked_at > REST.least_ms / 2) await lookAround()
+    if (looks.isTime()) await lookAround()
     for (let rooms = posts.rooms(); rooms.size > 0 && !stopped; rooms = posts.rooms())
       posts.take(rooms, await takeDeliveries(db, rooms, timeout_ms + lease_ms))
   }
 
   async function lookAround(): Promise<void> {
-    looked_at = performance.now()
+    looks.begin()
     posts.forgetIdle()
-    const waiting = await endpointsWithPending(db)
-    posts.expect(waiting.filter(({ enabled }) => enabled))
+    const waiting = await endpointsWithPending(db, REST.most_ms)
+    posts.expect(waiting.filter(({ enabled, due_in_ms }) => enabled && due_in_ms === 0))
     for (const { endpoint_id, enabled } of waiting) if (!enabled) abandon(endpoint_id)
+    for (const { due_in_ms } of waiting) if (due_in_ms > 0) looks.due(due_in_ms)
+    looks.end()
+  }
+
+  function lookSoon(): void {
+    looks.news()
+    taking.wake()
+  }
+
+  function lookIn(ms: number): void {
+    looks.due(ms)
+    // Rests anew, for no longer than that.
+    taking.wake()
   }
 
   function abandon(endpoint_id: string): void {
@@ -100,10 +121,7 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
 
   return {
     wake(fed) {
-      if (!fed) {
-        looked_at = Number.NEGATIVE_INFINITY
-        return taking.wake()
-      }
+      if (!fed) return lookSoon()
       const { partner_id, endpoints } = fed
       feed(endpoints.map((endpoint_id) => ({ endpoint_id, partner_id })))
     },
@@ -114,7 +132,10 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
       const timer = setTimeout(attempts.cut, STOP_MS)
       const untried = await posts.stop()
       clearTimeout(timer)
-      if (untried.length > 0) await releaseTaken(db, untried)
+      if (untried.length > 0) {
+        await releaseTaken(db, untried)
+        await tellOfDeliveries(world).catch(warn)
+      }
       await recorder.stop()
     },
   }
