@@ -60,8 +60,8 @@ if its own work were done elsewhere. A flood that fills the line to the machine 
     name: 'lists',
     title: 'Lists that read little more than they show',
     suites: ['test/lists'],
-    not_shown: `Three filters or more at once go the way of two, and were not all tried. Rows that a page reads were counted, not the
-time that takes on a disk that is slow.`,
+    not_shown: `Three filters or more at once go the way of two, and were not all tried. Rows and blocks that a page reads were
+counted, not the time that takes on a disk that is slow.`,
   },
   {
     name: 'walls',

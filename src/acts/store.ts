@@ -1,4 +1,5 @@
 import { columnsOf } from '../db/columns.ts'
+import { narrowly } from '../db/newest.ts'
 import type { Db } from '../db/pool.ts'
 import type { SealedColumn } from '../db/sealing.ts'
 import { insertInto, type RowSource, rowSource, updateOf } from '../ledger/command.ts'
@@ -108,15 +109,26 @@ export type LineFilter = {
   readonly limit: number
 }
 
-/** The newest that fit. `object` is what it was about, or the proposal. */
+/**
+ * The newest that fit, along an index of what was asked for. `object` is what it was about, or the proposal; few lines are
+ * about one thing, so the rest is asked of those.
+ */
 export async function linesBefore(db: Db, filter: LineFilter): Promise<Line[]> {
-  const { before, action, actor, object, limit } = filter
-  const { rows } = await db.query(
-    `SELECT ${COLUMNS} FROM acts WHERE ($1::bigint IS NULL OR seq < $1) AND ($2::text IS NULL OR action = $2)
-       AND ($3::text IS NULL OR actor_email = $3) AND ($4::text IS NULL OR $4 IN (object_id, proposal_id))
-     ORDER BY seq DESC LIMIT $5`,
-    [before, action, actor, object, limit],
-  )
+  const { before, limit } = filter
+  const values: unknown[] = []
+  const param = (value: unknown) => `$${values.push(value)}`
+  const is = (column: string, value: string | undefined) =>
+    value === undefined ? [] : [narrowly(column, param(value))]
+  const earlier = before === undefined ? [] : [`seq < ${param(before)}`]
+  const fits = [...is('action', filter.action), ...is('actor_email', filter.actor), ...earlier]
+  const newest = (...about: string[]) =>
+    `SELECT ${COLUMNS} FROM acts WHERE ${['true', ...about, ...fits].join(' AND ')} ORDER BY seq DESC LIMIT ${limit}`
+  const either = ['object_id', 'proposal_id'].flatMap((column) => is(column, filter.object))
+  const text =
+    either.length === 0
+      ? newest()
+      : `SELECT ${columnsOf('acts')} FROM (${either.map((about) => `(${newest(about)})`).join(' UNION ')}) AS lines ORDER BY seq DESC LIMIT ${limit}`
+  const { rows } = await db.query(text, values)
   return rows
 }
 

@@ -13,14 +13,21 @@ export type Progress = {
   /** Null at the beginning of a stage. */
   readonly position: unknown
   readonly findings: number
+  /** How many pieces this pass has had, and the last one had. */
+  readonly pieces: number
+  readonly last_pieces: number | null
+  /** Up to which place of the log of events all that it tells of was proved; null: from its end on. */
+  readonly proved_upto: bigint | null
+  /** The end of that log. */
+  readonly log_end: bigint
   readonly last_started_at: Date | null
   readonly last_finished_at: Date | null
   readonly last_findings: number | null
   readonly now: Date
 }
 
-const COLUMNS = `node, leased_until > clock_timestamp() AS leased, started_at, stage, position, findings,
-  last_started_at, last_finished_at, last_findings, clock_timestamp() AS now`
+const COLUMNS = `node, leased_until > clock_timestamp() AS leased, started_at, stage, position, findings, pieces, last_pieces,
+  proved_upto, log_last() AS log_end, last_started_at, last_finished_at, last_findings, clock_timestamp() AS now`
 
 export async function readProgress(db: Db): Promise<Progress> {
   const { rows } = await db.query({
@@ -45,7 +52,7 @@ export type Place = { readonly stage: Stage; readonly position: unknown }
 
 export async function beginPass(db: Db, node: string, stage: Stage): Promise<void> {
   await db.query(
-    `UPDATE audit_progress SET started_at = clock_timestamp(), stage = $2, position = NULL, findings = 0 WHERE node = $1`,
+    `UPDATE audit_progress SET started_at = clock_timestamp(), stage = $2, position = NULL, findings = 0, pieces = 0 WHERE node = $1`,
     [node, stage],
   )
 }
@@ -53,7 +60,7 @@ export async function beginPass(db: Db, node: string, stage: Stage): Promise<voi
 export async function savePlace(db: Db, node: string, place: Place, found: number): Promise<void> {
   await db.query({
     name: 'save audit place',
-    text: `UPDATE audit_progress SET stage = $2, position = $3, findings = findings + $4 WHERE node = $1 AND started_at IS NOT NULL`,
+    text: `UPDATE audit_progress SET stage = $2, position = $3, findings = findings + $4, pieces = pieces + 1 WHERE node = $1 AND started_at IS NOT NULL`,
     values: [node, place.stage, place.position === null ? null : JSON.stringify(place.position), found],
   })
 }
@@ -63,12 +70,21 @@ export type EndedPass = { readonly started_at: Date; readonly finished_at: Date;
 /** Undefined when another node has taken over. */
 export async function endPass(db: Db, node: string, found: number): Promise<EndedPass | undefined> {
   const { rows } = await db.query(
-    `UPDATE audit_progress SET last_started_at = started_at, last_finished_at = clock_timestamp(), last_findings = findings + $2,
+    `UPDATE audit_progress SET last_started_at = started_at, last_finished_at = clock_timestamp(), last_findings = findings + $2, last_pieces = pieces + 1,
        started_at = NULL, stage = NULL, position = NULL, findings = 0 WHERE node = $1 AND started_at IS NOT NULL
      RETURNING last_started_at AS started_at, last_finished_at AS finished_at, last_findings AS found`,
     [node, found],
   )
   return rows[0]
+}
+
+/** What is behind this place of the log is still to be proved. */
+export async function saveProved(db: Db, node: string, position: bigint, found: number): Promise<void> {
+  await db.query({
+    name: 'save proved position',
+    text: 'UPDATE audit_progress SET proved_upto = $2, findings = findings + $3 WHERE node = $1',
+    values: [node, position, found],
+  })
 }
 
 /** Lets another node go on at once. */

@@ -1,29 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { openLoop } from '../core/loop.ts'
-import { isCanceled } from '../db/failure.ts'
-import { type Db, type Pool, transaction } from '../db/pool.ts'
+import { transaction } from '../db/pool.ts'
 import { recordException } from '../exceptions/store.ts'
-import {
-  auditPiece,
-  type Check,
-  endOfPiece,
-  type Finding,
-  orFailure,
-  type SearchCheck,
-  search,
-  type WalkName,
-  walks,
-} from '../ledger/audit.ts'
-import {
-  compareReplay,
-  packReplay,
-  REPLAY_NAME,
-  startReplay,
-  stepReplay,
-  unpackReplay,
-} from '../treasury/replay.ts'
+import { type Check, type Finding, orFailure, type SearchCheck, search } from '../ledger/audit.ts'
 import type { World } from '../world.ts'
+import { fewerRows, inSnapshot, readPiece, stages } from './piece.ts'
 import {
   beginPass,
   endPass,
@@ -31,16 +13,17 @@ import {
   type Place,
   type Progress,
   readProgress,
-  type Stage,
   savePlace,
+  saveProved,
   takeTurn,
 } from './progress.ts'
-
 import { namesOf, proveByPass } from './proofs.ts'
+import { proveRecent } from './recent.ts'
 
 /**
- * The audit that runs by itself, in one node at a time: piece by piece through all the books, each piece in a short
- * snapshot of its own, so that it holds nothing up; then from the beginning again. What it finds becomes an exception.
+ * The audit that runs by itself, in one node at a time. What happens is proved soon after, along the log of events. Beside
+ * that it goes piece by piece through all the books, each piece in a short snapshot of its own, so that it holds nothing up;
+ * slowly, for nothing there should have changed; then from the beginning again. What it finds becomes an exception.
  */
 export type AuditWorker = { stop(): Promise<void> }
 
@@ -49,17 +32,20 @@ export type AuditWorkerOptions = {
   /** What is looked at whole, at the end of a pass. */
   readonly at_end?: readonly SearchCheck[]
   readonly log: Logger
-  /** A pass begins so long after the one before it began, or when that one has ended. */
+  /** A pass over everything begins so long after the one before it began, or when that one has ended. */
   readonly every_ms: number
   /** How much of the time it may be at work, in percent. */
   readonly share_pct: number
   /** How many rows of a table a piece may have. */
   readonly most?: number
+  /** Before the first look, and between two. */
+  readonly first_ms?: number
+  readonly look_ms?: number
 }
 
-const stages: readonly Stage[] = [...(Object.keys(walks) as WalkName[]), 'positions']
 const PIECE_ROWS = 4000
-const LEAST_ROWS = 100
+/** About so many entries belong to what one event tells of. */
+const ROWS_PER_EVENT = 4
 const LEASE_MS = 60_000
 const LOOK_MS = 10_000
 /** A server that has just started has other things to do. */
@@ -74,21 +60,24 @@ export function openAuditWorker(world: World, options: AuditWorkerOptions): Audi
   const full = options.most ?? PIECE_ROWS
   let most = full
   let rest_ms = 0
+  let pace = free
 
   async function take(): Promise<void> {
-    rest_ms = await turn(world, node, { ...options, most })
+    const next = await turn(world, node, { ...options, most }, pace)
+    rest_ms = next.rest_ms
+    pace = next.pace
     most = Math.min(full, most * 2)
   }
 
   function giveWay(error: unknown): void {
     // Perhaps it was too much at once.
-    most = Math.max(LEAST_ROWS, Math.floor(most / 2))
+    most = fewerRows(most)
     log.warn({ err: error, environment: world.environment }, 'audit: a piece could not be read')
     rest_ms = Math.min(LOOK_MS, every_ms)
   }
 
   if (every_ms === 0) return { stop: () => Promise.resolve() }
-  const first_ms = Math.min(FIRST_MS, every_ms)
+  const first_ms = options.first_ms ?? Math.min(FIRST_MS, every_ms)
   const loop = openLoop(take, { poll_ms: () => rest_ms, first_ms, onError: giveWay })
   return {
     async stop() {
@@ -98,26 +87,71 @@ export function openAuditWorker(world: World, options: AuditWorkerOptions): Audi
   }
 }
 
-/** One piece, if it is this node's turn and a pass is due. Returns how long to rest. */
-async function turn(world: World, node: string, options: AuditWorkerOptions): Promise<number> {
+/** What this node remembers from one turn to the next. */
+type Pace = {
+  /** When the next piece of the pass is to be read. */
+  readonly piece_at: number
+  /** The last piece was of the log: if there is more of both, the pass is next. */
+  readonly was_recent: boolean
+}
+const free: Pace = { piece_at: 0, was_recent: false }
+
+type Turn = { readonly rest_ms: number; readonly pace: Pace }
+
+/** One piece, of the log or of the pass, if it is this node's turn and there is one. */
+async function turn(world: World, node: string, options: AuditWorkerOptions, pace: Pace): Promise<Turn> {
   const { db } = world
-  const look_ms = Math.min(LOOK_MS, options.every_ms)
+  const look_ms = options.look_ms ?? Math.min(LOOK_MS, options.every_ms)
   const seen = await readProgress(db)
-  if (seen.leased && seen.node !== node) return look_ms
-  const due_in = dueIn(seen, options.every_ms)
-  if (due_in > 0) return Math.min(look_ms, due_in)
+  const rest = (ms: number): Turn => ({ rest_ms: Math.min(look_ms, ms), pace })
+  if (seen.leased && seen.node !== node) return rest(look_ms)
+  const due_in = Math.max(dueIn(seen, options.every_ms), pace.piece_at - performance.now())
+  const behind = seen.proved_upto === null || seen.proved_upto < seen.log_end
+  if (due_in > 0 && !behind) return rest(due_in)
   const taken = await takeTurn(db, node, LEASE_MS)
-  if (!taken) return look_ms
+  if (!taken) return rest(look_ms)
+  const recent = behind && (due_in > 0 || !pace.was_recent)
+  const started = performance.now()
+  if (recent) await followLog(world, node, taken, options)
+  else await goOn(world, node, taken, options)
+  const took = performance.now() - started
+  const rest_ms = (took * (100 - options.share_pct)) / options.share_pct
+  const piece_at = recent ? pace.piece_at : started + spread(taken, options)
+  return { rest_ms, pace: { piece_at, was_recent: recent } }
+}
+
+/** A pass takes up to half of the time between two, if the last one is anything to go by. */
+const spread = ({ last_pieces }: Progress, { every_ms }: AuditWorkerOptions): number =>
+  last_pieces === null ? 0 : every_ms / 2 / last_pieces
+
+/** What the log tells of next. Who has never followed it begins at its end: what was before is for the pass. */
+async function followLog(
+  world: World,
+  node: string,
+  { proved_upto, log_end }: Progress,
+  { checks, log, most = PIECE_ROWS }: AuditWorkerOptions,
+): Promise<void> {
+  if (proved_upto === null) return saveProved(world.db, node, log_end, 0)
+  const { findings, position } = await inSnapshot(world.db, most, (tx, too_much) =>
+    proveRecent(tx, checks, { after: proved_upto, most: Math.ceil(most / ROWS_PER_EVENT) }, too_much),
+  )
+  await report(world, log, findings)
+  await saveProved(world.db, node, position, countOf(findings))
+}
+
+const countOf = (findings: readonly Finding[]): number =>
+  findings.reduce((sum, finding) => sum + finding.found, 0)
+
+/** The next piece of the pass. */
+async function goOn(world: World, node: string, taken: Progress, options: AuditWorkerOptions): Promise<void> {
+  const { db } = world
   if (taken.started_at === null) await beginPass(db, node, stages[0]!)
   const place: Place = { stage: taken.stage ?? stages[0]!, position: taken.position }
-  const started = performance.now()
-  const { findings, next } = await readPiece(db, place, options)
+  const { findings, next } = await readPiece(db, place, { most: PIECE_ROWS, ...options })
   await report(world, options.log, findings)
-  const found = findings.reduce((sum, finding) => sum + finding.found, 0)
+  const found = countOf(findings)
   if (next) await savePlace(db, node, next, found)
   else await finish(world, node, found + (await lookAtEnd(world, options)), options)
-  const took = performance.now() - started
-  return (took * (100 - options.share_pct)) / options.share_pct
 }
 
 /** The pass is over, and what it proved is kept. */
@@ -150,48 +184,6 @@ async function lookAtEnd(world: World, { at_end = [], log }: AuditWorkerOptions)
 function dueIn({ started_at, last_started_at, now }: Progress, every_ms: number): number {
   if (started_at !== null || last_started_at === null) return 0
   return last_started_at.getTime() + every_ms - now.getTime()
-}
-
-type Piece = { readonly findings: readonly Finding[]; readonly next: Place | undefined }
-
-function readPiece(
-  db: Pool,
-  place: Place,
-  { checks, most = PIECE_ROWS }: AuditWorkerOptions,
-): Promise<Piece> {
-  const { stage } = place
-  const following = stages[stages.indexOf(stage) + 1]
-  const nextStage = following && { stage: following, position: null }
-  return transaction(db, async (tx) => {
-    await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    await tx.query(`SET LOCAL statement_timeout = '10s'; SET LOCAL enable_hashjoin = on`)
-    // What takes too long is tried again with less, until there is no less.
-    const too_much = (error: unknown) => most > LEAST_ROWS && isCanceled(error)
-    if (stage === 'positions') {
-      const step = await orFailure(tx, REPLAY_NAME, () => replayStep(tx, place.position), too_much)
-      if ('check' in step) return { findings: [step], next: nextStage }
-      const { findings, position } = step
-      return { findings, next: position === null ? nextStage : { stage, position } }
-    }
-    const after = place.position as unknown[] | null
-    const upto = await endOfPiece(tx, stage, after, most)
-    const findings = await auditPiece(tx, checks, stage, { after, upto }, too_much)
-    const position = upto?.map((id) => (typeof id === 'bigint' ? id.toString() : id))
-    return { findings, next: position ? { stage, position } : nextStage }
-  })
-}
-
-/** The next folds; at their end what is not as they say. */
-async function replayStep(
-  tx: Db,
-  position: unknown,
-): Promise<{ findings: readonly Finding[]; position: unknown }> {
-  const before = position === null ? await startReplay(tx) : unpackReplay(position)
-  const after = await stepReplay(tx, before)
-  if (!after.done) return { findings: [], position: packReplay(after) }
-  const wrong = await compareReplay(tx, after)
-  const findings = wrong.length === 0 ? [] : [{ check: REPLAY_NAME, found: wrong.length, examples: wrong }]
-  return { findings, position: null }
 }
 
 async function report(world: World, log: Logger, findings: readonly Finding[]): Promise<void> {

@@ -8,7 +8,7 @@ import { type Counts, scale } from './tally.ts'
 export async function isBehind(db: Db): Promise<boolean> {
   const { rows } = await db.query({
     name: 'daily behind',
-    text: `SELECT EXISTS (SELECT FROM events WHERE position > (SELECT position FROM daily_progress)) AS behind`,
+    text: `SELECT log_last() > (SELECT position FROM daily_progress) AS behind`,
   })
   return rows[0].behind
 }
@@ -57,7 +57,7 @@ async function takeProgress(tx: Db): Promise<bigint | undefined> {
 
 /** Adds up what the next events of the log tell of, and moves on, all inside the database. A fee is earned by what completed. */
 const FOLD = `WITH taken AS MATERIALIZED (
-    SELECT position, object_id, type FROM events WHERE position > $1 ORDER BY position LIMIT $3),
+    SELECT place AS position, object_id, type FROM events_behind($1, $3)),
   counted AS MATERIALIZED (
     SELECT partner_id, date_trunc('hour', ended_at) AS hour, (ended_at AT TIME ZONE 'America/Sao_Paulo')::date AS day,
       kind, asset, to_asset,

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { openLoop } from '../core/loop.ts'
+import { neverQuiet, type Quiet } from '../core/quiet.ts'
 import type { GoOn } from '../db/chore.ts'
 import { type Pool, transaction } from '../db/pool.ts'
 import type { World } from '../world.ts'
@@ -11,28 +12,33 @@ import { addUpBalances, foldNext, isBehind } from './store.ts'
  */
 export type DailyWorker = { stop(): Promise<void> }
 
-const LOOK_MS = 3000
+const REST = { least_ms: 3000, most_ms: 12_000 }
 const EVENTS_AT_ONCE = 5000
 /** All balances are read for the day's sums, in well under a microsecond each: the more there are, the less often. */
 const BALANCES_MS = 5000
+/** Without a word of any change: one may have been missed. */
+const QUIET_BALANCES_MS = 60_000
 const BALANCE_MS = 0.2
 
-export function openDailyWorker(world: World, log: Logger): DailyWorker {
+export function openDailyWorker(world: World, log: Logger, quiet: Quiet = neverQuiet): DailyWorker {
   let stopped = false
-  let balances_at = 0
+  let balances = { at: Number.NEGATIVE_INFINITY, dear_ms: 0 }
 
   async function work(): Promise<void> {
     await foldEnds(world.db, () => !stopped)
-    if (performance.now() < balances_at) return
+    const rest_ms = quiet.stirredSince(balances.at) ? BALANCES_MS : QUIET_BALANCES_MS
+    const at = performance.now()
+    if (at - balances.at < Math.max(rest_ms, balances.dear_ms)) return
     const read = await foldBalances(world.db)
-    balances_at = performance.now() + Math.max(BALANCES_MS, read * BALANCE_MS)
+    balances = { at, dear_ms: read * BALANCE_MS }
   }
 
   const loop = openLoop(work, {
-    poll_ms: LOOK_MS,
-    first_ms: LOOK_MS,
+    poll_ms: () => quiet.rest(REST),
+    first_ms: REST.least_ms,
     onError: (error) => log.warn({ err: error }, 'daily: not added up yet'),
   })
+  quiet.onStir(loop.wake)
   return {
     async stop() {
       stopped = true

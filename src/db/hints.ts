@@ -12,7 +12,7 @@ export type Hints = {
   stop(): Promise<void>
 }
 
-export type Channel = 'api_key_changed' | 'windows_shared'
+export type Channel = 'api_key_changed' | 'windows_shared' | 'stirred' | 'deliveries_waiting'
 
 const RECONNECT_MS = 200
 

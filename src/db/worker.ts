@@ -1,17 +1,20 @@
 import type { Logger } from 'pino'
 import { openBell } from '../core/loop.ts'
+import type { Quiet, Rest } from '../core/quiet.ts'
 
 /**
  * Work that is rows of a table: taken with a lease, done, and taken again by anybody when the lease ends. Any number of
- * processes may run it. It looks at every `poll_ms`, at once when it is woken, and, while there is more than it has slots
- * for, whenever a slot becomes free.
+ * processes may run it. It looks again and again, the more slowly the longer there was nothing; at once when it is woken;
+ * and, while there is more than it has slots for, whenever a slot becomes free.
  */
 export type Worker = { wake(): void; stop(): Promise<void> }
 
 export type WorkerOptions<Row> = {
   readonly name: string
   readonly log: Logger
-  readonly poll_ms: number
+  /** Between two looks, by how quiet it is in its world. */
+  readonly rest: Rest
+  readonly quiet: Quiet
   /** How many may be under way at once: what hangs takes slots from its own kind of work only. */
   readonly at_once: number
   /** Takes up to `limit` rows that are due. */
@@ -23,12 +26,13 @@ export type WorkerOptions<Row> = {
 }
 
 export function openWorker<Row>(options: WorkerOptions<Row>): Worker {
-  const { name, log, poll_ms, at_once, stop_ms } = options
+  const { name, log, rest, quiet, at_once, stop_ms } = options
   const running = new Set<Promise<void>>()
   const bell = openBell()
   let stopped = false
   /** There may be more than was taken the last time. */
   let hungry = false
+  let found_at = 0
 
   const failed =
     <T>(instead: T) =>
@@ -54,15 +58,17 @@ export function openWorker<Row>(options: WorkerOptions<Row>): Worker {
       if (free > 0) {
         const rows = await options.take(free).catch(failed<Row[]>([]))
         for (const row of rows) begin(row)
+        if (rows.length > 0) found_at = performance.now()
         hungry = rows.length === free
       }
       if (stopped || (hungry && running.size < at_once)) continue
-      await bell.wait(poll_ms)
+      await bell.wait(quiet.rest(rest, found_at))
       // Slots that become free in one go are filled with one question.
       await new Promise((resolve) => setImmediate(resolve))
     }
   }
 
+  quiet.onStir(bell.ring)
   const ended = loop()
   return {
     wake: bell.ring,

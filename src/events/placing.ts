@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { openLoop } from '../core/loop.ts'
+import type { Quiet } from '../core/quiet.ts'
 import type { World } from '../world.ts'
 
 /**
@@ -15,11 +16,11 @@ export type Placing = {
 /** How soon to look after one was written: its transaction is short, and may still take a while. */
 const SOON_MS = [10, 50, 250, 1000]
 /** For what other nodes left. */
-const REST_MS = 2000
+const REST = { least_ms: 1000, most_ms: 4000 }
 
 export function openPlacing(
   { db }: World,
-  { log, onPlaced }: { readonly log: Logger; readonly onPlaced: () => void },
+  { log, quiet, onPlaced }: { readonly log: Logger; readonly quiet: Quiet; readonly onPlaced: () => void },
 ): Placing {
   let looks = SOON_MS.length
 
@@ -34,9 +35,10 @@ export function openPlacing(
   }
 
   const loop = openLoop(place, {
-    poll_ms: () => SOON_MS[looks++] ?? REST_MS,
+    poll_ms: () => SOON_MS[looks++] ?? quiet.rest(REST),
     onError: (error) => log.warn({ err: error }, 'events: not placed yet'),
   })
+  quiet.onStir(loop.wake)
   return {
     wake() {
       looks = 0

@@ -346,8 +346,11 @@ export async function search(tx: Db, { name, find }: SearchCheck): Promise<Findi
 /** After the first id up to and with the second one; null is the beginning, and the end. */
 export type Range = { readonly after: readonly unknown[] | null; readonly upto: readonly unknown[] | null }
 
-/** The condition and its parameters. Written out by hand of each bound, so that an index can follow it. */
-function withinRange(walk: WalkName, { after, upto }: Range): { within: Within; values: unknown[] } {
+/** A condition and its parameters. */
+type Bounds = { readonly within: Within; readonly values: unknown[] }
+
+/** Written out by hand of each bound, so that an index can follow it. */
+function withinRange(walk: WalkName, { after, upto }: Range): Bounds {
   const { types } = walks[walk]
   const values: unknown[] = []
   const bound = (ids: readonly unknown[]) =>
@@ -359,6 +362,17 @@ function withinRange(walk: WalkName, { after, upto }: Range): { within: Within; 
     return [low && `${place} > ${low}`, high && `${place} <= ${high}`].filter(Boolean).join(' AND ') || 'true'
   }
   return { within, values }
+}
+
+/** Nothing but these. */
+function among(walk: WalkName, places: readonly (readonly unknown[])[]): Bounds {
+  const { types } = walks[walk]
+  const lists = types.map((type, i) => `$${i + 1}::${type}[]`)
+  const within: Within = (...columns) =>
+    columns.length === 1
+      ? `${columns[0]} = ANY(${lists[0]})`
+      : `(${columns.join(', ')}) IN (SELECT * FROM unnest(${lists.join(', ')}))`
+  return { within, values: types.map((_, i) => places.map((ids) => ids[i])) }
 }
 
 /** Where a piece that begins after this place ends, so that no table has more than `most` rows in it; null: the rest. */
@@ -387,8 +401,7 @@ export async function endOfPiece(
  * How ids in this range begin, so that checks of other kinds need not look. Undefined: a table has an id of a kind that is
  * not its own, and every check must look.
  */
-async function kindsIn(db: Db, walk: WalkName, range: Range): Promise<Set<string> | undefined> {
-  const { within, values } = withinRange(walk, range)
+async function kindsIn(db: Db, walk: WalkName, { within, values }: Bounds): Promise<Set<string> | undefined> {
   const { rows } = await db.query(
     (walks[walk] as Walk).places
       .map(({ table, columns: [id], prefix }) => {
@@ -404,19 +417,54 @@ async function kindsIn(db: Db, walk: WalkName, range: Range): Promise<Set<string
 
 const PIECE_EXAMPLES = 100
 
-/** The checks of one walk over one piece of it. `too_much`: an error after which a smaller piece is worth a try. */
-export async function auditPiece(
+/** An error after which a smaller piece is worth a try. */
+type TooMuch = (error: unknown) => boolean
+
+/** The checks of one walk over one piece of it. */
+export const auditPiece = (
   tx: Db,
   checks: readonly Check[],
   walk: WalkName,
   range: Range,
-  too_much?: (error: unknown) => boolean,
+  too_much?: TooMuch,
+): Promise<Finding[]> => auditWithin(tx, checks, walk, withinRange(walk, range), too_much)
+
+/** The checks of all walks about these causes, their statement lines and their customers. */
+export async function auditCauses(
+  tx: Db,
+  checks: readonly Check[],
+  causes: readonly string[],
+  too_much?: TooMuch,
 ): Promise<Finding[]> {
-  const { within, values } = withinRange(walk, range)
+  const { rows } = await tx.query(
+    'SELECT DISTINCT owner, asset, seq FROM entries WHERE cause_id = ANY($1::text[]) AND seq IS NOT NULL',
+    [causes],
+  )
+  const customers = [...new Set(rows.map(({ owner }) => owner))]
+  const places = {
+    causes: causes.map((id) => [id]),
+    customers: customers.map((id) => [id]),
+    lines: rows.map(({ owner, asset, seq }) => [owner, asset, seq]),
+  }
+  const findings: Finding[] = []
+  for (const walk of ['causes', 'customers', 'lines'] as const)
+    if (places[walk].length > 0)
+      findings.push(...(await auditWithin(tx, checks, walk, among(walk, places[walk]), too_much)))
+  return findings
+}
+
+async function auditWithin(
+  tx: Db,
+  checks: readonly Check[],
+  walk: WalkName,
+  bounds: Bounds,
+  too_much?: TooMuch,
+): Promise<Finding[]> {
+  const { within, values } = bounds
   const chosen = [...ledgerChecks, ...checks].filter(
     (check) => !('find' in check) && check.walk === walk,
   ) as RangeCheck[]
-  const kinds = chosen.some(({ prefix }) => prefix) ? await kindsIn(tx, walk, range) : undefined
+  const kinds = chosen.some(({ prefix }) => prefix) ? await kindsIn(tx, walk, bounds) : undefined
   const findings: Finding[] = []
   for (const check of chosen) {
     if (kinds && check.prefix && !kinds.has(check.prefix)) continue

@@ -7,7 +7,7 @@ import { consoleHandlersOf } from '../console-api/handlers.ts'
 import type { ConsoleParts } from '../console-api/parts.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Sealer } from '../core/seal.ts'
-import { openHints } from '../db/hints.ts'
+import type { Hints } from '../db/hints.ts'
 import type { Seat } from '../db/pool.ts'
 import type { ServerOptions } from '../http/server.ts'
 import { openKeyring } from '../keys/keyring.ts'
@@ -20,6 +20,7 @@ import type { Config } from './config.ts'
 import type { Metrics } from './metrics.ts'
 import { answersCalls } from './role.ts'
 import type { Runtimes } from './runtime.ts'
+import type { Stirring } from './stirring.ts'
 import { version } from './version.ts'
 import { sliceChecks } from './worlds.ts'
 
@@ -36,6 +37,8 @@ export type FrontOptions = {
   readonly office: Office
   readonly sealer: Sealer
   readonly seat: Seat
+  readonly hints: Hints
+  readonly stirring: Stirring
   readonly clock: Clock
   readonly metrics: Metrics
   readonly log: Logger
@@ -51,10 +54,22 @@ export async function openFront(options: FrontOptions): Promise<Front> {
 }
 
 async function openApi(options: FrontOptions): Promise<Front> {
-  const { config, worlds, runtimes, office, sealer, seat, clock, metrics, log, closing, signal } = options
+  const {
+    config,
+    worlds,
+    runtimes,
+    stirring,
+    office,
+    sealer,
+    seat,
+    hints,
+    clock,
+    metrics,
+    log,
+    closing,
+    signal,
+  } = options
   const { database_wait_ms: wait_ms, trusted_proxies, in_flight, requests_per_day: per_day } = config
-  const hints = openHints(seat, log)
-  closing.add({ hints: hints.stop })
   const keyring = openKeyring({ worlds, hints, log })
   closing.add({ 'last uses of keys': keyring.stop })
   const limiter = await openLimiter({ seat, clock, hints, log, wait_ms, ...(signal ? { signal } : {}) })
@@ -88,6 +103,9 @@ async function openApi(options: FrontOptions): Promise<Front> {
       })
     },
     gate: createGate({ keyring, limiter, clock, trusted_proxies, in_flight }),
-    record: recorder.record,
+    record(answered) {
+      stirring.stir(answered.by.world.environment)
+      recorder.record(answered)
+    },
   }
 }

@@ -13,10 +13,22 @@ export function createLog(options: {
   const { level } = options
   const terminal = process.stdout.isTTY === true
   const format = options.format ?? (terminal ? 'text' : 'json')
-  // A person reads it beside what is printed, so it must keep its place there.
-  const destination = options.destination ?? pino.destination({ dest: 1, sync: format === 'text' })
+  const destination = options.destination ?? (format === 'text' ? atOnce() : gathered())
   const colour = terminal && !process.env.NO_COLOR
   return pino(pinoOptions(level), format === 'json' ? destination : textLines(destination, { colour }))
+}
+
+/** A person reads it beside what is printed, so it must keep its place there. */
+const atOnce = () => pino.destination({ dest: 1, sync: true })
+
+const GATHERED_BYTES = 8192
+const GATHERED_MS = 100
+
+/** Every write to the system costs more than the line in it. What is left at the end of the process is written then. */
+function gathered(): DestinationStream {
+  const destination = pino.destination({ dest: 1, sync: false, minLength: GATHERED_BYTES })
+  setInterval(() => destination.flush(), GATHERED_MS).unref()
+  return destination
 }
 
 /** What the database says of an error may quote rows, so no error is written as it came. */

@@ -3,6 +3,7 @@ import { type AuditWorker, openAuditWorker } from '../audit/worker.ts'
 import type { Environment } from '../core/environment.ts'
 import type { Sealer } from '../core/seal.ts'
 import { type DailyWorker, openDailyWorker } from '../daily/worker.ts'
+import type { Hints } from '../db/hints.ts'
 import { type Lookout, openLookout } from '../db/lookout.ts'
 import type { Worker } from '../db/worker.ts'
 import { eventLookout } from '../events/log-store.ts'
@@ -15,6 +16,7 @@ import { requestLookout } from '../requests/store.ts'
 import { openStepRecorder, type StepRecorder } from '../steps/recorder.ts'
 import { openTreasuryWorker, type TreasuryWorker } from '../treasury/worker.ts'
 import { isAllowedAddress } from '../webhooks/address.ts'
+import { hearOfDeliveries, openElsewhere } from '../webhooks/elsewhere.ts'
 import type { Webhooks } from '../webhooks/endpoints.ts'
 import { dnsResolver, type Outside, openOutside } from '../webhooks/outside.ts'
 import { openWebhookWorker, type WebhookWorker } from '../webhooks/worker.ts'
@@ -23,6 +25,7 @@ import type { Closing } from './closing.ts'
 import type { Config } from './config.ts'
 import type { Metrics } from './metrics.ts'
 import { runsWorkers } from './role.ts'
+import type { Stirring } from './stirring.ts'
 import { type OpenWorlds, sliceChecks } from './worlds.ts'
 
 /** One environment as it runs on this node: the world, and what works in it beside the calls. */
@@ -48,8 +51,10 @@ export type Runtimes = { readonly [E in Environment]: Runtime<E> }
 export type RuntimeOptions = {
   readonly opened: OpenWorlds
   readonly office: Office
+  readonly stirring: Stirring
   readonly config: Config
   readonly sealer: Sealer
+  readonly hints: Hints
   readonly metrics: Metrics
   readonly log: Logger
   readonly closing: Closing
@@ -82,18 +87,21 @@ export function openRuntimes(options: RuntimeOptions): Runtimes {
 type Parts = RuntimeOptions & Pick<Webhooks, 'reach'> & { readonly outside: Outside }
 
 function openRuntime<E extends Environment>(world: World<E>, parts: Parts): Runtime<E> {
-  const { opened, config, sealer, metrics, log, reach } = parts
+  const { opened, stirring, config, sealer, metrics, log, reach } = parts
+  const quiet = stirring.quiet[world.environment]
   const works = runsWorkers(config.role)
   const newEvents = openLookout(eventLookout(world.db), log)
-  const worker = works ? openDeliveries(world, parts) : elsewhere
+  const worker = works ? openDeliveries(world, parts) : openElsewhere(world, log)
+  if (works) hearOfDeliveries(parts.hints, world, worker)
   const tellOfEvents = () => {
     newEvents.wake()
     worker.wake()
   }
-  const placing = openPlacing(world, { log, onPlaced: tellOfEvents })
+  const placing = openPlacing(world, { log, quiet, onPlaced: tellOfEvents })
   opened.onBatch(world.environment, (batch) => {
     metrics.committed(world.environment, batch)
     tellOfEvents()
+    stirring.stir(world.environment)
   })
   opened.onTold(world.environment, placing.wake)
   const { environment } = world
@@ -101,15 +109,15 @@ function openRuntime<E extends Environment>(world: World<E>, parts: Parts): Runt
   return {
     world,
     steps,
-    payouts: openPayoutWorker(world, log, { follows: works, steps }),
-    treasury: openTreasuryWorker(world, log, { folds: works }),
+    payouts: openPayoutWorker(world, log, { follows: works, steps, quiet }),
+    treasury: openTreasuryWorker(world, log, { folds: works, quiet }),
     webhooks: { sealer, reach, worker, retry_ms: config.webhooks.retry_ms },
     newEvents,
     placing,
     newRequests: openLookout(requestLookout(world.db), log),
-    transfers: works ? openTransferWorker(world, log, { steps }) : undefined,
+    transfers: works ? openTransferWorker(world, log, { steps, quiet }) : undefined,
     audit: works ? openAudit(world, parts) : undefined,
-    daily: works ? openDailyWorker(world, log) : undefined,
+    daily: works ? openDailyWorker(world, log, quiet) : undefined,
   }
 }
 
@@ -128,13 +136,11 @@ function openDeliveries(world: World, parts: Parts): WebhookWorker {
     timeout_ms,
     per_second,
     retry_ms,
+    quiet: parts.stirring.quiet[world.environment],
     onAttempt: (attempt) => metrics.attempted(world.environment, attempt),
     onLost: (loss) => metrics.unrecorded(world.environment, loss),
   })
 }
-
-/** Webhooks are another node's: what this one would tell its worker, that one finds in the database at its next look. */
-const elsewhere: WebhookWorker = { wake() {}, abandon() {}, stop: async () => {} }
 
 /** Whoever waits for what is new is answered now. */
 export async function letWaitingGo(runtimes: Runtimes): Promise<void> {

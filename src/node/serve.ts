@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { type Clock, systemClock } from '../core/clock.ts'
 import type { Environment } from '../core/environment.ts'
+import { openHints } from '../db/hints.ts'
 import { openPool, type Pool } from '../db/pool.ts'
 import { type Office, openOffice } from '../operator/office.ts'
 import { openShared } from '../partners/partners.ts'
@@ -19,6 +20,7 @@ import { createMetrics, type Metrics } from './metrics.ts'
 import { type AssertReady, openReadiness } from './readiness.ts'
 import { answersCalls } from './role.ts'
 import { letWaitingGo, openRuntimes } from './runtime.ts'
+import { openStirring } from './stirring.ts'
 import { type OpenWorlds, openWorlds } from './worlds.ts'
 
 /** The composition root: config → database → two worlds → what runs in them → HTTP. */
@@ -56,10 +58,13 @@ async function openNode(options: StartOptions, log: Logger, closing: Closing): P
   const base = await openBase(store, { config, log, closing })
   const { shared, opened, worlds, office, clock, metrics } = base
   const { sealer } = store
-  const runtimes = openRuntimes({ opened, office, config, sealer, metrics, log, closing })
   const seat = store.seats('shared', 'trilho')
+  const hints = openHints(seat, log)
+  closing.add({ hints: hints.stop })
+  const stirring = openStirring(hints, shared)
+  const runtimes = openRuntimes({ opened, office, hints, stirring, config, sealer, metrics, log, closing })
   const around = { config, worlds, clock, metrics, log, closing }
-  const front = await openFront({ ...around, runtimes, office, sealer, seat, signal })
+  const front = await openFront({ ...around, runtimes, stirring, office, sealer, seat, hints, signal })
   let serving = false
   const assertReady = openReadiness({
     db: shared,

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { neverQuiet, type Quiet } from '../core/quiet.ts'
 import { type Due, takeDue } from '../db/due.ts'
 import { openWorker, type Worker } from '../db/worker.ts'
 import { takeFollowUps } from '../desk/resolutions.ts'
@@ -11,8 +12,8 @@ import { type Transfer, transferColumns } from './store.ts'
  * Carries accepted transfers to their end: sign once, store the bytes, broadcast them, and again until the network knows
  * them, then wait for confirmations. After a crash anywhere the stored bytes say where to go on.
  */
-const POLL_MS = 250
-const FOLLOW_UP_POLL_MS = 2000
+const REST = { least_ms: 250, most_ms: 5000 }
+const FOLLOW_UP_REST = { least_ms: 2000, most_ms: 16_000 }
 const AT_ONCE = 32
 
 const transfers = { table: 'transfers', columns: transferColumns } as const
@@ -23,16 +24,16 @@ const followed: Due = { ...transfers, name: 'transfers followed', followed: true
 export function openTransferWorker(
   world: World,
   log: Logger,
-  { steps = noSteps }: { readonly steps?: StepRecorder } = {},
+  { steps = noSteps, quiet = neverQuiet }: { readonly steps?: StepRecorder; readonly quiet?: Quiet } = {},
 ): Worker {
   const { carry, compare } = transferSteps(world, log, steps)
 
-  const common = { log, at_once: AT_ONCE, stop_ms: world.rail_timeout_ms }
+  const common = { log, quiet, at_once: AT_ONCE, stop_ms: world.rail_timeout_ms }
   const carrying = (due: Due) =>
     openWorker({
       ...common,
       name: due.name,
-      poll_ms: POLL_MS,
+      rest: REST,
       take: (limit) => takeDue<Transfer>(world.db, due, world.lease_ms, limit),
       work: carry,
     })
@@ -42,7 +43,7 @@ export function openTransferWorker(
     openWorker({
       ...common,
       name: 'resolved transfers',
-      poll_ms: FOLLOW_UP_POLL_MS,
+      rest: FOLLOW_UP_REST,
       take: (limit) => takeFollowUps(world.db, 'transfer', limit),
       work: compare,
     }),

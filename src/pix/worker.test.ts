@@ -86,7 +86,7 @@ const kinds = async () => (await openExceptions(bench.world.db, 10)).map(({ kind
 
 const takeNow = async ({ id }: Payout): Promise<Payout> => {
   await bench.admin(`UPDATE payouts SET next_attempt_at = now() - interval '1 ms' WHERE id = '${id}'`)
-  return takeOne<Payout>(bench.world, 'payouts', payoutColumns)
+  return (await takeOne<Payout>(bench.world, 'payouts', payoutColumns))!
 }
 
 test('while a worker may be sending again, an operator cannot give the money back', async () => {

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { neverQuiet, type Quiet } from '../core/quiet.ts'
 import { type Due, takeDue } from '../db/due.ts'
 import { openWorker } from '../db/worker.ts'
 import { takeFollowUps } from '../desk/resolutions.ts'
@@ -25,8 +26,8 @@ export type PayoutWorker = {
   stop(): Promise<void>
 }
 
-const POLL_MS = 500
-const FOLLOW_UP_POLL_MS = 2000
+const REST = { least_ms: 500, most_ms: 5000 }
+const FOLLOW_UP_REST = { least_ms: 2000, most_ms: 16_000 }
 const AT_ONCE = 32
 
 const payouts = { table: 'payouts', columns: payoutColumns } as const
@@ -38,17 +39,21 @@ const asked: Due = { ...payouts, name: 'payouts asked', followed: true }
 export function openPayoutWorker(
   world: World,
   log: Logger,
-  { follows = true, steps = noSteps }: { readonly follows?: boolean; readonly steps?: StepRecorder } = {},
+  {
+    follows = true,
+    steps = noSteps,
+    quiet = neverQuiet,
+  }: { readonly follows?: boolean; readonly steps?: StepRecorder; readonly quiet?: Quiet } = {},
 ): PayoutWorker {
   const watches = openWatches()
   const { send, lookAfter, compare } = payoutSteps(world, log, watches.tell, steps)
 
-  const common = { log, at_once: AT_ONCE, stop_ms: world.rail_timeout_ms }
+  const common = { log, quiet, at_once: AT_ONCE, stop_ms: world.rail_timeout_ms }
   const follow = (due: Due) =>
     openWorker({
       ...common,
       name: due.name,
-      poll_ms: POLL_MS,
+      rest: REST,
       take: (limit) => takeDue<Payout>(world.db, due, world.lease_ms, limit),
       work: lookAfter,
     })
@@ -58,7 +63,7 @@ export function openPayoutWorker(
     openWorker({
       ...common,
       name: 'resolved payouts',
-      poll_ms: FOLLOW_UP_POLL_MS,
+      rest: FOLLOW_UP_REST,
       take: (limit) => takeFollowUps(world.db, 'payout', limit),
       work: compare,
     }),

@@ -2,7 +2,7 @@ import { idPrefixes, timeOfId } from '../core/ids.ts'
 import type { GoOn } from '../db/chore.ts'
 import { columnsOf } from '../db/columns.ts'
 import type { LookoutSource } from '../db/lookout.ts'
-import type { ListSource, Param } from '../db/newest.ts'
+import { type ListSource, narrowly, type Param } from '../db/newest.ts'
 import { type Db, type Pool, transaction } from '../db/pool.ts'
 
 export type LoggedRequest = {
@@ -62,17 +62,31 @@ export function insertRequests(
   })
 }
 
-/** What was refused is the smaller part, and has indexes of its own. */
+/**
+ * What was refused is the smaller part, and has indexes of its own. What went well has none by its status: that is nearly
+ * everything, and is found by walking the list.
+ */
 const REFUSED = 'partner_id = $1 AND error_code IS NOT NULL'
-const refusedWith = (code: string, param: Param) => `${REFUSED} AND error_code = ${param(code)}`
+const refusedWith = (code: string, param: Param) => `${REFUSED} AND ${narrowly('error_code', param(code))}`
+const withStatus = (status: string, param: Param) =>
+  `partner_id = $1 AND status >= ${FIRST_REFUSAL} AND ${narrowly('status', param(status))}`
+const FIRST_REFUSAL = 400
+
+/** A key is one partner's. Whose, is asked once and before: of somebody else's nothing is looked at. */
+const ofKey = (place: string) =>
+  `api_key_id = ${place} AND EXISTS (SELECT FROM api_keys k WHERE k.id = ${place} AND k.partner_id = $1)`
 
 export const requestList: ListSource = {
   table: 'requests',
   columns: columnsOf('requests'),
   walks: [
-    { by: ['status'] },
+    {
+      by: ['status'],
+      stretches: ({ status }, param) =>
+        Number(status) >= FIRST_REFUSAL ? [withStatus(status!, param)] : undefined,
+    },
     { by: ['error_code'], stretches: ({ error_code }, param) => [refusedWith(error_code!, param)] },
-    { by: ['api_key_id'] },
+    { by: ['api_key_id'], stretches: ({ api_key_id }, param) => [ofKey(param(api_key_id))] },
     { by: ['refused'], stretches: () => [REFUSED] },
     { by: [] },
   ],
@@ -105,7 +119,7 @@ export async function callsWith(
   const { rows } = await db.query({
     name: 'calls with a value of a key',
     text: `SELECT count(*)::integer AS n FROM (SELECT key_last_four FROM requests
-        WHERE partner_id = $1 AND api_key_id = $2 AND created_at >= $4 ORDER BY created_at DESC, id DESC LIMIT 10000) AS made
+        WHERE ${ofKey('$2')} AND created_at >= $4 ORDER BY created_at DESC, id DESC LIMIT 10000) AS made
       WHERE key_last_four = $3`,
     values: [value.partner_id, value.api_key_id, value.last_four, since],
   })

@@ -52,6 +52,14 @@ export async function lockFold(db: Db): Promise<boolean> {
   return rows[0].won
 }
 
+export async function hasUnfolded(db: Db): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'has unfolded trades',
+    text: 'SELECT EXISTS (SELECT FROM unfolded) AS waiting',
+  })
+  return rows[0].waiting
+}
+
 export async function takeUnfolded(db: Db, limit: number): Promise<UnfoldedTrade[]> {
   const { rows } = await db.query(
     `WITH taken AS (

@@ -3,6 +3,7 @@ import type { GoOn } from '../db/chore.ts'
 import { type Pool, transaction } from '../db/pool.ts'
 import { move, nothing } from './average-cost.ts'
 import {
+  hasUnfolded,
   lockFold,
   lockPositions,
   type Position,
@@ -27,6 +28,11 @@ export async function foldTrades(db: Pool, goOn: GoOn = () => true): Promise<voi
       return trades.length
     })
   }
+}
+
+/** The same, if there are any: a look takes no turn from anybody, and writes nothing. */
+export async function foldWaiting(db: Pool, goOn: GoOn): Promise<void> {
+  if (await hasUnfolded(db)) await foldTrades(db, goOn)
 }
 
 /** The order of the trades matters: what is closed is closed at the average of that moment. */

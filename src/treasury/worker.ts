@@ -2,10 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { openLoop } from '../core/loop.ts'
 import type { Asset } from '../core/money.ts'
+import { neverQuiet, type Quiet } from '../core/quiet.ts'
 import type { Pool } from '../db/pool.ts'
 import type { World } from '../world.ts'
 import { treasuryLimits, treasuryPositions } from './store.ts'
-import { foldTrades } from './treasury.ts'
+import { foldTrades, foldWaiting } from './treasury.ts'
 
 /**
  * The house's side of conversions. Trades add entries to its accounts without waiting for anybody; this adds them up in
@@ -21,7 +22,7 @@ export type TreasuryWorker = {
 export type Room = (trade: { taken: Holds; given: Holds }) => boolean | undefined
 type Holds = { readonly asset: Asset; readonly amount: bigint }
 
-const FOLD_MS = 500
+const REST = { least_ms: 500, most_ms: 8000 }
 const ROOM_MS = 900
 /** A trade that waited for longer behind others is judged on newer sums (contract §10). */
 const ROOM_LASTS_MS = 1000
@@ -34,18 +35,20 @@ const endless: Room = () => true
 export function openTreasuryWorker(
   world: World,
   log: Logger,
-  { folds }: { readonly folds: boolean } = { folds: true },
+  { folds, quiet = neverQuiet }: { readonly folds: boolean; readonly quiet?: Quiet } = { folds: true },
 ): TreasuryWorker {
   let known: { room: Room; at: number } | undefined
   let asking: Promise<Room> | undefined
   let stopped = false
   const folding = folds
-    ? openLoop(() => foldTrades(world.db, () => !stopped), {
-        poll_ms: FOLD_MS,
-        first_ms: FOLD_MS,
+    ? openLoop(() => foldWaiting(world.db, () => !stopped), {
+        poll_ms: () => quiet.rest(REST),
+        first_ms: REST.least_ms,
         onError: (error) => log.warn({ err: error }, 'treasury: trades not added up yet'),
       })
     : undefined
+
+  if (folding) quiet.onStir(folding.wake)
 
   async function readRoom(): Promise<Room> {
     const at = performance.now()

@@ -1,4 +1,5 @@
-import type { Agent } from 'undici'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Agent, Dispatcher } from 'undici'
 import { Forbidden } from './outside.ts'
 
 /**
@@ -33,66 +34,99 @@ const keptHeaders = [
 ] as const
 const HEADER_KEPT_CHARACTERS = 256
 
-export const isDelivered = ({ status, error }: ReceiverResponse): boolean =>
-  error === null && status !== null && status >= 200 && status < 300
+const isSuccess = (status: number | null): boolean => status !== null && status >= 200 && status < 300
 
-export async function attempt(
+export const isDelivered = ({ status, error }: ReceiverResponse): boolean =>
+  error === null && isSuccess(status)
+
+/** Ends an attempt before its time. */
+export type Cut = () => void
+
+export function attempt(
   agent: Agent,
   request: {
-    url: string
-    headers: Record<string, string>
-    body: string
-    timeout_ms: number
-    /** Ends it before its time. */
-    cutter: AbortController
+    readonly url: string
+    readonly headers: Readonly<Record<string, string>>
+    readonly body: string
+    readonly timeout_ms: number
+    /** Holds how to cut it off, for as long as it is under way. */
+    readonly cuts?: Set<Cut>
   },
 ): Promise<ReceiverResponse> {
-  const { timeout_ms, cutter } = request
-  let late = false
-  const timer = setTimeout(() => {
-    late = true
-    cutter.abort()
-  }, timeout_ms)
-  const answer = { status: null, headers: null, body: null } as {
-    -readonly [Key in 'status' | 'headers' | 'body']: ReceiverResponse[Key]
-  }
-  try {
-    const url = new URL(request.url)
-    const { statusCode, headers, body } = await agent.request({
-      origin: url.origin,
-      path: url.pathname + url.search,
-      method: 'POST',
-      headers: request.headers,
-      body: request.body,
-      signal: cutter.signal,
+  const { timeout_ms, cuts } = request
+  return new Promise((resolve) => {
+    const answer = new Answer((error) => {
+      clearTimeout(timer)
+      cuts?.delete(cut)
+      resolve(answer.told(error))
     })
-    answer.status = statusCode
-    answer.headers = shownHeaders(headers)
-    const chunks: Buffer[] = []
-    const max = statusCode >= 200 && statusCode < 300 ? KEPT_OF_SUCCESS : KEPT_BYTES
-    try {
-      await readUpTo(body, { chunks, max })
-    } finally {
-      answer.body = shownText(Buffer.concat(chunks).subarray(0, max))
-    }
-    return { ...answer, error: null }
-  } catch (error) {
-    return { ...answer, error: late ? `no answer within ${timeout_ms} ms` : reasonOf(error) }
-  } finally {
-    clearTimeout(timer)
-  }
+    const cut = () => answer.abort(new Error('cut off'))
+    const timer = setTimeout(() => answer.abort(new Error(`no answer within ${timeout_ms} ms`)), timeout_ms)
+    cuts?.add(cut)
+    const { origin, pathname, search } = new URL(request.url)
+    const { headers, body } = request
+    agent.dispatch({ origin, path: pathname + search, method: 'POST', headers, body }, answer)
+  })
 }
 
-/** Leaving the loop closes the connection: nobody waits for the end of an endless answer. */
-async function readUpTo(
-  body: AsyncIterable<Buffer>,
-  { chunks, max }: { chunks: Buffer[]; max: number },
-): Promise<void> {
-  let bytes = 0
-  for await (const chunk of body) {
-    if (bytes < max) chunks.push(chunk.subarray(0, max - bytes))
-    bytes += chunk.length
-    if (bytes >= ANSWER_MAX_BYTES) return
+/** The answer was read as far as it ever is: nobody waits for the end of an endless one. */
+class Enough extends Error {}
+
+/**
+ * Takes an answer in piece by piece. Streams and signals for each of thousands of short answers a second would cost more
+ * than all else about them.
+ */
+class Answer implements Dispatcher.DispatchHandler {
+  readonly #onEnd: (error: Error | null) => void
+  #controller: Dispatcher.DispatchController | undefined
+  #aborted: Error | undefined
+  #status: number | null = null
+  #headers: Record<string, string> | null = null
+  #bytes = 0
+  readonly #chunks: Buffer[] = []
+
+  constructor(onEnd: (error: Error | null) => void) {
+    this.#onEnd = onEnd
+  }
+
+  /** Also before there is a connection: nothing is sent then. */
+  abort(reason: Error): void {
+    this.#aborted ??= reason
+    this.#controller?.abort(this.#aborted)
+  }
+
+  told(error: Error | null): ReceiverResponse {
+    const status = this.#status
+    const body = status === null ? null : shownText(Buffer.concat(this.#chunks))
+    return { status, headers: this.#headers, body, error: error && reasonOf(error) }
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#aborted) controller.abort(this.#aborted)
+  }
+
+  onResponseStart(_: unknown, status: number, headers: IncomingHttpHeaders): void {
+    // Others announce one that is still to come.
+    if (status < 200) return
+    this.#status = status
+    this.#headers = shownHeaders(headers)
+  }
+
+  onResponseData(_: unknown, chunk: Buffer): void {
+    const max = isSuccess(this.#status) ? KEPT_OF_SUCCESS : KEPT_BYTES
+    if (this.#bytes < max) this.#chunks.push(chunk.subarray(0, max - this.#bytes))
+    this.#bytes += chunk.length
+    if (this.#bytes >= ANSWER_MAX_BYTES) this.abort(new Enough())
+  }
+
+  onResponseEnd(): void {
+    this.#onEnd(null)
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    const reason = this.#aborted ?? error
+    this.#onEnd(reason instanceof Enough ? null : reason)
   }
 }
 
@@ -100,16 +134,14 @@ async function readUpTo(
 const shownText = (bytes: Buffer | string): string =>
   bytes.toString().replaceAll('\0', '\ufffd').toWellFormed()
 
-function shownHeaders(
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-): Record<string, string> {
-  return Object.fromEntries(
-    keptHeaders.flatMap((name) => {
-      const value = headers[name]
-      if (value === undefined) return []
-      return [[name, shownText([value].flat().join(', ').slice(0, HEADER_KEPT_CHARACTERS))]]
-    }),
-  )
+function shownHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const shown: Record<string, string> = {}
+  for (const name of keptHeaders) {
+    const value = headers[name]
+    if (value !== undefined)
+      shown[name] = shownText([value].flat().join(', ').slice(0, HEADER_KEPT_CHARACTERS))
+  }
+  return shown
 }
 
 /** Enough for the partner to find the fault, and nothing about this machine. */

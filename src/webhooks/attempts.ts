@@ -1,14 +1,16 @@
 import type { World } from '../world.ts'
+import type { Cut } from './attempt.ts'
 import type { AttemptResult } from './attempt-results.ts'
 import { type DeliveryOptions, tryDelivery } from './delivery.ts'
 import type { Made } from './post.ts'
 import { releaseTaken, type TakenDelivery } from './queue.ts'
 import type { Recorder } from './recorder.ts'
+import { openSecrets } from './secrets.ts'
 
 /** Attempts that are under way: each is tried, told of and recorded. */
 export type Attempts = {
-  /** Undefined: it was cut off, and nothing was learned. */
-  make(taken: TakenDelivery): Promise<Made | undefined>
+  /** Resolves when it is written down. `onAnswer` is told before that, unless it was cut off: then nothing was learned. */
+  make(taken: TakenDelivery, onAnswer: (made: Made) => void): Promise<void>
   /** Ends what is under way, now. */
   cut(): void
 }
@@ -25,33 +27,32 @@ export function openAttempts(
   options: DeliveryOptions & {
     readonly recorder: Recorder
     readonly onAttempt?: (attempt: AttemptEnded) => void
+    /** Told in how long something is to be tried again. */
+    readonly onRetry: (in_ms: number) => void
   },
 ): Attempts {
-  const { recorder, onAttempt } = options
-  const cutters = new Set<AbortController>()
+  const { recorder, onAttempt, onRetry } = options
+  const cuts = new Set<Cut>()
+  const trying = { ...options, secretsOf: openSecrets(world.environment, options.sealer), cuts }
   let cut = false
   return {
-    async make(taken) {
-      const cutter = new AbortController()
-      cutters.add(cutter)
-      const outcome = await tryDelivery(world, taken, { ...options, cutter }).finally(() =>
-        cutters.delete(cutter),
-      )
+    async make(taken, onAnswer) {
+      const outcome = await tryDelivery(world, taken, trying)
       // Cut off by our own stop: nobody's fault, and nothing is known.
       if (cut && outcome.error !== null) {
         await releaseTaken(world.db, [taken])
-        return undefined
+        return
       }
+      const { duration_ms: took_ms, delivered } = outcome
+      const gone = outcome.status === 410
+      onAnswer({ took_ms, delivered, gone })
       onAttempt?.(endOf(taken, outcome))
-      await recorder.record(outcome, {
-        gone: outcome.status === 410,
-        was_failing: taken.failing_since !== null,
-      })
-      return { took_ms: outcome.duration_ms, delivered: outcome.delivered }
+      await recorder.record(outcome, { gone, was_failing: taken.failing_since !== null })
+      if (outcome.retry_ms !== null) onRetry(outcome.retry_ms)
     },
     cut() {
       cut = true
-      for (const cutter of cutters) cutter.abort()
+      for (const cutOff of cuts) cutOff()
     },
   }
 }

@@ -2,13 +2,13 @@ import { crashPoint } from '../core/crash-point.ts'
 import type { Sealer } from '../core/seal.ts'
 import { eventText } from '../events/contract.ts'
 import type { World } from '../world.ts'
-import { attempt, isDelivered, type ReceiverResponse } from './attempt.ts'
+import { attempt, type Cut, isDelivered, type ReceiverResponse } from './attempt.ts'
 import type { AttemptResult } from './attempt-results.ts'
 import type { Outside } from './outside.ts'
 import type { TakenDelivery } from './queue.ts'
 import { retryDelay } from './schedule.ts'
+import type { SecretsOf } from './secrets.ts'
 import { signatureHeaders } from './signature.ts'
-import { sealedFor } from './store.ts'
 
 export type DeliveryOptions = {
   readonly outside: Outside
@@ -23,20 +23,20 @@ export type DeliveryOptions = {
 export async function tryDelivery(
   world: World,
   taken: TakenDelivery,
-  options: DeliveryOptions & { readonly cutter: AbortController },
+  options: Omit<DeliveryOptions, 'sealer'> & { readonly secretsOf: SecretsOf; readonly cuts: Set<Cut> },
 ): Promise<AttemptResult> {
-  const { outside, timeout_ms, cutter } = options
+  const { outside, timeout_ms, cuts } = options
   const { url } = taken
   const body = eventText(taken, world.environment)
   const started_at = new Date(world.clock.now())
-  const secrets = secretsOf(world, taken, { sealer: options.sealer, now: started_at })
+  const secrets = options.secretsOf(taken, started_at)
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'Trilho-Webhooks/1',
     ...signatureHeaders({ id: taken.id, body, at: started_at, secrets }),
   }
   const begun = performance.now()
-  const answer = await attempt(outside.agent, { url, headers, body, timeout_ms, cutter })
+  const answer = await attempt(outside.agent, { url, headers, body, timeout_ms, cuts })
   if (isDelivered(answer)) crashPoint('after_delivery')
   return {
     event_id: taken.id,
@@ -63,14 +63,4 @@ function resultOf(
   if (isDelivered(answer)) return { delivered: true, retry_ms: null }
   const retry_after = answer.headers?.['retry-after']
   return { delivered: false, retry_ms: retryDelay({ tries, retry_ms, retry_after, now }) ?? null }
-}
-
-function secretsOf(
-  world: World,
-  { endpoint_id, secret, previous_secret, previous_secret_until }: TakenDelivery,
-  { sealer, now }: { sealer: Sealer; now: Date },
-): Buffer[] {
-  const open = (sealed: Buffer) => sealer.open(sealed, sealedFor(world.environment, endpoint_id))
-  const rotating = previous_secret && previous_secret_until && previous_secret_until > now
-  return [open(secret), ...(rotating ? [open(previous_secret)] : [])]
 }

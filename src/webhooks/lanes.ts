@@ -10,7 +10,7 @@ export type Lanes = {
 }
 
 export const LANES_FIRST = 2
-export const LANES_MAX = 16
+export const LANES_MAX = 32
 /** A receiver that refuses quickly holds nobody up, and may work again at any moment. */
 const LANES_REFUSING = 2
 /** How much of the usual time is what the last attempt took. */

@@ -11,7 +11,13 @@ const taken = (count: number) => Array.from({ length: count }, (_, i) => deliver
 
 /** An endpoint whose attempts end when they are told to. */
 function openHand(wait_ms = 60_000) {
-  const under_way: { id: string; end(made?: Made): void; fail(error: Error): void }[] = []
+  const under_way: {
+    id: string
+    answer(made: Made): void
+    written(): void
+    end(made: Made): void
+    fail(error: Error): void
+  }[] = []
   const released: string[] = []
   const told = { hungry: 0, ends: 0 }
   const post = openPost(
@@ -20,8 +26,14 @@ function openHand(wait_ms = 60_000) {
       log: pino({ level: 'silent' }),
       timeout_ms: TIMEOUT_MS,
       wait_ms,
-      deliver: ({ id }) =>
-        new Promise((resolve, reject) => under_way.push({ id, end: resolve, fail: reject })),
+      deliver: ({ id }, answer) =>
+        new Promise((written, fail) => {
+          const end = (made: Made) => {
+            answer(made)
+            written()
+          }
+          under_way.push({ id, answer, written, end, fail })
+        }),
       release: (taken) => void released.push(...taken.map(({ id }) => id)),
       onHungry: () => told.hungry++,
       onEnd: () => told.ends++,
@@ -40,7 +52,7 @@ test('as many are under way as there are lanes, the others wait, in their order'
   while (under_way.length > 0) {
     const one = under_way.shift()!
     ids.push(one.id)
-    one.end({ took_ms: 1, delivered: true })
+    one.end({ took_ms: 1, delivered: true, gone: false })
     await turn()
   }
   expect(ids).toEqual(taken(count).map(({ id }) => id))
@@ -48,10 +60,52 @@ test('as many are under way as there are lanes, the others wait, in their order'
   expect(told).toEqual({ hungry: 0, ends: count })
 })
 
+test('a lane is free with the answer, a place only when that is written down', async () => {
+  const { post, under_way, told } = openHand()
+  post.add(taken(newLanes.count + 3))
+  const [first] = under_way
+  first!.answer({ took_ms: 1, delivered: true, gone: false })
+  await turn()
+  // Its own lane, and the one that was gained.
+  expect(under_way).toHaveLength(newLanes.count + 2)
+  expect(post.seen().held).toBe(newLanes.count + 3)
+  expect(told.ends).toBe(0)
+  first!.written()
+  await turn()
+  expect(under_way).toHaveLength(newLanes.count + 2)
+  expect(post.seen().held).toBe(newLanes.count + 2)
+  expect(told.ends).toBe(1)
+})
+
+test('a lane is used again in the next round, when its connection is free', async () => {
+  const { post, under_way } = openHand()
+  post.add(taken(newLanes.count + 1))
+  for (const one of [...under_way]) one.answer({ took_ms: TIMEOUT_MS / 4, delivered: true, gone: false })
+  post.add([delivery(100)])
+  expect(under_way).toHaveLength(newLanes.count)
+  await turn()
+  expect(under_way).toHaveLength(newLanes.count + 2)
+})
+
+test('who asks for no more gets no more, until that is written down', async () => {
+  const { post, under_way } = openHand()
+  post.add(taken(newLanes.count + 3))
+  const [first, second] = under_way
+  first!.answer({ took_ms: 1, delivered: false, gone: true })
+  second!.end({ took_ms: 1, delivered: true, gone: false })
+  await turn()
+  expect(under_way).toHaveLength(newLanes.count)
+  // Its endpoint was not disabled after all, or it would have been dropped.
+  first!.written()
+  await turn()
+  expect(under_way.length).toBeGreaterThan(newLanes.count)
+})
+
 test('what waits behind an endpoint in trouble is given back, and asked for again', async () => {
   const { post, under_way, released, told } = openHand()
   post.add(taken(newLanes.count + 2))
-  for (let i = 0; i < newLanes.count; i++) under_way.shift()!.end({ took_ms: TIMEOUT_MS, delivered: false })
+  for (let i = 0; i < newLanes.count; i++)
+    under_way.shift()!.end({ took_ms: TIMEOUT_MS, delivered: false, gone: false })
   await turn()
   expect(released.length + under_way.length).toBe(2)
   expect(released.length).toBeGreaterThan(0)
@@ -88,7 +142,7 @@ test('dropped, nothing more begins; stopped, what is under way ends and the rest
   })
   for (const one of under_way) {
     expect(over).toBe(false)
-    one.end({ took_ms: 1, delivered: true })
+    one.end({ took_ms: 1, delivered: true, gone: false })
     await turn()
   }
   const untried = await ending

@@ -24,20 +24,28 @@ export type Seen = { readonly partner_id: string; readonly lanes: Lanes; readonl
 
 export const unseen = (partner_id: string): Seen => ({ partner_id, lanes: newLanes, held: 0 })
 
-export type Made = { readonly took_ms: number; readonly delivered: boolean }
+export type Made = {
+  readonly took_ms: number
+  readonly delivered: boolean
+  /** The receiver asked for no more. */
+  readonly gone: boolean
+}
 
 export type PostOptions = {
   readonly log: Logger
   readonly timeout_ms: number
   /** How long something taken may wait for a lane. */
   readonly wait_ms: number
-  /** Never rejects but for a bug; undefined: nothing was learned. */
-  deliver(taken: TakenDelivery): Promise<Made | undefined>
+  /**
+   * Resolves when what came of it is written down, and rejects only for a bug. The lane is free before that, from the call
+   * of `onAnswer`; without one nothing was learned.
+   */
+  deliver(taken: TakenDelivery, onAnswer: (made: Made) => void): Promise<void>
   /** Somebody else may have these. */
   release(taken: readonly TakenDelivery[]): void
 }
 
-type WaitingDelivery = TakenDelivery & { readonly taken_at: number }
+type WaitingDelivery = { readonly taken: TakenDelivery; readonly taken_at: number }
 
 export function openPost(
   endpoint: { readonly endpoint_id: string; readonly partner_id: string },
@@ -50,26 +58,49 @@ export function openPost(
 ): Post {
   const { endpoint_id, partner_id } = endpoint
   const { log, timeout_ms, wait_ms, deliver, release, onHungry, onEnd } = options
+  /** Until they are written down. */
   const under_way = new Set<Promise<void>>()
   let lanes: Lanes = newLanes
+  let lanes_used = 0
+  /** Answers that ask for no more, and are not written down yet: until then nothing begins. */
+  let goodbyes = 0
+  /** Lanes that have just become free. */
+  let leaving = 0
   let queue: WaitingDelivery[] = []
   let ended_at = 0
   let stopped = false
 
   function pump(): void {
-    while (!stopped && under_way.size < lanes.count && queue.length > 0) begin(queue.shift()!)
+    while (!stopped && goodbyes === 0 && lanes_used < lanes.count && queue.length > 0)
+      begin(queue.shift()!.taken)
     if (!stopped) giveBack()
   }
 
+  /** Free from the next round of the process on: until then its connection cannot be used again. */
+  function leaveLane(): void {
+    if (leaving++ > 0) return
+    setImmediate(() => {
+      lanes_used -= leaving
+      leaving = 0
+      pump()
+    })
+  }
+
   function begin(taken: TakenDelivery): void {
-    const job = deliver(taken)
-      .then((made) => {
-        if (made) lanes = lanesAfter(lanes, made, timeout_ms)
-      })
+    let answer: Made | undefined
+    lanes_used++
+    const job = deliver(taken, (made) => {
+      answer = made
+      lanes = lanesAfter(lanes, made, timeout_ms)
+      if (made.gone) goodbyes++
+      leaveLane()
+    })
       .catch((error: unknown) => log.error({ err: error, endpoint_id }, 'webhooks: not tried'))
       .finally(() => {
         under_way.delete(job)
         ended_at = performance.now()
+        if (!answer) lanes_used--
+        if (answer?.gone) goodbyes--
         pump()
         onEnd()
       })
@@ -79,10 +110,11 @@ export function openPost(
   /** What waits behind an endpoint in trouble would lose its lease here: whoever has time may take it. */
   function giveBack(): void {
     const overdue = performance.now() - wait_ms
-    const kept = queue.filter(({ taken_at }) => taken_at > overdue && !isSlow(lanes))
-    if (kept.length === queue.length) return
-    release(queue.filter((one) => !kept.includes(one)))
-    queue = kept
+    // In the order in which they were taken.
+    const first = isSlow(lanes) ? queue.length : queue.findIndex(({ taken_at }) => taken_at > overdue)
+    const given = queue.splice(0, first === -1 ? queue.length : first)
+    if (given.length === 0) return
+    release(given.map(({ taken }) => taken))
     onHungry()
   }
 
@@ -90,7 +122,7 @@ export function openPost(
     seen: () => ({ partner_id, lanes, held: under_way.size + queue.length }),
     add(taken) {
       const taken_at = performance.now()
-      queue.push(...taken.map((one) => ({ ...one, taken_at })))
+      for (const one of taken) queue.push({ taken: one, taken_at })
       pump()
     },
     drop() {
@@ -102,7 +134,7 @@ export function openPost(
     },
     async ended() {
       await Promise.all(under_way)
-      return queue
+      return queue.map(({ taken }) => taken)
     },
   }
 }

@@ -7,6 +7,8 @@ import { giveRooms } from './rooms.ts'
 export type Posts = {
   /** These may have something to give. */
   expect(endpoints: Iterable<Owned>): void
+  /** Some endpoint may have more to give than was taken. */
+  isHungry(): boolean
   /** As much as may be taken now; whoever asks is about to take it. */
   rooms(): Map<string, number>
   /** What came of taking that much. */
@@ -28,6 +30,8 @@ export function openPosts(options: PostOptions & { readonly pace: Pace; onRoom()
   const posts = new Map<string, Post>()
   /** With their partners; those that waited longest first. */
   const hungry = new Map<string, string>()
+  /** Those that somebody is just taking for. */
+  const asked = new Set<string>()
   let stopped = false
 
   function openPostOf(endpoint_id: string, partner_id: string): Post {
@@ -47,6 +51,7 @@ export function openPosts(options: PostOptions & { readonly pace: Pace; onRoom()
       for (const { endpoint_id, partner_id } of endpoints)
         if (!hungry.has(endpoint_id)) hungry.set(endpoint_id, partner_id)
     },
+    isHungry: () => hungry.size > 0,
     rooms() {
       if (stopped || hungry.size === 0) return new Map()
       const asking = new Map(
@@ -58,11 +63,14 @@ export function openPosts(options: PostOptions & { readonly pace: Pace; onRoom()
         // Made now: while the taking is under way the partner must be known.
         if (!posts.has(id)) posts.set(id, openPostOf(id, hungry.get(id)!))
         hungry.delete(id)
+        asked.add(id)
       }
       return rooms
     },
     take(rooms, taken) {
       for (const [id, room] of rooms) {
+        // Dropped meanwhile: what was taken for it is canceled.
+        if (!asked.delete(id)) continue
         const post = posts.get(id)!
         const { partner_id } = post.seen()
         const got = taken.filter(({ endpoint_id }) => endpoint_id === id)
@@ -73,6 +81,7 @@ export function openPosts(options: PostOptions & { readonly pace: Pace; onRoom()
     },
     drop(id) {
       hungry.delete(id)
+      asked.delete(id)
       posts.get(id)?.drop()
     },
     forgetIdle() {

@@ -112,13 +112,19 @@ export async function earliestBehind(
   return rows[0].at ?? undefined
 }
 
+export type Waiting = {
+  readonly endpoint_id: string
+  readonly partner_id: string
+  readonly enabled: boolean
+  /** How long until the first of it is due; 0: it is. */
+  readonly due_in_ms: number
+}
+
 /**
- * Endpoints with something due, and those that are not enabled with anything at all. Steps from one endpoint to the next
- * through the index, so a long queue of one of them costs no more than a short one.
+ * Endpoints with something that is due by then, and those that are not enabled with anything at all. Steps from one
+ * endpoint to the next through the index, so a long queue of one of them costs no more than a short one.
  */
-export async function endpointsWithPending(
-  db: Db,
-): Promise<{ endpoint_id: string; partner_id: string; enabled: boolean }[]> {
+export async function endpointsWithPending(db: Db, within_ms: number): Promise<Waiting[]> {
   const { rows } = await db.query({
     name: 'endpoints with pending deliveries',
     text: `WITH RECURSIVE waiting AS (
@@ -127,9 +133,12 @@ export async function endpointsWithPending(
         UNION ALL
         SELECT next.endpoint_id, next.next_attempt_at FROM waiting, LATERAL (SELECT endpoint_id, next_attempt_at FROM webhook_deliveries
           WHERE status = 'pending' AND endpoint_id > waiting.endpoint_id ORDER BY endpoint_id, next_attempt_at LIMIT 1) AS next)
-      SELECT d.endpoint_id, w.partner_id, w.status = 'enabled' AS enabled FROM waiting d
-      JOIN webhook_endpoints w ON w.id = d.endpoint_id
-      WHERE d.next_attempt_at <= now() OR w.status <> 'enabled' ORDER BY d.next_attempt_at`,
+      SELECT d.endpoint_id, w.partner_id, w.status = 'enabled' AS enabled,
+        greatest(0, extract(epoch FROM d.next_attempt_at - now()) * 1000)::float8 AS due_in_ms
+      FROM waiting d JOIN webhook_endpoints w ON w.id = d.endpoint_id
+      WHERE d.next_attempt_at <= now() + make_interval(secs => $1::float8 / 1000) OR w.status <> 'enabled'
+      ORDER BY d.next_attempt_at`,
+    values: [within_ms],
   })
   return rows
 }

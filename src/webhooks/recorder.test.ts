@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { asAdmin, createDatabase, seatAt, type TestDatabase } from '../../test/support/database.ts'
 import { openPool, type Pool } from '../db/pool.ts'
 import type { AttemptResult } from './attempt-results.ts'
@@ -90,4 +90,39 @@ test('a database that is away is asked once for a batch, not once for each of it
   expect(losses).toHaveLength(COUNT)
   expect(lines).toMatchObject([{ attempts: COUNT }])
   await away.end()
+})
+
+describe('an endpoint that answers differently within one batch', () => {
+  const answer = (outcome: AttemptResult, status: number) => ({
+    ...outcome,
+    status,
+    delivered: status === 200,
+    retry_ms: status === 200 ? null : 5000,
+  })
+  test.each([
+    { answers: [200, 200, 410], ends: 'disabled' },
+    { answers: [410, 500], ends: 'disabled' },
+    { answers: [410, 200], ends: 'enabled' },
+    { answers: [200, 500], ends: 'enabled' },
+  ])('$answers: $ends', async ({ answers, ends }) => {
+    const id = `we ${answers.join(' ')}`
+    await asAdmin(database.url, [
+      `INSERT INTO sandbox.webhook_endpoints (id, partner_id, url, events, secret, created_at)
+       VALUES ('${id}', 'ptn_1', 'https://example.com/', '{*}', '', now())`,
+    ])
+    const outcomes = (await tried(id)).slice(0, answers.length)
+    // The first is written alone: the others gather meanwhile.
+    const recorder = openRecorder(db, { log: pino({ level: 'silent' }) })
+    const about = (status: number) => ({ gone: status === 410, was_failing: false })
+    const first = recorder.record((await tried(`${id} first`))[0]!, about(200))
+    const others = answers.map((status, i) =>
+      recorder.record(answer({ ...outcomes[i]!, endpoint_id: id }, status), about(status)),
+    )
+    await Promise.all([first, ...others])
+    await recorder.stop()
+    const [row] = await asAdmin(database.url, [
+      `SELECT status FROM sandbox.webhook_endpoints WHERE id = '${id}'`,
+    ])
+    expect(row).toEqual({ status: ends })
+  })
 })

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { openBatching } from '../core/batching.ts'
 import { isAnswer, isServerTrouble } from '../db/failure.ts'
@@ -17,7 +18,9 @@ export type Recorder = {
 
 /** Contract §12: after so long with nothing but failures an endpoint is disabled. */
 const DISABLE_AFTER_MS = 5 * 24 * 3600 * 1000
-const BATCH_MAX = 100
+const BATCH_MAX = 200
+/** While deliveries pour in, results are gathered for so long. A lone one is written at once. */
+const GATHER_MS = 15
 
 type Ended = {
   readonly outcome: AttemptResult
@@ -37,8 +40,13 @@ export function openRecorder(
   },
 ): Recorder {
   const { log, onLost, onDisabled, tell } = options
+  let pouring = false
   const batching = openBatching<Ended>({
-    run: (batch) => keepOutcomes(batch).then(() => undefined),
+    run: (batch) => {
+      pouring = batch.length > 1
+      return keepOutcomes(batch).then(() => undefined)
+    },
+    gather: async (stopping) => void (pouring && (await sleep(GATHER_MS, undefined, { signal: stopping }))),
     batch_max: BATCH_MAX,
   })
 
@@ -128,7 +136,10 @@ const bareOf = (outcome: AttemptResult): AttemptResult => ({
   error: outcome.error === null ? null : 'cannot be stored',
 })
 
-/** Only what changes something: failures, and a success of an endpoint that was failing. */
+/**
+ * Only what changes something: failures, and a success of an endpoint that was failing. In the order in which they came:
+ * whoever said yes and then asked for no more is gone.
+ */
 function newsOf(batch: readonly Ended[]): EndpointNews[] {
   const news = new Map<string, EndpointNews>()
   for (const { outcome, gone, was_failing } of batch) {
@@ -137,8 +148,8 @@ function newsOf(batch: readonly Ended[]): EndpointNews[] {
     if (delivered && !was_failing && !known) continue
     news.set(id, {
       id,
-      works: delivered || (known?.works ?? false),
-      gone: gone || (known?.gone ?? false),
+      works: delivered || (!gone && (known?.works ?? false)),
+      gone: gone || (!delivered && (known?.gone ?? false)),
     })
   }
   return [...news.values()].sort((a, b) => (a.id < b.id ? -1 : 1))

@@ -1,7 +1,16 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { newLanes } from './lanes.ts'
-import { giveRooms, PLACES, type Post, SLOW_PLACES, SLOW_PLACES_OF_PARTNER } from './rooms.ts'
+import { lanesAfter, newLanes } from './lanes.ts'
+import {
+  AHEAD_MAX,
+  AHEAD_MS,
+  aheadOf,
+  giveRooms,
+  PLACES,
+  type Post,
+  SLOW_PLACES,
+  SLOW_PLACES_OF_PARTNER,
+} from './rooms.ts'
 
 const quick = { count: 16, usual_ms: 20 }
 const slow = { count: 1, usual_ms: 9000 }
@@ -20,7 +29,7 @@ test('slow endpoints of a partner hold few places, however many there are', () =
   expect(total(rooms)).toBe(SLOW_PLACES_OF_PARTNER)
 })
 
-test('slow endpoints of all partners leave half of the places to the others', () => {
+test('slow endpoints of all partners leave most of the places to the others', () => {
   const hungry = Array.from({ length: 40 }, (_, i) =>
     endpoints(20, { partner_id: `p${i}`, lanes: slow, held: 0 }),
   ).flat()
@@ -32,7 +41,28 @@ test('slow endpoints of a partner are not in the way of its quick one', () => {
     ...endpoints(30, { partner_id: 'a', lanes: slow, held: 0 }),
     ['quick', { partner_id: 'a', lanes: quick, held: 0 }] as const,
   ]
-  expect(giveRooms([], new Map(hungry)).get('quick')).toBe(32)
+  expect(giveRooms([], new Map(hungry)).get('quick')).toBe(quick.count + aheadOf(quick))
+})
+
+test('what is taken ahead is worked off in a moment, and never more than so many', () => {
+  const times = [0, 1, 2, 5, 20, 100, 600, 4000, 9000]
+  for (const usual_ms of times) {
+    const lanes = lanesAfter({ count: 16, usual_ms }, { took_ms: usual_ms, delivered: true }, 10_000)
+    const ahead = aheadOf(lanes)
+    expect(ahead).toBeLessThanOrEqual(AHEAD_MAX)
+    expect((ahead * usual_ms) / lanes.count).toBeLessThanOrEqual(Math.max(AHEAD_MS, usual_ms))
+  }
+  expect([newLanes, slow].map(aheadOf)).toEqual([0, 0])
+})
+
+test('while half of what may be taken ahead waits, nothing more is asked for', () => {
+  const ask = (held: number) => {
+    const post = { partner_id: 'a', lanes: quick, held }
+    return total(giveRooms([post], new Map([['quick', post]])))
+  }
+  const most = quick.count + aheadOf(quick)
+  const low = quick.count + aheadOf(quick) / 2
+  expect([low + 1, low, quick.count].map(ask)).toEqual([0, most - low, most - quick.count])
 })
 
 test('partners take turns: who holds fewest is served first, though others asked before', () => {
@@ -41,7 +71,7 @@ test('partners take turns: who holds fewest is served first, though others asked
     ...endpoints(1, { partner_id: 'b', lanes: quick, held: 0 }),
   ]
   const rooms = giveRooms([{ partner_id: 'a', lanes: quick, held: 100 }], new Map(hungry))
-  expect(total(rooms, 'b')).toBe(32)
+  expect(total(rooms, 'b')).toBe(quick.count + aheadOf(quick))
 })
 
 test('the endpoints of a partner take turns, those that waited longest first', () => {
@@ -77,7 +107,10 @@ test('whatever was given out before, nobody gets too much, and somebody new gets
             held.filter(({ lanes }) => lanes === slow),
           ),
         ).toBeLessThanOrEqual(SLOW_PLACES_OF_PARTNER)
-      for (const [id, room] of rooms) expect(room).toBeLessThanOrEqual(2 * first.get(id)!.lanes.count)
+      for (const [id, room] of rooms) {
+        const { lanes } = first.get(id)!
+        expect(room).toBeLessThanOrEqual(lanes.count + aheadOf(lanes))
+      }
       const late = giveRooms(held, new Map(endpoints(20, { partner_id: 'late', lanes: quick, held: 0 })))
       expect(total(late)).toBeGreaterThanOrEqual(Math.floor(most / 2))
     }),

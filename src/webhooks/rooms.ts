@@ -7,7 +7,7 @@ import { isSlow, type Lanes } from './lanes.ts'
  * - Partners take turns: the next place goes to the one that holds the fewest, and to the endpoint of it that waited longest.
  * - A partner holds no more places than there are free. However many partners take all they can get, there is as much
  *   left for the next one as each of them has.
- * - Slow endpoints hold few: some per partner, half of the places in all.
+ * - Slow endpoints hold few: some per partner, a quarter of the places in all.
  * - A partner begins only as many as its pace allows (pace.ts).
  */
 export type Post = {
@@ -17,8 +17,8 @@ export type Post = {
   readonly held: number
 }
 
-export const PLACES = 256
-export const SLOW_PLACES = PLACES / 2
+export const PLACES = 512
+export const SLOW_PLACES = 128
 export const SLOW_PLACES_OF_PARTNER = 16
 
 /** `hungry`: endpoints that may have something to give, those that waited longest first. Returns room per endpoint. */
@@ -53,10 +53,25 @@ export function giveRooms(
   )
 }
 
-/** As much as its lanes are at; and as much again to wait for them, when it is known to answer quickly. */
+/** What waits for the lanes of a quick endpoint lasts so long: longer than it takes to take and to write down. */
+export const AHEAD_MS = 50
+/** However quick it is. */
+export const AHEAD_MAX = 240
+
+/**
+ * As much as its lanes are at; and some more to wait for them, when it is known to answer quickly. While half of that
+ * waits nothing is asked for, so that deliveries are taken together.
+ */
 function wantedOf({ lanes, held }: Post): number {
-  const quick = lanes.usual_ms !== null && !isSlow(lanes)
-  return (quick ? 2 : 1) * lanes.count - held
+  const ahead = aheadOf(lanes)
+  return held > lanes.count + ahead / 2 ? 0 : lanes.count + ahead - held
+}
+
+/** At least as much again as the lanes are at. */
+export function aheadOf(lanes: Lanes): number {
+  const { count, usual_ms } = lanes
+  if (usual_ms === null || isSlow(lanes)) return 0
+  return Math.max(count, Math.min(AHEAD_MAX, Math.floor((count * AHEAD_MS) / Math.max(usual_ms, 1))))
 }
 
 type Places = {

@@ -1,10 +1,13 @@
 import type { Logger } from 'pino'
 import { openLoop } from '../core/loop.ts'
+import { neverQuiet, type Quiet } from '../core/quiet.ts'
 import type { World } from '../world.ts'
 import { type AttemptEnded, openAttempts } from './attempts.ts'
 import { openCanceling } from './canceling.ts'
 import type { DeliveryOptions } from './delivery.ts'
 import { tellDisabled } from './disabled.ts'
+import { tellOfDeliveries } from './elsewhere.ts'
+import { openLooks, REST } from './looks.ts'
 import { openPace } from './pace.ts'
 import { type Owned, openPosts } from './posts.ts'
 import { endpointsWithPending, releaseTaken, takeDeliveries } from './queue.ts'
@@ -30,26 +33,26 @@ export type WebhookWorkerOptions = DeliveryOptions & {
   /** How many webhooks of one partner may begin in a second, over a while. */
   readonly per_second: number
   readonly log: Logger
+  readonly quiet?: Quiet
   readonly onAttempt?: (attempt: AttemptEnded) => void
   /** Told when what came of an attempt could not be written down; `kept`: that it was made is known all the same. */
   readonly onLost?: (loss: { kept: boolean }) => void
 }
 
-/** How often to look without being told. */
-const POLL_MS = 250
-/** Between two looks while deliveries pour in, so that they are taken together. */
+/** Between two takes while deliveries pour in, so that they are taken together. */
 const GATHER_MS = 5
+/** Whoever waits for a place or for its pace is asked again after so long. */
+const PACE_MS = 50
 /** What is under way at a stop may take this long to end by itself. */
 const STOP_MS = 1500
 
 export function openWebhookWorker(world: World, options: WebhookWorkerOptions): WebhookWorker {
-  const { log, onLost, timeout_ms } = options
+  const { log, onLost, timeout_ms, quiet = neverQuiet } = options
   const { db, lease_ms } = world
   const warn = (error: unknown) => log.warn({ err: error }, 'webhooks')
-  const timing = { poll_ms: POLL_MS, gather_ms: GATHER_MS, onError: warn }
+  const timing = { poll_ms: () => quiet.rest(REST), gather_ms: GATHER_MS, onError: warn }
+  const looks = openLooks(quiet)
   let stopped = false
-  /** When endpoints with something pending were last looked for. */
-  let looked_at = Number.NEGATIVE_INFINITY
 
   const recorder = openRecorder(db, {
     log,
@@ -57,7 +60,7 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
     onDisabled: abandon,
     ...(onLost ? { onLost } : {}),
   })
-  const attempts = openAttempts(world, { ...options, recorder })
+  const attempts = openAttempts(world, { ...options, recorder, onRetry: lookIn })
   const posts = openPosts({
     log,
     timeout_ms,
@@ -68,7 +71,15 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
     onRoom: () => taking.wake(),
   })
   const canceling = openCanceling(db, timing)
-  const taking = openLoop(take, timing)
+  const taking = openLoop(take, {
+    ...timing,
+    poll_ms: () => Math.min(looks.restMs(), posts.isHungry() ? PACE_MS : Infinity),
+    onError(error) {
+      warn(error)
+      looks.failed()
+    },
+  })
+  quiet.onStir(lookSoon)
 
   function feed(endpoints: readonly Owned[]): void {
     posts.expect(endpoints)
@@ -77,17 +88,30 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
 
   async function take(): Promise<void> {
     // Also when others keep waking us: what was to be tried again is told by nobody.
-    if (performance.now() - looked_at > POLL_MS / 2) await lookAround()
+    if (looks.isTime()) await lookAround()
     for (let rooms = posts.rooms(); rooms.size > 0 && !stopped; rooms = posts.rooms())
       posts.take(rooms, await takeDeliveries(db, rooms, timeout_ms + lease_ms))
   }
 
   async function lookAround(): Promise<void> {
-    looked_at = performance.now()
+    looks.begin()
     posts.forgetIdle()
-    const waiting = await endpointsWithPending(db)
-    posts.expect(waiting.filter(({ enabled }) => enabled))
+    const waiting = await endpointsWithPending(db, REST.most_ms)
+    posts.expect(waiting.filter(({ enabled, due_in_ms }) => enabled && due_in_ms === 0))
     for (const { endpoint_id, enabled } of waiting) if (!enabled) abandon(endpoint_id)
+    for (const { due_in_ms } of waiting) if (due_in_ms > 0) looks.due(due_in_ms)
+    looks.end()
+  }
+
+  function lookSoon(): void {
+    looks.news()
+    taking.wake()
+  }
+
+  function lookIn(ms: number): void {
+    looks.due(ms)
+    // Rests anew, for no longer than that.
+    taking.wake()
   }
 
   function abandon(endpoint_id: string): void {
@@ -97,10 +121,7 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
 
   return {
     wake(fed) {
-      if (!fed) {
-        looked_at = Number.NEGATIVE_INFINITY
-        return taking.wake()
-      }
+      if (!fed) return lookSoon()
       const { partner_id, endpoints } = fed
       feed(endpoints.map((endpoint_id) => ({ endpoint_id, partner_id })))
     },
@@ -111,7 +132,10 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
       const timer = setTimeout(attempts.cut, STOP_MS)
       const untried = await posts.stop()
       clearTimeout(timer)
-      if (untried.length > 0) await releaseTaken(db, untried)
+      if (untried.length > 0) {
+        await releaseTaken(db, untried)
+        await tellOfDeliveries(world).catch(warn)
+      }
       await recorder.stop()
     },
   }

@@ -73,7 +73,7 @@ const unaware = (world: World<'sandbox'>): World<'sandbox'> => ({ ...world, ...h
 async function due<Row>(table: 'payouts' | 'transfers', id: string, lease_ms = LONG_MS): Promise<Row> {
   await bench.admin(`UPDATE ${table} SET next_attempt_at = now() - interval '1 ms' WHERE id = '${id}'`)
   const columns = table === 'payouts' ? payoutColumns : transferColumns
-  return takeOne<Row>({ ...bench.world, lease_ms }, table, columns)
+  return (await takeOne<Row>({ ...bench.world, lease_ms }, table, columns))!
 }
 
 /** Accepted an hour ago: whatever was sent then would be visible by now. */

@@ -30,6 +30,8 @@ type Plan = {
   readonly 'Rows Removed by Index Recheck'?: number
   readonly 'Relation Name'?: string
   readonly 'Index Name'?: string
+  readonly 'Shared Hit Blocks': number
+  readonly 'Shared Read Blocks': number
   readonly Plans?: readonly Plan[]
 }
 
@@ -41,13 +43,16 @@ export function rowsRead(plan: Plan): number {
   return inside + (scans ? (plan['Actual Rows'] + removed) * plan['Actual Loops'] : 0)
 }
 
+/** Blocks of tables and indexes that were looked into, wherever they lay. */
+export const blocksTouched = (plan: Plan): number => plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
+
 /** As it is run: with a plan for any values. */
 export async function explain(client: Client, { text, values: bound }: Asked): Promise<Plan> {
   const execute = bound.length === 0 ? 'asked' : `asked(${bound.map(literal).join(', ')})`
   await client.query(`PREPARE asked AS ${text}`)
   try {
     const { rows } = await client.query(
-      `EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, FORMAT JSON) EXECUTE ${execute}`,
+      `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, SUMMARY OFF, FORMAT JSON) EXECUTE ${execute}`,
     )
     return rows[0]['QUERY PLAN'][0].Plan
   } finally {

@@ -17,9 +17,9 @@ export function fillLists({ rows, large, small }: Filled): string[] {
   // Rows of the small partner are spread over the time of the large one's.
   const at = `timestamptz '2026-01-01T00:00:00Z' + interval '1 second' *
     (CASE WHEN n <= ${rows} THEN n ELSE (n - ${rows}) * ${Math.floor(rows / SMALL)} END)`
-  // Customer 0 has nine of ten, a thousand others have the rest.
+  // Five customers have a few hundred rows each, and they are old; customer 0 has all others.
   const customer = `CASE WHEN n > ${rows} THEN ${id('cus', `${rows} + 1 + n % 5`)}
-    WHEN n % 10 = 0 THEN ${id('cus', '1 + n % 1000')} ELSE ${id('cus', '0')} END`
+    WHEN n <= 12000 AND n % 10 = 0 THEN ${id('cus', '1 + n / 10 % 5')} ELSE ${id('cus', '0')} END`
   const series = `FROM generate_series(1, ${rows + SMALL}) AS n`
   const status = (done: string) =>
     `CASE WHEN n <= 30 THEN 'failed' WHEN n <= 60 THEN 'processing' WHEN n <= 90 THEN 'pending' ELSE '${done}' END`
@@ -72,9 +72,15 @@ export function fillLists({ rows, large, small }: Filled): string[] {
     `INSERT INTO webhook_deliveries (event_id, endpoint_id, status, next_attempt_at, created_at, ended_at)
      SELECT ${id('evt', 'n')}, ${endpoint}, CASE WHEN n <= 30 THEN 'pending' WHEN n <= 60 THEN 'exhausted' ELSE 'delivered' END, ${at}, ${at},
        CASE WHEN n > 30 THEN ${at} END ${series}`,
-    `INSERT INTO requests (id, partner_id, api_key_id, method, route, status, duration_ms, address, created_at)
+    `INSERT INTO requests (id, partner_id, api_key_id, method, route, status, error_code, duration_ms, address, created_at)
      SELECT ${id('req', 'n')}, ${partner}, CASE WHEN n <= 30 THEN ${id('key', '9')} ELSE ${id('key', '1')} END, 'GET', '/v1/account',
-       CASE WHEN n <= 30 THEN 422 ELSE 201 END, 1, '192.0.2.1', ${at} ${series}`,
-    'ANALYZE',
+       CASE WHEN n <= 30 THEN 422 WHEN n % 20 = 0 THEN 400 ELSE 201 END, CASE WHEN n <= 30 THEN 'internal_error' WHEN n % 20 = 0 THEN 'invalid_request' END,
+       1, '192.0.2.1', ${at} ${series}`,
+    `INSERT INTO acts (seq, at, actor_kind, actor_email, action, object_id, proposal_id, partner_id, previous_hash, hash)
+     SELECT n, ${at}, 'person', CASE WHEN n <= 30 THEN 'old@example.com' ELSE 'ana@example.com' END, CASE WHEN n <= 30 THEN 'freeze' ELSE 'sign_in' END,
+       ${id('po', 'n')}, CASE WHEN n <= 30 THEN ${id('prp', 'n')} END, ${partner}, '', '' ${series}`,
+    `INSERT INTO exceptions (id, kind, rail, object_id, details, opened_at, closed_at, closed_by, closed_reason)
+     SELECT ${id('exc', 'n')}, 'stuck', 'pix', ${id('po', 'n')}, '{}', ${at}, CASE WHEN n > 30 THEN ${at} END, CASE WHEN n > 30 THEN 'x' END, CASE WHEN n > 30 THEN 'x' END ${series}`,
+    'VACUUM ANALYZE',
   ]
 }

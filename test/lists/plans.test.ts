@@ -11,6 +11,7 @@ import { openHands } from '../support/service.ts'
 import { size } from '../support/size.ts'
 import { type Asked, explain, recording, rowsRead } from './explain.ts'
 import { type Filled, fillLists, idOf } from './fill.ts'
+import { apiValues } from './filters.ts'
 
 /**
  * What PostgreSQL reads for a page, told by itself: the very statements of the API, explained as they are run, over a
@@ -40,54 +41,7 @@ afterAll(async () => {
 })
 
 const lists = endpoints.filter(({ query }) => query && 'cursor' in query.properties)
-const time = (n: number) => new Date(filled_at + n * 1000).toISOString()
-const filled_at = Date.parse('2026-01-01T00:00:00.000Z')
-
-/** For every filter of every list: values of nearly all rows, of few that are old, and of none. */
-const ranges: Readonly<Record<string, () => readonly string[]>> = {
-  created_after: () => [time(ROWS / 2), time(ROWS - 10)],
-  created_before: () => [time(50), time(ROWS / 2)],
-}
-const customers = () => [idOf('cus', 0), idOf('cus', 1), idOf('cus', ROWS + 1), idOf('cus', 4 * ROWS), 'none']
-const pairs = { from_asset: () => ['BRL', 'BTC'], to_asset: () => ['USDT', 'BTC'] }
-const values: Readonly<Record<string, Readonly<Record<string, () => readonly string[]>>>> = {
-  'pix.payouts.list': {
-    customer_id: customers,
-    status: () => ['completed', 'failed', 'processing', 'pending'],
-    idempotency_key: () => ['often', 'key-7', 'none'],
-    end_to_end_id: () => ['E9', `E${ROWS + 5}`, 'none'],
-  },
-  'onchain.transfers.list': {
-    customer_id: customers,
-    status: () => ['confirmed', 'failed', 'processing', 'pending'],
-    asset: () => ['USDT', 'BTC'],
-    network: () => ['polygon', 'tron', 'bitcoin'],
-    idempotency_key: () => ['often', 'key-7', 'none'],
-    tx_hash: () => ['hash-9', `hash-${ROWS + 5}`, 'none'],
-  },
-  'quotes.list': { customer_id: customers, status: () => ['executed', 'expired', 'pending'], ...pairs },
-  'trades.list': {
-    customer_id: customers,
-    status: () => ['completed', 'failed'],
-    ...pairs,
-    quote_id: () => [idOf('qt', 9), idOf('qt', ROWS + 5), 'none'],
-  },
-  'customers.list': {
-    status: () => ['active', 'blocked'],
-    document: () => ['529.982.247-25', '11144477735'],
-    external_id: () => ['u7', `u${ROWS + 5}`, 'none'],
-  },
-  'customers.statement': { asset: () => ['BRL', 'BTC'] },
-  'deposits.list': { customer_id: customers, asset: () => ['BRL', 'BTC'], status: () => ['completed'] },
-  'account.fee_payouts': {},
-  'events.list': {
-    type: () => ['pix.payout.completed', 'api_key.revoked', 'trade.failed'],
-    object_id: () => [idOf('po', 9), idOf('po', ROWS + 5)],
-  },
-  'requests.list': { status: () => ['201', '422', '500'], key_id: () => [idOf('key', 1), idOf('key', 9)] },
-  'webhook_endpoints.list': {},
-  'webhook_endpoints.deliveries': { status: () => ['delivered', 'pending', 'exhausted', 'canceled'] },
-}
+const values = apiValues(ROWS)
 
 const paramsOf = (partner_id: string) =>
   partner_id === filled.large
@@ -128,8 +82,7 @@ async function cost(list: Endpoint, query: Query, partner_id: string) {
 
 const filtersOf = ({ query }: Endpoint) =>
   Object.keys(query!.properties).filter((name) => !['limit', 'cursor', 'after', 'wait'].includes(name))
-const valuesOf = (list: Endpoint, filter: string): readonly string[] =>
-  (values[list.name]?.[filter] ?? ranges[filter])?.() ?? []
+const valuesOf = (list: Endpoint, filter: string): readonly string[] => values[list.name]?.[filter] ?? []
 
 test('every filter of every list is tried here', () => {
   const untried = lists.flatMap((list) =>

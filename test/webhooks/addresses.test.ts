@@ -208,8 +208,7 @@ test('a name that changes its mind between two questions never leads inside', as
   const resolve = dnsResolver({ servers: [rebinding.address], allow_private: false })
   const allows = (address: string) => address === '127.0.0.2'
   const outside = openOutside({ resolve, allows, connect_ms: 1000, refusal_ms: 10 })
-  const post = (url: string) =>
-    attempt(outside.agent, { url, headers: {}, body: '{}', timeout_ms: 2000, cutter: new AbortController() })
+  const post = (url: string) => attempt(outside.agent, { url, headers: {}, body: '{}', timeout_ms: 2000 })
   try {
     // A name of its own each time, so that no connection is used again.
     const answers = await crowd(Array.from({ length: DELIVERIES }), 5, (_, i) =>
@@ -255,7 +254,6 @@ test('of a name with thousands of addresses a few are judged, and the others are
       headers: {},
       body: '{}',
       timeout_ms: 5000,
-      cutter: new AbortController(),
     })
     expect(isDelivered(answer)).toBe(true)
     expect(judged).toBeLessThan(100)

@@ -52,7 +52,6 @@ test.each(Object.keys(pourings))('an endless answer is cut off: %s', async (what
       headers: { 'content-type': 'application/json' },
       body: '{}',
       timeout_ms: TIMEOUT_MS,
-      cutter: new AbortController(),
     })
     expect(answer.error ?? '').not.toContain('no answer within')
     expect(poured).toBeLessThan(ENOUGH_BYTES)

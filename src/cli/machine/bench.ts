@@ -22,5 +22,8 @@ export async function bench(): Promise<Output> {
   })
   if (status !== 0) throw new Error(`The benchmarks ended with ${status}.`)
   const results = `${root}bench/results`
-  return { json: { ok: true, results }, text: `The figures are in ${results}, and told in docs/benchmarks.md.\n` }
+  return {
+    json: { ok: true, results },
+    text: `The figures are in ${results}, and told in docs/benchmarks.md.\n`,
+  }
 }

@@ -1,0 +1,42 @@
+import type { Environment } from '../core/environment.ts'
+import type { Sealer } from '../core/seal.ts'
+import type { TakenDelivery } from './queue.ts'
+import { sealedFor } from './store.ts'
+
+/** What an attempt at this time is signed with. While a secret is being rotated there are two. */
+export type SecretsOf = (
+  taken: Pick<TakenDelivery, 'endpoint_id' | 'secret' | 'previous_secret' | 'previous_secret_until'>,
+  now: Date,
+) => Buffer[]
+
+const KEPT = 1000
+const KEPT_MS = 60_000
+
+/** Thousands of deliveries a second are signed with the same secret, so one that was opened is remembered for a while. */
+export function openSecrets(
+  environment: Environment,
+  sealer: Pick<Sealer, 'open'>,
+  clock: () => number = () => performance.now(),
+): SecretsOf {
+  const opened = new Map<string, Buffer>()
+  let forget_at = clock() + KEPT_MS
+
+  function open(sealed: Buffer, endpoint_id: string): Buffer {
+    // A value that was sealed for another endpoint does not open for this one, also when it is known.
+    const name = `${endpoint_id} ${sealed.toString('latin1')}`
+    const known = opened.get(name)
+    if (known) return known
+    const secret = sealer.open(sealed, sealedFor(environment, endpoint_id))
+    opened.set(name, secret)
+    return secret
+  }
+
+  return ({ endpoint_id, secret, previous_secret, previous_secret_until }, now) => {
+    if (opened.size >= KEPT || clock() >= forget_at) {
+      opened.clear()
+      forget_at = clock() + KEPT_MS
+    }
+    const rotating = previous_secret && previous_secret_until && previous_secret_until > now
+    return [open(secret, endpoint_id), ...(rotating ? [open(previous_secret, endpoint_id)] : [])]
+  }
+}
