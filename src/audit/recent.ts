@@ -20,7 +20,7 @@ export async function proveRecent(
 ): Promise<Recent> {
   const { rows } = await tx.query({
     name: 'events to prove',
-    text: 'SELECT position, object_id FROM events WHERE position > $1 ORDER BY position LIMIT $2',
+    text: 'SELECT place AS position, object_id FROM events_behind($1, $2)',
     values: [after, most],
   })
   if (rows.length === 0) return { findings: [], position: after }

@@ -57,7 +57,7 @@ async function takeProgress(tx: Db): Promise<bigint | undefined> {
 
 /** Adds up what the next events of the log tell of, and moves on, all inside the database. A fee is earned by what completed. */
 const FOLD = `WITH taken AS MATERIALIZED (
-    SELECT position, object_id, type FROM events WHERE position > $1 ORDER BY position LIMIT $3),
+    SELECT place AS position, object_id, type FROM events_behind($1, $3)),
   counted AS MATERIALIZED (
     SELECT partner_id, date_trunc('hour', ended_at) AS hour, (ended_at AT TIME ZONE 'America/Sao_Paulo')::date AS day,
       kind, asset, to_asset,

@@ -43,6 +43,7 @@ export const worldGrants: Record<string, string> = {
   open_payouts: 'SELECT',
   open_transfers: 'SELECT',
   end_to_end_ids: 'SELECT',
+  log_turn: 'SELECT',
   log_times: 'SELECT',
   // Views, for nodes of the version before.
   event_positions: 'SELECT',
@@ -78,6 +79,7 @@ export const sharedGrants: Record<string, string> = {
   sign_in_failures: 'SELECT, INSERT, UPDATE, DELETE',
   links: 'SELECT, INSERT, DELETE',
   windows: 'SELECT, INSERT, UPDATE, DELETE',
+  lone_node: 'SELECT, INSERT, UPDATE, DELETE',
   sealing: 'SELECT, INSERT, UPDATE',
   proposals: 'SELECT, INSERT, UPDATE',
   acts: 'SELECT, INSERT',
@@ -96,6 +98,7 @@ export const worldFunctions: readonly string[] = [
   'log_start(timestamptz)',
   'log_end(timestamptz)',
   'log_last()',
+  'events_behind(bigint, integer)',
   'place_events()',
   'dispatch_fresh_events(integer)',
   'forget_deliveries(timestamptz, integer)',

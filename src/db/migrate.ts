@@ -59,7 +59,7 @@ export async function migrate(
     signal?.throwIfAborted()
     await lockMigrations(client, url)
     await checkServer(client)
-    await prepare(client, url, seats)
+    const made = await prepare(client, url, seats)
     const applied: string[] = []
     let newer = false
     for (const schema of schemaNames) {
@@ -72,7 +72,7 @@ export async function migrate(
     // What a newer version has stated holds for its own tables and functions too, of which this one knows nothing.
     if (!newer) await stateAnew(client, url)
     await check?.(client)
-    if (seats) await setLogins(client, seats, renew)
+    if (seats) await setLogins(client, seats, { made, renew })
     return applied
   } finally {
     signal?.removeEventListener('abort', leave)
@@ -134,8 +134,12 @@ async function lockMigrations(client: pg.Client, url: string): Promise<void> {
 const LEAVING_MS = 3000
 
 /** A node with another SECRET_KEY must not lock out those that are at work with theirs. */
-async function setLogins(client: pg.Client, seats: Seats, renew: boolean): Promise<void> {
-  const { needed, strange } = await missingLogins(client, seats, { renew })
+async function setLogins(
+  client: pg.Client,
+  seats: Seats,
+  { made, renew }: { made: readonly string[]; renew: boolean },
+): Promise<void> {
+  const { needed, strange } = await missingLogins(client, seats, { made, renew })
   const until = performance.now() + LEAVING_MS
   for (;;) {
     const [role] = renew ? [] : await rolesInUse(client, strange)
@@ -179,17 +183,18 @@ async function checkServer(client: pg.Client): Promise<void> {
   }
 }
 
-/** What the migrations themselves take for granted: a role per schema, and the right to make schemas. */
-async function prepare(client: pg.Client, url: string, seats: Seats | undefined): Promise<void> {
+/** What the migrations themselves take for granted: a role per schema, and the right to make schemas. Returns the roles it made. */
+async function prepare(client: pg.Client, url: string, seats: Seats | undefined): Promise<readonly string[]> {
   const { rows } = await client.query(
     `SELECT current_user AS user, current_database() AS database,
             has_database_privilege(current_database(), 'CREATE') AS may_create`,
   )
   const { user, database, may_create } = rows[0]
-  const roles = await missingRoles(client, url, seats)
+  const { needed, made } = await missingRoles(client, url, seats)
   if (!may_create)
-    throw blockedBy([`GRANT CREATE ON DATABASE ${quoted(database)} TO ${quoted(user)}`, ...roles])
-  await runOrBlock(client, roles)
+    throw blockedBy([`GRANT CREATE ON DATABASE ${quoted(database)} TO ${quoted(user)}`, ...needed])
+  await runOrBlock(client, needed)
+  return made
 }
 
 const blockedBy = (statements: readonly string[]) =>
@@ -201,6 +206,7 @@ const DENIED = '42501'
 
 /** All or nothing: who has made a role counts as a member of it, even before the grant that lets it enter. */
 async function runOrBlock(client: pg.Client, statements: readonly string[]): Promise<void> {
+  if (statements.length === 0) return
   try {
     await inTransaction(client, async () => {
       for (const sql of statements) await client.query(sql)
@@ -251,7 +257,16 @@ async function migrateSchema(client: pg.Client, schema: SchemaName): Promise<Bro
   return { applied, newer: unknown.length > 0 }
 }
 
-async function readMigrations(folder: string): Promise<Migration[]> {
+/** They never change while a process runs, and two schemas have the same ones. */
+const read = new Map<string, Promise<readonly Migration[]>>()
+
+function readMigrations(folder: string): Promise<readonly Migration[]> {
+  const migrations = read.get(folder) ?? readFolder(folder)
+  read.set(folder, migrations)
+  return migrations
+}
+
+async function readFolder(folder: string): Promise<readonly Migration[]> {
   const place = new URL(`./migrations/${folder}/`, import.meta.url)
   const names = (await readdir(place)).filter((name) => name.endsWith('.sql')).sort()
   return Promise.all(

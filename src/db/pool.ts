@@ -3,6 +3,7 @@ import pg from 'pg'
 import type { Environment } from '../core/environment.ts'
 import { parseAddress } from './address.ts'
 import { isPassing, isUnexecuted, Unconfirmed } from './failure.ts'
+import { Growth } from './growth.ts'
 import type { Login } from './login.ts'
 import { isPlainRead } from './plain-read.ts'
 import { primaryOf } from './primary.ts'
@@ -169,16 +170,18 @@ export async function withOwner<T>(url: string, work: (owner: Client) => Promise
  */
 class WaitingPool extends pg.Pool {
   readonly wait_ms: number
+  readonly #growth: Growth
 
-  constructor(config: pg.PoolConfig & PrimaryConfig & { wait_ms: number }) {
+  constructor(config: pg.PoolConfig & PrimaryConfig & { max: number; wait_ms: number }) {
     super(config)
     this.wait_ms = config.wait_ms
+    this.#growth = new Growth(this, config.max)
   }
 
   override connect(): Promise<pg.PoolClient>
   override connect(callback: Connected): void
   override connect(callback?: Connected): unknown {
-    const taking = patiently(this.wait_ms, () => super.connect(), isPassing)
+    const taking = patiently(this.wait_ms, () => this.#growth.take(() => super.connect()), isPassing)
     if (!callback) return taking
     taking.then(
       (client) => callback(undefined, client, (broken) => client.release(broken as Error | undefined)),

@@ -1,44 +1,130 @@
 import type pg from 'pg'
 import { sharedFunctions, sharedGrants, worldFunctions, worldGrants, worldGrantsOnShared } from './grants.ts'
-import { roleOf, type SchemaName } from './pool.ts'
+import { databaseName, roleOf, type SchemaName } from './pool.ts'
 import { quoted } from './roles.ts'
 import { schemaNames } from './seat.ts'
 
-/** Gives each role the rights of `grants.ts` and takes every other, in the transaction of the caller. */
+/**
+ * Gives each role the rights of `grants.ts` and takes every other, in the transaction of the caller. What is as it should be
+ * is left alone: a right that is given once more is written once more, and everybody connected reads the catalogue anew.
+ */
 export async function stateRights(client: pg.Client, url: string): Promise<void> {
-  for (const schema of schemaNames) {
-    for (const other of schemaNames) {
-      const role = quoted(roleOf(url, other))
-      await client.query(`REVOKE ALL ON ALL TABLES IN SCHEMA ${schema} FROM ${role}`)
-      await client.query(`REVOKE ALL ON ALL FUNCTIONS IN SCHEMA ${schema} FROM ${role}`)
-      await client.query(`REVOKE ALL ON SCHEMA ${schema} FROM ${role}`)
-    }
-    // Everybody may call a function, unless told otherwise.
-    await client.query(`REVOKE ALL ON ALL FUNCTIONS IN SCHEMA ${schema} FROM PUBLIC`)
-  }
-  await allow(client, roleOf(url, 'shared'), 'shared', sharedGrants, sharedFunctions)
-  for (const schema of ['live', 'sandbox'] as const) {
-    await allow(client, roleOf(url, schema), schema, worldGrants, worldFunctions)
-    await allow(client, roleOf(url, schema), 'shared', worldGrantsOnShared, [])
+  for (const { kind, object, role, wanted, found } of await findDifferences(client, url)) {
+    const on = `ON ${kind} ${object}`
+    const whom = role === null ? 'PUBLIC' : quoted(role)
+    if (found.some((right) => !wanted.includes(right))) await client.query(`REVOKE ALL ${on} FROM ${whom}`)
+    if (wanted.length > 0) await client.query(`GRANT ${wanted.join(', ')} ${on} TO ${whom}`)
   }
   await closeSearchPaths(client)
-  await closeDatabase(client, url)
 }
 
-async function allow(
-  client: pg.Client,
-  role: string,
+type Kind = 'TABLE' | 'FUNCTION' | 'SCHEMA' | 'DATABASE'
+
+/** `object` as SQL spells it. */
+type Right = {
+  readonly kind: Kind
+  readonly object: string
+  readonly role: string
+  readonly privilege: string
+}
+
+function* wantedRights(url: string): Generator<Right> {
+  const shared = roleOf(url, 'shared')
+  yield* rightsIn('shared', shared, sharedGrants, sharedFunctions)
+  for (const schema of ['live', 'sandbox'] as const) {
+    const role = roleOf(url, schema)
+    yield* rightsIn(schema, role, worldGrants, worldFunctions)
+    yield* rightsIn('shared', role, worldGrantsOnShared, [])
+  }
+  const object = quoted(databaseName(url))
+  for (const schema of schemaNames)
+    yield { kind: 'DATABASE', object, role: roleOf(url, schema), privilege: 'CONNECT' }
+}
+
+function* rightsIn(
   schema: SchemaName,
+  role: string,
   grants: Record<string, string>,
   functions: readonly string[],
-): Promise<void> {
-  await client.query(`GRANT USAGE ON SCHEMA ${schema} TO ${quoted(role)}`)
-  for (const [table, rights] of Object.entries(grants)) {
-    await client.query(`GRANT ${rights} ON ${schema}.${table} TO ${quoted(role)}`)
-  }
-  for (const name of functions) {
-    await client.query(`GRANT EXECUTE ON FUNCTION ${schema}.${name} TO ${quoted(role)}`)
-  }
+): Generator<Right> {
+  yield { kind: 'SCHEMA', object: schema, role, privilege: 'USAGE' }
+  for (const [table, privileges] of Object.entries(grants))
+    for (const privilege of privileges.split(', '))
+      yield { kind: 'TABLE', object: `${schema}.${table}`, role, privilege }
+  for (const name of functions)
+    yield { kind: 'FUNCTION', object: `${schema}.${name}`, role, privilege: 'EXECUTE' }
+}
+
+type Difference = {
+  readonly kind: Kind
+  readonly object: string
+  /** Null is everybody. */
+  readonly role: string | null
+  readonly wanted: readonly string[]
+  readonly found: readonly string[]
+}
+
+/**
+ * Everybody may call a function, connect to a database and use its schema `public`, unless told otherwise. The last two are
+ * closed where they are the owner's to close. Large objects belong to no schema: everybody may make them, unless a superuser
+ * says otherwise.
+ */
+const DIFFERENCES = `
+  WITH us AS (
+    SELECT rolsuper, datname, datdba, datacl, pg_database.oid AS database,
+           pg_has_role(current_user, datdba, 'USAGE') AS ours
+    FROM pg_database, pg_roles WHERE datname = current_database() AND rolname = current_user
+  ), roles AS (
+    SELECT oid, rolname::text FROM pg_roles WHERE rolname = ANY ($1)
+  ), acls (kind, object, acl, of_all, note) AS (
+    SELECT 'TABLE', oid, relacl, false, '' FROM pg_class
+    WHERE relnamespace = ANY ($2::regnamespace[]) AND relkind IN ('r', 'p', 'v', 'm', 'f')
+    UNION ALL
+    SELECT 'TABLE', attrelid, attacl, false, ' on a column' FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+    WHERE relnamespace = ANY ($2::regnamespace[]) AND attacl IS NOT NULL
+    UNION ALL
+    SELECT 'FUNCTION', oid, coalesce(proacl, acldefault('f', proowner)), true, '' FROM pg_proc
+    WHERE pronamespace = ANY ($2::regnamespace[])
+       OR oid = ANY ('{lo_creat(integer),lo_create(oid),"lo_from_bytea(oid,bytea)"}'::regprocedure[])
+          AND (SELECT rolsuper FROM us)
+    UNION ALL
+    SELECT 'SCHEMA', oid, nspacl, nspname = 'public', '' FROM pg_namespace
+    WHERE oid = ANY ($2::regnamespace[]) OR nspname = 'public' AND pg_has_role(current_user, nspowner, 'USAGE')
+    UNION ALL
+    SELECT 'DATABASE', database, coalesce(datacl, acldefault('d', datdba)), true, '' FROM us WHERE ours
+  ), found AS (
+    SELECT kind, object, grantee AS role, array_agg(privilege_type || note || CASE WHEN is_grantable THEN ' to pass on' ELSE '' END) AS rights
+    FROM acls, aclexplode(acl) WHERE grantee IN (SELECT oid FROM roles) OR grantee = 0 AND of_all
+    GROUP BY 1, 2, 3
+  ), wanted AS (
+    SELECT kind, named, CASE kind WHEN 'TABLE' THEN to_regclass(named)::oid WHEN 'FUNCTION' THEN to_regprocedure(named)::oid
+                     WHEN 'SCHEMA' THEN to_regnamespace(named)::oid ELSE (SELECT database FROM us) END AS object,
+           roles.oid AS role, array_agg(privilege) AS rights
+    FROM unnest($3::text[], $4::text[], $5::text[], $6::text[]) AS given (kind, named, rolname, privilege)
+      JOIN roles USING (rolname)
+    WHERE kind <> 'DATABASE' OR (SELECT ours FROM us)
+    GROUP BY 1, 2, 3, 4
+  )
+  SELECT kind, coalesce(named, CASE kind WHEN 'TABLE' THEN object::regclass::text WHEN 'FUNCTION' THEN object::regprocedure::text
+                               WHEN 'SCHEMA' THEN object::regnamespace::text ELSE quote_ident(current_database()) END) AS object,
+         (SELECT rolname FROM roles WHERE oid = role) AS role,
+         coalesce(wanted.rights, '{}') AS wanted, coalesce(found.rights, '{}') AS found
+  FROM wanted FULL JOIN found USING (kind, object, role)
+  WHERE NOT coalesce(wanted.rights <@ found.rights AND wanted.rights @> found.rights, false)`
+
+async function findDifferences(client: pg.Client, url: string): Promise<Difference[]> {
+  const roles = schemaNames.map((schema) => roleOf(url, schema))
+  const rights = [...wantedRights(url)]
+  const column = (name: keyof Right) => rights.map((right) => right[name])
+  const { rows } = await client.query(DIFFERENCES, [
+    roles,
+    schemaNames,
+    column('kind'),
+    column('object'),
+    column('role'),
+    column('privilege'),
+  ])
+  return rows
 }
 
 /**
@@ -55,30 +141,4 @@ async function closeSearchPaths(client: pg.Client): Promise<void> {
   )
   for (const { signature, schema } of rows)
     await client.query(`ALTER FUNCTION ${signature} SET search_path = ${schema}, pg_temp`)
-}
-
-/** Where the database is the owner's to close: only the roles of the service come in, and they make nothing in it. */
-async function closeDatabase(client: pg.Client, url: string): Promise<void> {
-  const { rows } = await client.query(
-    `SELECT datname AS database, pg_has_role(current_user, datdba, 'USAGE') AS ours,
-            (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS superuser,
-            EXISTS (SELECT FROM pg_namespace n WHERE n.nspname = 'public'
-                    AND pg_has_role(current_user, n.nspowner, 'USAGE')) AS public_ours
-     FROM pg_database WHERE datname = current_database()`,
-  )
-  const database = quoted(rows[0].database)
-  if (rows[0].ours) {
-    await client.query(`REVOKE ALL ON DATABASE ${database} FROM PUBLIC`)
-    for (const schema of schemaNames) {
-      const role = quoted(roleOf(url, schema))
-      await client.query(`REVOKE ALL ON DATABASE ${database} FROM ${role}`)
-      await client.query(`GRANT CONNECT ON DATABASE ${database} TO ${role}`)
-    }
-  }
-  if (rows[0].public_ours) await client.query('REVOKE ALL ON SCHEMA public FROM PUBLIC')
-  // Large objects belong to no schema: everybody may make them, unless a superuser says otherwise.
-  if (rows[0].superuser)
-    await client.query(
-      'REVOKE EXECUTE ON FUNCTION lo_creat(integer), lo_create(oid), lo_from_bytea(oid, bytea) FROM PUBLIC',
-    )
 }

@@ -19,13 +19,20 @@ const ATTRIBUTES = [
   ['rolbypassrls', false, 'NOBYPASSRLS'],
 ] as const
 
+export type MissingRoles = {
+  readonly needed: readonly string[]
+  /** Those that get the password of the first key as they are made. */
+  readonly made: readonly string[]
+}
+
 /** Roles that are missing. The owner is a member of each: nodes of the version before enter them instead of logging in. */
 export async function missingRoles(
   owner: pg.Client,
   url: string,
   seats: Seats | undefined,
-): Promise<string[]> {
+): Promise<MissingRoles> {
   const needed: string[] = []
+  const made: string[] = []
   for (const schema of schemaNames) {
     const role = roleOf(url, schema)
     const { rows } = await owner.query(
@@ -40,9 +47,10 @@ export async function missingRoles(
       ? `LOGIN NOINHERIT PASSWORD '${seats(schema, '').login.verifier()}'`
       : 'NOLOGIN NOINHERIT'
     if (!exists) needed.push(`CREATE ROLE ${quoted(role)} ${login}`)
+    if (!exists && seats) made.push(role)
     if (!member) needed.push(`GRANT ${quoted(role)} TO ${quoted(user)}`)
   }
-  return needed
+  return { needed, made }
 }
 
 /** What keeps the roles from being those that the service logs in as. */
@@ -52,11 +60,14 @@ export type MissingLogins = {
   readonly strange: readonly string[]
 }
 
-/** `renew`: they get the password of the first key, also where that of another one is known. */
+/**
+ * `made`: those that have just been made, with their password. `renew`: they get the password of the first key, also where
+ * that of another one is known.
+ */
 export async function missingLogins(
   owner: pg.Client,
   seats: Seats,
-  { renew }: { renew: boolean },
+  { made, renew }: { made: readonly string[]; renew: boolean },
 ): Promise<MissingLogins> {
   const needed: string[] = []
   const strange: string[] = []
@@ -73,7 +84,7 @@ export async function missingLogins(
     const changes: string[] = ATTRIBUTES.filter(([column, wanted]) => rows[0][column] !== wanted).map(
       ([, , word]) => word,
     )
-    const known = rows[0].rolcanlogin && (await comesIn(seat))
+    const known = rows[0].rolcanlogin && (made.includes(role) || (await comesIn(seat)))
     if (rows[0].rolcanlogin && !known) strange.push(role)
     if (!known || renew) changes.push(`PASSWORD '${seat.login.verifier()}'`)
     if (changes.length > 0) needed.push(`ALTER ROLE ${quoted(role)} ${changes.join(' ')}`)

@@ -45,7 +45,9 @@ export function onceChecks(options: {
     `(c.answer_body IS NULL OR ${forgotten} OR EXISTS (SELECT FROM events e WHERE e.object_id = r.id AND e.data::text = c.answer))`,
   ].join(' AND ')
   const answersIt = `c.answer_status = 201 AND (${repeatsIt} OR c.answer IS NULL AND c.answer_sequence IS NOT NULL AND ${forgotten})`
-  const silent = '(c.answer_status IS NULL AND c.answer_body IS NULL)'
+  // Where a node of the version before gave the name away again, it left the sequence of the answer before.
+  const silent = `(c.answer_status IS NULL AND c.answer_body IS NULL
+    AND (c.answer_sequence IS NULL OR c.expires_at > c.claimed_at + ${VALID} + ${MARGIN}))`
   const rightlyAnswered = `coalesce(${answersIt}, false)${answered === 'later' ? ` OR ${silent}` : ''}`
   // The answer of an end is kept in the event that told it.
   const claims = `(SELECT k.*, coalesce(k.answer_body, (SELECT v.data::text FROM events v

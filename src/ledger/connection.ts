@@ -3,6 +3,8 @@ import { type Client, openClient, type Seat } from '../db/pool.ts'
 /** The one connection of a runner, opened when it is needed, and again when it broke or has served long enough. */
 export type Connection = {
   get(): Promise<Client>
+  /** Whether `get` would return this very one. */
+  serves(client: Client): boolean
   drop(client: Client): void
   /** How many there have been. */
   opened(): number
@@ -22,9 +24,12 @@ export function openConnection(seat: Seat, name: string): Connection {
     client.end().catch(() => {})
   }
 
+  const isOld = () => performance.now() - opened_at > SERVES_MS
+
   return {
+    serves: (client) => current === client && !isOld(),
     async get() {
-      if (current && performance.now() - opened_at > SERVES_MS) drop(current)
+      if (current && isOld()) drop(current)
       if (current) return current
       const client = await openClient(
         { ...seat, application_name: `${seat.application_name} ${name}` },

@@ -5,6 +5,7 @@ import { Refusal } from '../core/errors.ts'
 import type { Hints } from '../db/hints.ts'
 import { openPool, type Seat, WAIT_MS } from '../db/pool.ts'
 import type { WindowState } from '../http/headers.ts'
+import { openHeirs } from './heirs.ts'
 import { type Membership, openMembership } from './membership.ts'
 import { openSharedCount, type SharedCount, Uncounted } from './shared-count.ts'
 import { countersOf } from './store.ts'
@@ -67,12 +68,14 @@ export async function openLimiter(options: LimiterOptions): Promise<Limiter> {
   const { seat, clock, hints, log, try_alone_ms = TRY_ALONE_MS, wait_ms = WAIT_MS } = options
   const pool = openPool({ ...seat, max: 2, wait_ms })
   const tally = openTally(pool)
-  const count = openSharedCount(seat, relaxed, tally.counters)
+  const heirs = openHeirs(pool)
+  const count = openSharedCount(seat, relaxed, tally.counters, heirs)
   const membership = openMembership({
     seat,
     settings: relaxed,
     pool,
     hints,
+    heirs,
     log,
     try_alone_ms,
     save: tally.save,

@@ -382,6 +382,13 @@ describe('contract §6: with several nodes the windows are exact', () => {
   })
   afterAll(() => hands.stop())
 
+  const countOf = async (subject: string) => {
+    const rows = await asAdmin(database.url, [
+      `SELECT count FROM shared.windows WHERE subject = '${subject}'`,
+    ])
+    return rows[0]?.count
+  }
+
   test('300 requests at once, over two servers, on a key of 100 a minute: 100 are let in', async () => {
     const one = await spawnServer(testEnv(database.url))
     onTestFinished(() => one.kill('SIGKILL'))
@@ -487,6 +494,40 @@ describe('contract §6: with several nodes the windows are exact', () => {
     // A request whose count may or may not have been stored was answered with an error, never let in.
     expect(accepted).toBeLessThanOrEqual(5000)
     expect(accepted).toBeGreaterThanOrEqual(5000 - failed)
+  })
+
+  test('what a lone node has not saved when it loses its lock is waited for by whoever comes next', async () => {
+    const want: Want = { name: 'day', kind: 'day', limit: 10 }
+    const first = await openNode(database)
+    await times(2, () => first.take('key_left', [want]))
+    await until(async () => (await countOf('key_left')) === 2, 5000)
+    const holder = new pg.Client({ connectionString: database.url })
+    await holder.connect()
+    await holder.query(`BEGIN; SELECT FROM shared.windows WHERE subject = 'key_left' FOR UPDATE`)
+    await times(3, () => first.take('key_left', [want]))
+    await asAdmin(database.url, [
+      `SELECT pg_terminate_backend(pid) FROM pg_locks
+       WHERE locktype = 'advisory' AND mode = 'ExclusiveLock' AND classid = 0 AND objid = 7415302
+         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    ])
+    const second = await openNode(database)
+    const verdicts = times(20, () => second.take('key_left', [want]))
+    await sleep(100)
+    await holder.end()
+    expect((await verdicts).filter(({ refused }) => !refused)).toHaveLength(5)
+  })
+
+  test('nodes that share do not count while one that was alone has counts to save', async () => {
+    const want: Want = { name: 'day', kind: 'day', limit: 10 }
+    const [first] = await times(2, () => openNode(database))
+    await first!.take('key_marked', [want])
+    await asAdmin(database.url, [`INSERT INTO shared.lone_node (node) VALUES ('another')`])
+    const verdict = first!.take('key_marked', [want])
+    await sleep(100)
+    await asAdmin(database.url, [
+      `BEGIN; UPDATE shared.windows SET count = 10 WHERE subject = 'key_marked'; DELETE FROM shared.lone_node; COMMIT`,
+    ])
+    expect((await verdict).refused).toBeDefined()
   })
 
   test('a node killed while alone loses at most the last second, and the next one starts at once', async () => {

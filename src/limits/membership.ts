@@ -5,11 +5,13 @@ import { isAnswer, isPassing, sqlState } from '../db/failure.ts'
 import { type Channel, type Hints, sendHint } from '../db/hints.ts'
 import { type Client, openClient, type Pool, type Seat } from '../db/pool.ts'
 import { findBackend, type Ghosts, openGhosts } from './ghosts.ts'
-import { lockTogether, tryLockAlone, unlockAlone, unlockTogether } from './store.ts'
+import type { Heirs } from './heirs.ts'
+import { lockTogether, markAlone, tryLockAlone, unlockAlone, unlockTogether, unmarkAlone } from './store.ts'
 
 /**
  * Who counts. One advisory lock settles it: a lone node holds it for itself, several hold it together, each on a
- * connection that it keeps for this.
+ * connection that it keeps for this. A lone node may lose its lock before it knows: so it puts a mark in the database
+ * before it counts, and takes it away when everything it counted is saved. Nobody counts while another one's mark is there.
  *
  *   apart  → alone    nobody else holds the lock
  *   apart  → shared   others hold it; a lone one was asked to share, and did
@@ -44,6 +46,7 @@ export type MembershipOptions = {
   readonly settings: Record<string, string>
   readonly pool: Pool
   readonly hints: Hints
+  readonly heirs: Heirs
   readonly log: Logger
   /** How often a node that shares looks whether it is alone again. */
   readonly try_alone_ms: number
@@ -58,8 +61,9 @@ export type MembershipOptions = {
 }
 
 const SHARED: Channel = 'windows_shared'
-/** Long enough for a lone node that lost its lock to save what it counted. */
 const REJOIN_MS = 300
+/** How often it is looked whether the mark of another node is still there. */
+const LOOK_MS = 20
 const ASK_MS = 100
 const MEMBER_QUERY_MS = 5000
 const QUERY_CANCELED = '57014'
@@ -73,6 +77,8 @@ class Member implements Membership {
   readonly #timer: NodeJS.Timeout
   #rejoining: NodeJS.Timeout | undefined
   #client: Client | undefined
+  /** Whether this node's mark may be in the database. */
+  #marked = false
   #held: 'alone' | 'shared' | 'apart' = 'apart'
   /** Changes happen one after the other. */
   #changing: Promise<void> = Promise.resolve()
@@ -122,6 +128,7 @@ class Member implements Membership {
   }
 
   async leave(): Promise<void> {
+    await this.#handOver().catch(() => {})
     await this.#client?.end().catch(() => {})
   }
 
@@ -137,8 +144,8 @@ class Member implements Membership {
   /** Alone if nobody else is there; otherwise the lone node is told, and this one waits until it shares. */
   async #join(): Promise<void> {
     if (this.#client) return
-    const { pool, save } = this.#options
-    await save()
+    const { pool } = this.#options
+    await this.#handOver()
     await this.#ghosts.release()
     const client = await this.#connect()
     this.#client = client
@@ -176,7 +183,10 @@ class Member implements Membership {
   #lose(): void {
     this.#client = undefined
     this.#held = 'apart'
-    void this.#change(this.#options.saveSoon)
+    void this.#change(async () => {
+      await this.#options.saveSoon()
+      await this.#handOver()
+    })
     this.#rejoin()
   }
 
@@ -198,14 +208,50 @@ class Member implements Membership {
     if (!(await tryLockAlone(client))) return false
     try {
       await unlockTogether(client)
-      await this.#options.takeOver()
+      // A start does not wait for a node that may have been killed; the requests do.
+      if (await this.#mark(client)) await this.#begin(client)
+      else void this.#change(() => this.#inherit(client))
     } catch (error) {
       // A lock is counted: taken once more at the next try, it could not be given back in one go.
       client.end().catch(() => {})
       throw error
     }
-    if (this.#client === client) this.#held = 'alone'
     return true
+  }
+
+  /** On the connection with the lock: when the mark is put, the lock is held. False while another node's mark is there. */
+  async #mark(client: Client): Promise<boolean> {
+    this.#marked = true
+    const node = await markAlone(client, this.#self)
+    if (node === this.#self) return true
+    this.#marked = false
+    await this.#options.heirs.meet(node)
+    return false
+  }
+
+  async #begin(client: Client): Promise<void> {
+    await this.#options.takeOver()
+    if (this.#client === client) this.#held = 'alone'
+  }
+
+  async #inherit(client: Client): Promise<void> {
+    try {
+      while (this.#client === client && !this.#stopped) {
+        if (await this.#mark(client)) return await this.#begin(client)
+        await sleep(LOOK_MS)
+      }
+    } catch (error) {
+      client.end().catch(() => {})
+      throw error
+    }
+  }
+
+  /** Everything that was counted here is saved, and nobody has to wait for it. */
+  async #handOver(): Promise<void> {
+    await this.#options.save()
+    if (!this.#marked) return
+    await unmarkAlone(this.#options.pool, this.#self)
+    this.#marked = false
   }
 
   async #share(): Promise<void> {
@@ -213,12 +259,12 @@ class Member implements Membership {
     if (this.#held !== 'alone' || !client) return
     this.#held = 'shared'
     try {
-      await this.#options.save()
+      await this.#handOver()
       await lockTogether(client)
       await unlockAlone(client)
     } catch (error) {
-      // The lock is still held, unless the connection went with it: the next hint tries again.
-      if (!isAnswer(error)) client.end().catch(() => {})
+      // Lock and mark are still there, unless the connection went with them: the next hint tries again.
+      if (!this.#marked || !isAnswer(error)) client.end().catch(() => {})
       else if (this.#client === client) this.#held = 'alone'
       throw error
     }

@@ -4,6 +4,7 @@ import { Refusal } from '../core/errors.ts'
 import { Crowded } from '../core/turns.ts'
 import { isPassing, sqlState } from '../db/failure.ts'
 import { type Client, openClient, type Seat } from '../db/pool.ts'
+import type { Heirs } from './heirs.ts'
 import { lockCounters, writeCounters } from './store.ts'
 import {
   byKey,
@@ -27,7 +28,7 @@ export type SharedCount = {
   stop(): Promise<void>
 }
 
-/** The database could not be asked, and has counted nothing. */
+/** The database could not be asked, or not yet, and has counted nothing. */
 export class Uncounted extends Error {}
 
 const LOCK_NOT_AVAILABLE = '55P03'
@@ -37,6 +38,7 @@ export function openSharedCount(
   seat: Seat,
   settings: Record<string, string>,
   counters: Map<string, Counter>,
+  heirs: Heirs,
 ): SharedCount {
   let client: Client | undefined
   /** Whether the running batch may have been stored. */
@@ -58,11 +60,17 @@ export function openSharedCount(
     return opened
   }
 
+  async function unsavedBy(node: string): Promise<Uncounted> {
+    await heirs.meet(node)
+    return new Uncounted('a lone node has not saved what it counted')
+  }
+
   async function judge(asked: readonly Request[]): Promise<readonly Verdict[] | undefined> {
     writing = false
     try {
       return await countAll(await connected(), asked)
     } catch (error) {
+      if (error instanceof Uncounted) throw error
       client?.end().catch(() => {})
       client = undefined
       throw failureOf(error)
@@ -74,8 +82,9 @@ export function openSharedCount(
     const now = Math.max(...asked.map((request) => request.now))
     const requests = asked.map((request) => ({ ...request, now }))
     const found = await lockCounters(db, placesOf(requests, now))
-    if (!found) return undefined
-    const locked = byKey(found)
+    if ('alone' in found) return undefined
+    if ('marked' in found) throw await unsavedBy(found.marked)
+    const locked = byKey(found.counters)
     const before = new Map([...locked].map(([key, counter]) => [key, counter.count]))
     const verdicts = requests.map((request) => decide(locked, request))
     writing = true

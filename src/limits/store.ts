@@ -73,21 +73,42 @@ export async function unlockTogether(db: Db): Promise<void> {
   await db.query('SELECT pg_advisory_unlock_shared($1)', [ALONE_LOCK])
 }
 
+/** Puts the mark of this node, unless another one's is there. Returns whose is there. */
+export async function markAlone(db: Db, node: string): Promise<string> {
+  const { rows } = await db.query(
+    'INSERT INTO lone_node (node) VALUES ($1) ON CONFLICT (id) DO UPDATE SET node = lone_node.node RETURNING node',
+    [node],
+  )
+  return rows[0].node
+}
+
+/** Takes it away again, once everything is saved that the node counted in its memory. */
+export async function unmarkAlone(db: Db, node: string): Promise<void> {
+  await db.query('DELETE FROM lone_node WHERE node = $1', [node])
+}
+
+/** `alone`: a lone node counts, elsewhere. `marked`: one did, and has not saved all of it. */
+export type Locked =
+  | { readonly counters: readonly Counter[] }
+  | { readonly alone: true }
+  | { readonly marked: string }
+
 /**
- * Takes the counters for itself until `writeCounters` commits; undefined when a lone node counts elsewhere. The lock is
- * taken in the very transaction that counts: no node can be alone while it is open. One round trip on a pipelining
- * connection.
+ * Takes the counters for itself until `writeCounters` commits. The lock is taken in the very transaction that counts: no
+ * node can be alone while it is open. The mark is read after that, in a statement of its own: one that was put before is
+ * seen. One round trip on a pipelining connection.
  */
-export async function lockCounters(db: Db, places: readonly Place[]): Promise<Counter[] | undefined> {
-  const [, shared, , locked] = await Promise.all([
+export async function lockCounters(db: Db, places: readonly Place[]): Promise<Locked> {
+  const [, shared, lone, , locked] = await Promise.all([
     db.query('BEGIN'),
     db.query('SELECT pg_try_advisory_xact_lock_shared($1) AS won', [ALONE_LOCK]),
+    db.query('SELECT node FROM lone_node'),
     db.query({ ...OPEN, values: [...columns(places), places.map((p) => time(p.ends_at))] }),
     db.query({ ...LOCK, values: columns(places) }),
   ])
-  if (shared.rows[0].won) return locked.rows.map(counterOf)
+  if (shared.rows[0].won && lone.rows.length === 0) return { counters: locked.rows.map(counterOf) }
   await db.query('ROLLBACK')
-  return undefined
+  return shared.rows[0].won ? { marked: lone.rows[0].node } : { alone: true }
 }
 
 export async function writeCounters(db: Db, counters: readonly Counter[]): Promise<void> {

@@ -92,9 +92,12 @@ export async function createPayout(
   request: PayoutRequest,
   { worker, countLookup }: { worker: PayoutWorker; countLookup: () => Promise<void> },
 ): Promise<Responded> {
+  // Looked for at the same time as the record, whose refusals come first.
+  const customer = customerOf(world, actor, request)
+  customer.catch(() => {})
   const record = await findRecord(world, actor.partner_id, request.claim)
   if (record) return { response: await responseUnder(world, worker, record), replayed: true }
-  const { command, payable } = await preparePayout(world, actor, request)
+  const { command, payable } = await preparePayout(world, actor, request, customer)
   // A refusal tells whose key it is not: such answers are counted, so that nobody can scan with them.
   if (!payable) await countLookup()
   const since = performance.now()
@@ -130,14 +133,18 @@ export const tryPayout = (
 
 const accountOf = ({ customer_id }: { customer_id: string }) => ({ customer_id, asset: 'BRL' }) as const
 
+const customerOf = (world: World, { partner_id }: PartnerActor, { order }: PayoutRequest) =>
+  findCustomer(world, { partner_id, id: order.customer_id })
+
 /** All that comes before the door, in the order of the contract; the same for a payout and for its dry run. */
 export async function preparePayout(
   world: World,
   actor: PartnerActor,
   request: PayoutRequest,
+  looked = customerOf(world, actor, request),
 ): Promise<{ command: Command<Once<Payout>>; payable: boolean }> {
   const { order } = request
-  const customer = await findCustomer(world, { partner_id: actor.partner_id, id: order.customer_id })
+  const customer = await looked
   const counterparty = await findCounterparty(world, order, customer)
   return {
     command: acceptPayout(world, actor, { ...request, counterparty }),

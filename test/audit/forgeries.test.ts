@@ -241,6 +241,12 @@ describe('the audit names', () => {
     )
   })
 
+  test('a kept answer that is there no more', async () => {
+    expect(await forge(`UPDATE claims SET answer_status = NULL WHERE resource_id = '${paid}'`)).toBe(
+      'every one of payouts was made under its claim, and the claim tells of it',
+    )
+  })
+
   test('a deposit of play money in production', async () => {
     expect(await forgeInProduction(...credited('sandbox', 'NULL', 'NULL'))).toBe(
       'every deposit is of a known kind, to a customer of its partner',

@@ -52,7 +52,7 @@ export const testEnv = (database_url: string, more: Record<string, string> = {})
 })
 
 export async function startTestService(env: Record<string, string> = {}): Promise<TestService> {
-  const database = await createDatabase()
+  const database = await createDatabase({ prepared: env.MIGRATE === 'false' })
   const config = readConfig(testEnv(database.url, env))
   const service = await startService({
     config,

@@ -13,7 +13,7 @@ export async function makeTemplate(admin_url: string): Promise<void> {
   await migrate(url.href)
   // Otherwise its roles would have rights in every copy.
   const roles = schemaNames.map((schema) => roleOf(url.href, schema))
-  await runAt(url.href, [`DROP OWNED BY ${roles.join(', ')}`, `DROP ROLE ${roles.join(', ')}`])
+  await runAt(url.href, [`DROP OWNED BY ${roles.join(', ')}`, `DROP ROLE ${roles.join(', ')}`, 'VACUUM FULL'])
 }
 
 async function runAt(url: string, statements: readonly string[]): Promise<void> {

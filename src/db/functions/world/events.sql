@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION take_positions(how_many bigint) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE last bigint;
 BEGIN
-  PERFORM pg_advisory_xact_lock(hashtextextended('place events ' || current_schema(), 0));
+  LOCK TABLE log_turn IN SHARE ROW EXCLUSIVE MODE;
   SELECT greatest(last_value, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) INTO last FROM event_log;
   PERFORM setval('event_log', last + how_many);
   RETURN last;
@@ -31,7 +31,7 @@ $$;
 -- The last position of an event that is committed. It lies right before the last one that was given, unless what that was given
 -- to was never committed: then each partner's log is looked at.
 CREATE OR REPLACE FUNCTION log_last() RETURNS bigint
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT SET enable_seqscan = off AS $$
   SELECT coalesce((SELECT max(position) FROM events WHERE position > (SELECT last_value FROM event_log) - 1000000), (
     WITH RECURSIVE partners AS (
       (SELECT partner_id FROM events WHERE position IS NOT NULL ORDER BY partner_id LIMIT 1)
@@ -41,6 +41,25 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
     )
     SELECT max((SELECT max(position) FROM events e WHERE e.partner_id = p.partner_id AND position IS NOT NULL)) FROM partners p), 0)
 $$;
+
+-- The next events behind a position, of all partners, in the order of the log. Along an index of ranges of blocks, which leads to
+-- all of a stretch of the log: so the stretch is made as long as it needs to be, and no longer.
+CREATE OR REPLACE FUNCTION events_behind(after bigint, most integer) RETURNS TABLE (place bigint, object_id text, type text)
+LANGUAGE plpgsql STABLE SET search_path FROM CURRENT SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+  last bigint := log_last();
+  reach bigint := 10000000;
+  found bigint;
+BEGIN
+  LOOP
+    SELECT count(*) INTO found FROM (SELECT FROM events WHERE position > after AND position <= after + reach LIMIT most) AS seen;
+    EXIT WHEN found >= most OR after + reach >= last;
+    reach := 4 * reach;
+  END LOOP;
+  RETURN QUERY SELECT e.position, e.object_id, e.type FROM events e
+    WHERE e.position > after AND e.position <= after + reach ORDER BY e.position LIMIT most;
+END $$;
 
 -- Gives positions to committed events that have none; returns how many. The events of an object keep their own order.
 CREATE OR REPLACE FUNCTION place_events() RETURNS integer

@@ -14,8 +14,8 @@ BEGIN
     WHERE (q.partner_id, q.followed, q.created_at, q.id) = (b.partner_id, b.attempts > 1, b.created_at, b.id);
   INSERT INTO open_payouts SELECT partner_id, attempts > 1, created_at, id, status, next_attempt_at FROM after
     WHERE status IN ('pending', 'processing');
-  INSERT INTO end_to_end_ids SELECT a.end_to_end_id, a.id FROM after a JOIN before b USING (id)
-    WHERE a.end_to_end_id IS DISTINCT FROM b.end_to_end_id AND a.end_to_end_id IS NOT NULL;
+  INSERT INTO end_to_end_ids SELECT end_to_end_id, id FROM after WHERE end_to_end_id IS NOT NULL
+    EXCEPT ALL SELECT end_to_end_id, id FROM before WHERE end_to_end_id IS NOT NULL;
   RETURN NULL;
 END $$;
 CREATE OR REPLACE FUNCTION queue_transfers() RETURNS trigger

@@ -9,6 +9,9 @@ ALTER TABLE events
 -- Positions are microseconds since 1970, or one more than the last one where that is higher.
 CREATE SEQUENCE event_log;
 
+-- Empty, and so it stays: whoever gives positions locks it. An advisory lock could be taken by other schemas too.
+CREATE TABLE log_turn ();
+
 -- For positions of before, which were counted from one: at each of these all events were of this time, or of an earlier one.
 CREATE TABLE log_times (
   position bigint PRIMARY KEY,

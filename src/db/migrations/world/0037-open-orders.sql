@@ -56,7 +56,7 @@ CREATE INDEX payouts_newest ON payouts (partner_id, created_at, id);
 CREATE INDEX payouts_of_customer ON payouts (customer_id, created_at, id);
 
 -- Room for the end of each row beside it: payouts of a page are accepted together, and end together.
-ALTER TABLE payouts SET (fillfactor = 55);
+ALTER TABLE payouts SET (fillfactor = 50);
 
 -- As in functions/: stated here too, so that nothing is missing from the queues in between.
 CREATE FUNCTION queue_payouts() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$

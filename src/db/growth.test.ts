@@ -1,0 +1,61 @@
+import { EventEmitter } from 'node:events'
+import type pg from 'pg'
+import { expect, test } from 'vitest'
+import { until } from '../../test/support/wait.ts'
+import { Growth } from './growth.ts'
+
+/** A pool with the given connections, all of them in use. */
+function poolOf(totalCount: number, max: number) {
+  const pool = Object.assign(new EventEmitter(), { totalCount, idleCount: 0, ending: false })
+  const growth = new Growth(pool as unknown as pg.Pool, max)
+  const entered: number[] = []
+  const take = (who: number) => void growth.take(async () => void entered.push(who))
+  return { pool, entered, take }
+}
+
+test('the first one opens a connection at once', () => {
+  const { entered, take } = poolOf(0, 8)
+  take(1)
+  expect(entered).toEqual([1])
+})
+
+test('who finds a connection at hand takes it at once', () => {
+  const { pool, entered, take } = poolOf(3, 8)
+  pool.idleCount = 1
+  take(1)
+  expect(entered).toEqual([1])
+})
+
+test('who finds none waits for one to come back, one after the other', async () => {
+  const { pool, entered, take } = poolOf(1, 8)
+  for (const who of [1, 2, 3]) take(who)
+  expect(entered).toEqual([])
+  pool.emit('release')
+  await Promise.resolve()
+  expect(entered).toEqual([1])
+  pool.emit('release')
+  await Promise.resolve()
+  expect(entered).toEqual([1, 2])
+})
+
+test('when none comes back, those who wait open others, each in its turn', async () => {
+  const { entered, take } = poolOf(1, 8)
+  for (const who of [1, 2, 3]) take(who)
+  await until(() => entered.length === 3, 5000)
+  expect(entered).toEqual([1, 2, 3])
+})
+
+test('a pool that has all it may have, or that ends, keeps nobody waiting here', async () => {
+  const { pool, entered, take } = poolOf(7, 8)
+  for (const who of [1, 2, 3]) take(who)
+  pool.totalCount = 8
+  take(4)
+  expect(entered).toEqual([4])
+  pool.emit('release')
+  await Promise.resolve()
+  expect(entered).toEqual([4, 1, 2, 3])
+  pool.totalCount = 7
+  pool.ending = true
+  take(5)
+  expect(entered).toEqual([4, 1, 2, 3, 5])
+})

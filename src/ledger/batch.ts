@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { crashPoint } from '../core/crash-point.ts'
+import { newId } from '../core/ids.ts'
+import { type Client, withWarnings } from '../db/pool.ts'
+import { type Attempt, rolledBack } from './attempt.ts'
+import type { Command } from './command.ts'
+import type { Connection } from './connection.ts'
+import { type CommandResult, decide } from './decide.ts'
+import { lock } from './lock.ts'
+import type { State } from './state.ts'
+import { CommitUnknown, leave, movesNothing, type Statement, statementsFor, write } from './write.ts'
+
+/** One transaction for many commands: lock, decide, write. Whatever becomes of it, its caller learns for certain, or that nobody knows. */
+
+/** For as long as this it is asked what became of a COMMIT without an answer. A lost session holds its rows for 2 s. */
+const ASK_MS = 6000
+const PAUSE_MS = { first: 20, longest: 300 }
+
+/** What a batch is told beside its commands. */
+export type Around = {
+  /** Its transaction was begun, and its locks asked for, behind the end of the batch before it. */
+  readonly begun?: Begun | undefined
+  /** Called while the end of this batch is on the wire: what is sent on the connection now comes right behind it. */
+  readonly follow?: ((client: Client) => void) | undefined
+}
+
+export type Listening = {
+  readonly log: Logger
+  /** Told after each committed batch, for the metrics. */
+  readonly onBatch?: (batch: { commands: number; seconds: number }) => void
+}
+
+export type Begun = { readonly client: Client; readonly state: Promise<State>; readonly since: number }
+
+/** Sends the first round trip of a batch, on a connection where no transaction is open, or none will be by then. */
+export function begin(client: Client, commands: readonly Command<unknown>[]): Begun {
+  const state = lock(client, commands)
+  // Whoever gives it up does not wait for it.
+  state.catch(() => {})
+  return { client, state, since: performance.now() }
+}
+
+export async function attemptBatch(
+  connection: Connection,
+  commands: readonly Command<unknown>[],
+  { begun, follow = () => {} }: Around,
+  { log, onBatch }: Listening,
+): Promise<Attempt> {
+  const batch_id = newId('batch', Date.now())
+  const started = begun?.since ?? performance.now()
+  let client: Client
+  try {
+    client = begun?.client ?? (await connection.get())
+  } catch (error) {
+    return { kind: 'not_committed', error }
+  }
+  let statements: readonly Statement[]
+  let results: readonly CommandResult[]
+  try {
+    const state = await (begun ?? begin(client, commands)).state
+    crashPoint('after_lock')
+    const decided = decide(state, commands)
+    results = decided.results
+    // Behind a standby even a batch that only repeats what was made before writes its mark: what it repeats may have
+    // been recovered from a crash, and be known to this server alone. Once the mark is there, so is all before it.
+    if (movesNothing(decided) && !state.replicated) {
+      await whileSent(leave(client, state), () => follow(client))
+      return { kind: 'done', results }
+    }
+    statements = statementsFor(batch_id, decided)
+    crashPoint('before_commit')
+  } catch (error) {
+    return rolledBack(connection, client, error)
+  }
+  try {
+    await whileSent(write(client, statements), () => follow(client))
+  } catch (error) {
+    if (!(error instanceof CommitUnknown)) return rolledBack(connection, client, error)
+    connection.drop(client)
+    const committed = await askCommitted(connection, batch_id)
+    if (committed === undefined) return { kind: 'unknown', error }
+    if (!committed) return { kind: 'not_committed', error }
+  }
+  crashPoint('after_commit')
+  try {
+    onBatch?.({ commands: commands.length, seconds: (performance.now() - started) / 1000 })
+  } catch (error) {
+    log.error({ err: error }, 'a listener failed; what it was told of is committed all the same')
+  }
+  return { kind: 'done', results }
+}
+
+/**
+ * PostgreSQL writes and commits for some milliseconds. What comes in within a turn of the event loop meanwhile follows it; to
+ * wait for more would leave the connection idle, and to send the first one by itself would make small batches.
+ */
+async function whileSent(ending: Promise<void>, follow: () => void): Promise<void> {
+  const turn = setImmediate(follow)
+  try {
+    await ending
+  } finally {
+    clearImmediate(turn)
+  }
+}
+
+// One statement that always writes a row of its own. A commit waits for its standby only when it wrote something, and a
+// standby that has this one has everything before it: so a yes outlives the server that gave it.
+const QUESTION = `WITH mark AS (INSERT INTO commits (id, asked_by) VALUES ($1, $2) ON CONFLICT DO NOTHING)
+  INSERT INTO commits (id, asked_by) VALUES ($2, $2)`
+
+/**
+ * What became of a batch whose COMMIT went unanswered. The asker puts a mark of its own where the batch would have put
+ * its: whoever was first stays. The batch's mark is there: it committed. An asker's, this one's or that of an earlier
+ * question whose answer was lost: it never can. While the old transaction is still open the question waits for it.
+ */
+async function askCommitted(connection: Connection, batch_id: string): Promise<boolean | undefined> {
+  const until = performance.now() + ASK_MS
+  for (let pause = PAUSE_MS.first; performance.now() < until; pause = Math.min(2 * pause, PAUSE_MS.longest)) {
+    let client: Client | undefined
+    try {
+      client = await connection.get()
+      return await ask(client, batch_id)
+    } catch {
+      if (client) connection.drop(client)
+      await sleep(pause)
+    }
+  }
+  return undefined
+}
+
+async function ask(client: Client, batch_id: string): Promise<boolean> {
+  const question = newId('batch', Date.now())
+  const { warning } = await withWarnings(client, () => client.query(QUESTION, [batch_id, question]))
+  if (warning) throw new CommitUnknown('asked with a warning', { cause: warning })
+  const { rows } = await client.query('SELECT asked_by FROM commits WHERE id = $1', [batch_id])
+  assert(rows.length === 1, `the mark of ${batch_id} is gone`)
+  return rows[0].asked_by === null
+}
