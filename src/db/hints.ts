@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { Environment } from '../core/environment.ts'
 import { type Client, openClient, type Pool, type Seat } from './pool.ts'
 
 /**
@@ -12,7 +13,7 @@ export type Hints = {
   stop(): Promise<void>
 }
 
-export type Channel = 'api_key_changed' | 'windows_shared' | 'stirred' | 'deliveries_waiting'
+export type Channel = 'api_key_changed' | 'windows_shared' | 'stirred' | `deliveries_in_${Environment}`
 
 const RECONNECT_MS = 200
 

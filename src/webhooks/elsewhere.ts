@@ -5,21 +5,21 @@ import { type Hints, sendHint } from '../db/hints.ts'
 import type { World } from '../world.ts'
 import type { WebhookWorker } from './worker.ts'
 
-const CHANNEL = 'deliveries_waiting'
+const channelOf = ({ environment }: Pick<World, 'environment'>) => `deliveries_in_${environment}` as const
 /** Between two hints, however much there is to tell. */
 const GATHER_MS = 20
 
 /** Lets the nodes that bring webhooks know that there is something new; they find it in the database. */
-export const tellOfDeliveries = ({ db, environment }: Pick<World, 'db' | 'environment'>): Promise<void> =>
-  sendHint(db, CHANNEL, environment)
+export const tellOfDeliveries = (world: Pick<World, 'db' | 'environment'>): Promise<void> =>
+  sendHint(world.db, channelOf(world), '')
 
 /** Wakes the worker of this node when another one tells of deliveries, or may have done so unheard. */
 export function hearOfDeliveries(
   hints: Hints,
-  { environment }: Pick<World, 'environment'>,
+  world: Pick<World, 'environment'>,
   worker: Pick<WebhookWorker, 'wake'>,
 ): void {
-  hints.on(CHANNEL, (told) => void (told === environment && worker.wake()))
+  hints.on(channelOf(world), () => worker.wake())
   hints.onLost(() => worker.wake())
 }
 
