@@ -1,5 +1,4 @@
 import type { Logger } from 'pino'
-import type { Environment } from '../core/environment.ts'
 import { type Client, openClient, type Pool, type Seat } from './pool.ts'
 
 /**
@@ -13,7 +12,7 @@ export type Hints = {
   stop(): Promise<void>
 }
 
-export type Channel = 'api_key_changed' | 'windows_shared' | 'stirred' | `deliveries_in_${Environment}`
+export type Channel = 'api_key_changed' | 'windows_shared' | 'stirred' | 'deliveries_waiting'
 
 const RECONNECT_MS = 200
 
