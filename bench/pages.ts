@@ -62,8 +62,9 @@ export type ReaderOf = { readonly call: Stage['call']; readonly customer_id: str
 
 export async function samplesOf({ call, customer_id, middle }: ReaderOf): Promise<Samples> {
   const time = middle.toISOString()
-  const one = async (path: string) => (await call('GET', `${path}?limit=1&created_before=${time}`)).data[0]
-  const payout = await one('/v1/pix/payouts')
+  const one = async (path: string, filter = '') =>
+    (await call('GET', `${path}?limit=1&created_before=${time}${filter}`)).data[0]
+  const payout = await one('/v1/pix/payouts', '&status=completed')
   const [transfer, trade, event] = [
     await one('/v1/onchain/transfers'),
     await one('/v1/trades'),
@@ -75,7 +76,7 @@ export async function samplesOf({ call, customer_id, middle }: ReaderOf): Promis
     created_before: time,
     idempotency_key: payout.idempotency_key,
     '/v1/onchain/transfers idempotency_key': transfer.idempotency_key,
-    end_to_end_id: payout.end_to_end_id ?? 'E0',
+    end_to_end_id: payout.end_to_end_id,
     tx_hash: transfer.tx_hash,
     quote_id: trade.quote_id,
     object_id: payout.id,

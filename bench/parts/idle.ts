@@ -43,6 +43,6 @@ export async function measureIdle(bench: Bench) {
         rounded(inserts + updates + deletes, 2),
       ]),
     ),
-    cores: rounded(used, 3),
+    busy_cores: rounded(used, 3),
   }
 }

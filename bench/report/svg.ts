@@ -15,7 +15,7 @@ text { font: 13px system-ui, sans-serif; fill: #1f2328 }
 </style>`
 
 const WIDTH = 720
-const LABELS = 250
+const LABELS = 280
 const VALUES = 90
 const ROW = 26
 const TOP = 44
