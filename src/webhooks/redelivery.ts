@@ -84,7 +84,14 @@ export async function redeliverRangeOf(
   const { id, partner_id } = endpoint
   let redelivered = 0
   let after: bigint | null = null
-  for (let part = 0; part < RANGE_PARTS_MAX; part++) {
+  const left = async () =>
+    after === null ? range.from : await earliestBehind(world.db, partner_id, { ...range, after })
+  for (let part = 0; ; part++) {
+    if (part >= RANGE_PARTS_MAX) {
+      const next_from = await left()
+      // Where more lies in one moment than a call looks at, the next call would begin where this one did.
+      if (next_from === undefined || next_from > range.from) return { redelivered, next_from }
+    }
     const done = await transaction(world.db, async (tx) => {
       // What was sent again so far is told, also when there is no room for the rest.
       const room = part === 0 ? await roomFor(tx, id) : await roomLeft(tx, id)
@@ -97,9 +104,7 @@ export async function redeliverRangeOf(
     worker.wake({ partner_id, endpoints: [id] })
     if (done.looked_at < done.most) return { redelivered, next_from: undefined }
   }
-  const next_from =
-    after === null ? range.from : await earliestBehind(world.db, partner_id, { ...range, after })
-  return { redelivered, next_from }
+  return { redelivered, next_from: await left() }
 }
 
 const outstanding = (tx: Db, endpoint_id: string) => lockOutstanding(tx, endpoint_id, OUTSTANDING_MAX)
