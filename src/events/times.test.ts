@@ -89,3 +89,24 @@ test('a time of before positions were times is found without walking over the hi
     expect({ call, pages, few: pages < 100 }).toEqual({ call, pages, few: true })
   }
 })
+
+test('a redelivery takes part by part what came late, also when a clock stepped back and that is much', async () => {
+  const { api, partner_id } = await service.partner()
+  await admin(
+    `INSERT INTO events (id, partner_id, type, object_id, sequence, data, created_at, position, late)
+     SELECT 'evt_back' || n, '${partner_id}', 'customer.created', 'cus_back' || n, 1, '{}',
+       to_timestamp(1600000000 + n / 100.0), 1600003600000000 + n, true FROM generate_series(1, 5000) n`,
+  )
+  const made = await api.post('/v1/webhook_endpoints', {
+    url: 'http://127.0.0.1:8099/',
+    events: ['customer.created'],
+  })
+  const parts: number[] = []
+  for (let from: string | undefined = '2020-01-01T00:00:00Z'; from && parts.length < 9; ) {
+    const range = { from, to: '2021-01-01T00:00:00Z' }
+    const { json } = await api.post(`/v1/webhook_endpoints/${made.json.id}/redeliver`, range)
+    parts.push(json.redelivered)
+    from = json.next_from
+  }
+  expect(parts).toEqual([2000, 2000, 1000])
+})
