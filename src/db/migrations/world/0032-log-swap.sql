@@ -31,6 +31,16 @@ DROP TABLE event_positions;
 DROP TABLE fresh_events;
 CREATE VIEW event_positions AS SELECT id AS event_id, partner_id, type, position FROM events WHERE position IS NOT NULL;
 CREATE VIEW fresh_events AS SELECT id AS event_id, partner_id, type, 0::bigint AS n FROM events WHERE position IS NULL;
+-- All rights are stated at the end of a start, and indexes may be built until then: the version before reads these meanwhile.
+DO $$
+DECLARE reader regrole;
+BEGIN
+  FOR reader IN SELECT grantee FROM pg_class, aclexplode(relacl)
+    WHERE pg_class.oid = 'events'::regclass AND privilege_type = 'SELECT' AND grantee <> 0
+  LOOP
+    EXECUTE format('GRANT SELECT ON event_positions, fresh_events TO %s', reader);
+  END LOOP;
+END $$;
 
 -- As in functions/: stated here too, so that no event is left without its deliveries in between.
 CREATE FUNCTION address_events() RETURNS trigger
