@@ -211,3 +211,32 @@ test('a listener that throws leaves nothing open on the connection', async () =>
   const { first, second } = await follow(door, [make()], [make()])
   expect(await kept([...first, ...second])).toBe(2)
 })
+
+test('what was lost behind a batch that took too long is not begun any more', async () => {
+  const proxy = await openProxy(database.url)
+  const door = open(proxy.url, { wait_ms: 1000 })
+  await door.commit(make())
+  const id = newId('batch', Date.now())
+  const late: Command<string> = { ...make(), decide: () => ({ writes: [writeTo(marks, { id })], result: id }) }
+  proxy.cut('before', 1)
+  // Nobody answers what became of the first one until the second has waited for too long.
+  let down: Promise<void> | undefined
+  const first: Command<string> = {
+    ...make(),
+    decide(held) {
+      down = (async () => {
+        while (proxy.cuts() === 0) await turn()
+        await proxy.down()
+        await new Promise((resolve) => setTimeout(resolve, 1500))
+        await proxy.up()
+      })()
+      return make().decide(held)
+    },
+  }
+  const { second } = await follow(door, [first], [late])
+  await down
+  await door.stop()
+  expect(second).not.toEqual([id])
+  expect(await kept([id])).toBe(0)
+  await proxy.down()
+})

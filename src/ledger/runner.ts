@@ -64,7 +64,9 @@ export function openRunner(options: RunnerOptions): Runner {
   }
 
   async function runNext(): Promise<void> {
-    const { batch, begun } = ahead ?? { batch: inTime(queue.take(batch_max)) }
+    const { batch: next, begun } = ahead ?? { batch: queue.take(batch_max) }
+    // One that has lost what was begun of it has waited for whatever went wrong before it.
+    const batch = begun ? next : inTime(next)
     ahead = undefined
     current = batch
     const sweep = setInterval(() => refuseOlder([...current, ...(ahead?.batch ?? [])], wait_ms), SWEEP_MS)
