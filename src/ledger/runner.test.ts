@@ -217,7 +217,10 @@ test('what was lost behind a batch that took too long is not begun any more', as
   const door = open(proxy.url, { wait_ms: 1000 })
   await door.commit(make())
   const id = newId('batch', Date.now())
-  const late: Command<string> = { ...make(), decide: () => ({ writes: [writeTo(marks, { id })], result: id }) }
+  const late: Command<string> = {
+    ...make(),
+    decide: () => ({ writes: [writeTo(marks, { id })], result: id }),
+  }
   proxy.cut('before', 1)
   // Nobody answers what became of the first one until the second has waited for too long.
   let down: Promise<void> | undefined

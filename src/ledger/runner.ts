@@ -64,16 +64,15 @@ export function openRunner(options: RunnerOptions): Runner {
   }
 
   async function runNext(): Promise<void> {
-    const { batch: next, begun } = ahead ?? { batch: queue.take(batch_max) }
-    // One that has lost what was begun of it has waited for whatever went wrong before it.
-    const batch = begun ? next : inTime(next)
+    const { batch, begun }: Ahead = ahead ?? { batch: queue.take(batch_max) }
     ahead = undefined
-    current = batch
+    // One that has lost what was begun of it has waited for whatever went wrong before it.
+    current = begun ? batch : inTime(batch)
     const sweep = setInterval(() => refuseOlder([...current, ...(ahead?.batch ?? [])], wait_ms), SWEEP_MS)
     // A bug of our own must leave nobody waiting, and the lane in service.
-    await run(batch, begun, follow).catch((error: unknown) => {
-      log.error({ err: error, commands: batch.length }, 'a batch ended in a bug')
-      for (const { reject } of batch) reject(error)
+    await run(current, begun, follow).catch((error: unknown) => {
+      log.error({ err: error, commands: current.length }, 'a batch ended in a bug')
+      for (const { reject } of current) reject(error)
       if (ahead?.begun) connection.drop(ahead.begun.client)
       loseAhead()
     })
