@@ -80,9 +80,12 @@ export function openRunner(options: RunnerOptions): Runner {
     current = []
   }
 
-  /** Begins the next batch right behind the end of the current one, which is on the wire. */
+  /**
+   * Begins the next batch right behind the end of the current one, which is on the wire; unless it would be a smaller one,
+   * for then what the connection gains in time costs more in work: it goes on gathering.
+   */
   function follow(client: Client): void {
-    if (!connection.serves(client)) return
+    if (!connection.serves(client) || (ahead?.batch.length ?? queue.size()) < current.length) return
     const batch = inTime(ahead?.batch ?? queue.take(batch_max))
     ahead = batch.length > 0 ? { batch, begun: begin(client, commandsOf(batch)) } : undefined
   }
