@@ -1,7 +1,7 @@
 import type { LookoutSource } from '../db/lookout.ts'
 import { lookedAt } from '../db/newest.ts'
 import type { Db } from '../db/pool.ts'
-import { eventFields, type StoredEvent } from './store.ts'
+import { eventColumns, eventFields, type StoredEvent } from './store.ts'
 
 /** Reading the log: in the order of its positions, along the index of a partner. */
 export type LogFilter = {
@@ -28,6 +28,9 @@ const uncommon = `type NOT IN (${COMMON_TYPES.map((type) => `'${type}'`).join(',
 
 type Param = (value: unknown) => string
 
+const COLUMNS = `${eventColumns.join(', ')}, position`
+const NOTHING = [...eventColumns, 'position'].map(() => 'NULL').join(', ')
+
 /** A common type is looked for among so many events, and the page says where that ended. */
 export async function selectEvents(db: Db, filter: LogFilter): Promise<LogPage> {
   const { type, object_id, limit } = filter
@@ -45,9 +48,9 @@ export async function selectEvents(db: Db, filter: LogFilter): Promise<LogPage> 
   const most = lookedAt(limit)
   const { rows } = await db.query(
     `WITH found AS MATERIALIZED (${shown} (
-       SELECT * FROM (${walked(most)}) AS looked WHERE type = ${param(type)} LIMIT ${limit}) AS e ${orderOf(filter)})
-     SELECT found.*, NULL::bigint AS stopped_at FROM found
-     UNION ALL SELECT ${Array.from({ length: 8 }, () => 'NULL').join(', ')}, position
+       SELECT ${COLUMNS} FROM (${walked(most)}) AS looked WHERE type = ${param(type)} LIMIT ${limit}) AS e ${orderOf(filter)})
+     SELECT ${COLUMNS}, NULL::bigint AS stopped_at FROM found
+     UNION ALL SELECT ${NOTHING}, position
      FROM (SELECT position FROM (${walked(most)}) AS looked OFFSET ${most - 1}) AS last
      WHERE (SELECT count(*) FROM found) < ${limit}`,
     values,
@@ -81,13 +84,13 @@ function walkSql(
   const kind = by_type ? `AND ${uncommon}` : ''
   const walk = (
     more: string,
-  ) => `SELECT * FROM events WHERE position IS NOT NULL AND (${index}) > (${places}, ${low})
+  ) => `SELECT ${COLUMNS} FROM events WHERE position IS NOT NULL AND (${index}) > (${places}, ${low})
     AND (${index}) <= (${places}, ${high}) ${kind} ${more} ${orderOf(filter, ...columns)} LIMIT ${most}`
   if (!time?.after && !time?.before) return walk('')
   const within = timeSql(time, param)
-  return `SELECT * FROM (
+  return `SELECT ${COLUMNS} FROM (
       (${walk(`AND late IS NULL AND ${within}`)}) UNION ALL
-      (SELECT * FROM events WHERE late AND position IS NOT NULL AND partner_id = ${param(partner_id)} AND ${within}
+      (SELECT ${COLUMNS} FROM events WHERE late AND position IS NOT NULL AND partner_id = ${param(partner_id)} AND ${within}
         AND position <= ${highest} ${by_type ? `AND type = ${param(type)}` : ''} ${orderOf(filter)} LIMIT ${most})) AS merged
     ${orderOf(filter)} LIMIT ${most}`
 }
@@ -108,7 +111,7 @@ function objectSql(filter: LogFilter & { object_id: string }, param: Param): str
   if (time?.after || time?.before) conditions.push(timeSql(time, param))
   if ('after' in from) conditions.push(`position > ${param(from.after)}`)
   else if (from.before !== undefined) conditions.push(`position < ${param(from.before)}`)
-  return `SELECT * FROM events WHERE ${conditions.join(' AND ')} ${orderOf(filter)} LIMIT ${limit}`
+  return `SELECT ${COLUMNS} FROM events WHERE ${conditions.join(' AND ')} ${orderOf(filter)} LIMIT ${limit}`
 }
 
 /** Of a partner's last event; 0 when there is none. */

@@ -26,7 +26,7 @@ export const insertEvents = targetOf(
   (rows) => `WITH log AS MATERIALIZED (SELECT take_positions(cardinality($1::text[])) AS last)
     INSERT INTO events (${written}, position, late)
     SELECT ${written}, position, is_late(position, created_at) FROM (
-      SELECT new.*, log.last + row_number() OVER () AS position FROM log, ${rows}) AS placed`,
+      SELECT ${written}, log.last + row_number() OVER () AS position FROM log, ${rows}) AS placed`,
   { last: true },
 )
 
@@ -44,10 +44,12 @@ export type StoredEvent = {
   readonly created_at: Date
 }
 
-const names = ['id', 'partner_id', 'type', 'object_id', 'sequence', 'created_at', 'data']
+export const eventColumns = ['id', 'partner_id', 'type', 'object_id', 'sequence', 'created_at', 'data']
 
 export const eventFields = (table: string) =>
-  names.map((name) => (name === 'data' ? `${table}.data::text AS data` : `${table}.${name}`)).join(', ')
+  eventColumns
+    .map((name) => (name === 'data' ? `${table}.data::text AS data` : `${table}.${name}`))
+    .join(', ')
 
 export async function eventById(
   db: Db,

@@ -50,7 +50,8 @@ export function onceChecks(options: {
     AND (c.answer_sequence IS NULL OR c.expires_at > c.claimed_at + ${VALID} + ${MARGIN}))`
   const rightlyAnswered = `coalesce(${answersIt}, false)${answered === 'later' ? ` OR ${silent}` : ''}`
   // The answer of an end is kept in the event that told it.
-  const claims = `(SELECT k.*, coalesce(k.answer_body, (SELECT v.data::text FROM events v
+  const claims = `(SELECT k.scope, k.operation, k.key, k.fingerprint, k.resource_id, k.claimed_at, k.expires_at, k.final, k.answer_status, k.answer_body,
+    k.answer_sequence, coalesce(k.answer_body, (SELECT v.data::text FROM events v
     WHERE v.object_id = k.resource_id AND v.sequence = k.answer_sequence)) AS answer FROM claims k)`
   return [
     {

@@ -75,6 +75,11 @@ export function openRuntimes(options: RuntimeOptions): Runtimes {
     production: openRuntime(opened.worlds.production, parts),
     sandbox: openRuntime(opened.worlds.sandbox, parts),
   }
+  if (runsWorkers(config.role))
+    hearOfDeliveries(options.hints, {
+      production: runtimes.production.webhooks.worker,
+      sandbox: runtimes.sandbox.webhooks.worker,
+    })
   // Closed after the workers, whose last words it takes down.
   closing.add({
     'steps (production)': runtimes.production.steps.stop,
@@ -92,7 +97,6 @@ function openRuntime<E extends Environment>(world: World<E>, parts: Parts): Runt
   const works = runsWorkers(config.role)
   const newEvents = openLookout(eventLookout(world.db), log)
   const worker = works ? openDeliveries(world, parts) : openElsewhere(world, log)
-  if (works) hearOfDeliveries(parts.hints, world, worker)
   const tellOfEvents = () => {
     newEvents.wake()
     worker.wake()

@@ -293,8 +293,8 @@ export const transferChecks: readonly Check[] = [
     sql: (
       within,
     ) => `SELECT coalesce(t.id, q.id) AS object_id, coalesce(t.partner_id, q.partner_id) AS partner_id, t.status, q.status AS queued
-      FROM (SELECT * FROM transfers t WHERE ${within('t.id')} AND t.status IN ('pending', 'processing')) AS t
-      FULL JOIN (SELECT * FROM open_transfers q WHERE ${within('q.id')}) AS q ON q.id = t.id
+      FROM (SELECT id, partner_id, created_at, status, next_attempt_at FROM transfers t WHERE ${within('t.id')} AND t.status IN ('pending', 'processing')) AS t
+      FULL JOIN (SELECT id, partner_id, followed, created_at, status, next_attempt_at FROM open_transfers q WHERE ${within('q.id')}) AS q ON q.id = t.id
       WHERE t.id IS NULL OR q.id IS NULL OR (q.partner_id, q.followed, q.created_at, q.status, q.next_attempt_at)
         IS DISTINCT FROM (t.partner_id, t.status = 'processing', t.created_at, t.status, t.next_attempt_at)`,
   },

@@ -288,8 +288,8 @@ export const payoutChecks: readonly Check[] = [
     sql: (
       within,
     ) => `SELECT coalesce(p.id, q.id) AS object_id, coalesce(p.partner_id, q.partner_id) AS partner_id, p.status, q.status AS queued
-      FROM (SELECT * FROM payouts p WHERE ${within('p.id')} AND p.status IN ('pending', 'processing')) AS p
-      FULL JOIN (SELECT * FROM open_payouts q WHERE ${within('q.id')}) AS q ON q.id = p.id
+      FROM (SELECT id, partner_id, attempts, created_at, status, next_attempt_at FROM payouts p WHERE ${within('p.id')} AND p.status IN ('pending', 'processing')) AS p
+      FULL JOIN (SELECT id, partner_id, followed, created_at, status, next_attempt_at FROM open_payouts q WHERE ${within('q.id')}) AS q ON q.id = p.id
       WHERE p.id IS NULL OR q.id IS NULL OR (q.partner_id, q.followed, q.created_at, q.status, q.next_attempt_at)
         IS DISTINCT FROM (p.partner_id, p.attempts > 1, p.created_at, p.status, p.next_attempt_at)`,
   },

@@ -23,8 +23,10 @@ async function openListeners() {
   const hints = openHints(seatAt(database.url, 'shared'), log)
   onTestFinished(hints.stop)
   const woken = { production: 0, sandbox: 0 }
-  for (const environment of ['production', 'sandbox'] as const)
-    hearOfDeliveries(hints, { environment }, { wake: () => woken[environment]++ })
+  hearOfDeliveries(hints, {
+    production: { wake: () => woken.production++ },
+    sandbox: { wake: () => woken.sandbox++ },
+  })
   // Whoever begins to listen may have missed something.
   await until(() => woken.production > 0 && woken.sandbox > 0, 10_000)
   return { woken, before: { ...woken } }

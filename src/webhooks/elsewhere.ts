@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { openPump } from '../core/batching.ts'
+import { type Environment, environments } from '../core/environment.ts'
 import { type Hints, sendHint } from '../db/hints.ts'
 import type { World } from '../world.ts'
 import type { WebhookWorker } from './worker.ts'
@@ -13,14 +14,15 @@ const GATHER_MS = 20
 export const tellOfDeliveries = ({ db, environment }: Pick<World, 'db' | 'environment'>): Promise<void> =>
   sendHint(db, CHANNEL, environment)
 
-/** Wakes the worker of this node when another one tells of deliveries, or may have done so unheard. */
+/** Wakes a worker of this node when another one tells of deliveries in its world, or may have done so unheard. */
 export function hearOfDeliveries(
   hints: Hints,
-  { environment }: Pick<World, 'environment'>,
-  worker: Pick<WebhookWorker, 'wake'>,
+  workers: Readonly<Record<Environment, Pick<WebhookWorker, 'wake'>>>,
 ): void {
-  hints.on(CHANNEL, (told) => void (told === environment && worker.wake()))
-  hints.onLost(() => worker.wake())
+  hints.on(CHANNEL, (environment) => workers[environment as Environment]?.wake())
+  hints.onLost(() => {
+    for (const environment of environments) workers[environment].wake()
+  })
 }
 
 /** What a node has that does not bring webhooks itself. A hint that is not sent costs a moment: others look by themselves. */

@@ -80,7 +80,8 @@ test('a lane is free with the answer, a place only when that is written down', a
 test('a lane is used again in the next round, when its connection is free', async () => {
   const { post, under_way } = openHand()
   post.add(taken(newLanes.count + 1))
-  for (const one of [...under_way]) one.answer({ took_ms: TIMEOUT_MS / 4, delivered: true, gone: false })
+  // It refuses, and so gains no lane.
+  for (const one of [...under_way]) one.answer({ took_ms: 1, delivered: false, gone: false })
   post.add([delivery(100)])
   expect(under_way).toHaveLength(newLanes.count)
   await turn()

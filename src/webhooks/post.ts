@@ -64,8 +64,6 @@ export function openPost(
   let lanes_used = 0
   /** Answers that ask for no more, and are not written down yet: until then nothing begins. */
   let goodbyes = 0
-  /** Lanes that have just become free. */
-  let leaving = 0
   let queue: WaitingDelivery[] = []
   let ended_at = 0
   let stopped = false
@@ -76,12 +74,10 @@ export function openPost(
     if (!stopped) giveBack()
   }
 
-  /** Free from the next round of the process on: until then its connection cannot be used again. */
+  /** Free from the next round of the process on, each for itself: until then its connection cannot be used again. */
   function leaveLane(): void {
-    if (leaving++ > 0) return
     setImmediate(() => {
-      lanes_used -= leaving
-      leaving = 0
+      lanes_used--
       pump()
     })
   }
