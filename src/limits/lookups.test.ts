@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, openApi, type Reply } from '../../test/support/api.ts'
 import { startNode } from '../../test/support/node.ts'
@@ -104,6 +105,8 @@ test('a refused window is told by name, with its limit and the wait', async () =
   await roomInMinute(15)
   const detailsOf = async (limits: Parameters<typeof setKeyLimits>[2], call: () => Promise<Reply>) => {
     await setKeyLimits(service.worlds.sandbox, key_id, limits)
+    // What a node knows of a key is at most so old.
+    await sleep(900)
     for (;;) {
       const { status, json, headers } = await call()
       if (status !== 429) continue

@@ -228,6 +228,8 @@ describe('days and nights of São Paulo', () => {
   afterAll(() =>
     asAdmin(service.database.url, [
       `DELETE FROM live.payouts WHERE customer_id = '${customer_id}'`,
+      `DELETE FROM live.open_payouts WHERE partner_id = 'ptn_night'`,
+      `DELETE FROM live.end_to_end_ids WHERE payout_id LIKE 'po_night_%'`,
       `DELETE FROM live.customers WHERE id = '${customer_id}'`,
     ]),
   )
