@@ -49,6 +49,17 @@ export async function makeHistory(
   await quietness(stage)
 }
 
+/** As newId makes them: 48 bits of time in base 32, then chance. No function, for there are millions. */
+function newIdSql(prefix: string, at: string): string {
+  const alphabet = `'0123456789abcdefghjkmnpqrstvwxyz'`
+  const digits = Array.from(
+    { length: 10 },
+    (_, i) => `substr(${alphabet}, ((ms >> ${45 - i * 5}) & 31)::int + 1, 1)`,
+  )
+  return `(SELECT ${prefix} || '_' || ${digits.join(' || ')} || right(translate(gen_random_uuid()::text, '-', ''), 16)
+    FROM (SELECT (extract(epoch FROM date_trunc('milliseconds', ${at})) * 1000)::bigint AS ms OFFSET 0) AS time)`
+}
+
 async function noteModels(
   stage: Stage,
   models: readonly Model[],
@@ -72,13 +83,6 @@ async function noteModels(
     'CREATE TEMP TABLE payers AS SELECT id, n::int - 1 AS n FROM unnest($1::text[]) WITH ORDINALITY AS customer (id, n)',
     [customers],
   )
-  // As newId makes them: 48 bits of time in base 32, then chance.
-  await stage.sql(`
-    CREATE FUNCTION pg_temp.new_id(prefix text, at timestamptz) RETURNS text LANGUAGE sql VOLATILE AS $$
-      SELECT prefix || '_' || ${Array.from({ length: 10 }, (_, i) => `substr('0123456789abcdefghjkmnpqrstvwxyz', ((ms >> ${45 - i * 5}) & 31)::int + 1, 1)`).join(' || ')}
-        || right(translate(gen_random_uuid()::text, '-', ''), 16)
-      FROM (SELECT floor(extract(epoch FROM at) * 1000)::bigint AS ms) AS time
-    $$`)
   await stage.sql('CREATE TEMP TABLE told (LIKE events)')
   await stage.sql(`
     CREATE TEMP TABLE made (g bigint, kind text, slot int, round int, id text, customer_id text, quote_id text, key text, outside text,
@@ -117,7 +121,7 @@ async function plan(
   await stage.sql('TRUNCATE made')
   await stage.sql(
     `INSERT INTO made
-     SELECT step::bigint * $4 + p.n, kind, slot, step / $5, pg_temp.new_id(prefix, at), p.id, pg_temp.new_id('qt', at), gen_random_uuid()::text,
+     SELECT step::bigint * $4 + p.n, kind, slot, step / $5, ${newIdSql('prefix', 'at')}, p.id, CASE kind WHEN 'trade' THEN ${newIdSql(`'qt'`, 'at')} END, gen_random_uuid()::text,
        CASE prefix WHEN 'po' THEN 'E' || upper(left(hash, 31)) ELSE '0x' || hash || hash END, at - made_at
      FROM generate_series($1::int, $2::int - 1) AS step
      JOIN slots ON slot = step % $5 JOIN models USING (kind) CROSS JOIN payers p
@@ -159,7 +163,7 @@ async function copy(stage: Stage, model: Model): Promise<void> {
     into: 'told',
     from: `t.object_id = '${id}' AND ${where}`,
     columns: {
-      id: `pg_temp.new_id('evt', t.created_at + m.shift)`,
+      id: newIdSql(`'evt'`, 't.created_at + m.shift'),
       object_id: 'm.id',
       data: `(${told('t.data::text')})::json`,
       // The time, and what keeps those of one millisecond apart.

@@ -68,6 +68,7 @@ async function run(names: readonly string[]): Promise<void> {
   writeReport(values.results)
 }
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 if (values.build) compile()
 if (values.quick) await quick()
 else await run(positionals.length > 0 ? positionals : Object.keys(parts))

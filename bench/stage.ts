@@ -49,6 +49,9 @@ export async function openStage(options: {
   // What is measured is the service as it comes: its log is written, and thrown away.
   delete env.LOG_LEVEL
   const server = spawn(process.execPath, [program, 'serve'], { env, stdio: ['ignore', 'pipe', 'ignore'] })
+  // A bench that is broken off takes its servers with it.
+  const end = () => server.kill('SIGTERM')
+  process.once('exit', end)
   const url = await readyUrl(server)
   server.stdout!.resume()
   const trilho = (...args: string[]) => {
@@ -105,6 +108,7 @@ export async function openStage(options: {
       const gone = new Promise((resolve) => server.once('exit', resolve))
       server.kill('SIGTERM')
       await gone
+      process.off('exit', end)
       await rm(data_dir, { recursive: true, force: true })
     },
   }

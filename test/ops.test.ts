@@ -154,9 +154,10 @@ describe('money that hangs', () => {
     // As the database holds it while the network is silent: the books of this test's payout are put right below.
     const hang = (set: string) =>
       asAdmin(service.database.url, [
-        'ALTER TABLE sandbox.payouts DISABLE TRIGGER USER',
+        'ALTER TABLE sandbox.payouts DISABLE TRIGGER payouts_forward_only',
+        `DELETE FROM sandbox.end_to_end_ids WHERE payout_id = '${json.id}'`,
         `UPDATE sandbox.payouts SET ${set} WHERE id = '${json.id}'`,
-        'ALTER TABLE sandbox.payouts ENABLE TRIGGER USER',
+        'ALTER TABLE sandbox.payouts ENABLE TRIGGER payouts_forward_only',
       ])
     await hang(
       `status = 'processing', end_to_end_id = NULL, completed_at = NULL, created_at = created_at - interval '2 hours', next_attempt_at = now() + interval '1 hour'`,

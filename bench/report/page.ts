@@ -6,16 +6,19 @@ import { type Target, targetsOf } from './targets.ts'
 
 const FOLDER = 'docs/benchmarks'
 
-/** Writes docs/benchmarks.md and its charts out of the results, and prints what was met. */
+const KEPT = 'bench/results'
+
+/** Prints what was met; out of the results that are kept, docs/benchmarks.md and its charts are written, too. */
 export function writeReport(folder: string): void {
   const results = readResults(folder)
   const targets = targetsOf(results)
-  mkdirSync(FOLDER, { recursive: true })
-  for (const [name, svg] of Object.entries(chartsOf(results))) writeFileSync(`${FOLDER}/${name}.svg`, svg)
-  writeFileSync('docs/benchmarks.md', pageOf(results, targets))
   console.log('')
   for (const { what, wanted, found, met } of targets)
     console.log(`${wordOf(met).padEnd(12)} ${what}: ${found} (${wanted})`)
+  if (folder !== KEPT) return
+  mkdirSync(FOLDER, { recursive: true })
+  for (const [name, svg] of Object.entries(chartsOf(results))) writeFileSync(`${FOLDER}/${name}.svg`, svg)
+  writeFileSync('docs/benchmarks.md', pageOf(results, targets))
 }
 
 const wordOf = (met: boolean | undefined) => (met === undefined ? 'not measured' : met ? 'met' : 'not met')

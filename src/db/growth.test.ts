@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import type pg from 'pg'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { until } from '../../test/support/wait.ts'
 import { Growth } from './growth.ts'
 
@@ -43,6 +43,21 @@ test('when none comes back, those who wait open others, each in its turn', async
   for (const who of [1, 2, 3]) take(who)
   await until(() => entered.length === 3, 5000)
   expect(entered).toEqual([1, 2, 3])
+})
+
+test('one is opened at a time, unless that takes too long', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const pool = Object.assign(new EventEmitter(), { totalCount: 1, idleCount: 0, ending: false })
+  const growth = new Growth(pool as unknown as pg.Pool, 8)
+  const begun: number[] = []
+  for (const who of [1, 2, 3]) void growth.take(() => new Promise(() => void begun.push(who)))
+  await vi.advanceTimersByTimeAsync(20)
+  expect(begun).toEqual([1])
+  await vi.advanceTimersByTimeAsync(400)
+  expect(begun).toEqual([1])
+  await vi.advanceTimersByTimeAsync(200)
+  expect(begun).toEqual([1, 2])
 })
 
 test('a pool that has all it may have, or that ends, keeps nobody waiting here', async () => {

@@ -1,12 +1,14 @@
 import type pg from 'pg'
 
-/** About as long as it takes to open a connection. */
+/** About as long as it takes to open a connection, where nobody is in a hurry. */
 const GROW_MS = 15
+/** One that takes longer to open may never be open, and nobody waits for it. */
+const SLOW_MS = 500
 
 /**
  * How a pool grows. A connection that is in use is mostly back before another one is open, and costs nothing; opening one
  * takes the server a process. So whoever finds none at hand waits a moment for one to come back, and then one of those who
- * wait opens another. A burst, such as a start, is served by a few connections instead of as many as there may be.
+ * wait opens another, one at a time. A burst, such as a start, is served by a few connections instead of as many as there may be.
  */
 export class Growth {
   readonly #pool: pg.Pool
@@ -14,6 +16,8 @@ export class Growth {
   readonly #waiting: (() => void)[] = []
   /** How many of the connections at hand are somebody's already, who is about to take them. */
   #promised = 0
+  /** When the one that is being opened was begun. */
+  #opening: number | undefined
   #timer: NodeJS.Timeout | undefined
 
   constructor(pool: pg.Pool, max: number) {
@@ -24,13 +28,30 @@ export class Growth {
 
   async take<Taken>(take: () => Promise<Taken>): Promise<Taken> {
     if (this.#mustWait()) await this.#turn()
-    const promised = this.#isAtHand() ? 1 : 0
-    this.#promised += promised
+    return this.#isAtHand() ? this.#takeOne(take) : this.#openOne(take)
+  }
+
+  async #takeOne<Taken>(take: () => Promise<Taken>): Promise<Taken> {
+    this.#promised++
     try {
       return await take()
     } finally {
-      this.#promised -= promised
+      this.#promised--
     }
+  }
+
+  async #openOne<Taken>(take: () => Promise<Taken>): Promise<Taken> {
+    const begun = performance.now()
+    this.#opening = begun
+    try {
+      return await take()
+    } finally {
+      if (this.#opening === begun) this.#opening = undefined
+    }
+  }
+
+  #isOpening(): boolean {
+    return this.#opening !== undefined && performance.now() - this.#opening < SLOW_MS
   }
 
   #isAtHand(): boolean {
@@ -48,15 +69,22 @@ export class Growth {
   }
 
   #turn(): Promise<void> {
-    this.#timer ??= setTimeout(() => this.#letIn(), GROW_MS)
+    this.#timer ??= this.#growLater()
     return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  #growLater(): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#timer = undefined
+      if (this.#isOpening() && !this.#isDone()) this.#timer = this.#growLater()
+      else this.#letIn()
+    }, GROW_MS)
   }
 
   #letIn(): void {
     clearTimeout(this.#timer)
-    this.#timer = undefined
     const next = this.#waiting.splice(0, this.#isDone() ? Infinity : 1)
     for (const enter of next) enter()
-    if (this.#waiting.length > 0) this.#timer = setTimeout(() => this.#letIn(), GROW_MS)
+    this.#timer = this.#waiting.length > 0 ? this.#growLater() : undefined
   }
 }

@@ -63,9 +63,13 @@ export function openLookout(source: LookoutSource, log: Logger): Lookout {
 
   async function look(): Promise<void> {
     if (watchers.size === 0) return rest()
-    const { last, partners, more } = await source.since(seen, watched())
+    const asked = new Set(watched())
+    const { last, partners, more } = await source.since(seen, [...asked])
     seen = last ?? seen
-    for (const watcher of watchers) if (partners.has(watcher.partner_id)) watcher.tell()
+    // Who came meanwhile was not asked about, and nobody looks there again.
+    const isPassed = (partner_id: string) => last !== null && !asked.has(partner_id)
+    for (const watcher of watchers)
+      if (partners.has(watcher.partner_id) || isPassed(watcher.partner_id)) watcher.tell()
     if (more) wake()
   }
 

@@ -117,7 +117,7 @@ function listen(): string[] {
   return heard
 }
 
-test('what waits when a batch is sent begins right behind it, before COMMIT is answered', async () => {
+test('what waits when a batch is sent, if it is no fewer, begins right behind it, before COMMIT is answered', async () => {
   const door = open()
   await door.commit(make())
   const heard = listen()
@@ -125,6 +125,17 @@ test('what waits when a batch is sent begins right behind it, before COMMIT is a
   expect(await kept([...first, ...second])).toBe(3)
   expect(heard.join(', ')).toBe(
     'begin sent, begin answered, commit sent, begin sent, commit answered, begin answered, commit sent, commit answered',
+  )
+})
+
+test('unless fewer wait than were sent: they go on gathering', async () => {
+  const door = open()
+  await door.commit(make())
+  const heard = listen()
+  const { first, second } = await follow(door, [make(), make()], [make()])
+  expect(await kept([...first, ...second])).toBe(3)
+  expect(heard.join(', ')).toBe(
+    'begin sent, begin answered, commit sent, commit answered, begin sent, begin answered, commit sent, commit answered',
   )
 })
 
@@ -138,9 +149,13 @@ test('behind a batch that moves nothing too', async () => {
 test('a batch that fails takes nothing of the one behind it along', async () => {
   const door = open()
   await door.commit(make())
-  const { first, second } = await follow(door, [make(), make({ bad: true }), make()], [make(), make()])
+  const { first, second } = await follow(
+    door,
+    [make(), make({ bad: true }), make()],
+    [make(), make(), make()],
+  )
   expect(first[1]).toMatch(/fails in a test/)
-  expect(await kept([first[0]!, first[2]!, ...second])).toBe(4)
+  expect(await kept([first[0]!, first[2]!, ...second])).toBe(5)
 })
 
 test('nor does one that fails behind a good one', async () => {
@@ -210,4 +225,36 @@ test('a listener that throws leaves nothing open on the connection', async () =>
   await door.commit(make())
   const { first, second } = await follow(door, [make()], [make()])
   expect(await kept([...first, ...second])).toBe(2)
+})
+
+test('what was lost behind a batch that took too long is not begun any more', async () => {
+  const proxy = await openProxy(database.url)
+  const door = open(proxy.url, { wait_ms: 1000 })
+  await door.commit(make())
+  const id = newId('batch', Date.now())
+  const late: Command<string> = {
+    ...make(),
+    decide: () => ({ writes: [writeTo(marks, { id })], result: id }),
+  }
+  proxy.cut('before', 1)
+  // Nobody answers what became of the first one until the second has waited for too long.
+  let down: Promise<void> | undefined
+  const first: Command<string> = {
+    ...make(),
+    decide(held) {
+      down = (async () => {
+        while (proxy.cuts() === 0) await turn()
+        await proxy.down()
+        await new Promise((resolve) => setTimeout(resolve, 1500))
+        await proxy.up()
+      })()
+      return make().decide(held)
+    },
+  }
+  const { second } = await follow(door, [first], [late])
+  await down
+  await door.stop()
+  expect(second).not.toEqual([id])
+  expect(await kept([id])).toBe(0)
+  await proxy.down()
 })

@@ -64,14 +64,15 @@ export function openRunner(options: RunnerOptions): Runner {
   }
 
   async function runNext(): Promise<void> {
-    const { batch, begun } = ahead ?? { batch: inTime(queue.take(batch_max)) }
+    const { batch, begun }: Ahead = ahead ?? { batch: queue.take(batch_max) }
     ahead = undefined
-    current = batch
+    // One that has lost what was begun of it has waited for whatever went wrong before it.
+    current = begun ? batch : inTime(batch)
     const sweep = setInterval(() => refuseOlder([...current, ...(ahead?.batch ?? [])], wait_ms), SWEEP_MS)
     // A bug of our own must leave nobody waiting, and the lane in service.
-    await run(batch, begun, follow).catch((error: unknown) => {
-      log.error({ err: error, commands: batch.length }, 'a batch ended in a bug')
-      for (const { reject } of batch) reject(error)
+    await run(current, begun, follow).catch((error: unknown) => {
+      log.error({ err: error, commands: current.length }, 'a batch ended in a bug')
+      for (const { reject } of current) reject(error)
       if (ahead?.begun) connection.drop(ahead.begun.client)
       loseAhead()
     })
@@ -79,9 +80,12 @@ export function openRunner(options: RunnerOptions): Runner {
     current = []
   }
 
-  /** Begins the next batch right behind the end of the current one, which is on the wire. */
+  /**
+   * Begins the next batch right behind the end of the current one, which is on the wire; unless it would be a smaller one,
+   * for then what the connection gains in time costs more in work: it goes on gathering.
+   */
   function follow(client: Client): void {
-    if (!connection.serves(client)) return
+    if (!connection.serves(client) || (ahead?.batch.length ?? queue.size()) < current.length) return
     const batch = inTime(ahead?.batch ?? queue.take(batch_max))
     ahead = batch.length > 0 ? { batch, begun: begin(client, commandsOf(batch)) } : undefined
   }

@@ -61,7 +61,7 @@ export async function awaitResponse(world: World, payout: Payout, watch: Watch):
       if (ended) settled = undefined
       if (ends <= performance.now()) {
         const fixed = await world.commit(fixResponse(world, payout))
-        if ('response' in fixed) return fixed.response
+        if ('response' in fixed) return asKept(world, payout, fixed.response)
         ends = performance.now() + fixed.left_ms
       } else {
         const told = (record: IdempotencyRecord | undefined) =>
@@ -75,6 +75,13 @@ export async function awaitResponse(world: World, payout: Payout, watch: Watch):
   } finally {
     watch.stop()
   }
+}
+
+/** An end that is told late is kept in its event, which a node of another version may have written in other bytes. */
+async function asKept(world: World, payout: Payout, fixed: StoredResponse): Promise<StoredResponse> {
+  if (fixed.sequence === undefined) return fixed
+  const record = await world.commit(recall(payout.partner_id, claimOfPayout(payout)))
+  return (record?.resource_id === payout.id && record.response) || fixed
 }
 
 const sleep = (ms: number) => new Promise<undefined>((resolve) => setTimeout(resolve, ms, undefined))

@@ -96,6 +96,20 @@ export async function redeliverRange(
   return rows[0]
 }
 
+/** Where a range has to end so that no more than about `most` of it came late into the log. */
+export async function endOfLate(
+  db: Db,
+  partner_id: string,
+  { from, to, most }: { from: Date; to: Date; most: number },
+): Promise<Date | undefined> {
+  const { rows } = await db.query(
+    `SELECT created_at AS at FROM events WHERE late AND partner_id = $1 AND created_at >= $2 AND created_at < $3
+     ORDER BY created_at, id OFFSET $4 LIMIT 1`,
+    [partner_id, from, to, most],
+  )
+  return rows[0] && rows[0].at > from ? rows[0].at : undefined
+}
+
 /** The time of the earliest event of a range that lies behind a place of the log. What is earlier lies before that place. */
 export async function earliestBehind(
   db: Db,

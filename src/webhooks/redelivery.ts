@@ -9,6 +9,7 @@ import { enabledEndpoint, type Webhooks } from './endpoints.ts'
 import {
   addDeliveries,
   earliestBehind,
+  endOfLate,
   hasten,
   listenersOf,
   lockOutstanding,
@@ -76,15 +77,25 @@ export async function redeliverRangeOf(
   world: World,
   { worker }: Webhooks,
   where: Where,
-  range: { from: Date; to: Date },
+  asked: { from: Date; to: Date },
 ): Promise<{ redelivered: number; next_from: Date | undefined }> {
-  if (!(range.from < range.to))
+  if (!(asked.from < asked.to))
     refuse('invalid_request', { param: 'to', message: 'to must be later than from.' })
   const endpoint = await enabledEndpoint(world, where)
   const { id, partner_id } = endpoint
+  // After a clock stepped back, all of a long time may have come late.
+  const rest = await endOfLate(world.db, partner_id, { ...asked, most: RANGE_PART })
+  const range = { from: asked.from, to: rest ?? asked.to }
   let redelivered = 0
   let after: bigint | null = null
-  for (let part = 0; part < RANGE_PARTS_MAX; part++) {
+  const left = async () =>
+    after === null ? range.from : await earliestBehind(world.db, partner_id, { ...range, after })
+  for (let part = 0; ; part++) {
+    if (part >= RANGE_PARTS_MAX) {
+      const next_from = (await left()) ?? rest
+      // Where more lies in one moment than a call looks at, the next call would begin where this one did.
+      if (next_from === undefined || next_from > range.from) return { redelivered, next_from }
+    }
     const done = await transaction(world.db, async (tx) => {
       // What was sent again so far is told, also when there is no room for the rest.
       const room = part === 0 ? await roomFor(tx, id) : await roomLeft(tx, id)
@@ -95,11 +106,9 @@ export async function redeliverRangeOf(
     redelivered += done.redelivered
     after = done.last ?? after
     worker.wake({ partner_id, endpoints: [id] })
-    if (done.looked_at < done.most) return { redelivered, next_from: undefined }
+    if (done.looked_at < done.most) return { redelivered, next_from: rest }
   }
-  const next_from =
-    after === null ? range.from : await earliestBehind(world.db, partner_id, { ...range, after })
-  return { redelivered, next_from }
+  return { redelivered, next_from: (await left()) ?? rest }
 }
 
 const outstanding = (tx: Db, endpoint_id: string) => lockOutstanding(tx, endpoint_id, OUTSTANDING_MAX)

@@ -70,8 +70,10 @@ test('nodes of the version before pay on while a newer one migrates the database
         '/v1/pix/payouts?limit=2',
         '/v1/customers?limit=2',
         `/v1/customers/${customer_id}/balances`,
+        '/v1/events?limit=2',
+        '/v1/events?limit=2&after=start',
       ]
-      lists.push((await apis[turn % 2]!.get(paths[turn % 3]!)).status)
+      lists.push((await apis[turn % 2]!.get(paths[turn % paths.length]!)).status)
       await sleep(50)
     }
   })()

@@ -11,20 +11,21 @@ BEGIN
   RETURN last;
 END $$;
 
--- Whether an event came into the log so much after its own time that a range of positions does not lead to it. Null: no.
+-- Whether an event came into the log so much after its own time, or before it, that a range of positions does not lead to it:
+-- the clock of a node, or of the database, may have stepped. Null: no.
 CREATE OR REPLACE FUNCTION is_late(place bigint, created_at timestamptz) RETURNS boolean LANGUAGE sql STABLE AS $$
-  SELECT CASE WHEN place > extract(epoch FROM created_at) * 1000000 + 2000000 THEN true END
+  SELECT CASE WHEN place - extract(epoch FROM created_at) * 1000000 NOT BETWEEN 0 AND 2000000 THEN true END
 $$;
 
 -- A range of time in the log: all of this time or later lies behind the first; all of before that time lies up to the
--- second, but for what came late.
+-- second, but for what came late. Times of before rise with their positions, and are looked up by the one index.
 CREATE OR REPLACE FUNCTION log_start(since timestamptz) RETURNS bigint LANGUAGE sql STABLE AS $$
-  SELECT CASE WHEN EXISTS (SELECT FROM log_times WHERE reached >= since)
-    THEN coalesce((SELECT max(position) FROM log_times WHERE reached < since), 0)
+  SELECT CASE WHEN (SELECT max(reached) FROM log_times) >= since
+    THEN coalesce((SELECT position FROM log_times WHERE reached < since ORDER BY reached DESC, position DESC LIMIT 1), 0)
     ELSE (extract(epoch FROM since) * 1000000)::bigint - 1 END
 $$;
 CREATE OR REPLACE FUNCTION log_end(before timestamptz) RETURNS bigint LANGUAGE sql STABLE AS $$
-  SELECT coalesce((SELECT min(position) FROM log_times WHERE reached >= before + interval '2 seconds'),
+  SELECT coalesce((SELECT position FROM log_times WHERE reached >= before + interval '2 seconds' ORDER BY reached, position LIMIT 1),
     (extract(epoch FROM before) * 1000000)::bigint + 2000000)
 $$;
 

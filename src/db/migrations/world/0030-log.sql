@@ -10,7 +10,7 @@ ALTER TABLE events
 CREATE SEQUENCE event_log;
 
 -- Empty, and so it stays: whoever gives positions locks it. An advisory lock could be taken by other schemas too.
-CREATE TABLE log_turn ();
+CREATE TABLE log_turn (nothing boolean);
 
 -- For positions of before, which were counted from one: at each of these all events were of this time, or of an earlier one.
 CREATE TABLE log_times (

@@ -5,12 +5,12 @@ SELECT set_config('search_path', current_schema() || ', pg_temp', true);
 -- Nobody adds an event until this is done. All that waited get their positions and deliveries in the old way.
 LOCK TABLE events IN SHARE ROW EXCLUSIVE MODE;
 SELECT dispatch_fresh_events(2147483647);
-UPDATE events e SET position = p.position, late = nullif(e.created_at < clock_timestamp() - interval '2 seconds', false)
+UPDATE events e SET position = p.position, late = nullif(e.created_at > clock_timestamp() OR e.created_at < clock_timestamp() - interval '2 seconds', false)
 FROM event_positions p WHERE p.event_id = e.id AND e.position IS NULL;
 
 INSERT INTO log_times (position, reached)
 SELECT max(position), max(reached) FROM (
-  SELECT position, max(created_at) OVER (ORDER BY position) AS reached FROM events WHERE position IS NOT NULL) AS log
+  SELECT position, max(least(created_at, clock_timestamp())) OVER (ORDER BY position) AS reached FROM events WHERE position IS NOT NULL) AS log
 GROUP BY date_trunc('second', reached);
 SELECT setval('event_log', greatest((SELECT max(position) FROM events), (extract(epoch FROM clock_timestamp()) * 1000000)::bigint));
 
@@ -31,6 +31,16 @@ DROP TABLE event_positions;
 DROP TABLE fresh_events;
 CREATE VIEW event_positions AS SELECT id AS event_id, partner_id, type, position FROM events WHERE position IS NOT NULL;
 CREATE VIEW fresh_events AS SELECT id AS event_id, partner_id, type, 0::bigint AS n FROM events WHERE position IS NULL;
+-- All rights are stated at the end of a start, and indexes may be built until then: the version before reads these meanwhile.
+DO $$
+DECLARE reader regrole;
+BEGIN
+  FOR reader IN SELECT grantee FROM pg_class, aclexplode(relacl)
+    WHERE pg_class.oid = 'events'::regclass AND privilege_type = 'SELECT' AND grantee <> 0
+  LOOP
+    EXECUTE format('GRANT SELECT ON event_positions, fresh_events TO %s', reader);
+  END LOOP;
+END $$;
 
 -- As in functions/: stated here too, so that no event is left without its deliveries in between.
 CREATE FUNCTION address_events() RETURNS trigger
