@@ -83,6 +83,9 @@ async function launch(plan: Plan, port: number, old_pid: number | undefined): Pr
   const settings = Object.entries({ ...SETTINGS, ...plan.settings, ...address })
   const argv = settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const presence = await presenceFor(place.data_dir)
+  // Told to stop meanwhile: from here on the server itself is told, and nobody would be.
+  if (signal.aborted) presence?.close()
+  signal.throwIfAborted()
   const server = startServer(place.run_as, [join(place.bin, 'postgres'), '-D', place.cluster, ...argv], {
     log,
     // PostgreSQL does not start when the pid in a left-over postmaster.pid lives, even as something else. It
