@@ -1,3 +1,4 @@
+import { texts } from '../db/arrays.ts'
 import type { Db } from '../db/pool.ts'
 import { type Claim, type IdempotencyRecord, targetOf } from './command.ts'
 import { claimKey, type HeldClaim, type State } from './state.ts'
@@ -31,9 +32,9 @@ const ANSWERS = {
 }
 
 export const namesOf = (claims: readonly Name[]) => [
-  claims.map(({ scope }) => scope),
-  claims.map(({ operation }) => operation),
-  claims.map(({ key }) => key),
+  texts(claims.map(({ scope }) => scope)),
+  texts(claims.map(({ operation }) => operation)),
+  texts(claims.map(({ key }) => key)),
 ]
 
 export type ClaimRow = Name &
@@ -135,8 +136,13 @@ export const freeClaims = ({ claims }: State): Name[] =>
   [...claims.values()].filter(({ there, changed }) => !there && !changed).map(({ claim }) => claim)
 
 export const rowOf = ({ claim, record: { response, ...kept } }: DecidedClaim) => ({
-  ...claim,
-  ...kept,
+  scope: claim.scope,
+  operation: claim.operation,
+  key: claim.key,
+  fingerprint: kept.fingerprint,
+  resource_id: kept.resource_id,
+  expires_at: kept.expires_at,
+  final: kept.final,
   answer_status: response?.status ?? null,
   answer_body: response && response.sequence === undefined ? response.body : null,
   answer_sequence: response?.sequence ?? null,

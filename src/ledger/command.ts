@@ -1,4 +1,5 @@
 import type { Asset } from '../core/money.ts'
+import type { ElementType } from '../db/arrays.ts'
 import type { Movement } from './accounts.ts'
 
 /**
@@ -113,7 +114,7 @@ type ColumnTypes = {
   readonly boolean: boolean
 }
 
-type TypeName = keyof ColumnTypes
+type TypeName = keyof ColumnTypes & ElementType
 /** With a question mark: it may be null. */
 type Columns = Readonly<Record<string, TypeName | `${TypeName}?`>>
 type Given<Type> = Type extends `${infer Name extends TypeName}?`
@@ -133,6 +134,8 @@ export type WriteTarget<Row = AnyRow> = {
   readonly name: string
   readonly sql: string
   readonly columns: readonly (keyof Row & string)[]
+  /** Of each column. */
+  readonly types: readonly ElementType[]
   /**
    * The statement ends in RETURNING 1, and must touch as many rows as it was given. `first`: where it does not, another
    * transaction was quicker, and the batch is run again.
@@ -179,6 +182,7 @@ export function targetOf<const C extends Columns>(
     name,
     sql: sql(`unnest(${arrays(columns)}) AS new (${names.join(', ')})`),
     columns: names,
+    types: Object.values(columns).map((type) => type.replace('?', '') as TypeName),
     ...more,
   }
 }

@@ -1,4 +1,5 @@
 import type { QueryResult } from 'pg'
+import { texts } from '../db/arrays.ts'
 import { allOf, gather } from '../db/pipeline.ts'
 import type { Client } from '../db/pool.ts'
 import { type ClaimRow, LOCK_CLAIMS, namesOf, recordsOf } from './claims.ts'
@@ -74,18 +75,22 @@ export async function lock(client: Client, commands: readonly Command<unknown>[]
     ask(LOCK_CLAIMS, namesOf(claims), (answer) => {
       claimed = answer.rows
     })
-  if (shared.length > 0) ask(LOCK_SHARED, [shared], () => {})
+  if (shared.length > 0) ask(LOCK_SHARED, [texts(shared)], () => {})
   const lockRows = (group: { source: RowSource; ids: string[] }) =>
-    ask({ name: `lock ${group.source.name}`, text: group.source.sql }, [group.ids], keepRows(group))
+    ask({ name: `lock ${group.source.name}`, text: group.source.sql }, [texts(group.ids)], keepRows(group))
   for (const group of rows) if (!group.source.last) lockRows(group)
   if (accounts.length > 0) {
-    ask(LOCK_ACCOUNTS, [accounts.map((a) => a.customer_id), accounts.map((a) => a.asset)], (answer) => {
-      for (const row of answer.rows) state.accounts.set(accountKey(row), row)
-    })
+    ask(
+      LOCK_ACCOUNTS,
+      [accounts.map((a) => a.customer_id), accounts.map((a) => a.asset)].map(texts),
+      (answer) => {
+        for (const row of answer.rows) state.accounts.set(accountKey(row), row)
+      },
+    )
   }
   for (const group of rows) if (group.source.last) lockRows(group)
   for (const group of reads)
-    ask({ name: `read ${group.source.name}`, text: group.source.sql }, [group.ids], keepRows(group))
+    ask({ name: `read ${group.source.name}`, text: group.source.sql }, [texts(group.ids)], keepRows(group))
   ask(CLOCK, [], (answer) => {
     state.now = answer.rows[0].now
     state.replicated = answer.rows[0].replicated

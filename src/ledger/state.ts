@@ -23,4 +23,5 @@ export type HeldClaim = {
 
 export const accountKey = ({ customer_id, asset }: AccountRef): string => `${customer_id} ${asset}`
 export const claimKey = ({ scope, operation, key }: Pick<Claim, 'scope' | 'operation' | 'key'>): string =>
-  JSON.stringify([scope, operation, key])
+  // No text that the database keeps has this character.
+  `${scope}\0${operation}\0${key}`

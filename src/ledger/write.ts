@@ -1,3 +1,4 @@
+import { arrayOf } from '../db/arrays.ts'
 import { isAnswer, isServerTrouble } from '../db/failure.ts'
 import { allOf, gather } from '../db/pipeline.ts'
 import { type Client, withWarnings } from '../db/pool.ts'
@@ -144,7 +145,14 @@ function statementOf(groups: readonly Group[], shelf: Shelf): Statement {
     shelf,
   )
   const given = targets.map((target) => ({ target, rows: rows.get(target.name) ?? [] }))
-  const columns = given.flatMap((group) => group.target.columns.map((column) => columnOf(group.rows, column)))
+  const columns = given.flatMap(({ target, rows }) =>
+    target.columns.map((column, i) =>
+      arrayOf(
+        target.types[i]!,
+        rows.map((row) => row[column]),
+      ),
+    ),
+  )
   const counts = given.filter(({ target }) => target.counted).map((group) => group.rows.length)
   return { name, text, values: [...columns, ...counts] }
 }
@@ -194,22 +202,6 @@ function textOf(targets: readonly WriteTarget[]): string {
       : [],
   )
   return `WITH ${parts.join(',\n')}\nSELECT ${checks.join(', ') || '1'}`
-}
-
-function columnOf(rows: readonly Write['row'][], column: string): string {
-  return arrayLiteral(rows.map((row) => row[column]))
-}
-
-/** An array as PostgreSQL writes it. The driver's own way looks at every element twice; most of ours need no escaping. */
-function arrayLiteral(values: readonly unknown[]): string {
-  return `{${values.map(arrayElement).join(',')}}`
-}
-
-function arrayElement(value: unknown): string {
-  if (value === null || value === undefined) return 'NULL'
-  if (typeof value === 'bigint' || typeof value === 'number') return String(value)
-  const text = value instanceof Date ? value.toISOString() : String(value)
-  return `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`
 }
 
 /** Equal targets become one statement. Of several updates of one row the last one holds: it was decided on the others. */

@@ -1,4 +1,5 @@
 import { idPrefixes, timeOfId } from '../core/ids.ts'
+import { arrayOf } from '../db/arrays.ts'
 import type { GoOn } from '../db/chore.ts'
 import { columnsOf } from '../db/columns.ts'
 import type { LookoutSource } from '../db/lookout.ts'
@@ -57,7 +58,12 @@ export function insertRequests(
     await tx.query({
       name: 'insert requests',
       text: INSERT,
-      values: names.map((name) => requests.map((request) => request[name])),
+      values: names.map((name) =>
+        arrayOf(
+          written[name],
+          requests.map((request) => request[name]),
+        ),
+      ),
     })
   })
 }
