@@ -27,6 +27,8 @@ export type BatchingOptions<Item, Answer> = {
   readonly at_once?: number
   /** Lets more come before a batch is taken. A stop aborts the signal, and waits for what is returned. */
   gather?(stopping: AbortSignal): Promise<unknown>
+  /** Awaited after a rest, before the first batch: what comes meanwhile goes together. Never rejects. */
+  begin?(): Promise<unknown>
 }
 
 type Waiting<Item, Answer> = {
@@ -38,7 +40,7 @@ type Waiting<Item, Answer> = {
 export function openBatching<Item, Answer = void>(
   options: BatchingOptions<Item, Answer>,
 ): Batching<Item, Answer> {
-  const { run, gather, batch_max = Infinity, waiting_max = Infinity, at_once = 1 } = options
+  const { run, gather, begin, batch_max = Infinity, waiting_max = Infinity, at_once = 1 } = options
   const waiting: Waiting<Item, Answer>[] = []
   const stopping = new AbortController()
 
@@ -55,7 +57,12 @@ export function openBatching<Item, Answer = void>(
     }
   }
 
-  const pump = openPump({ hasMore: () => waiting.length > 0, step: runNext, at_once })
+  const pump = openPump({
+    hasMore: () => waiting.length > 0,
+    step: runNext,
+    at_once,
+    ...(begin && { begin }),
+  })
   return {
     add: (item) =>
       new Promise((resolve, reject) => {

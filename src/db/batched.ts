@@ -1,17 +1,21 @@
+import { setImmediate } from 'node:timers/promises'
 import { type Batching, openBatching } from '../core/batching.ts'
+import { texts } from './arrays.ts'
 import { columnsOf, type TableName } from './columns.ts'
 import type { Db } from './pool.ts'
 
 const AT_ONCE = 2
 
 /**
- * Looks many keys up with one statement: whatever is asked for while one look-up is running goes into the next. A lone
- * question is asked at once, a flood of them costs a few statements.
+ * Looks many keys up with one statement: whatever is asked for in one turn of the event loop, or while a look-up is running,
+ * goes together. A lone question is asked at once, a flood of them costs a few statements.
  */
 export function batched<Key, Row>(load: (db: Db, keys: readonly Key[]) => Promise<(Row | undefined)[]>) {
   const readers = new WeakMap<Db, Batching<Key, Row | undefined>>()
   return (db: Db, key: Key): Promise<Row | undefined> => {
-    const reader = readers.get(db) ?? openBatching({ run: (keys) => load(db, keys), at_once: AT_ONCE })
+    const reader =
+      readers.get(db) ??
+      openBatching({ run: (keys) => load(db, keys), at_once: AT_ONCE, begin: () => setImmediate() })
     readers.set(db, reader)
     return reader.add(key)
   }
@@ -23,7 +27,7 @@ export const rowsById = <Row extends { id: string }>(table: TableName) =>
     const { rows } = await db.query({
       name: `${table} by id`,
       text: `SELECT ${columnsOf(table)} FROM ${table} WHERE id = ANY($1::text[])`,
-      values: [ids],
+      values: [texts(ids)],
     })
     const found = new Map<string, Row>(rows.map((row) => [row.id, row]))
     return ids.map((id) => found.get(id))

@@ -14,11 +14,23 @@ const HARMLESS = new Set(
   ).split(' '),
 )
 
+function judge(text: string): boolean {
+  if (!/^\s*(select|with)\b/i.test(text) || WRITES.test(text) || UNCLEAR.test(text)) return false
+  return [...text.matchAll(BEFORE_PARENTHESIS)].every(([, name]) => HARMLESS.has(name!.toLowerCase()))
+}
+
+/** Our statements are few, and asked often. */
+const judged = new Map<string, boolean>()
+const JUDGED_MAX = 500
+
 /**
  * Reads rows and does nothing else. A function may write, so only those that are known not to may be called. A read that
  * is not recognised is merely not repeated.
  */
 export function isPlainRead(text: string): boolean {
-  if (!/^\s*(select|with)\b/i.test(text) || WRITES.test(text) || UNCLEAR.test(text)) return false
-  return [...text.matchAll(BEFORE_PARENTHESIS)].every(([, name]) => HARMLESS.has(name!.toLowerCase()))
+  const known = judged.get(text)
+  if (known !== undefined) return known
+  const plain = judge(text)
+  if (judged.size < JUDGED_MAX) judged.set(text, plain)
+  return plain
 }

@@ -21,7 +21,7 @@ export function createLog(options: {
 /** A person reads it beside what is printed, so it must keep its place there. */
 const atOnce = () => pino.destination({ dest: 1, sync: true })
 
-const GATHERED_BYTES = 8192
+const GATHERED_BYTES = 15_000
 const GATHERED_MS = 100
 
 /** Every write to the system costs more than the line in it. What is left at the end of the process is written then. */
@@ -33,7 +33,8 @@ function gathered(): DestinationStream {
 
 /** What the database says of an error may quote rows, so no error is written as it came. */
 function pinoOptions(level: string): LoggerOptions {
-  const report = (value: unknown) => (value instanceof Error ? reportError(value) : value)
+  const isError = (value: unknown) => value instanceof Error
+  const report = (value: unknown) => (isError(value) ? reportError(value as Error) : value)
   return {
     level,
     base: null,
@@ -41,7 +42,10 @@ function pinoOptions(level: string): LoggerOptions {
     // Instead of pino's own, which takes whatever has a message for an error as it came.
     serializers: { err: (reported: unknown) => reported },
     formatters: {
-      log: (line) => Object.fromEntries(Object.entries(line).map(([name, value]) => [name, report(value)])),
+      log: (line) =>
+        Object.values(line).some(isError)
+          ? Object.fromEntries(Object.entries(line).map(([name, value]) => [name, report(value)]))
+          : line,
     },
     hooks: {
       // An error alone would have its message taken for the line's.

@@ -18,20 +18,27 @@ const OVER = new Error('the call has ended')
 
 /** The signal tells the rail to let go: what was not handed over by then must not be handed over any more. */
 export async function within<T>(ms: number, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const ends = performance.now() + ms
   const given_up = new AbortController()
+  try {
+    return await inTime(ms, () => ask(given_up.signal))
+  } finally {
+    given_up.abort(OVER)
+  }
+}
+
+async function inTime<T>(ms: number, ask: () => Promise<T>): Promise<T> {
+  const ends = performance.now() + ms
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new RailTimeout(ms)), ms)
   })
   try {
-    const answer = await Promise.race([ask(given_up.signal), late])
+    const answer = await Promise.race([ask(), late])
     // A process that stood still finds the answer and the end of its time at once.
     if (performance.now() > ends) throw new RailTimeout(ms)
     return answer
   } finally {
     clearTimeout(timer)
-    given_up.abort(OVER)
   }
 }
 
@@ -39,7 +46,7 @@ export async function within<T>(ms: number, ask: (signal: AbortSignal) => Promis
 const orUnavailable =
   (ms: number) =>
   <T>(ask: () => Promise<T>): Promise<T> =>
-    within(ms, ask).catch((error: unknown) => {
+    inTime(ms, ask).catch((error: unknown) => {
       if (error instanceof RailTimeout) return refuse('rail_unavailable', { retry_after_seconds: 5 })
       throw error
     })

@@ -72,17 +72,24 @@ export function openRequestRecorder(options: RecorderOptions): RequestRecorder {
   }
 
   return {
-    record({ by, elapsed_ms, ...answered }) {
+    record(answered) {
+      const { by, status, elapsed_ms } = answered
       const { world, partner_id, key_id, last_four = null } = by
       const row: Waiting = {
-        ...answered,
+        id: answered.id,
         partner_id,
         api_key_id: key_id,
-        key_last_four: last_four,
+        method: answered.method,
+        route: answered.route,
+        status,
+        error_code: answered.error_code,
         duration_ms: Math.round(elapsed_ms),
+        address: answered.address,
+        object_id: answered.object_id,
+        key_last_four: last_four,
         created_at: new Date(world.clock.now() - elapsed_ms),
       }
-      lines[world.environment].add(row, answered.status === 429)
+      lines[world.environment].add(row, status === 429)
     },
     async stop() {
       await Promise.all(Object.values(lines).map((line) => line.stop()))
