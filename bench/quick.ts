@@ -18,7 +18,7 @@ export async function quick(): Promise<void> {
     const sizes_before = await tableSizes(stage)
     const slices = openSlices(stage, { tries: 2 })
     const measure = slices.measure
-    await payouts(stage, { connections: 64, seconds: 3 })
+    await payouts(stage, { connections: 64, seconds: 15 })
     for (const kind of [yardstick, rows])
       await kind?.run('payout', { clients: 16, seconds: 2 }).catch(missing)
     for (let round = 0; round < 2; round++) {

@@ -117,23 +117,23 @@ function listen(): string[] {
   return heard
 }
 
-test('what waits when a batch is sent, if it is no fewer, begins right behind it, before COMMIT is answered', async () => {
+test('what waits when a batch is sent, if it is half as many, begins right behind it, before COMMIT is answered', async () => {
   const door = open()
   await door.commit(make())
   const heard = listen()
-  const { first, second } = await follow(door, [make()], [make(), make()])
+  const { first, second } = await follow(door, [make(), make()], [make()])
   expect(await kept([...first, ...second])).toBe(3)
   expect(heard.join(', ')).toBe(
     'begin sent, begin answered, commit sent, begin sent, commit answered, begin answered, commit sent, commit answered',
   )
 })
 
-test('unless fewer wait than were sent: they go on gathering', async () => {
+test('unless far fewer wait than were sent: they go on gathering', async () => {
   const door = open()
   await door.commit(make())
   const heard = listen()
-  const { first, second } = await follow(door, [make(), make()], [make()])
-  expect(await kept([...first, ...second])).toBe(3)
+  const { first, second } = await follow(door, [make(), make(), make()], [make()])
+  expect(await kept([...first, ...second])).toBe(4)
   expect(heard.join(', ')).toBe(
     'begin sent, begin answered, commit sent, commit answered, begin sent, begin answered, commit sent, commit answered',
   )

@@ -47,19 +47,19 @@ type Ahead = { readonly batch: readonly Pending[]; readonly begun?: Begun | unde
 export function openRunner(options: RunnerOptions): Runner {
   const { connection, log, batch_max, attempt, aside, wait_ms = WAIT_MS } = options
   const queue = openQueue()
+  const hasMore = () => queue.size() > 0 || ahead !== undefined
   // Whatever comes in one turn of the event loop goes together.
-  const pump = openPump({
-    hasMore: () => queue.size() > 0 || ahead !== undefined,
-    step: runNext,
-    begin: () => setImmediate(),
-  })
+  const pump = openPump({ hasMore, step: runNext, begin: () => setImmediate() })
   let current: readonly Pending[] = []
   let ahead: Ahead | undefined
+  /** Where the end of the current batch is on the wire. */
+  let ending: Client | undefined
   let stopped = false
 
   function submit(pending: Pending): void {
     if (stopped || queue.size() >= QUEUE_MAX) return pending.reject(new Refusal('service_unavailable'))
     queue.add(pending)
+    if (ending && !ahead) follow(ending)
     pump.start()
   }
 
@@ -81,11 +81,12 @@ export function openRunner(options: RunnerOptions): Runner {
   }
 
   /**
-   * Begins the next batch right behind the end of the current one, which is on the wire; unless it would be a smaller one,
-   * for then what the connection gains in time costs more in work: it goes on gathering.
+   * Begins the next batch right behind the end of the current one, which is on the wire; unless it would be a much smaller
+   * one, for then what the connection gains in time costs more in work: it goes on gathering.
    */
   function follow(client: Client): void {
-    if (!connection.serves(client) || (ahead?.batch.length ?? queue.size()) < current.length) return
+    ending = client
+    if (!connection.serves(client) || (ahead?.batch.length ?? queue.size()) < current.length / 2) return
     const batch = inTime(ahead?.batch ?? queue.take(batch_max))
     ahead = batch.length > 0 ? { batch, begun: begin(client, commandsOf(batch)) } : undefined
   }
@@ -106,12 +107,10 @@ export function openRunner(options: RunnerOptions): Runner {
     let races = 0
     for (let pause = PAUSE_MS.first; ; pause = Math.min(2 * pause, PAUSE_MS.longest)) {
       const attempted = await attempt(connection, commandsOf(waiting), around)
+      ending = undefined
       if (attempted.kind !== 'done' || (ahead?.begun && !connection.serves(ahead.begun.client))) loseAhead()
       if (attempted.kind === 'done') return deliver(waiting, attempted.results)
-      if (attempted.kind === 'unknown') {
-        log.error({ err: attempted.error, commands: waiting.length }, 'nobody knows what became of a batch')
-        return refuseAll(waiting)
-      }
+      if (attempted.kind === 'unknown') return tellUnknown(log, waiting, attempted.error)
       around = { follow }
       if (attempted.kind === 'failed') {
         if (sqlState(attempted.error) !== SERIALIZATION_FAILURE || races++ === RACES_MAX)
@@ -160,6 +159,11 @@ function refuseOlder(batch: readonly Pending[], ms: number): readonly Pending[] 
   const since = performance.now() - ms
   refuseAll(batch.filter((pending) => pending.since < since))
   return batch.filter((pending) => pending.since >= since)
+}
+
+function tellUnknown(log: Logger, batch: readonly Pending[], error: unknown): void {
+  log.error({ err: error, commands: batch.length }, 'nobody knows what became of a batch')
+  refuseAll(batch)
 }
 
 function refuseAll(batch: readonly Pending[]): void {
