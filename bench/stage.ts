@@ -48,7 +48,7 @@ export async function openStage(options: {
   const env: NodeJS.ProcessEnv = { ...process.env, ...options.env, DATA_DIR: data_dir, PORT: '0' }
   // What is measured is the service as it comes: its log is written, and thrown away.
   delete env.LOG_LEVEL
-  const server = spawn(process.execPath, [...(options.env?.NODE_ARGS?.split(' ') ?? []), program, 'serve'], { env, stdio: ['ignore', 'pipe', process.env.ZT ? 'inherit' : 'ignore'] })
+  const server = spawn(process.execPath, [program, 'serve'], { env, stdio: ['ignore', 'pipe', 'ignore'] })
   // A bench that is broken off takes its servers with it.
   const end = () => server.kill('SIGTERM')
   process.once('exit', end)

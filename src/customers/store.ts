@@ -149,10 +149,14 @@ export async function setThirdPartyPayouts(
   return rows[0]
 }
 
+/** What an order needs to know of whose it is. */
+export type OrderingCustomer = Pick<
+  Customer,
+  'id' | 'partner_id' | 'document' | 'name' | 'status' | 'third_party_payouts'
+>
+
 /** Read by money commands once the customer's accounts are held. */
-export const customerRows = rowSource<
-  Pick<Customer, 'id' | 'partner_id' | 'document' | 'name' | 'status' | 'third_party_payouts'>
->(
+export const customerRows = rowSource<OrderingCustomer>(
   'customers',
   'SELECT id, partner_id, document, name, status, third_party_payouts FROM customers WHERE id = ANY($1::text[])',
 )

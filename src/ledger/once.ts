@@ -63,7 +63,16 @@ export async function findRecord(
   partner_id: string,
   claim: Claim,
 ): Promise<IdempotencyRecord | undefined> {
-  const seen = await readRecord(world.db, claim)
+  return confirmRecord(world, partner_id, claim, await readRecord(world.db, claim))
+}
+
+/** What was seen is told as it is now. */
+export async function confirmRecord(
+  world: { clock: Clock; commit: Door['commit'] },
+  partner_id: string,
+  claim: Claim,
+  seen: IdempotencyRecord | undefined,
+): Promise<IdempotencyRecord | undefined> {
   if (!seen || isOver(seen, new Date(world.clock.now()))) return undefined
   assertSame(seen, claim)
   const record = await world.commit(recall(partner_id, claim))

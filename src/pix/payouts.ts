@@ -3,15 +3,16 @@ import { crashPoint } from '../core/crash-point.ts'
 import { refuse } from '../core/errors.ts'
 import { type Money, UNITS_MAX } from '../core/money.ts'
 import { findOwned } from '../core/owned.ts'
-import { activeCustomer, findCustomer } from '../customers/customers.ts'
-import { customerRows } from '../customers/store.ts'
+import { activeCustomer } from '../customers/customers.ts'
+import { look } from '../customers/look.ts'
+import { customerById, customerRows, type OrderingCustomer } from '../customers/store.ts'
 import { eventWrite } from '../events/events.ts'
 import { onBehalfOf } from '../keys/keys.ts'
 import { customerAccount, inTransitAccount } from '../ledger/accounts.ts'
 import { assertCovered } from '../ledger/balances.ts'
 import { type Command, type Held, writeTo } from '../ledger/command.ts'
 import {
-  findRecord,
+  confirmRecord,
   type Once,
   once,
   type Requested,
@@ -92,12 +93,12 @@ export async function createPayout(
   request: PayoutRequest,
   { worker, countLookup }: { worker: PayoutWorker; countLookup: () => Promise<void> },
 ): Promise<Responded> {
-  // Looked for at the same time as the record, whose refusals come first.
-  const customer = customerOf(world, actor, request)
-  customer.catch(() => {})
-  const record = await findRecord(world, actor.partner_id, request.claim)
+  const { partner_id } = actor
+  const { claim, order } = request
+  const seen = await look(world.db, { claim, customer_id: order.customer_id })
+  const record = await confirmRecord(world, partner_id, claim, seen?.record)
   if (record) return { response: await responseUnder(world, worker, record), replayed: true }
-  const { command, payable } = await preparePayout(world, actor, request, customer)
+  const { command, payable } = await preparePayout(world, actor, request, async () => seen?.customer)
   // A refusal tells whose key it is not: such answers are counted, so that nobody can scan with them.
   if (!payable) await countLookup()
   const since = performance.now()
@@ -133,18 +134,16 @@ export const tryPayout = (
 
 const accountOf = ({ customer_id }: { customer_id: string }) => ({ customer_id, asset: 'BRL' }) as const
 
-const customerOf = (world: World, { partner_id }: PartnerActor, { order }: PayoutRequest) =>
-  findCustomer(world, { partner_id, id: order.customer_id })
-
 /** All that comes before the door, in the order of the contract; the same for a payout and for its dry run. */
 export async function preparePayout(
   world: World,
   actor: PartnerActor,
   request: PayoutRequest,
-  looked = customerOf(world, actor, request),
+  select: (id: string) => Promise<OrderingCustomer | undefined> = (id) => customerById(world.db, id),
 ): Promise<{ command: Command<Once<Payout>>; payable: boolean }> {
   const { order } = request
-  const customer = await looked
+  const { partner_id } = actor
+  const customer = await findOwned('customer', { id: order.customer_id, partner_id }, select)
   const counterparty = await findCounterparty(world, order, customer)
   return {
     command: acceptPayout(world, actor, { ...request, counterparty }),

@@ -30,10 +30,12 @@ CREATE OR REPLACE FUNCTION log_end(before timestamptz) RETURNS bigint LANGUAGE s
 $$;
 
 -- The last position of an event that is committed. It lies right before the last one that was given, unless what that was given
--- to was never committed: then each partner's log is looked at.
+-- to was never committed: then each partner's log is looked at. A stretch is read whole, so the first one is short.
 CREATE OR REPLACE FUNCTION log_last() RETURNS bigint
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT SET enable_seqscan = off AS $$
-  SELECT coalesce((SELECT max(position) FROM events WHERE position > (SELECT last_value FROM event_log) - 1000000), (
+  SELECT coalesce(
+    (SELECT max(position) FROM events WHERE position > (SELECT last_value FROM event_log) - 50000),
+    (SELECT max(position) FROM events WHERE position > (SELECT last_value FROM event_log) - 1000000), (
     WITH RECURSIVE partners AS (
       (SELECT partner_id FROM events WHERE position IS NOT NULL ORDER BY partner_id LIMIT 1)
       UNION ALL

@@ -1,0 +1,47 @@
+import { isId } from '../core/ids.ts'
+import { arrayOf } from '../db/arrays.ts'
+import { batched } from '../db/batched.ts'
+import type { Db } from '../db/pool.ts'
+import { type ClaimRow, namesOf, recordsOf } from '../ledger/claims.ts'
+import type { Claim, IdempotencyRecord } from '../ledger/command.ts'
+import { claimKey } from '../ledger/state.ts'
+import type { OrderingCustomer } from './store.ts'
+
+/** What a call looks at before it asks anything of the outside: what its claim stands for, and whose order it is. */
+export type Look = { readonly claim: Claim; readonly customer_id: string }
+
+/** As it was a moment ago: what counts is read again once it is held. */
+export type Looked = {
+  readonly record: IdempotencyRecord | undefined
+  readonly customer: OrderingCustomer | undefined
+}
+
+type LookRow = ClaimRow & OrderingCustomer & { readonly place: bigint }
+
+const LOOK = {
+  name: 'claims and customers',
+  text: `SELECT place, scope, operation, key, fingerprint, resource_id, expires_at, final, answer_status, answer_body, answer_sequence,
+      id, partner_id, document, name, status, third_party_payouts
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS wanted (scope, operation, key, customer_id, place)
+    LEFT JOIN claims USING (scope, operation, key) LEFT JOIN customers ON customers.id = wanted.customer_id`,
+}
+
+/** In one question for both. */
+export const look = batched<Look, Looked>(async (db: Db, looks: readonly Look[]) => {
+  const claims = looks.map(({ claim }) => claim)
+  // What has not the form of an id may be text that the database does not take.
+  const ids = looks.map(({ customer_id }) => (isId('customer', customer_id) ? customer_id : null))
+  const { rows } = await db.query<LookRow>({ ...LOOK, values: [...namesOf(claims), arrayOf('text', ids)] })
+  const records = await recordsOf(
+    db,
+    rows.filter(({ fingerprint }) => fingerprint !== null),
+  )
+  const customers = new Map(rows.map((row) => [Number(row.place), row]))
+  return looks.map(({ claim }, i) => ({
+    record: records.get(claimKey(claim)),
+    customer: customerOf(customers.get(i + 1)!),
+  }))
+})
+
+const customerOf = ({ id, partner_id, document, name, status, third_party_payouts }: LookRow) =>
+  id === null ? undefined : { id, partner_id, document, name, status, third_party_payouts }
