@@ -1,3 +1,4 @@
+import { WARM_SECONDS } from './parts/payouts.ts'
 import { payouts, settle } from './payouts.ts'
 import { openRows } from './rows.ts'
 import { grownPerPayout, tableSizes } from './sizes.ts'
@@ -8,7 +9,7 @@ import { countWritten } from './written.ts'
 /** Where the tables have changed and bench/rows has not yet. */
 const missing = (error: Error) => void console.log(`no own rows: ${error.message.trim()}`)
 
-/** The main figures of payouts in little more than a minute, for whoever works on them: printed, kept nowhere. */
+/** The main figures of payouts in some ninety seconds, for whoever works on them: printed, kept nowhere. */
 export async function quick(): Promise<void> {
   const customers = 200
   const stage = await openStage({ customers, balance: '100000000000' })
@@ -18,7 +19,7 @@ export async function quick(): Promise<void> {
     const sizes_before = await tableSizes(stage)
     const slices = openSlices(stage, { tries: 2 })
     const measure = slices.measure
-    await payouts(stage, { connections: 64, seconds: 15 })
+    await payouts(stage, { connections: 64, seconds: WARM_SECONDS })
     for (const kind of [yardstick, rows])
       await kind?.run('payout', { clients: 16, seconds: 2 }).catch(missing)
     for (let round = 0; round < 2; round++) {

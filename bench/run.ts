@@ -14,7 +14,7 @@ import { writeReport } from './report/page.ts'
 
 /**
  * `npm run bench`: everything, into bench/results and docs/benchmarks.md. `-- payouts lists`: only these parts. `-- --quick`: the
- * main figures of payouts in little more than a minute, printed and kept nowhere.
+ * main figures of payouts in some ninety seconds, printed and kept nowhere.
  */
 const parts: Readonly<Record<string, (bench: Bench) => Promise<object>>> = {
   payouts: measurePayouts,

@@ -4,6 +4,8 @@ import { rounded } from '../slices.ts'
 import { countWritten } from '../written.ts'
 
 const SECONDS = 30
+/** A node rests when nobody has called for five minutes. */
+const SILENCE_MS = 330_000
 /** Backends tell what they did up to ten seconds later. */
 const TELLING_MS = 12_000
 
@@ -16,7 +18,7 @@ export async function measureIdle(bench: Bench) {
     )
     return count
   }
-  await sleep(TELLING_MS)
+  await sleep(SILENCE_MS)
   const counting = await countWritten(stage)
   const [before, cpu, started] = [await transactions(), stage.usage(), performance.now()]
   await sleep(SECONDS * 1000)
