@@ -5,9 +5,9 @@ import { openLooks, REST } from './looks.ts'
 function stage(rest_ms = REST.least_ms) {
   let time = 60_000
   const looks = openLooks({ rest: () => rest_ms }, () => time)
-  const look = () => {
+  const look = (found = false) => {
     looks.begin()
-    looks.end()
+    looks.end(found)
   }
   return { looks, look, pass: (ms: number) => void (time += ms) }
 }
@@ -40,11 +40,11 @@ test('what comes during a look is looked for after it', () => {
   looks.begin()
   pass(20)
   looks.news()
-  looks.end()
+  looks.end(true)
   expect(looks.isTime()).toBe(true)
   looks.begin()
   looks.due(30)
-  looks.end()
+  looks.end(true)
   expect(looks.restMs()).toBe(30)
 })
 
@@ -66,4 +66,24 @@ test('after a look that failed there is another one before long', () => {
   expect(looks.restMs()).toBeLessThan(REST.least_ms)
   pass(looks.restMs())
   expect(looks.isTime()).toBe(true)
+})
+
+test('who looks in vain again and again looks less often, until something is found', () => {
+  const { looks, look, pass } = stage(REST.most_ms)
+  const restOfNews = (found: boolean) => {
+    look(found)
+    looks.news()
+    const rest = looks.restMs()
+    pass(rest)
+    return rest
+  }
+  const rests = Array.from({ length: 6 }, () => restOfNews(false))
+  expect(rests[0]).toBeLessThan(20)
+  expect(rests.at(-1)).toBe(50)
+  // After a silence it is at once all the same.
+  look()
+  pass(200)
+  looks.news()
+  expect(looks.isTime()).toBe(true)
+  expect(restOfNews(true)).toBeLessThan(20)
 })

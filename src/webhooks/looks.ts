@@ -11,8 +11,8 @@ export type Looks = {
   restMs(): number
   /** A look begins: what comes from now on may be missed by it. */
   begin(): void
-  /** It has ended well. */
-  end(): void
+  /** It has ended well, and found something that is due, or nothing. */
+  end(found: boolean): void
   /** There is something new. */
   news(): void
   /** Something becomes due in so long. */
@@ -25,6 +25,8 @@ export type Looks = {
 export const REST = { least_ms: 1000, most_ms: 4000 }
 /** Between two looks, whatever is told. */
 const LEAST_MS = 10
+/** The same when what is told is for nobody, again and again: most who pay have no endpoint. */
+const IN_VAIN = { looks: 5, least_ms: 50 }
 /** After something failed. */
 const AGAIN_MS = 250
 
@@ -32,7 +34,9 @@ export function openLooks(quiet: Pick<Quiet, 'rest'>, now: () => number = () => 
   let began_at = Number.NEGATIVE_INFINITY
   let rested_at = Number.NEGATIVE_INFINITY
   let due_at = Number.POSITIVE_INFINITY
-  const at = () => Math.max(Math.min(rested_at, due_at), began_at + LEAST_MS)
+  let in_vain = 0
+  const leastMs = () => (in_vain < IN_VAIN.looks ? LEAST_MS : IN_VAIN.least_ms)
+  const at = () => Math.max(Math.min(rested_at, due_at), began_at + leastMs())
   const due = (in_ms: number) => {
     due_at = Math.min(due_at, now() + in_ms)
   }
@@ -44,7 +48,8 @@ export function openLooks(quiet: Pick<Quiet, 'rest'>, now: () => number = () => 
       rested_at = began_at + AGAIN_MS
       due_at = Number.POSITIVE_INFINITY
     },
-    end() {
+    end(found) {
+      in_vain = found ? 0 : in_vain + 1
       rested_at = began_at + quiet.rest(REST)
     },
     news() {

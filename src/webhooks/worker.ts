@@ -97,10 +97,11 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
     looks.begin()
     posts.forgetIdle()
     const waiting = await endpointsWithPending(db, REST.most_ms)
-    posts.expect(waiting.filter(({ enabled, due_in_ms }) => enabled && due_in_ms === 0))
+    const due = waiting.filter(({ enabled, due_in_ms }) => enabled && due_in_ms === 0)
+    posts.expect(due)
     for (const { endpoint_id, enabled } of waiting) if (!enabled) abandon(endpoint_id)
     for (const { due_in_ms } of waiting) if (due_in_ms > 0) looks.due(due_in_ms)
-    looks.end()
+    looks.end(due.length > 0)
   }
 
   function lookSoon(): void {
