@@ -44,6 +44,7 @@ const elements = {
   boolean: {
     oid: 16,
     add: (room: Room, value: boolean) => {
+      assert(typeof value === 'boolean', 'true or false was expected')
       room.end = withRoom(room, 1).writeInt8(value ? 1 : 0, room.end)
     },
   },

@@ -23,6 +23,7 @@ export type Entry = {
   amount: bigint
   seq: bigint | null
   balance_after: bigint | null
+  created_at: Date
 }
 
 export type Decided = {
@@ -109,16 +110,19 @@ function book(state: State, command: Command<unknown>, movements: readonly Movem
     for (const { account, asset, amount } of movement.lines) {
       if (amount === 0n) continue
       sums.set(asset, (sums.get(asset) ?? 0n) + amount)
+      const { account: name, owner } = accountColumns(account)
       const entry: Entry = {
         cause_id: movement.cause_id,
         movement: movement.name,
         line: line++,
         partner_id: movement.partner_id,
-        ...accountColumns(account),
+        account: name,
+        owner,
         asset,
         amount,
         seq: null,
         balance_after: null,
+        created_at: state.now,
       }
       if (account.kind === 'customer' || account.kind === 'in_transit') {
         const key = accountKey({ customer_id: account.customer_id, asset })
@@ -132,8 +136,10 @@ function book(state: State, command: Command<unknown>, movements: readonly Movem
             : { ...before, in_transit: before.in_transit + amount }
         assert(after.in_transit >= 0n, 'more left transit than was in it')
         accounts.set(key, after)
-        if (account.kind === 'customer')
-          Object.assign(entry, { seq: after.seq, balance_after: after.balance })
+        if (account.kind === 'customer') {
+          entry.seq = after.seq
+          entry.balance_after = after.balance
+        }
       }
       entries.push(entry)
     }

@@ -32,6 +32,11 @@ const CLOCK = {
     current_setting('synchronous_commit') AS synchronous_commit, current_setting('fsync') AS fsync`,
 }
 
+type Question = {
+  readonly query: { readonly name: string; readonly text: string; readonly values: unknown[] }
+  take(answer: QueryResult): void
+}
+
 /** Always in this order, and each part sorted, so that the batches of several nodes cannot lock each other out. */
 export async function lock(client: Client, commands: readonly Command<unknown>[]): Promise<State> {
   const claims = unique(
@@ -54,13 +59,12 @@ export async function lock(client: Client, commands: readonly Command<unknown>[]
     claims: new Map(),
   }
   let notDurable: string | undefined
-  const sendTogether = gather(client)
-  const answers: Promise<unknown>[] = [client.query(BEGIN)]
+  const questions: Question[] = []
   const ask = (
     query: { name: string; text: string },
     values: unknown[],
     take: (answer: QueryResult) => void,
-  ) => answers.push(client.query({ ...query, values }).then(take))
+  ) => void questions.push({ query: { ...query, values }, take })
   // What one command locks another one may only read: the rows of a source are kept together.
   const keepRows = ({ source }: { source: RowSource }) => {
     const kept = state.rows.get(source.name) ?? new Map<string, Row>()
@@ -71,6 +75,7 @@ export async function lock(client: Client, commands: readonly Command<unknown>[]
   }
 
   let claimed: readonly ClaimRow[] = []
+  ask(BEGIN, [], () => {})
   if (claims.length > 0)
     ask(LOCK_CLAIMS, namesOf(claims), (answer) => {
       claimed = answer.rows
@@ -96,6 +101,9 @@ export async function lock(client: Client, commands: readonly Command<unknown>[]
     state.replicated = answer.rows[0].replicated
     notDurable = durabilityFault(answer.rows[0])
   })
+  // By now whatever is wrong with them has thrown, with the wire untouched.
+  const sendTogether = gather(client)
+  const answers = questions.map(({ query, take }) => client.query(query).then(take))
   sendTogether()
   await allOf(answers)
   if (notDurable) throw new NotDurable(notDurable)

@@ -139,6 +139,38 @@ test('unless far fewer wait than were sent: they go on gathering', async () => {
   )
 })
 
+test('what is handed in while a failed batch is rolled back stays out of its transaction', async () => {
+  const door = open()
+  await door.commit(make())
+  const row = await newLatch()
+  await other.query('BEGIN')
+  await other.query('SELECT FROM balances WHERE customer_id = $1 FOR UPDATE', [row])
+  const query = pg.Client.prototype.query
+  let late: Promise<string> | undefined
+  vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...asked: any[]) {
+    const answer = (query as any).apply(this, asked)
+    if (asked[0] === 'ROLLBACK') late ??= settled(door.commit(make({ row })))
+    return answer
+  } as never)
+  const [good, bad] = await Promise.all(
+    [make(), make({ bad: true })].map((each) => settled(door.commit(each))),
+  )
+  await other.query('COMMIT')
+  expect(bad).toMatch(/fails in a test/)
+  expect(await kept([good!, (await late)!])).toBe(2)
+})
+
+test('a command whose locks cannot be put together costs nobody else anything, nor a connection', async () => {
+  const door = open()
+  await door.commit(make())
+  const odd = { ...make(), locks: { rows: [{ source: latch, id: 5 as unknown as string }] } }
+  const [one, fault, two] = await Promise.all([make(), odd, make()].map((each) => settled(door.commit(each))))
+  expect(fault).toBe('a text was expected')
+  expect(await kept([one!, two!])).toBe(2)
+  const ids = Array.from({ length: 3 }, () => door.commit(make()))
+  expect(await kept(await Promise.all(ids))).toBe(3)
+})
+
 test('behind a batch that moves nothing too', async () => {
   const door = open()
   await door.commit(make())

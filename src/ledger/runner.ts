@@ -52,14 +52,11 @@ export function openRunner(options: RunnerOptions): Runner {
   const pump = openPump({ hasMore, step: runNext, begin: () => setImmediate() })
   let current: readonly Pending[] = []
   let ahead: Ahead | undefined
-  /** Where the end of the current batch is on the wire. */
-  let ending: Client | undefined
   let stopped = false
 
   function submit(pending: Pending): void {
     if (stopped || queue.size() >= QUEUE_MAX) return pending.reject(new Refusal('service_unavailable'))
     queue.add(pending)
-    if (ending && !ahead) follow(ending)
     pump.start()
   }
 
@@ -85,7 +82,6 @@ export function openRunner(options: RunnerOptions): Runner {
    * one, for then what the connection gains in time costs more in work: it goes on gathering.
    */
   function follow(client: Client): void {
-    ending = client
     if (!connection.serves(client) || (ahead?.batch.length ?? queue.size()) < current.length / 2) return
     const batch = inTime(ahead?.batch ?? queue.take(batch_max))
     ahead = batch.length > 0 ? { batch, begun: begin(client, commandsOf(batch)) } : undefined
@@ -107,7 +103,6 @@ export function openRunner(options: RunnerOptions): Runner {
     let races = 0
     for (let pause = PAUSE_MS.first; ; pause = Math.min(2 * pause, PAUSE_MS.longest)) {
       const attempted = await attempt(connection, commandsOf(waiting), around)
-      ending = undefined
       if (attempted.kind !== 'done' || (ahead?.begun && !connection.serves(ahead.begun.client))) loseAhead()
       if (attempted.kind === 'done') return deliver(waiting, attempted.results)
       if (attempted.kind === 'unknown') return tellUnknown(log, waiting, attempted.error)

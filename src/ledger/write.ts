@@ -100,9 +100,8 @@ function groupsOf(batch_id: string, decided: Decided): Group[] {
     seq_before,
   }))
   const claims = decidedClaims(state)
-  const entryRows = decided.entries.map((entry) => ({ ...entry, created_at: state.now }))
   const groups: Group[] = [
-    groupOf(entries, entryRows),
+    groupOf(entries, decided.entries),
     groupOf(balances, accounts),
     ...byTarget(decided.writes),
     groupOf(addClaims, claims.filter(({ there }) => !there).map(rowOf)),
