@@ -237,7 +237,7 @@ const creditBalances = (stage: Stage, rounds: number) =>
   )
 
 const STILL_CORES = 0.1
-const WAIT_S = 240
+const WAIT_S = 900
 
 /** Whatever follows the log of events, trades and sums, has come to its end. */
 async function quietness(stage: Stage): Promise<void> {

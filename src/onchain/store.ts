@@ -3,7 +3,7 @@ import { rowsById } from '../db/batched.ts'
 import { columnsOf } from '../db/columns.ts'
 import { queueOf } from '../db/due.ts'
 import { isUniqueViolation } from '../db/failure.ts'
-import { COUNTED, type Filters, type ListSource, ofCustomer, type Param } from '../db/newest.ts'
+import { COUNTED, type Filters, type ListSource, narrowly, ofCustomer, type Param } from '../db/newest.ts'
 import type { Db } from '../db/pool.ts'
 import { endTime, isoTime, toldCheck } from '../events/store.ts'
 import type { Check, Template } from '../ledger/audit.ts'
@@ -127,7 +127,7 @@ const withHash = (tx_hash: string | undefined, param: Param) =>
 const overNetworks = ({ asset }: Filters, param: Param) =>
   networkNames
     .filter((name) => networks[name].asset === asset)
-    .map((name) => `partner_id = $1 AND network = ${param(name)}`)
+    .map((name) => `partner_id = $1 AND ${narrowly('network', param(name))}`)
 
 /** Confirmed transfers have no way of their own: they are nearly all. */
 export const transferList: ListSource = {

@@ -2,7 +2,7 @@ import { type Asset, assetNames, assets } from '../core/money.ts'
 import { rowsById } from '../db/batched.ts'
 import type { GoOn } from '../db/chore.ts'
 import { columnsOf } from '../db/columns.ts'
-import { type ListSource, ofCustomer, type Walk } from '../db/newest.ts'
+import { type ListSource, narrowly, ofCustomer, type Walk } from '../db/newest.ts'
 import type { Db } from '../db/pool.ts'
 import { isoTime, toldCheck } from '../events/store.ts'
 import type { Check, Template } from '../ledger/audit.ts'
@@ -110,7 +110,8 @@ const pairWalks: readonly Walk[] = [
   },
 ]
 const othersThan = (asset: string | undefined) => assetNames.filter((name) => name !== asset)
-const pairIs = (from: string, to: string) => `partner_id = $1 AND from_asset = ${from} AND to_asset = ${to}`
+const pairIs = (from: string, to: string) =>
+  `partner_id = $1 AND ${narrowly('from_asset', from)} AND ${narrowly('to_asset', to)}`
 
 const customerWalk: Walk = {
   by: ['customer_id'],

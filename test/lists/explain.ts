@@ -15,8 +15,20 @@ export function recording(db: Pool): { readonly db: Pool; readonly asked: Asked[
   return { db: { query } as unknown as Pool, asked }
 }
 
+/** What `texts` of src/db/arrays.ts made of them. */
+function textsIn(array: Buffer): string[] {
+  const found: string[] = []
+  for (let at = 20; at < array.length; ) {
+    const end = at + 4 + array.readInt32BE(at)
+    found.push(array.toString('utf8', at + 4, end))
+    at = end
+  }
+  return found
+}
+
 const literal = (value: unknown): string => {
   if (value === null || value === undefined) return 'NULL'
+  if (Buffer.isBuffer(value)) return literal(textsIn(value))
   if (Array.isArray(value)) return `'{${value.map((each) => `"${each}"`).join(',')}}'`
   const text = value instanceof Date ? value.toISOString() : String(value)
   return `'${text.replaceAll("'", "''")}'`

@@ -27,8 +27,10 @@ const BOUNDED = 2 * lookedAt(LIMIT + 1) + EXACT
 let hands: ReturnType<typeof openHands>
 let client: Client
 let filled: Filled
+let url: string
 beforeAll(async () => {
   const database = await createDatabase()
+  url = database.url
   hands = openHands(database)
   const [large, small] = await Promise.all([hands.partner('http://unused'), hands.partner('http://unused')])
   filled = { rows: ROWS, large: large.partner_id, small: small.partner_id }
@@ -163,4 +165,31 @@ describe(`a page among ${ROWS} rows reads little more than it shows`, () => {
       `lists: among ${ROWS} rows of a partner no page of ${LIMIT} by one filter read more than ${highest} rows`,
     )
   })
+})
+
+test('where nearly all rows have one and the same value, the others are found, or missed, at once', async () => {
+  const one = `from_asset = 'BRL', to_asset = 'USDT'`
+  await asAdmin(url, [
+    'SET search_path = sandbox; SET session_replication_role = replica',
+    `UPDATE quotes SET ${one}`,
+    `UPDATE trades SET ${one}`,
+    `UPDATE transfers SET asset = 'USDT', network = 'polygon'`,
+    ...['quotes', 'trades', 'transfers'].map((table) => `VACUUM ANALYZE ${table}`),
+  ])
+  const assets = ['BRL', 'USDT', 'BTC']
+  const filters = {
+    'quotes.list': ['from_asset', 'to_asset'],
+    'trades.list': ['from_asset', 'to_asset'],
+    'onchain.transfers.list': ['asset'],
+  }
+  for (const [name, names] of Object.entries(filters))
+    for (const filter of names)
+      for (const asset of name === 'onchain.transfers.list' ? ['USDT', 'BTC'] : assets) {
+        const { read } = await cost(
+          lists.find((list) => list.name === name)!,
+          { [filter]: asset },
+          filled.large,
+        )
+        expect(read, `${name} ${filter}=${asset}`).toBeLessThanOrEqual(EXACT)
+      }
 })
