@@ -49,7 +49,8 @@ const unseen: Record<string, string> = {
   'folds.folded_at': 'for a reader',
   'claims.claimed_at': 'for a reader; expires_at is what counts',
   'events.id': 'its name; what was told under it is checked',
-  'events.position': 'a place in the log, no money; an index keeps two from one place, and one without a place gets one',
+  'events.position':
+    'a place in the log, no money; an index keeps two from one place, and one without a place gets one',
   'events.late': 'follows from its place and its time, for lists by time',
   'claims.fingerprint': 'a digest of a body that is not kept; that of an operator’s reference is checked',
 }
