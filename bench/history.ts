@@ -236,7 +236,7 @@ const creditBalances = (stage: Stage, rounds: number) =>
     [rounds],
   )
 
-const STILL_CORES = 0.1
+const STILL_CORES = 0.3
 const WAIT_S = 900
 
 /** Whatever follows the log of events, trades and sums, has come to its end. */

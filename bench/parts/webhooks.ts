@@ -27,12 +27,15 @@ export async function measureWebhooks(bench: Bench) {
   return { slices: slices.all }
 }
 
+/** A key may ask for ten in a minute, and there are several floods. */
+const PARTS_MAX = 2
+
 async function flood(stage: Stage, endpoint: Endpoint): Promise<Measure> {
   await endpoint.take()
   const to = new Date(Date.now() - 240_000).toISOString()
   let from: string | undefined = new Date(Date.now() - 86_400_000).toISOString()
   let expected = 0
-  while (from !== undefined) {
+  for (let part = 0; from !== undefined && part < PARTS_MAX; part++) {
     const answer: any = await stage.call('POST', `/v1/webhook_endpoints/${endpoint.id}/redeliver`, {
       from,
       to,
