@@ -2,10 +2,10 @@ import { isId } from '../core/ids.ts'
 import { arrayOf } from '../db/arrays.ts'
 import { batched } from '../db/batched.ts'
 import type { Db } from '../db/pool.ts'
-import { type ClaimRow, namesOf, recordsOf } from '../ledger/claims.ts'
+import { type ClaimRow, claimColumns, namesOf, recordsOf } from '../ledger/claims.ts'
 import type { Claim, IdempotencyRecord } from '../ledger/command.ts'
 import { claimKey } from '../ledger/state.ts'
-import type { OrderingCustomer } from './store.ts'
+import { type OrderingCustomer, orderingColumns } from './store.ts'
 
 /** What a call looks at before it asks anything of the outside: what its claim stands for, and whose order it is. */
 export type Look = { readonly claim: Claim; readonly customer_id: string }
@@ -20,8 +20,7 @@ type LookRow = ClaimRow & OrderingCustomer & { readonly place: bigint }
 
 const LOOK = {
   name: 'claims and customers',
-  text: `SELECT place, scope, operation, key, fingerprint, resource_id, expires_at, final, answer_status, answer_body, answer_sequence,
-      id, partner_id, document, name, status, third_party_payouts
+  text: `SELECT place, ${claimColumns}, ${orderingColumns}
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS wanted (scope, operation, key, customer_id, place)
     LEFT JOIN claims USING (scope, operation, key) LEFT JOIN customers ON customers.id = wanted.customer_id`,
 }

@@ -155,10 +155,12 @@ export type OrderingCustomer = Pick<
   'id' | 'partner_id' | 'document' | 'name' | 'status' | 'third_party_payouts'
 >
 
+export const orderingColumns = 'id, partner_id, document, name, status, third_party_payouts'
+
 /** Read by money commands once the customer's accounts are held. */
 export const customerRows = rowSource<OrderingCustomer>(
   'customers',
-  'SELECT id, partner_id, document, name, status, third_party_payouts FROM customers WHERE id = ANY($1::text[])',
+  `SELECT ${orderingColumns} FROM customers WHERE id = ANY($1::text[])`,
 )
 
 const allAssets = assetNames.map((name) => `'${name}'`).join(', ')

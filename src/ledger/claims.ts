@@ -10,18 +10,18 @@ import { claimKey, type HeldClaim, type State } from './state.ts'
  */
 type Name = Pick<Claim, 'scope' | 'operation' | 'key'>
 
-const COLUMNS = `scope, operation, key, fingerprint, resource_id, expires_at, final, answer_status, answer_body, answer_sequence`
+export const claimColumns = `scope, operation, key, fingerprint, resource_id, expires_at, final, answer_status, answer_body, answer_sequence`
 const WANTED = 'unnest($1::text[], $2::text[], $3::text[]) AS wanted (scope, operation, key)'
 const SORTED = 'ORDER BY scope COLLATE "C", operation COLLATE "C", key COLLATE "C"'
 
 export const LOCK_CLAIMS = {
   name: 'lock claims',
-  text: `SELECT ${COLUMNS} FROM claims JOIN ${WANTED} USING (scope, operation, key) ${SORTED} FOR UPDATE OF claims`,
+  text: `SELECT ${claimColumns} FROM claims JOIN ${WANTED} USING (scope, operation, key) ${SORTED} FOR UPDATE OF claims`,
 }
 
 const FIND = {
   name: 'find claims',
-  text: `SELECT ${COLUMNS} FROM claims JOIN ${WANTED} USING (scope, operation, key)`,
+  text: `SELECT ${claimColumns} FROM claims JOIN ${WANTED} USING (scope, operation, key)`,
 }
 
 // Never joined to the claims that are being locked: whoever has waited for one sees it as it is now, and events as they were.
@@ -102,7 +102,7 @@ const record = {
 export const addClaims = targetOf(
   'add claims',
   { ...name, ...record },
-  (rows) => `INSERT INTO claims (${COLUMNS}) SELECT ${COLUMNS} FROM ${rows} ${SORTED}
+  (rows) => `INSERT INTO claims (${claimColumns}) SELECT ${claimColumns} FROM ${rows} ${SORTED}
     ON CONFLICT DO NOTHING RETURNING 1`,
   { counted: 'first' },
 )
