@@ -138,7 +138,8 @@ describe('a session that ended before the body came changes nothing of its perso
       const dev = await signedIn(service, { partner_id, role: 'developer' })
       expect(await late(dev, asked, () => owner.delete(`/team/${dev.person.user.id}`))).toBe(REFUSED)
     }
-    expect((await owner.get(`/sandbox/customers/${id}`)).text).not.toContain('777')
+    const { balances } = (await owner.get(`/sandbox/customers/${id}`)).json
+    expect(balances.map((balance: { total: string }) => balance.total)).toEqual(['0', '0', '0'])
   })
 })
 
