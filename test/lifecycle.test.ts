@@ -522,6 +522,33 @@ describe('migrations', () => {
     await database.drop()
   })
 
+  test('one that lost a deadlock against a node at work is tried again', async () => {
+    const database = await createDatabase()
+    // As it was before 0034-reads.sql, which changes the log of requests, and then the acts.
+    await asAdmin(database.url, [
+      `DELETE FROM live.migrations WHERE name = '0034-reads.sql'`,
+      `DROP INDEX live.requests_of_key, live.requests_refused_with, live.acts_of_action, live.acts_of_actor,
+         live.acts_of_actor_doing, live.acts_about`,
+      'CREATE INDEX requests_by_key ON live.requests (api_key_id)',
+      'CREATE INDEX requests_by_status ON live.requests (status)',
+    ])
+    const node = new pg.Client({ connectionString: database.url })
+    await node.connect()
+    // Whoever waits first is the first to find out, and gives up.
+    await node.query(`SET deadlock_timeout = '60s'; BEGIN; LOCK TABLE live.acts`)
+    const migrated = migrate(database.url)
+    await until(async () => {
+      const { rows } = await node.query(
+        `SELECT 1 FROM pg_locks WHERE relation = 'live.acts'::regclass AND NOT granted`,
+      )
+      return rows.length > 0
+    })
+    await node.query('LOCK TABLE live.requests; COMMIT')
+    await node.end()
+    expect(await migrated).toEqual(['live/0034-reads.sql'])
+    await database.drop()
+  })
+
   test('one that was edited after it ran, or is unknown, is refused', async () => {
     const database = await createDatabase()
     await asAdmin(database.url, [`UPDATE live.migrations SET checksum = 'x' WHERE name = '0003-ledger.sql'`])

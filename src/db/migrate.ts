@@ -87,12 +87,14 @@ async function stateAnew(client: pg.Client, url: string): Promise<void> {
   await inTransaction(client, () => stateRights(client, url))
 }
 
+/** For each lock. By then a VACUUM that PostgreSQL began by itself has made way. */
+const MIGRATION_WAITS = '2s'
 const GIVE_WAY_MS = 300
 const GIVE_UP_MS = 60_000
 const LOCKED = new Set(['55P03', '40P01'])
 
 /**
- * A trigger is made under a lock on its table. Payments queue up behind whoever waits for one, so nobody waits for long:
+ * A table is changed, and a trigger made, under a lock on the table. Payments queue up behind whoever waits for one, so nobody waits for long:
  * what was locked is let go, and all of it tried again.
  */
 async function givingWay(work: () => Promise<void>): Promise<void> {
@@ -243,15 +245,18 @@ async function migrateSchema(client: pg.Client, schema: SchemaName): Promise<Bro
         `Migration ${name} was changed after it ran in schema ${schema}. Add a new file instead.`,
       )
     }
-    await inTransaction(client, async () => {
-      await client.query(`SET LOCAL search_path = ${schema}; SET LOCAL lock_timeout = '5s'`)
+    const apply = async () => {
+      await client.query(
+        `SET LOCAL search_path = ${schema}; SET LOCAL lock_timeout = '${MIGRATION_WAITS}'`,
+      )
       await client.query(sql)
       await client.query(`INSERT INTO ${table} (name, checksum, additive) VALUES ($1, $2, $3)`, [
         name,
         checksum,
         additive,
       ])
-    })
+    }
+    await givingWay(() => inTransaction(client, apply))
     applied.push(name)
   }
   return { applied, newer: unknown.length > 0 }
