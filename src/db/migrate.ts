@@ -246,9 +246,7 @@ async function migrateSchema(client: pg.Client, schema: SchemaName): Promise<Bro
       )
     }
     const apply = async () => {
-      await client.query(
-        `SET LOCAL search_path = ${schema}; SET LOCAL lock_timeout = '${MIGRATION_WAITS}'`,
-      )
+      await client.query(`SET LOCAL search_path = ${schema}; SET LOCAL lock_timeout = '${MIGRATION_WAITS}'`)
       await client.query(sql)
       await client.query(`INSERT INTO ${table} (name, checksum, additive) VALUES ($1, $2, $3)`, [
         name,
