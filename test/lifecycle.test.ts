@@ -542,7 +542,7 @@ describe('migrations', () => {
         `SELECT 1 FROM pg_locks WHERE relation = 'live.acts'::regclass AND NOT granted`,
       )
       return rows.length > 0
-    })
+    }, 10_000)
     await node.query('LOCK TABLE live.requests; COMMIT')
     await node.end()
     expect(await migrated).toEqual(['live/0034-reads.sql'])
