@@ -1,5 +1,5 @@
 import { isId } from '../core/ids.ts'
-import { arrayOf } from '../db/arrays.ts'
+import { arrayOf, texts } from '../db/arrays.ts'
 import { batched } from '../db/batched.ts'
 import type { Db } from '../db/pool.ts'
 import { type ClaimRow, claimColumns, namesOf, recordsOf } from '../ledger/claims.ts'
@@ -30,7 +30,10 @@ export const look = batched<Look, Looked>(async (db: Db, looks: readonly Look[])
   const claims = looks.map(({ claim }) => claim)
   // What has not the form of an id may be text that the database does not take.
   const ids = looks.map(({ customer_id }) => (isId('customer', customer_id) ? customer_id : null))
-  const { rows } = await db.query<LookRow>({ ...LOOK, values: [...namesOf(claims), arrayOf('text', ids)] })
+  const { rows } = await db.query<LookRow>({
+    ...LOOK,
+    values: [...namesOf(claims).map(texts), arrayOf('text', ids)],
+  })
   const records = await recordsOf(
     db,
     rows.filter(({ fingerprint }) => fingerprint !== null),

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { arrayOf, type ElementType } from './arrays.ts'
+import { arrayOf, type ElementType, scalarOf } from './arrays.ts'
 
 let client: pg.Client
 beforeAll(async () => {
@@ -33,6 +33,14 @@ async function readBy(type: ElementType, given: unknown[]): Promise<unknown[]> {
     values: [arrayOf(type, given), given.map(asText)],
   })
   expect(rows[0].read).toEqual(rows[0].wanted)
+  if (given.length > 0) {
+    const alone = await client.query({
+      rowMode: 'array',
+      text: `SELECT ${given.map((_, i) => `$${i + 1}::${type}::text`).join(', ')}`,
+      values: given.map((value) => scalarOf(type, value)),
+    })
+    expect(alone.rows[0]).toEqual(rows[0].wanted)
+  }
   return rows[0].read
 }
 

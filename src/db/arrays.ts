@@ -72,6 +72,15 @@ export function arrayOf(type: ElementType, values: readonly unknown[]): Buffer {
   return room.bytes.subarray(0, room.end)
 }
 
+/** One by itself. */
+export function scalarOf(type: ElementType, value: unknown): Buffer | null {
+  if (value === null || value === undefined) return null
+  const room: Room = { bytes: Buffer.allocUnsafe(64), end: 0 }
+  const { add } = elements[type] as Element
+  add(room, value as never)
+  return room.bytes.subarray(0, room.end)
+}
+
 export const texts = (values: readonly string[]): Buffer => arrayOf('text', values)
 
 function withRoom(room: Room, more: number): Buffer {

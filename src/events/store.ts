@@ -23,7 +23,7 @@ const written = Object.keys(columns).join(', ')
 export const insertEvents = targetOf(
   'insert events',
   columns,
-  (rows) => `WITH log AS MATERIALIZED (SELECT take_positions(cardinality($1::text[])) AS last)
+  (rows, count) => `WITH log AS MATERIALIZED (SELECT take_positions(${count}) AS last)
     INSERT INTO events (${written}, position, late)
     SELECT ${written}, position, is_late(position, created_at) FROM (
       SELECT ${written}, log.last + row_number() OVER () AS position FROM log, ${rows}) AS placed`,

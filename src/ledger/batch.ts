@@ -10,7 +10,8 @@ import type { Connection } from './connection.ts'
 import { type CommandResult, decide } from './decide.ts'
 import { lock } from './lock.ts'
 import type { State } from './state.ts'
-import { CommitUnknown, leave, movesNothing, type Statement, statementsFor, write } from './write.ts'
+import type { Statement } from './statements.ts'
+import { CommitUnknown, leave, movesNothing, statementsFor, write } from './write.ts'
 
 /** One transaction for many commands: lock, decide, write. Whatever becomes of it, its caller learns for certain, or that nobody knows. */
 

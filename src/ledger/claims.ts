@@ -11,18 +11,20 @@ import { claimKey, type HeldClaim, type State } from './state.ts'
 type Name = Pick<Claim, 'scope' | 'operation' | 'key'>
 
 export const claimColumns = `scope, operation, key, fingerprint, resource_id, expires_at, final, answer_status, answer_body, answer_sequence`
-const WANTED = 'unnest($1::text[], $2::text[], $3::text[]) AS wanted (scope, operation, key)'
+const WANTED = 'unnest($1::text[], $2::text[], $3::text[])'
 const SORTED = 'ORDER BY scope COLLATE "C", operation COLLATE "C", key COLLATE "C"'
 
-export const LOCK_CLAIMS = {
-  name: 'lock claims',
-  text: `SELECT ${claimColumns} FROM claims JOIN ${WANTED} USING (scope, operation, key) ${SORTED} FOR UPDATE OF claims`,
+const selectClaims = (wanted: string) =>
+  `SELECT ${claimColumns} FROM claims JOIN ${wanted} AS wanted (scope, operation, key) USING (scope, operation, key)`
+const lockClaims = (wanted: string) => `${selectClaims(wanted)} ${SORTED} FOR UPDATE OF claims`
+
+export const LOCK_CLAIMS = { name: 'lock claims', text: lockClaims(WANTED) }
+export const LOCK_CLAIM = {
+  name: 'lock claim',
+  text: lockClaims('(VALUES ($1::text, $2::text, $3::text))'),
 }
 
-const FIND = {
-  name: 'find claims',
-  text: `SELECT ${claimColumns} FROM claims JOIN ${WANTED} USING (scope, operation, key)`,
-}
+const FIND = { name: 'find claims', text: selectClaims(WANTED) }
 
 // Never joined to the claims that are being locked: whoever has waited for one sees it as it is now, and events as they were.
 const ANSWERS = {
@@ -32,9 +34,9 @@ const ANSWERS = {
 }
 
 export const namesOf = (claims: readonly Name[]) => [
-  texts(claims.map(({ scope }) => scope)),
-  texts(claims.map(({ operation }) => operation)),
-  texts(claims.map(({ key }) => key)),
+  claims.map(({ scope }) => scope),
+  claims.map(({ operation }) => operation),
+  claims.map(({ key }) => key),
 ]
 
 export type ClaimRow = Name &
@@ -49,7 +51,7 @@ export async function findRecords(
   db: Db,
   claims: readonly Name[],
 ): Promise<(IdempotencyRecord | undefined)[]> {
-  const { rows } = await db.query({ ...FIND, values: namesOf(claims) })
+  const { rows } = await db.query({ ...FIND, values: namesOf(claims).map(texts) })
   const records = await recordsOf(db, rows)
   return claims.map((claim) => records.get(claimKey(claim)))
 }

@@ -133,6 +133,8 @@ type AnyRow = Readonly<Record<string, unknown>>
 export type WriteTarget<Row = AnyRow> = {
   readonly name: string
   readonly sql: string
+  /** The same for so many rows, one value after the other: PostgreSQL begins it sooner. */
+  plainSql(rows: number): string
   readonly columns: readonly (keyof Row & string)[]
   /** Of each column. */
   readonly types: readonly ElementType[]
@@ -161,28 +163,38 @@ export type Write = {
 export const writeTo = <Row>(target: WriteTarget<Row>, row: NoInfer<Row>): Write =>
   ({ target, row }) as unknown as Write
 
-const arrays = (columns: Columns) =>
-  Object.values(columns)
-    .map((type, i) => `$${i + 1}::${type.replace('?', '')}[]`)
-    .join(', ')
+const typesOf = (columns: Columns) => Object.values(columns).map((type) => type.replace('?', '') as TypeName)
+
+/** `$1::text[], $2::bigint[]` */
+const arrays = (types: readonly TypeName[]) => types.map((type, i) => `$${i + 1}::${type}[]`).join(', ')
+
+/** `($1::text, $2::bigint), ($3::text, $4::bigint)` */
+const values = (types: readonly TypeName[], rows: number) =>
+  Array.from({ length: rows }, (_, row) => {
+    const place = (i: number) => row * types.length + i + 1
+    return `(${types.map((type, i) => `$${place(i)}::${type}`).join(', ')})`
+  }).join(', ')
 
 export function rowSource<Row extends { id: string }>(name: string, sql: string): RowSource<Row> {
   return { name, sql }
 }
 
-/** A target with a statement of its own, which is handed the rows as `unnest(…) AS new (…)`. */
+/** A target with a statement of its own, which is handed the rows as `… AS new (…)`, and how many there are. */
 export function targetOf<const C extends Columns>(
   name: string,
   columns: C,
-  sql: (rows: string) => string,
+  sql: (rows: string, count: string) => string,
   more: Pick<WriteTarget, 'counted' | 'updates' | 'last'> = {},
 ): WriteTarget<RowOf<C>> {
   const names = Object.keys(columns) as (keyof C & string)[]
+  const types = typesOf(columns)
+  const as = `AS new (${names.join(', ')})`
   return {
     name,
-    sql: sql(`unnest(${arrays(columns)}) AS new (${names.join(', ')})`),
+    sql: sql(`unnest(${arrays(types)}) ${as}`, `cardinality($1::${types[0]}[])`),
+    plainSql: (rows) => sql(`(VALUES ${values(types, rows)}) ${as}`, String(rows)),
     columns: names,
-    types: Object.values(columns).map((type) => type.replace('?', '') as TypeName),
+    types,
     ...more,
   }
 }

@@ -1,4 +1,3 @@
-import { arrayOf } from '../db/arrays.ts'
 import { isAnswer, isServerTrouble } from '../db/failure.ts'
 import { allOf, gather } from '../db/pipeline.ts'
 import { type Client, withWarnings } from '../db/pool.ts'
@@ -6,6 +5,7 @@ import { addClaims, changeClaims, decidedClaims, freeClaims, lookAtClaims, rowOf
 import { insertInto, targetOf, type Write, type WriteTarget } from './command.ts'
 import type { Decided } from './decide.ts'
 import type { State } from './state.ts'
+import { type Group, groupOf, plainStatementOf, type Statement, statementOf } from './statements.ts'
 
 /** The second round trip: whatever was decided is written, what must come last behind the rest, and committed, at once. */
 const entries = insertInto('entries', {
@@ -53,7 +53,8 @@ export function statementsFor(batch_id: string, decided: Decided): Statement[] {
   const groups = groupsOf(batch_id, decided)
   const first = groups.filter(({ target }) => !target.last)
   const last = groups.filter(({ target }) => target.last)
-  return [statementOf(first, shelves.first), ...(last.length > 0 ? [statementOf(last, shelves.last)] : [])]
+  const write = decided.results.length === 1 ? plainStatementOf : statementOf
+  return [write(first, 'first'), ...(last.length > 0 ? [write(last, 'last')] : [])]
 }
 
 /**
@@ -84,14 +85,12 @@ export async function write(client: Client, statements: readonly Statement[]): P
 /** Ends a transaction that changed nothing: by now, and not before, what was decided on free names may be told. */
 export async function leave(client: Client, state: State): Promise<void> {
   const free = freeClaims(state)
-  const looks = free.length > 0 ? [statementOf([groupOf(lookAtClaims, free)], shelves.first)] : []
+  const looks = free.length > 0 ? [statementOf([groupOf(lookAtClaims, free)], 'first')] : []
   const sendTogether = gather(client)
   const answers = [...looks, { text: 'ROLLBACK' }].map((statement) => client.query(statement))
   sendTogether()
   await allOf(answers)
 }
-
-type Group = { readonly target: WriteTarget; readonly rows: readonly Write['row'][] }
 
 function groupsOf(batch_id: string, decided: Decided): Group[] {
   const { state } = decided
@@ -110,97 +109,6 @@ function groupsOf(batch_id: string, decided: Decided): Group[] {
     groupOf(commits, [{ id: batch_id }]),
   ]
   return groups.filter(({ rows }) => rows.length > 0)
-}
-
-const groupOf = <Row>(target: WriteTarget<Row>, rows: readonly NoInfer<Row>[]) => ({ target, rows }) as Group
-
-export type Statement = { readonly name: string; readonly text: string; readonly values: unknown[] }
-
-/**
- * A backend keeps the plan of every statement that was prepared on it, and the targets that a mixed batch writes to come
- * in very many combinations. So only the first few of them get a statement of their own; all others share one that has
- * every target known so far, with nothing for most of them to write.
- */
-const KINDS_MAX = 48
-
-type Prepared = { readonly name: string; readonly text: string; readonly targets: readonly WriteTarget[] }
-
-/** The prepared statements of one place in the order. */
-type Shelf = {
-  readonly name: string
-  readonly kinds: Map<string, Prepared>
-  readonly known: Map<string, WriteTarget>
-  whole?: Prepared | undefined
-}
-
-const shelfOf = (name: string): Shelf => ({ name, kinds: new Map(), known: new Map() })
-const shelves = { first: shelfOf('write'), last: shelfOf('write last') }
-
-/** Batches of the same kind share a prepared statement, however many rows they bring, and in whatever order they came. */
-function statementOf(groups: readonly Group[], shelf: Shelf): Statement {
-  const rows = new Map(groups.map((group) => [group.target.name, group.rows]))
-  const { name, text, targets } = preparedFor(
-    groups.map(({ target }) => target),
-    shelf,
-  )
-  const given = targets.map((target) => ({ target, rows: rows.get(target.name) ?? [] }))
-  const columns = given.flatMap(({ target, rows }) =>
-    target.columns.map((column, i) =>
-      arrayOf(
-        target.types[i]!,
-        rows.map((row) => row[column]),
-      ),
-    ),
-  )
-  const counts = given.filter(({ target }) => target.counted).map((group) => group.rows.length)
-  return { name, text, values: [...columns, ...counts] }
-}
-
-function preparedFor(wanted: readonly WriteTarget[], shelf: Shelf): Prepared {
-  const { kinds, known } = shelf
-  const kind = kindOf(wanted)
-  const own = kinds.get(kind)
-  if (own) return own
-  for (const target of wanted) {
-    if (!known.has(target.name)) shelf.whole = undefined
-    known.set(target.name, target)
-  }
-  if (kinds.size < KINDS_MAX) {
-    const prepared = prepare(`${shelf.name} ${kinds.size}`, wanted)
-    kinds.set(kind, prepared)
-    return prepared
-  }
-  shelf.whole ??= prepare(`${shelf.name} all ${known.size}`, [...known.values()])
-  return shelf.whole
-}
-
-const kindOf = (targets: readonly WriteTarget[]): string =>
-  targets
-    .map(({ name }) => name)
-    .sort()
-    .join('; ')
-
-function prepare(name: string, wanted: readonly WriteTarget[]): Prepared {
-  const targets = [...wanted].sort((a, b) => (a.name < b.name ? -1 : 1))
-  return { name, text: textOf(targets), targets }
-}
-
-const objections = { true: 'expect_rows', first: 'expect_first' } as const
-
-/** COMMIT is on the wire behind it, so the statement itself must object when it finds fewer rows than it was given. */
-function textOf(targets: readonly WriteTarget[]): string {
-  let params = 0
-  const parts = targets.map((target, i) => {
-    const sql = target.sql.replaceAll(/\$(\d+)/g, (_, n) => `$${params + Number(n)}`)
-    params += target.columns.length
-    return `w${i} AS (${sql})`
-  })
-  const checks = targets.flatMap((target, i) =>
-    target.counted
-      ? [`${objections[`${target.counted}`]}('${target.name}', (SELECT count(*) FROM w${i}), $${++params})`]
-      : [],
-  )
-  return `WITH ${parts.join(',\n')}\nSELECT ${checks.join(', ') || '1'}`
 }
 
 /** Equal targets become one statement. Of several updates of one row the last one holds: it was decided on the others. */
