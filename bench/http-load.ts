@@ -1,24 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
+import type { HttpJob } from './http.ts'
 import { runFor } from './load.ts'
 
-/**
- * POSTs bodies over a fixed number of kept-alive connections, each waiting for its answer before it sends the next.
- * Written on bare sockets: on a machine of two cores a comfortable client would take the time it is meant to measure.
- */
-export type HttpJob = {
-  readonly url: string
-  readonly path: string
-  /** A file with one line for each request: what `{{line}}` in the path stands for. */
-  readonly lines?: string
-  readonly key: string
-  readonly connections: number
-  readonly seconds: number
-  readonly bodies: readonly string[]
-  readonly expect: number
-}
-
+/** Makes the calls of a job where there is no wrk. On bare sockets: a comfortable client would take the time it is to measure. */
 const job: HttpJob = JSON.parse(process.argv[2]!)
 const { hostname, port } = new URL(job.url)
 const lines = job.lines === undefined ? [] : readFileSync(job.lines, 'utf8').split('\n')
@@ -26,7 +12,6 @@ const LINE = '{{line}}'
 const UNIQUE = '{{unique}}'
 let sent = 0
 
-/** `{{unique}}` in a body becomes a text that no other request has, and that nobody can guess: keys come in no order. */
 function requestOf(body: string): string {
   const text = body.includes(UNIQUE) ? body.replace(UNIQUE, randomUUID()) : body
   const path = job.path.replace(LINE, () => lines[sent] ?? 'none-left')

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { HttpJob } from './http-load.ts'
-import { inChild, type Measure } from './load.ts'
+import { type HttpJob, post } from './http.ts'
+import type { Measure } from './load.ts'
 import type { Stage } from './stage.ts'
 
 /** Payouts over HTTP from create to the answer `completed`: debit, simulated rail, settlement, two commits each. */
@@ -19,7 +19,7 @@ export function payouts(
   )
   const { url, key } = stage
   const job: HttpJob = { url, path: '/v1/pix/payouts', key, connections, seconds, bodies, expect: 201 }
-  return inChild('./http-load.ts', job)
+  return post(job)
 }
 
 /** What is written down behind the answers, the log of requests and sums, follows within so long. */

@@ -124,11 +124,15 @@ export function liftLimits(trilho: Stage['trilho'], key_id: string): void {
 function readyUrl(server: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''
-    server.stdout!.on('data', (chunk) => {
+    const read = (chunk: Buffer) => {
       text += chunk
       const ready = /Trilho is ready at (\S+)/.exec(text)
-      if (ready) resolve(ready[1]!)
-    })
+      if (!ready) return
+      // Whatever it logs from now on would only be read for nothing, and longer every time.
+      server.stdout!.off('data', read)
+      resolve(ready[1]!)
+    }
+    server.stdout!.on('data', read)
     server.once('exit', (code) => reject(new Error(`the server ended with ${code}\n${text}`)))
   })
 }

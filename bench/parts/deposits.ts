@@ -1,6 +1,5 @@
 import type { Bench } from '../bench.ts'
-import type { HttpJob } from '../http-load.ts'
-import { inChild } from '../load.ts'
+import { caller, type HttpJob, post } from '../http.ts'
 
 /** Sandbox deposits, one commit each, in turns with the same rows without HTTP. */
 export async function measureDeposits(bench: Bench) {
@@ -14,7 +13,7 @@ export async function measureDeposits(bench: Bench) {
   const http = (connections: number) => {
     const { url, key } = stage
     const job: HttpJob = { url, path: '/v1/sandbox/deposits', key, connections, seconds, bodies, expect: 201 }
-    return inChild('./http-load.ts', job)
+    return post(job)
   }
   for (let round = 0; round < rounds; round++) {
     await slices.measure('yardstick, 16 clients', () => yardstick.run('deposit', { clients: 16, seconds }))
@@ -25,6 +24,7 @@ export async function measureDeposits(bench: Bench) {
   }
   return {
     driver: yardstick.driver,
+    caller,
     slices: slices.all,
     audit_ok: stage.audit(),
   }

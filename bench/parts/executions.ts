@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newId } from '../../src/core/ids.ts'
 import type { Bench } from '../bench.ts'
-import type { HttpJob } from '../http-load.ts'
-import { inChild } from '../load.ts'
+import { caller, type HttpJob, post } from '../http.ts'
 import type { Stage } from '../stage.ts'
 
 /** More than 64 connections execute on two cores. */
@@ -23,7 +22,7 @@ export async function measureExecutions(bench: Bench) {
     const { url, key } = stage
     const path = '/v1/quotes/{{line}}/execute'
     const job: HttpJob = { url, path, key, connections, seconds, bodies: [''], lines, expect: 201 }
-    return inChild('./http-load.ts', job)
+    return post(job)
   }
   try {
     for (let round = 0; round < rounds; round++) {
@@ -38,6 +37,7 @@ export async function measureExecutions(bench: Bench) {
   }
   return {
     driver: yardstick.driver,
+    caller,
     slices: slices.all,
     audit_ok: stage.audit(),
   }

@@ -1,5 +1,6 @@
 import type { Bench } from '../bench.ts'
 import { openEndpoint } from '../endpoint.ts'
+import { caller } from '../http.ts'
 import { payouts, settle } from '../payouts.ts'
 import { grownPerPayout, tableSizes } from '../sizes.ts'
 import type { Stage } from '../stage.ts'
@@ -53,6 +54,7 @@ export async function measurePayouts(bench: Bench) {
   )
   return {
     driver: yardstick.driver,
+    caller,
     slices: [...on_small.all, ...on_large.all],
     written,
     disk,

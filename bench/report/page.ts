@@ -90,13 +90,17 @@ function opening({ payouts, lists, deposits, executions, webhooks, idle }: Resul
   const slices = [payouts, deposits, executions, webhooks].flatMap(
     (part): readonly Slice[] => part?.slices ?? [],
   )
-  const [disturbed, driver] = [loud(slices), payouts?.driver ?? deposits?.driver]
+  const disturbed = loud(slices)
+  const { driver, caller } = payouts ?? deposits ?? executions ?? {}
   return [
     'Written by `npm run bench` out of [bench/results](../bench/results). How it is measured: [bench](../bench/README.md).',
     `Run on ${at.slice(0, 10)}, Node ${node}, ${cores} cores. Little history is ${settings.small_entries} entries, much is ${settings.large_entries}.`,
     driver === 'node'
       ? '**No pgbench was found: the rows without the service were written by Node, which is slower.**'
       : 'The rows without the service were written by pgbench.',
+    caller === 'wrk'
+      ? 'The service was called by wrk.'
+      : '**No wrk was found: the service was called by Node, which takes a part of the machine for itself.**',
     disturbed.length === 0
       ? 'Others took at most 0.3 cores in every slice below; slices in which they took more were dropped and repeated.'
       : `**${disturbed.length} of ${slices.length} slices never got quiet: others took up to ${Math.max(...disturbed.map(({ others }) => others))} cores in the quietest try. Their figures say little.**`,
