@@ -57,19 +57,24 @@ const COUNT = `
   WHERE b.reldatabase IS NULL OR b.reldatabase = $3::oid
   GROUP BY 1, 2, 3`
 
-/** Begins to count now; `end` tells what so many payouts have written since. */
-export async function countWritten(stage: Stage): Promise<{ end(count: number): Promise<Written> }> {
+/** Begins to count now; `end` tells what the payouts since have written, those too whose caller did not wait for the end. */
+export async function countWritten(stage: Stage): Promise<{ end(): Promise<Written> }> {
   const place = async (): Promise<string> =>
     (await stage.sql('SELECT pg_current_wal_flush_lsn() AS at'))[0].at
+  const before = await payoutsMade(stage)
   const from = await place()
   return {
-    async end(count) {
+    async end() {
       const to = await place()
+      const count = (await payoutsMade(stage)) - before
       const [{ oid }] = await stage.sql('SELECT oid FROM pg_database WHERE datname = current_database()')
       return { count, ...amountsOf(await groupsIn(stage, [from, to, oid]), await tablesByFile(stage), count) }
     },
   }
 }
+
+export const payoutsMade = async (stage: Stage): Promise<number> =>
+  (await stage.sql('SELECT count(*)::int AS count FROM payouts'))[0].count
 
 /** Asked from another database of the server: that of the service gets no extension. */
 async function groupsIn(stage: Stage, values: unknown[]): Promise<Group[]> {

@@ -4,7 +4,7 @@ import { caller } from '../http.ts'
 import { payouts, settle } from '../payouts.ts'
 import { grownPerPayout, tableSizes } from '../sizes.ts'
 import type { Stage } from '../stage.ts'
-import { countWritten } from '../written.ts'
+import { countWritten, payoutsMade } from '../written.ts'
 
 /**
  * Payouts from create to `completed`, in turns with the yardstick and with the rows of today, so that what else the machine
@@ -24,7 +24,7 @@ export async function measurePayouts(bench: Bench) {
   const written_by = (kind: typeof yardstick, name: string, clients: number) =>
     on_small.measure(name, () => kind.run('payout', { clients, seconds }))
 
-  const before = { sizes: await tableSizes(small), made: await made(small) }
+  const before = { sizes: await tableSizes(small), made: await payoutsMade(small) }
   for (const stage of [small, large]) await payouts(stage, { connections: 64, seconds: WARM_SECONDS })
   for (const kind of [yardstick, rows]) await kind.run('payout', { clients: 16, seconds: 3 })
   for (let round = 0; round < rounds; round++) {
@@ -39,7 +39,7 @@ export async function measurePayouts(bench: Bench) {
     await on(on_large, '1 connection, much history', 1)
   }
   const written = { small: await count(bench, small), large: await count(bench, large) }
-  const disk = grownPerPayout(before.sizes, await tableSizes(small), (await made(small)) - before.made)
+  const disk = grownPerPayout(before.sizes, await tableSizes(small), (await payoutsMade(small)) - before.made)
   const endpoint = await openEndpoint(small)
   const subscribed = []
   for (let round = 0; round < rounds; round++) {
@@ -67,13 +67,10 @@ export async function measurePayouts(bench: Bench) {
 /** An engine compiles while it runs: a server is at its speed after some ten thousand payouts. */
 export const WARM_SECONDS = 15
 
-const made = async (stage: Stage): Promise<number> =>
-  (await stage.sql('SELECT count(*)::int AS count FROM payouts'))[0].count
-
 async function count(bench: Bench, stage: Stage) {
   await settle()
   const counting = await countWritten(stage)
-  const { count } = await payouts(stage, { connections: 64, seconds: bench.settings.seconds })
+  await payouts(stage, { connections: 64, seconds: bench.settings.seconds })
   await settle()
-  return counting.end(count)
+  return counting.end()
 }
