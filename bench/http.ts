@@ -24,7 +24,8 @@ const hasWrk = /^wrk /.test(spawnSync('wrk', ['--version'], { encoding: 'utf8' }
 
 export const caller = hasWrk ? 'wrk' : 'node'
 
-export const post = (job: HttpJob): Promise<Measure> => (hasWrk ? runWrk(job) : inChild('./http-load.ts', job))
+export const post = (job: HttpJob): Promise<Measure> =>
+  hasWrk ? runWrk(job) : inChild('./http-load.ts', job)
 
 async function runWrk(job: HttpJob): Promise<Measure> {
   const folder = mkdtempSync(join(tmpdir(), 'trilho-wrk-'))

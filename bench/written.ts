@@ -57,16 +57,19 @@ const COUNT = `
   WHERE b.reldatabase IS NULL OR b.reldatabase = $3::oid
   GROUP BY 1, 2, 3`
 
-/** Begins to count now; `end` tells what the payouts since have written, those too whose caller did not wait for the end. */
-export async function countWritten(stage: Stage): Promise<{ end(): Promise<Written> }> {
+/**
+ * Begins to count now. `end` tells what was written since, for each payout that was made, those too whose caller did not wait
+ * for its end; or for each of so many of something else.
+ */
+export async function countWritten(stage: Stage): Promise<{ end(among?: number): Promise<Written> }> {
   const place = async (): Promise<string> =>
     (await stage.sql('SELECT pg_current_wal_flush_lsn() AS at'))[0].at
   const before = await payoutsMade(stage)
   const from = await place()
   return {
-    async end() {
+    async end(among) {
       const to = await place()
-      const count = (await payoutsMade(stage)) - before
+      const count = among ?? (await payoutsMade(stage)) - before
       const [{ oid }] = await stage.sql('SELECT oid FROM pg_database WHERE datname = current_database()')
       return { count, ...amountsOf(await groupsIn(stage, [from, to, oid]), await tablesByFile(stage), count) }
     },
