@@ -549,6 +549,21 @@ describe('migrations', () => {
     await database.drop()
   })
 
+  test('whoever reads every table, as a dump does, keeps nobody from starting', async () => {
+    const database = await createDatabase()
+    const dump = new pg.Client({ connectionString: database.url })
+    await dump.connect()
+    await dump.query('BEGIN')
+    const { rows } = await dump.query(
+      `SELECT string_agg(format('%I.%I', schemaname, tablename), ', ') AS tables FROM pg_tables
+       WHERE schemaname IN ('shared', 'live', 'sandbox')`,
+    )
+    await dump.query(`LOCK TABLE ${rows[0].tables} IN ACCESS SHARE MODE`)
+    expect(await migrate(database.url)).toEqual([])
+    await dump.end()
+    await database.drop()
+  })
+
   test('one that was edited after it ran, or is unknown, is refused', async () => {
     const database = await createDatabase()
     await asAdmin(database.url, [`UPDATE live.migrations SET checksum = 'x' WHERE name = '0003-ledger.sql'`])

@@ -88,18 +88,18 @@ async function stateAnew(client: pg.Client, url: string): Promise<void> {
 }
 
 /** For each lock. By then a VACUUM that PostgreSQL began by itself has made way. */
-const MIGRATION_WAITS = '2s'
-const GIVE_WAY_MS = 300
+const WAITING = `SET LOCAL lock_timeout = '2s'`
+const GIVE_WAY_MS = { first: 300, longest: 3000 }
 const GIVE_UP_MS = 60_000
 const LOCKED = new Set(['55P03', '40P01'])
 
 /**
- * A table is changed, and a trigger made, under a lock on the table. Payments queue up behind whoever waits for one, so nobody waits for long:
- * what was locked is let go, and all of it tried again.
+ * A table is changed, and a trigger made, under a lock on the table. Payments queue up behind whoever waits for one, so nobody
+ * waits for long: what was locked is let go, and all of it tried again, less and less often.
  */
 async function givingWay(work: () => Promise<void>): Promise<void> {
   const until = performance.now() + GIVE_UP_MS
-  for (;;) {
+  for (let pause = GIVE_WAY_MS.first; ; pause = Math.min(2 * pause, GIVE_WAY_MS.longest)) {
     try {
       return await work()
     } catch (error) {
@@ -108,7 +108,7 @@ async function givingWay(work: () => Promise<void>): Promise<void> {
         throw new MigrationBlocked(
           'Somebody holds locks on tables of the service for longer than a minute: a VACUUM, an index that is being built, or a forgotten transaction. See pg_locks and pg_stat_activity; start again when it has ended.',
         )
-      await sleep(GIVE_WAY_MS)
+      await sleep(pause)
     }
   }
 }
@@ -222,9 +222,10 @@ async function migrateSchema(client: pg.Client, schema: SchemaName): Promise<Bro
   const table = `${schema}.migrations`
   await client.query(
     `CREATE TABLE IF NOT EXISTS ${table} (
-       name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp())`,
+       name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+       additive boolean NOT NULL DEFAULT false)`,
   )
-  await client.query(`ALTER TABLE ${table} ADD COLUMN IF NOT EXISTS additive boolean NOT NULL DEFAULT false`)
+  await addAdditive(client, table)
   const { rows } = await client.query(`SELECT name, checksum, additive FROM ${table}`)
   const done = new Map<string, string>(rows.map((row) => [row.name, row.checksum]))
   const migrations = await readMigrations(folders[schema])
@@ -246,7 +247,7 @@ async function migrateSchema(client: pg.Client, schema: SchemaName): Promise<Bro
       )
     }
     const apply = async () => {
-      await client.query(`SET LOCAL search_path = ${schema}; SET LOCAL lock_timeout = '${MIGRATION_WAITS}'`)
+      await client.query(`SET LOCAL search_path = ${schema}; ${WAITING}`)
       await client.query(sql)
       await client.query(`INSERT INTO ${table} (name, checksum, additive) VALUES ($1, $2, $3)`, [
         name,
@@ -258,6 +259,20 @@ async function migrateSchema(client: pg.Client, schema: SchemaName): Promise<Bro
     applied.push(name)
   }
   return { applied, newer: unknown.length > 0 }
+}
+
+/** Asked first: whoever reads the table, a pg_dump for one, would keep the change waiting, and every start with it. */
+async function addAdditive(client: pg.Client, table: string): Promise<void> {
+  const { rows } = await client.query(
+    `SELECT 1 FROM pg_attribute WHERE attrelid = $1::regclass AND attname = 'additive'`,
+    [table],
+  )
+  if (rows.length > 0) return
+  const add = async () => {
+    await client.query(WAITING)
+    await client.query(`ALTER TABLE ${table} ADD COLUMN additive boolean NOT NULL DEFAULT false`)
+  }
+  await givingWay(() => inTransaction(client, add))
 }
 
 /** They never change while a process runs, and two schemas have the same ones. */
@@ -287,7 +302,8 @@ async function inTransaction(client: pg.Client, work: () => Promise<void>): Prom
     await work()
     await client.query('COMMIT')
   } catch (error) {
-    await client.query('ROLLBACK')
+    // On a connection that broke it fails too, and what broke it is what counts.
+    await client.query('ROLLBACK').catch(() => {})
     throw error
   }
 }
