@@ -22,6 +22,7 @@ const provedOnly = process.env.PROVE
       'test/cluster/lost-primary.test.ts',
       'test/fairness.test.ts',
       'test/http/fuzz.test.ts',
+      'test/lists/flat.test.ts',
       'test/mixed-load.test.ts',
       'test/retention.test.ts',
       'test/webhooks/addresses.test.ts',

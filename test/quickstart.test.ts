@@ -85,8 +85,11 @@ async function end({ process: { pid, exitCode, signalCode }, ...terminal }: Term
   await eventually(() => expect(() => process.kill(-pid!, 0), terminal.printed()).toThrow())
 }
 
+/** It may have to build everything first, beside other tests. */
+const BUILD_MS = 150_000
+
 const showsWhat = ({ output }: Sample, { printed }: Terminal) =>
-  eventually(() => assertPrinted(output!, printed()), { timeout: 50_000 })
+  eventually(() => assertPrinted(output!, printed()), { timeout: BUILD_MS })
 
 async function freePort(): Promise<number> {
   const listener = createServer().listen(0, '127.0.0.1')
@@ -103,7 +106,7 @@ const verified = () => receiver.printed().match(/verified pix\.payout\.\w+ po_\w
 const forwarded = (id: string) =>
   new RegExp(`^\\S+Z  evt_\\w+  pix\\.payout\\.completed  ${id}  → 204 \\(\\d+ ms\\)$`, 'm')
 
-test('npm start is ready, and prints three lines to paste', async () => {
+test('npm start is ready, and prints three lines to paste', { timeout: 2 * BUILD_MS }, async () => {
   const start = samples[START!]!
   server = open(start.code.replace('npm ci && ', ''), { PORT: '0' })
   await showsWhat(start, server)
