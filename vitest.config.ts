@@ -14,11 +14,12 @@ const alone = [
 const provedOnly = process.env.PROVE
   ? []
   : [
-      ...['gallery', 'overview', 'playground', 'pages', 'nothing-lost'].map(
+      ...['conversions', 'developers', 'gallery', 'overview', 'playground', 'pages', 'nothing-lost'].map(
         (name) => `test/browser/${name}.test.ts`,
       ),
       'src/backup/guards.test.ts',
       'test/audit/corruptions.test.ts',
+      'test/chaos/webhook-receivers.test.ts',
       'test/cluster/lost-primary.test.ts',
       'test/fairness.test.ts',
       'test/http/fuzz.test.ts',
