@@ -89,17 +89,18 @@ async function stateAnew(client: pg.Client, url: string): Promise<void> {
 
 /** For each lock. By then a VACUUM that PostgreSQL began by itself has made way. */
 const WAITING = `SET LOCAL lock_timeout = '2s'`
-const GIVE_WAY_MS = { first: 300, longest: 3000 }
+const GIVE_WAY_MS = 300
 const GIVE_UP_MS = 60_000
 const LOCKED = new Set(['55P03', '40P01'])
 
 /**
  * A table is changed, and a trigger made, under a lock on the table. Payments queue up behind whoever waits for one, so nobody
- * waits for long: what was locked is let go, and all of it tried again, less and less often.
+ * waits for long: what was locked is let go for as long as others have waited for it, and all of it tried again.
  */
 async function givingWay(work: () => Promise<void>): Promise<void> {
   const until = performance.now() + GIVE_UP_MS
-  for (let pause = GIVE_WAY_MS.first; ; pause = Math.min(2 * pause, GIVE_WAY_MS.longest)) {
+  for (;;) {
+    const began = performance.now()
     try {
       return await work()
     } catch (error) {
@@ -108,7 +109,7 @@ async function givingWay(work: () => Promise<void>): Promise<void> {
         throw new MigrationBlocked(
           'Somebody holds locks on tables of the service for longer than a minute: a VACUUM, an index that is being built, or a forgotten transaction. See pg_locks and pg_stat_activity; start again when it has ended.',
         )
-      await sleep(pause)
+      await sleep(Math.max(GIVE_WAY_MS, performance.now() - began))
     }
   }
 }
