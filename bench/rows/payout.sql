@@ -14,12 +14,12 @@ INSERT INTO events (id, partner_id, type, object_id, sequence, data, created_at,
 INSERT INTO claims (scope, operation, key, fingerprint, resource_id, expires_at) VALUES ('key_yardstick', 'pix.payout', (:key)::text, 'x', (:id)::text, (:at)::timestamptz + interval '24 hours') ON CONFLICT DO NOTHING;
 COMMIT;
 BEGIN;
-SELECT resource_id, clock_timestamp()::timestamptz(3) AS ended FROM claims WHERE scope = 'key_yardstick' AND operation = 'pix.payout' AND key = (:key)::text FOR UPDATE \gset
+SELECT clock_timestamp()::timestamptz(3) AS ended \gset
 SELECT * FROM payouts WHERE id = (:id)::text FOR NO KEY UPDATE;
+SELECT resource_id FROM claims WHERE scope = 'key_yardstick' AND operation = 'pix.payout' AND key = (:key)::text AND answer_status IS NOT NULL;
 SELECT balance, seq FROM balances WHERE customer_id = (:customer)::text AND asset = 'BRL' FOR NO KEY UPDATE;
 UPDATE payouts SET status = 'completed', end_to_end_id = (:key)::text, sequence = 3, completed_at = (:ended)::timestamptz WHERE id = (:id)::text;
 INSERT INTO entries (cause_id, movement, line, partner_id, account, owner, asset, amount, created_at) VALUES ((:id)::text, 'completed', 0, (:partner)::text, 'in_transit' || chr(58) || 'pix', (:customer)::text, 'BRL', -100, (:ended)::timestamptz), ((:id)::text, 'completed', 1, (:partner)::text, 'external' || chr(58) || 'pix', '', 'BRL', 100, (:ended)::timestamptz);
 UPDATE balances SET in_transit = in_transit - 100 WHERE customer_id = (:customer)::text AND asset = 'BRL';
 INSERT INTO events (id, partner_id, type, object_id, sequence, data, created_at, position) VALUES (new_id('evt'), (:partner)::text, 'pix.payout.completed', (:id)::text, 3, ('{"id":"' || (:id)::text || '","customer_id":"' || (:customer)::text || '","direction":"outbound","amount":"100","fee":"0","decimals": 2,"status":"completed","counterparty":{"name":"Customer","document":"***.982.247-**","pix_key":"ana@example.com"},"end_to_end_id":"' || (:key)::text || '","failure": null,"idempotency_key":"' || (:key)::text || '","created_at":"' || (:at)::text || '","completed_at":"' || (:ended)::text || '"}')::json, (:ended)::timestamptz, nextval('event_log'));
-UPDATE claims SET final = true, answer_status = 201, answer_sequence = 3 WHERE scope = 'key_yardstick' AND operation = 'pix.payout' AND key = (:key)::text;
 COMMIT;

@@ -100,6 +100,7 @@ export const worldFunctions: readonly string[] = [
   'log_last()',
   'events_behind(bigint, integer)',
   'place_events()',
+  'ended_orders(text[])',
   'dispatch_fresh_events(integer)',
   'forget_deliveries(timestamptz, integer)',
   'forget_old_events(timestamptz, text, integer)',

@@ -5,11 +5,11 @@ const UNCLEAR = /;\s*\S|--|\/\*/
 const BEFORE_PARENTHESIS = /(?<![\p{L}\p{N}_$."])(?<!\bas\s+)([\p{L}\p{N}_$."]+)\s*\(/giu
 const HARMLESS = new Set(
   (
-    'abs array_agg clock_timestamp coalesce count current_database current_setting date_trunc extract greatest ' +
+    'abs array_agg clock_timestamp coalesce count current_database current_setting date_trunc ended_orders extract greatest ' +
     'hashtextextended json_agg json_build_object json_to_record json_typeof lag least length log_end log_last log_start lower make_interval max ' +
     'min now row_number split_part sum to_json unnest upper ' +
     // Words of the language itself.
-    'all and any as by case distinct else except exists filter from having in intersect join lateral materialized not ' +
+    'all and any array as by case distinct else except exists filter from having in intersect join lateral materialized not ' +
     'on or over select some then union using values when where'
   ).split(' '),
 )

@@ -64,7 +64,7 @@ export function onceChecks(options: {
         FROM ${table} r LEFT JOIN ${claims} AS c ON c.scope = r.api_key_id AND c.operation = '${operation}' AND c.key = r.idempotency_key
         WHERE ${within('r.id')} AND CASE
           WHEN c.scope IS NULL THEN ${open} OR r.created_at > now() - ${VALID}
-          WHEN c.resource_id = r.id THEN c.final = (${open}) OR c.expires_at IS DISTINCT FROM r.created_at + ${VALID} OR NOT (${rightlyAnswered})
+          WHEN c.resource_id = r.id THEN c.final AND ${open} OR c.expires_at IS DISTINCT FROM r.created_at + ${VALID} OR NOT (${rightlyAnswered})
           -- Taken by a later one, or by a refusal: it must have been free by then, and that cannot be still to come.
           ELSE ${open} OR coalesce(c.expires_at < r.created_at + ${VALID} + ${VALID} OR NOT ${inTime}, true)
         END`,

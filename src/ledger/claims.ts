@@ -6,7 +6,8 @@ import { claimKey, type HeldClaim, type State } from './state.ts'
 /**
  * How claims are kept. One that is there is locked with everything else; one that is not is written once, whole, together
  * with what was made under it. Whoever finds then that another transaction was first writes nothing, and runs again: by
- * then the claim is one that is there (decision 0075).
+ * then the claim is one that is there (decision 0075). That what was made under it has come to its end is not written here
+ * once more: it is asked of what was made (decision 0083).
  */
 type Name = Pick<Claim, 'scope' | 'operation' | 'key'>
 
@@ -26,7 +27,20 @@ export const LOCK_CLAIM = {
 
 const FIND = { name: 'find claims', text: selectClaims(WANTED) }
 
-// Never joined to the claims that are being locked: whoever has waited for one sees it as it is now, and events as they were.
+const findAnswered = (wanted: string) => `${selectClaims(wanted)} WHERE answer_status IS NOT NULL`
+export const FIND_ANSWERED_CLAIMS = { name: 'find answered claims', text: findAnswered(WANTED) }
+export const FIND_ANSWERED_CLAIM = {
+  name: 'find answered claim',
+  text: findAnswered('(VALUES ($1::text, $2::text, $3::text))'),
+}
+
+// These are never joined to the claims that are being locked: whoever has waited for one sees it as it is now, and all else
+// as it was.
+const ENDS = {
+  name: 'ends',
+  text: `SELECT o.id, o.sequence, e.data::text AS body FROM ended_orders($1::text[]) AS o
+    LEFT JOIN events e ON e.object_id = o.id AND e.sequence = o.sequence`,
+}
 const ANSWERS = {
   name: 'answers',
   text: `SELECT object_id, sequence, data::text AS body FROM events
@@ -56,38 +70,60 @@ export async function findRecords(
   return claims.map((claim) => records.get(claimKey(claim)))
 }
 
-/** Asks for the answers that are kept in events alone, if there are such. */
+/** Asks for what is kept elsewhere, if there is such: ends of what was made, and answers that events have. */
 export async function recordsOf(
   db: Db,
   rows: readonly ClaimRow[],
 ): Promise<ReadonlyMap<string, IdempotencyRecord>> {
-  const referring = rows.filter(refersTo)
-  const bodies = new Map<string, string>()
-  if (referring.length > 0) {
-    const values = [referring.map((row) => row.resource_id), referring.map((row) => row.answer_sequence)]
-    const told = await db.query({ ...ANSWERS, values })
-    for (const { object_id, sequence, body } of told.rows) bodies.set(`${object_id} ${sequence}`, body)
-  }
+  const [ends, bodies] = [
+    await endsOf(db, rows.filter(mayHaveEnded)),
+    await bodiesOf(db, rows.filter(refersTo)),
+  ]
   return new Map(
     rows.map((row) => [
       claimKey(row),
-      recordOf(row, bodies.get(`${row.resource_id} ${row.answer_sequence}`)),
+      recordOf(row, ends.get(row.resource_id), bodies.get(`${row.resource_id} ${row.answer_sequence}`)),
     ]),
   )
 }
 
-/** A node of the version before writes the body, and leaves the sequence as it was. */
+/** Claims of operators are for ever, and those of a version before were written again at the end. */
+const mayHaveEnded = ({ resource_id, expires_at, final, answer_status }: ClaimRow): boolean =>
+  resource_id !== null && expires_at !== null && (!final || answer_status === null)
+
+/** A node of a version before writes the body, and leaves the sequence as it was. */
 const refersTo = ({ answer_status, answer_body, answer_sequence }: ClaimRow): boolean =>
   answer_status !== null && answer_body === null && answer_sequence !== null
 
-function recordOf(row: ClaimRow, told: string | undefined): IdempotencyRecord {
-  const { fingerprint, resource_id, expires_at, final, answer_status, answer_body, answer_sequence } = row
-  const kept = { fingerprint, resource_id, expires_at, final }
-  if (answer_status === null) return { ...kept, response: null }
-  if (answer_body !== null) return { ...kept, response: { status: answer_status, body: answer_body } }
-  if (told === undefined || answer_sequence === null) return { ...kept, response: null }
-  return { ...kept, response: { status: answer_status, body: told, sequence: answer_sequence } }
+type End = { readonly sequence: number; readonly body: string | null }
+
+async function endsOf(db: Db, rows: readonly ClaimRow[]): Promise<ReadonlyMap<string | null, End>> {
+  if (rows.length === 0) return new Map()
+  const { rows: ended } = await db.query({ ...ENDS, values: [rows.map(({ resource_id }) => resource_id)] })
+  return new Map(ended.map(({ id, ...end }) => [id, end]))
 }
+
+async function bodiesOf(db: Db, rows: readonly ClaimRow[]): Promise<ReadonlyMap<string, string>> {
+  if (rows.length === 0) return new Map()
+  const values = [rows.map((row) => row.resource_id), rows.map((row) => row.answer_sequence)]
+  const { rows: told } = await db.query({ ...ANSWERS, values })
+  return new Map(told.map(({ object_id, sequence, body }) => [`${object_id} ${sequence}`, body]))
+}
+
+function recordOf(row: ClaimRow, end: End | undefined, told: string | undefined): IdempotencyRecord {
+  const { fingerprint, resource_id, expires_at, answer_status, answer_body, answer_sequence } = row
+  const kept = { fingerprint, resource_id, expires_at, final: row.final || end !== undefined }
+  const response = (body: string | null | undefined, status: number, sequence: number | null) =>
+    body == null ? null : { status, body, ...(sequence === null ? {} : { sequence }) }
+  // Nobody was told anything before the end came: then everybody is told the end.
+  if (answer_status === null)
+    return { ...kept, response: response(end?.body, CREATED, end?.sequence ?? null) }
+  if (answer_body !== null) return { ...kept, response: response(answer_body, answer_status, null) }
+  return { ...kept, response: response(told, answer_status, answer_sequence) }
+}
+
+/** The status of whatever was made, whatever became of it (contract §2). */
+const CREATED = 201
 
 const name = { scope: 'text', operation: 'text', key: 'text' } as const
 const record = {
@@ -135,7 +171,9 @@ export const decidedClaims = ({ claims }: State): DecidedClaim[] =>
 
 /** Wanted, not there, and left so. */
 export const freeClaims = ({ claims }: State): Name[] =>
-  [...claims.values()].filter(({ there, changed }) => !there && !changed).map(({ claim }) => claim)
+  [...claims.values()]
+    .filter(({ there, changed, read_only }) => !there && !changed && !read_only)
+    .map(({ claim }) => claim)
 
 export const rowOf = ({ claim, record: { response, ...kept } }: DecidedClaim) => ({
   scope: claim.scope,

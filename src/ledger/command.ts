@@ -24,6 +24,8 @@ export type Locks = {
   readonly accounts?: readonly AccountRef[]
   /** Rows read, not locked, once everything above is held. */
   readonly reads?: readonly RowRef[]
+  /** A claim of which only the answer that was given under it counts, if there is one: read in the same way. */
+  readonly answer?: Claim
 }
 
 /** A name that the caller chose for one operation, and what the operation is. */
@@ -42,6 +44,7 @@ export type IdempotencyRecord = {
   readonly resource_id: string | null
   /** When the name is free again, if what it made has come to its end by then. Null: never. */
   readonly expires_at: Date | null
+  /** It has. Written with the claim where nothing is on its way; otherwise what it made tells (decision 0083). */
   readonly final: boolean
   /** What the first caller was told, to the byte. Null until that is settled. */
   readonly response: StoredResponse | null
@@ -68,7 +71,10 @@ export type Held = {
   readonly now: Date
   account(ref: AccountRef): HeldAccount | undefined
   row<Row extends { id: string }>(source: RowSource<Row>, id: string): Row | undefined
-  /** What the claim stands for already; undefined when this command is the first to make it, or the first after its end. */
+  /**
+   * What the claim stands for already; undefined when this command is the first to make it, or the first after its end; and
+   * for a claim of which only the answer was wanted, when none was given.
+   */
   record(claim: Claim): IdempotencyRecord | undefined
 }
 

@@ -2,8 +2,16 @@ import type { QueryResult } from 'pg'
 import { texts } from '../db/arrays.ts'
 import { allOf, gather } from '../db/pipeline.ts'
 import type { Client } from '../db/pool.ts'
-import { type ClaimRow, LOCK_CLAIM, LOCK_CLAIMS, namesOf, recordsOf } from './claims.ts'
-import type { Command, RowRef, RowSource } from './command.ts'
+import {
+  type ClaimRow,
+  FIND_ANSWERED_CLAIM,
+  FIND_ANSWERED_CLAIMS,
+  LOCK_CLAIM,
+  LOCK_CLAIMS,
+  namesOf,
+  recordsOf,
+} from './claims.ts'
+import type { Claim, Command, RowRef, RowSource } from './command.ts'
 import { durabilityFault, NotDurable } from './connection.ts'
 import { accountKey, claimKey, type Row, type State } from './state.ts'
 
@@ -43,6 +51,11 @@ export async function lock(client: Client, commands: readonly Command<unknown>[]
     commands.flatMap(({ locks }) => locks.claim ?? []),
     claimKey,
   )
+  const locked = new Set(claims.map(claimKey))
+  const answers = unique(
+    commands.flatMap(({ locks }) => locks.answer ?? []),
+    claimKey,
+  ).filter((claim) => !locked.has(claimKey(claim)))
   const shared = [...new Set(commands.flatMap(({ locks }) => locks.shared ?? []))]
   const accounts = unique(
     commands.flatMap(({ locks }) => locks.accounts ?? []),
@@ -71,12 +84,10 @@ export async function lock(client: Client, commands: readonly Command<unknown>[]
     }
   }
 
-  let claimed: readonly ClaimRow[] = []
+  const claimed: ClaimRow[] = []
+  const keepClaims = (answer: QueryResult) => void claimed.push(...answer.rows)
   ask(BEGIN, [], () => {})
-  if (claims.length > 0)
-    ask(...eitherOf(LOCK_CLAIM, LOCK_CLAIMS, namesOf(claims)), (answer) => {
-      claimed = answer.rows
-    })
+  if (claims.length > 0) ask(...eitherOf(LOCK_CLAIM, LOCK_CLAIMS, namesOf(claims)), keepClaims)
   if (shared.length > 0) ask(LOCK_SHARED, [texts(shared)], () => {})
   const lockRows = (group: { source: RowSource; ids: string[] }) =>
     ask({ name: `lock ${group.source.name}`, text: group.source.sql }, [texts(group.ids)], keepRows(group))
@@ -90,6 +101,8 @@ export async function lock(client: Client, commands: readonly Command<unknown>[]
   for (const group of rows) if (group.source.last) lockRows(group)
   for (const group of reads)
     ask({ name: `read ${group.source.name}`, text: group.source.sql }, [texts(group.ids)], keepRows(group))
+  if (answers.length > 0)
+    ask(...eitherOf(FIND_ANSWERED_CLAIM, FIND_ANSWERED_CLAIMS, namesOf(answers)), keepClaims)
   ask(CLOCK, [], (answer) => {
     state.now = answer.rows[0].now
     state.replicated = answer.rows[0].replicated
@@ -97,16 +110,18 @@ export async function lock(client: Client, commands: readonly Command<unknown>[]
   })
   // By now whatever is wrong with them has thrown, with the wire untouched.
   const sendTogether = gather(client)
-  const answers = questions.map(({ query, take }) => client.query(query).then(take))
+  const taken = questions.map(({ query, take }) => client.query(query).then(take))
   sendTogether()
-  await allOf(answers)
+  await allOf(taken)
   if (notDurable) throw new NotDurable(notDurable)
   const records = await recordsOf(client, claimed)
-  for (const { scope, operation, key } of claims) {
+  const keepRecord = ({ scope, operation, key }: Claim, more: { read_only?: true } = {}) => {
     const claim = { scope, operation, key }
     const record = records.get(claimKey(claim))
-    state.claims.set(claimKey(claim), { claim, there: record !== undefined, record })
+    state.claims.set(claimKey(claim), { claim, there: record !== undefined, record, ...more })
   }
+  for (const claim of claims) keepRecord(claim)
+  for (const claim of answers) keepRecord(claim, { read_only: true })
   return state
 }
 

@@ -16,6 +16,8 @@ export type HeldClaim = {
   readonly claim: Pick<Claim, 'scope' | 'operation' | 'key'>
   /** It was there when everything was locked, and is locked too. */
   readonly there: boolean
+  /** Only its answer was read, under no lock. */
+  readonly read_only?: true
   record: IdempotencyRecord | undefined
   /** Decided on in this batch. */
   changed?: true

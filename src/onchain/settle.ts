@@ -10,12 +10,11 @@ import {
   type Movement,
   networkFeesAccount,
 } from '../ledger/accounts.ts'
-import { type Claim, type Command, type Decision, type Write, writeTo } from '../ledger/command.ts'
+import { type Command, type Decision, type Write, writeTo } from '../ledger/command.ts'
 import type { Charge, SignedTransaction } from '../rails/chain/rail.ts'
 import type { World } from '../world.ts'
 import { type FailureCode, failureMessages, renderTransfer } from './contract.ts'
 import { isFinal, type Transfer, transferRows, updateTransfers } from './store.ts'
-import { OPERATION } from './transfers.ts'
 
 /** A step of a transfer's life. Each is taken once; telling it again changes nothing. */
 export type Step =
@@ -51,17 +50,11 @@ export type Stepped = { readonly transfer: Transfer; readonly changed: boolean }
 
 export function stepTransfer(world: World, transfer: Transfer, step: Step, teller: Teller): Command<Stepped> {
   const { id, partner_id, customer_id, asset } = transfer
-  const claim: Claim = {
-    scope: transfer.api_key_id,
-    operation: OPERATION,
-    key: transfer.idempotency_key,
-    fingerprint: '',
-  }
   const ends = step.kind === 'confirmed' || step.kind === 'failed' || step.kind === 'refused'
   return {
     partner_id,
     locks: {
-      ...(ends ? { claim, accounts: [{ customer_id, asset }] } : {}),
+      ...(ends ? { accounts: [{ customer_id, asset }] } : {}),
       rows: [{ source: transferRows, id }],
       ...(step.kind === 'signed' ? { reads: [{ source: holdRows, id }] } : {}),
     },
@@ -85,7 +78,6 @@ export function stepTransfer(world: World, transfer: Transfer, step: Step, telle
           result: { transfer: before, changed: false },
         }
       }
-      const record = ends ? held.record(claim) : undefined
       return {
         movements: ends ? [movementOf(after), chargeOf(after)] : [],
         writes: [
@@ -94,7 +86,6 @@ export function stepTransfer(world: World, transfer: Transfer, step: Step, telle
           ...(ends && teller.by === 'operator' ? resolved(after, teller.resolution, held.now) : []),
         ],
         // After its time the name may stand for another transfer.
-        ...(record?.resource_id === id ? { record: { ...record, final: true } } : {}),
         result: { transfer: after, changed: true },
       }
     },

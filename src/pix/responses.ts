@@ -3,7 +3,7 @@ import type { Command, Decision, IdempotencyRecord, StoredResponse } from '../le
 import { readRecord, recall } from '../ledger/once.ts'
 import type { World } from '../world.ts'
 import { claimOfPayout, recordOfPayout, responseWith, type Settled } from './settle.ts'
-import { type Payout, payoutById, payoutRows } from './store.ts'
+import { isFinal, type Payout, payoutById, payoutRows } from './store.ts'
 import type { PayoutWorker } from './worker.ts'
 
 /** Tells when a payout is settled by this process, until it is told to stop. */
@@ -23,8 +23,10 @@ export function fixResponse(world: World, payout: Payout): Command<Fixed> {
       const left_ms = row.created_at.getTime() + world.pix_wait_ms - held.now.getTime()
       if (left_ms > 0) return { result: { left_ms } }
       const response = responseWith(row)
-      // The name may stand for another payout by now, whose answer is not ours to give.
-      return { ...(record ? { record: { ...record, response } } : {}), result: { response } }
+      // An end is told by whoever asks, for it stays. The name may also stand for another payout by now, whose answer is not
+      // ours to give.
+      const kept = record && !isFinal(row) ? { record: { ...record, response } } : {}
+      return { ...kept, result: { response } }
     },
   }
 }
@@ -77,7 +79,7 @@ export async function awaitResponse(world: World, payout: Payout, watch: Watch):
   }
 }
 
-/** An end that is told late is kept in its event, which a node of another version may have written in other bytes. */
+/** An end is kept in its event, which a node of another version may have written in other bytes. */
 async function asKept(world: World, payout: Payout, fixed: StoredResponse): Promise<StoredResponse> {
   if (fixed.sequence === undefined) return fixed
   const record = await world.commit(recall(payout.partner_id, claimOfPayout(payout)))

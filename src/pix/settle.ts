@@ -56,15 +56,18 @@ export function recordOfPayout(held: Held, payout: Payout): IdempotencyRecord | 
   return record?.resource_id === payout.id ? record : undefined
 }
 
-/** An end never changes any more: the event that told it has the body, and the claim says which. */
+/** An end never changes any more: the event that told it has the body. */
 export const responseWith = (
   payout: Payout,
   body: string = JSON.stringify(renderPayout(payout)),
 ): StoredResponse => ({ status: 201, body, ...(isFinal(payout) ? { sequence: payout.sequence } : {}) })
 
-/** What must be held still for a payout to end. */
+/**
+ * What must be held still for a payout to end. Its claim need not be: whoever gives an answer under it before the end holds
+ * the payout too.
+ */
 export const locksOfEnd = (payout: Payout): Locks => ({
-  claim: claimOfPayout(payout),
+  answer: claimOfPayout(payout),
   rows: [{ source: payoutRows, id: payout.id }],
   accounts: [{ customer_id: payout.customer_id, asset: 'BRL' }],
 })
@@ -120,12 +123,12 @@ export function endPayout(
     sequence: before.sequence + 1,
     completed_at: held.now,
   }
-  const record = recordOfPayout(held, before)
+  const told = recordOfPayout(held, before)?.response
   // The first caller is told the end if it came while the call was waiting; otherwise whoever asks next decides.
   const waiting = held.now.getTime() < before.created_at.getTime() + world.pix_wait_ms
   const object = renderPayout(after)
   const text = JSON.stringify(object)
-  const response = record?.response ?? (waiting ? responseWith(after, text) : null)
+  const response = told ?? (waiting ? responseWith(after, text) : null)
   const event = {
     partner_id: after.partner_id,
     type: `pix.payout.${after.status as 'completed' | 'failed'}`,
@@ -136,7 +139,6 @@ export function endPayout(
   return {
     movements: [movementOf(after)],
     writes: [writeTo(settlePayouts, after), eventWrite(world, event, held.now), ...more],
-    ...(record ? { record: { ...record, final: true, response } } : {}),
     result: { payout: after, response, changed: true },
   }
 }

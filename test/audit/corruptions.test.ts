@@ -61,6 +61,8 @@ const seenWhere: Record<string, string> = {
   'events.created_at': `type <> 'onchain.transfer.processing'`,
   // Beside a body it means nothing: a node of the version before writes the body, and leaves it as it was.
   'claims.answer_sequence': 'answer_status IS NOT NULL AND answer_body IS NULL',
+  // Once what was made under a claim has come to its end, that end is what counts.
+  'claims.final': `expires_at IS NULL OR resource_id IN (SELECT id FROM open_payouts UNION ALL SELECT id FROM open_transfers)`,
 }
 
 let history: History

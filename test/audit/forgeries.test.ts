@@ -229,22 +229,39 @@ describe('the audit names', () => {
   ])('a kept answer that tells another %s than the events did', async (field, value) => {
     expect(
       await forge(
-        `UPDATE claims c SET answer_body = regexp_replace(e.data::text, '"${field}":"[^"]*"', '"${field}":"${value}"')
-         FROM events e WHERE c.resource_id = '${paid}' AND e.object_id = c.resource_id AND e.sequence = c.answer_sequence`,
+        `UPDATE claims c SET answer_status = 201, answer_body = regexp_replace(e.data::text, '"${field}":"[^"]*"', '"${field}":"${value}"')
+         FROM events e WHERE c.resource_id = '${paid}' AND e.object_id = c.resource_id AND e.sequence = 3`,
       ),
     ).toBe('every one of payouts was made under its claim, and the claim tells of it')
   })
 
   test.each(['1', '2', '4', 'NULL'])('a kept answer that is said to be in event %s', async (sequence) => {
-    expect(await forge(`UPDATE claims SET answer_sequence = ${sequence} WHERE resource_id = '${paid}'`)).toBe(
+    expect(
+      await forge(
+        `UPDATE claims SET answer_status = 201, answer_sequence = ${sequence} WHERE resource_id = '${paid}'`,
+      ),
+    ).toBe('every one of payouts was made under its claim, and the claim tells of it')
+  })
+
+  test.each([
+    ['body', `answer_body = '{}'`],
+    ['event', 'answer_sequence = 3'],
+  ])('a kept answer of which only the %s is there', async (_, half) => {
+    expect(await forge(`UPDATE claims SET ${half} WHERE resource_id = '${paid}'`)).toBe(
       'every one of payouts was made under its claim, and the claim tells of it',
     )
   })
 
-  test('a kept answer that is there no more', async () => {
-    expect(await forge(`UPDATE claims SET answer_status = NULL WHERE resource_id = '${paid}'`)).toBe(
-      'every one of payouts was made under its claim, and the claim tells of it',
-    )
+  test('a claim that is free again while its payout is on its way', async () => {
+    const made = (final: boolean) =>
+      forge(
+        copyPayout('po_z', `'k3'`),
+        `INSERT INTO claims SELECT api_key_id, 'pix.payout', 'k3', 'f', 'po_z', now(), created_at + interval '24 hours', ${final}
+         FROM payouts WHERE id = 'po_z'`,
+      )
+    const promise = 'every one of payouts was made under its claim, and the claim tells of it'
+    expect(await made(true)).toContain(promise)
+    expect(await made(false)).not.toContain(promise)
   })
 
   test('a deposit of play money in production', async () => {

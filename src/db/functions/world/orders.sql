@@ -1,3 +1,9 @@
+-- Those of these payouts and transfers that have come to their end, and which of their events told it.
+CREATE OR REPLACE FUNCTION ended_orders(ids text[]) RETURNS TABLE (id text, sequence integer) LANGUAGE sql STABLE AS $$
+  SELECT p.id, p.sequence FROM payouts p WHERE p.id = ANY(ids) AND p.completed_at IS NOT NULL
+  UNION ALL SELECT t.id, t.sequence FROM transfers t WHERE t.id = ANY(ids) AND t.completed_at IS NOT NULL
+$$;
+
 -- Payouts, transfers and quotes: a state only moves forward, a final one never moves, and what was ordered never changes.
 -- Asked in the condition of each trigger: nothing is called for a step that may be taken.
 CREATE OR REPLACE FUNCTION forward_only() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -7,7 +7,8 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE gone integer;
 BEGIN
   DELETE FROM claims WHERE (scope, operation, key) IN (
-    SELECT scope, operation, key FROM claims WHERE final AND expires_at < least(older_than, clock_timestamp())
+    SELECT scope, operation, key FROM claims c WHERE expires_at < least(older_than, clock_timestamp())
+      AND (final OR EXISTS (SELECT FROM ended_orders(ARRAY[c.resource_id])))
     ORDER BY expires_at LIMIT most FOR UPDATE SKIP LOCKED);
   GET DIAGNOSTICS gone = ROW_COUNT;
   RETURN gone;
