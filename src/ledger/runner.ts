@@ -6,6 +6,7 @@ import { sqlState } from '../db/failure.ts'
 import type { Client } from '../db/pool.ts'
 import type { Attempt } from './attempt.ts'
 import { type Around, type Begun, begin } from './batch.ts'
+import { isTakenName } from './claims.ts'
 import type { Command } from './command.ts'
 import type { Connection } from './connection.ts'
 import type { CommandResult } from './decide.ts'
@@ -108,8 +109,7 @@ export function openRunner(options: RunnerOptions): Runner {
       if (attempted.kind === 'unknown') return tellUnknown(log, waiting, attempted.error)
       around = { follow }
       if (attempted.kind === 'failed') {
-        if (sqlState(attempted.error) !== SERIALIZATION_FAILURE || races++ === RACES_MAX)
-          return divide(waiting, attempted.error)
+        if (!wasSecond(attempted.error) || races++ === RACES_MAX) return divide(waiting, attempted.error)
         // Somebody made a name first: it is there now, and nobody else of the batch has anything to do with it.
         continue
       }
@@ -180,13 +180,16 @@ const QUERY_CANCELED = '57014'
 /** A migration has changed what a prepared statement returns; the connection prepares it anew at the next try. */
 const STALE_PLAN = '0A000'
 
+/** Another transaction made a name that was free when this one looked. */
+const wasSecond = (error: unknown): boolean => isTakenName(error) || sqlState(error) === SERIALIZATION_FAILURE
+
 /** Somebody else held what this command needs: nothing is wrong with the command itself. */
 function isContention(error: unknown): boolean {
   const state = sqlState(error)
   return (
+    wasSecond(error) ||
     state === LOCK_NOT_AVAILABLE ||
     state === DEADLOCK ||
-    state === SERIALIZATION_FAILURE ||
     state === QUERY_CANCELED ||
     state === STALE_PLAN
   )
