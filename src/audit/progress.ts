@@ -26,7 +26,10 @@ export type Progress = {
   readonly now: Date
 }
 
-const COLUMNS = `node, leased_until > clock_timestamp() AS leased, started_at, stage, position, findings, pieces, last_pieces,
+/** One more when a check refuses what the version before writes, or the other way round; a migration then says it, too. */
+const EDITION = 1
+
+const COLUMNS = `node, turn_until > clock_timestamp() AS leased, started_at, stage, position, findings, pieces, last_pieces,
   proved_upto, log_last() AS log_end, last_started_at, last_finished_at, last_findings, clock_timestamp() AS now`
 
 export async function readProgress(db: Db): Promise<Progress> {
@@ -37,13 +40,16 @@ export async function readProgress(db: Db): Promise<Progress> {
   return rows[0]
 }
 
-/** One node at a time: whoever asks while another is at it gets nothing. A node that died is followed when its lease ends. */
+/**
+ * One node at a time: whoever asks while another is at it gets nothing. A node that died is followed when its lease ends. Once
+ * a newer version has been at it, an older one gets nothing either: it would take what that one writes for a fault.
+ */
 export async function takeTurn(db: Db, node: string, lease_ms: number): Promise<Progress | undefined> {
   const { rows } = await db.query({
     name: 'take audit turn',
-    text: `UPDATE audit_progress SET node = $1, leased_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000)
-      WHERE node = $1 OR leased_until <= clock_timestamp() RETURNING ${COLUMNS}`,
-    values: [node, lease_ms],
+    text: `UPDATE audit_progress SET node = $1, turn_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000), edition = $3
+      WHERE edition <= $3 AND (node = $1 OR turn_until <= clock_timestamp()) RETURNING ${COLUMNS}`,
+    values: [node, lease_ms, EDITION],
   })
   return rows[0]
 }
@@ -89,5 +95,5 @@ export async function saveProved(db: Db, node: string, position: bigint, found: 
 
 /** Lets another node go on at once. */
 export async function giveTurn(db: Db, node: string): Promise<void> {
-  await db.query(`UPDATE audit_progress SET leased_until = '-infinity' WHERE node = $1`, [node])
+  await db.query(`UPDATE audit_progress SET turn_until = '-infinity' WHERE node = $1`, [node])
 }

@@ -6,7 +6,7 @@ import { openTestWorld, type TestWorld } from '../../test/support/world.ts'
 import { openExceptions } from '../exceptions/store.ts'
 import { audit } from '../ledger/audit.ts'
 import { sliceChecks } from '../node/worlds.ts'
-import { readProgress } from './progress.ts'
+import { readProgress, takeTurn } from './progress.ts'
 import { openAuditWorker } from './worker.ts'
 
 /** What is proved when: what happens soon after, along the log; what was proved before, by the slow pass. */
@@ -124,3 +124,16 @@ function counting(onQuery: () => void): TestWorld['db'] {
   }
   return { query, connect: () => stage.db.connect() } as unknown as TestWorld['db']
 }
+
+test('behind a newer version an older one gets no turn, nor does one that knows of no editions', async () => {
+  await asAdmin(database.url, [`UPDATE sandbox.audit_progress SET node = NULL, turn_until = '-infinity'`])
+  // As the version before asks.
+  const before = await stage.db.query(
+    `UPDATE audit_progress SET node = 'before' WHERE node = 'before' OR leased_until <= clock_timestamp()`,
+  )
+  expect(before.rowCount).toBe(0)
+  expect(await takeTurn(stage.db, 'this one', 0)).toMatchObject({ node: 'this one' })
+  await asAdmin(database.url, ['UPDATE sandbox.audit_progress SET edition = edition + 1'])
+  expect(await takeTurn(stage.db, 'this one', 0)).toBeUndefined()
+  await asAdmin(database.url, ['UPDATE sandbox.audit_progress SET edition = edition - 1'])
+})

@@ -14,7 +14,7 @@ import { size } from '../support/size.ts'
 import { until } from '../support/wait.ts'
 
 /** The version whose nodes must be able to work on while a newer one migrates the database under them. */
-const BEFORE = 'be694bb'
+const BEFORE = '0451054'
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
 async function checkOut(): Promise<string> {
@@ -39,9 +39,10 @@ test('nodes of the version before pay on while a newer one migrates the database
   const before = await checkOut()
   const database = await createDatabase({ migrated: false })
   // The first start makes the tables of its own version.
-  const old = [await spawnServer(testEnv(database.url), before)]
+  const watchful = { AUDIT_EVERY_MS: '200', AUDIT_SHARE_PCT: '100' }
+  const old = [await spawnServer(testEnv(database.url, watchful), before)]
   onTestFinished(async () => void (await Promise.all(old.map((node) => node.kill('SIGKILL')))))
-  old.push(await spawnServer(testEnv(database.url), before))
+  old.push(await spawnServer(testEnv(database.url, watchful), before))
   const trilho = (...args: string[]) =>
     JSON.parse(
       execFileSync(process.execPath, ['--import', 'tsx', 'src/cli/trilho.ts', ...args, '--json'], {
@@ -114,6 +115,8 @@ test('nodes of the version before pay on while a newer one migrates the database
   }, 60_000)
   const { production, sandbox } = await hands.audit()
   expect([...sandbox.findings, ...production.findings]).toEqual([])
+  // Nor did the audit of the version before take for a fault what this one writes.
+  expect(await asAdmin(database.url, ['SELECT kind, object_id, details FROM sandbox.exceptions'])).toEqual([])
   const refused = statuses.filter((status) => status === 503).length
   noteFact(
     `rolling upgrade: ${acknowledged.length} payouts on two nodes of the version before and one of this one, the database migrated under them: none lost, ${refused} times 503, audit clean`,
