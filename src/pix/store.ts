@@ -1,7 +1,7 @@
 import { columnsOf } from '../db/columns.ts'
 import { queueOf } from '../db/due.ts'
 import { isUniqueViolation } from '../db/failure.ts'
-import { COUNTED, type ListSource, ofCustomer, type Param } from '../db/newest.ts'
+import { COUNTED, type ListSource, narrowly, ofCustomer, type Param } from '../db/newest.ts'
 import type { Db } from '../db/pool.ts'
 import { endTime, isoTime, toldCheck } from '../events/store.ts'
 import type { Check, Template } from '../ledger/audit.ts'
@@ -127,11 +127,11 @@ const inQueue = (condition: string) => [
 const silentSince = (time: string | undefined, param: Param) =>
   `status = 'processing' AND created_at < ${param(time)}::timestamptz AND NOT ${isWaiting('id')}`
 
-/** A key stands for few payouts, and for no two within a day. The index has a digest of it. */
+/** The index has a digest of the key, and is in the order of time. */
 const ofKey = (place: string) => {
   const digest = (partner: string, key: string) => `hashtextextended(${partner} || ' ' || ${key}, 0)`
-  const ids = `SELECT id FROM payouts WHERE ${digest('partner_id', 'idempotency_key')} = ${digest('$1', place)}`
-  return `partner_id = $1 AND idempotency_key = ${place} AND id = ANY(ARRAY(${ids}))`
+  const found = narrowly(digest('partner_id', 'idempotency_key'), digest('$1', place))
+  return `partner_id = $1 AND idempotency_key = ${place} AND ${found}`
 }
 
 /** Completed payouts have no way of their own: they are nearly all. */
