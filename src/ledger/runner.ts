@@ -179,6 +179,8 @@ const SERIALIZATION_FAILURE = '40001'
 const QUERY_CANCELED = '57014'
 /** A migration has changed what a prepared statement returns; the connection prepares it anew at the next try. */
 const STALE_PLAN = '0A000'
+/** A last question of a batch that was given up came to this transaction, and failed: its own failure would be told first. */
+const ALREADY_FAILED = '25P02'
 
 /** Another transaction made a name that was free when this one looked. */
 const wasSecond = (error: unknown): boolean => isTakenName(error) || sqlState(error) === SERIALIZATION_FAILURE
@@ -191,6 +193,7 @@ function isContention(error: unknown): boolean {
     state === LOCK_NOT_AVAILABLE ||
     state === DEADLOCK ||
     state === QUERY_CANCELED ||
-    state === STALE_PLAN
+    state === STALE_PLAN ||
+    state === ALREADY_FAILED
   )
 }

@@ -85,7 +85,6 @@ export function stepTransfer(world: World, transfer: Transfer, step: Step, telle
           ...eventOf(world, before, after, held.now),
           ...(ends && teller.by === 'operator' ? resolved(after, teller.resolution, held.now) : []),
         ],
-        // After its time the name may stand for another transfer.
         result: { transfer: after, changed: true },
       }
     },
