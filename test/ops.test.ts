@@ -242,3 +242,14 @@ test('a database that is silent takes no other figure with it, and no reading ha
 })
 
 test('afterwards the books are right', () => expectIntact(service))
+
+test('every table is in the guide, with how it is bounded', async () => {
+  const [, section = ''] = read('docs/operate/retention.md').split('## What is kept, and for how long\n')
+  const table = section.split(/^## /m)[0]!
+  const tables = await asAdmin(service.database.url, [
+    `SELECT DISTINCT relname AS name FROM pg_stat_user_tables WHERE schemaname IN ('live', 'sandbox', 'shared')`,
+  ])
+  expect(tables.map(({ name }) => name as string).filter((name) => !table.includes(`\`${name}\``))).toEqual(
+    [],
+  )
+})

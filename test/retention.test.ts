@@ -456,21 +456,6 @@ test('an idle server adds no row to any table, and writes next to nothing', asyn
   )
 }, 180_000)
 
-test('every table is in the guide, with how it is bounded', async () => {
-  const { readFile } = await import('node:fs/promises')
-  const guide = await readFile(new URL('../docs/operate/retention.md', import.meta.url), 'utf8')
-  const [, section = ''] = guide.split('## What is kept, and for how long\n')
-  const table = section.split(/^## /m)[0]!
-  const database = await createDatabase()
-  onTestFinished(database.drop)
-  const tables = await asAdmin(database.url, [
-    `SELECT DISTINCT relname AS name FROM pg_stat_user_tables WHERE schemaname IN ('live', 'sandbox', 'shared')`,
-  ])
-  expect(tables.map(({ name }) => name as string).filter((name) => !table.includes(`\`${name}\``))).toEqual(
-    [],
-  )
-})
-
 test('afterwards the books are right, and nobody misses what was forgotten', async () => {
   const ofClaims = ({ check }: { check: string }) => /claim|idempotency key/.test(check)
   // As old as they were made: the audit knows that their claims may be gone.
