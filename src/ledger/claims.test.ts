@@ -174,14 +174,14 @@ test('one that refuses leaves the name to its neighbour, and to nobody when it i
   expect(await claimsOf(free)).toEqual([])
 })
 
-test('what ends changes its claim in its place: no index has anything to do with it', async () => {
+test('an answer that is given before the end changes its claim in its place: no index has anything to do with it', async () => {
   const claim = newClaim()
   await insertClaim(claim, null)
   await other.query(`UPDATE claims SET expires_at = now() WHERE key = $1`, [claim.key])
   await other.query('BEGIN')
   await other.query(
-    `UPDATE claims SET fingerprint = fingerprint, expires_at = expires_at, final = true, answer_status = 201,
-       answer_body = NULL, answer_sequence = 3 WHERE key = $1`,
+    `UPDATE claims SET fingerprint = fingerprint, expires_at = expires_at, final = false, answer_status = 201,
+       answer_body = '{}', answer_sequence = NULL WHERE key = $1`,
     [claim.key],
   )
   const { rows } = await other.query(
