@@ -136,7 +136,8 @@ export async function rotateSecret(
 /** An event for this endpoint alone: it is in the log like every other, but nobody else is told. */
 export async function sendTest(world: World, { worker }: Webhooks, where: Where): Promise<Delivery> {
   const { id } = await enabledEndpoint(world, where)
-  const event_id = await transaction(world.db, async (tx) => {
+  // Read before anyone can begin: what is told is the delivery as it begins, however quick the receiver is.
+  const [delivery] = await transaction(world.db, async (tx) => {
     const endpoint = (await countEvent(tx, where)) ?? missing()
     const event_id = await recordEvent(tx, world, {
       partner_id: endpoint.partner_id,
@@ -145,9 +146,8 @@ export async function sendTest(world: World, { worker }: Webhooks, where: Where)
       sequence: endpoint.tests,
     })
     await addDeliveries(tx, event_id, [id])
-    return event_id
+    return selectDeliveries(tx, { endpoint_id: id, event_ids: [event_id], shown: 0 })
   })
-  const [delivery] = await selectDeliveries(world.db, { endpoint_id: id, event_ids: [event_id], shown: 0 })
   worker.wake({ partner_id: where.partner_id, endpoints: [id] })
   return delivery!
 }

@@ -407,6 +407,17 @@ describe('an endpoint', () => {
     expect(other.received).toEqual([])
   })
 
+  test('is told of a test as it begins, also when the receiver has answered by then', async () => {
+    const { api } = await service.partner()
+    const target = await receiver()
+    const { id } = await create(api, target.url)
+    const sent = await Promise.all(
+      Array.from({ length: 60 }, () => api.post(`/v1/webhook_endpoints/${id}/test`)),
+    )
+    for (const { json } of sent) expect(json).toMatchObject({ status: 'pending', attempts: [] })
+    await until(() => target.received.length === sent.length, 10_000)
+  })
+
   test('keeps two secrets valid while one is replaced', async () => {
     const { api } = await service.partner()
     const target = await receiver()
