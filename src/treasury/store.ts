@@ -44,11 +44,19 @@ export type UnfoldedTrade = {
   readonly worth_brl: bigint
 }
 
-/** Held until the transaction ends: one folds at a time, in the order of the trades. False: somebody else does. */
-export async function lockFold(db: Db): Promise<boolean> {
-  const { rows } = await db.query(
-    `SELECT pg_try_advisory_xact_lock(hashtextextended('fold ' || current_schema(), 0)) AS won`,
-  )
+const FOLD = `hashtextextended('fold ' || current_schema(), 0)`
+
+/**
+ * Held until the transaction ends: one folds at a time, in the order of the trades. It is waited for longer than the database
+ * waits for a node that vanished amid a fold.
+ */
+export async function lockFold(db: Db): Promise<void> {
+  await db.query(`SELECT set_config('lock_timeout', '3s', true), pg_advisory_xact_lock(${FOLD})`)
+}
+
+/** The same without a wait. False: somebody else folds. */
+export async function tryLockFold(db: Db): Promise<boolean> {
+  const { rows } = await db.query(`SELECT pg_try_advisory_xact_lock(${FOLD}) AS won`)
   return rows[0].won
 }
 

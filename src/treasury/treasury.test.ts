@@ -9,11 +9,11 @@ import { asAdmin, seatAt } from '../../test/support/database.ts'
 import { byTwoOperators } from '../../test/support/operators.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { addCustomer } from '../customers/customers.ts'
-import { openPool } from '../db/pool.ts'
+import { openPool, transaction } from '../db/pool.ts'
 import { valuation, valuedPositions } from '../operator/treasury.ts'
 import type { World } from '../world.ts'
 import { move, nothing } from './average-cost.ts'
-import { accruedFees, saveTreasuryLimit } from './store.ts'
+import { accruedFees, lockFold, saveTreasuryLimit } from './store.ts'
 import { foldTrades } from './treasury.ts'
 import { openTreasuryWorker } from './worker.ts'
 
@@ -292,6 +292,31 @@ describe('production, with prices from a file', () => {
         settled,
       )
       .toBe('completed')
+  })
+
+  test('whoever reads the sums while another adds them up waits for that, and is judged on nothing older', async () => {
+    write(prices())
+    const { trade, quote } = await partnerWithCustomer()
+    await expect.poll(async () => (await quote()).status, { timeout: 3000 }).toBe(201)
+    const world = service.worlds.production
+    const sums = async () => (await valuedPositions(world)).map(({ position }) => position)
+    const [brl, usdt] = (await sums()) as [bigint, bigint]
+    await saveTreasuryLimit(world.db, { asset: 'USDT', lowest: usdt - 200_000_000n, highest: null })
+    const treasury = openTreasuryWorker(world, pino({ level: 'silent' }), { folds: false })
+    const { read, amount } = await transaction(world.db, async (tx) => {
+      await tx.query('SET LOCAL idle_in_transaction_session_timeout = 0')
+      await lockFold(tx)
+      const amount = BigInt((await trade()).to_amount)
+      const read = Promise.all([sums(), treasury.room()])
+      expect(await Promise.race([read, sleep(300, 'waits')])).toBe('waits')
+      return { read: () => read, amount }
+    })
+    const [after, room] = await read()
+    expect(after.slice(0, 2)).toEqual([brl + 98_500n, usdt - amount])
+    // There was room for one trade, and it has been taken; on a slow machine that is too long ago to say.
+    expect(room({ taken: { asset: 'BRL', amount: 1n }, given: { asset: 'USDT', amount } })).not.toBe(true)
+    await treasury.stop()
+    await asAdmin(service.database.url, ['DELETE FROM live.treasury_limits'])
   })
 
   test('the sums are those of the entries, and nobody’s fees are paid twice or beyond what was earned', async () => {

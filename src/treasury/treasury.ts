@@ -1,6 +1,6 @@
 import type { Asset } from '../core/money.ts'
 import type { GoOn } from '../db/chore.ts'
-import { type Pool, transaction } from '../db/pool.ts'
+import { type Db, type Pool, transaction } from '../db/pool.ts'
 import { move, nothing } from './average-cost.ts'
 import {
   hasUnfolded,
@@ -10,16 +10,33 @@ import {
   positionId,
   savePositions,
   takeUnfolded,
+  tryLockFold,
   type UnfoldedTrade,
 } from './store.ts'
 
 const FOLD_AT_ONCE = 1000
 
-/** Adds the trades that are not in the sums yet. Whoever finds another at it leaves it to that one. */
-export async function foldTrades(db: Pool, goOn: GoOn = () => true): Promise<void> {
+/**
+ * Adds the trades that are not in the sums yet, for whoever reads these: a trade that was answered before is in them then,
+ * also where another node is just adding it.
+ */
+export async function foldTrades(db: Pool): Promise<void> {
+  const wait = async (tx: Db) => {
+    await lockFold(tx)
+    return true
+  }
+  if (await hasUnfolded(db)) await foldAll(db, wait, () => true)
+}
+
+/** The same in the background: whoever finds another at it leaves it to that one. */
+export async function foldWaiting(db: Pool, goOn: GoOn): Promise<void> {
+  if (await hasUnfolded(db)) await foldAll(db, tryLockFold, goOn)
+}
+
+async function foldAll(db: Pool, takeTurn: (tx: Db) => Promise<boolean>, goOn: GoOn): Promise<void> {
   for (let taken = FOLD_AT_ONCE; taken === FOLD_AT_ONCE && goOn(); ) {
     taken = await transaction(db, async (tx) => {
-      if (!(await lockFold(tx))) return 0
+      if (!(await takeTurn(tx))) return 0
       const trades = await takeUnfolded(tx, FOLD_AT_ONCE)
       if (trades.length === 0) return 0
       const ids = [...new Set(trades.flatMap((trade) => changesOf(trade).map(({ position }) => position.id)))]
@@ -28,11 +45,6 @@ export async function foldTrades(db: Pool, goOn: GoOn = () => true): Promise<voi
       return trades.length
     })
   }
-}
-
-/** The same, if there are any: a look takes no turn from anybody, and writes nothing. */
-export async function foldWaiting(db: Pool, goOn: GoOn): Promise<void> {
-  if (await hasUnfolded(db)) await foldTrades(db, goOn)
 }
 
 /** The order of the trades matters: what is closed is closed at the average of that moment. */
