@@ -229,10 +229,13 @@ export type KeyInForce = {
   readonly valid_until: Date | null
   readonly revoked_at: Date | null
   readonly expires_at: Date | null
+  /** Of its partner. */
+  readonly third_party_payouts: boolean
 }
 
-const IN_FORCE = `SELECT encode(v.hash, 'hex') AS id, v.api_key_id, v.valid_until, k.revoked_at, k.expires_at
-  FROM unnest($1::text[]) AS used (hash) JOIN api_key_values v ON v.hash = decode(used.hash, 'hex') JOIN api_keys k ON k.id = v.api_key_id`
+const IN_FORCE = `SELECT encode(v.hash, 'hex') AS id, v.api_key_id, v.valid_until, k.revoked_at, k.expires_at, p.third_party_payouts
+  FROM unnest($1::text[]) AS used (hash) JOIN api_key_values v ON v.hash = decode(used.hash, 'hex') JOIN api_keys k ON k.id = v.api_key_id
+  JOIN shared.partners p ON p.id = k.partner_id`
 
 /** What the money transaction judges again, under the lock that a revocation and a rotation take alone. */
 export const keyInForce = rowSource<KeyInForce>('api keys', IN_FORCE)

@@ -20,5 +20,8 @@ export async function lookUpKey(
   const holder =
     (await world.pix.holder(pix_key, customer && { name: customer.name, document: customer.document })) ??
     refuse('pix_key_not_found', { param: 'pix_key' })
-  return { holder, payable: customer && customer.status === 'active' && isAllowed(holder, customer, actor) }
+  return {
+    holder,
+    payable: customer && customer.status === 'active' && isAllowed(holder, customer, actor.terms),
+  }
 }

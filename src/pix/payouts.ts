@@ -8,6 +8,7 @@ import { look } from '../customers/look.ts'
 import { customerById, customerRows, type OrderingCustomer } from '../customers/store.ts'
 import { eventWrite } from '../events/events.ts'
 import { onBehalfOf } from '../keys/keys.ts'
+import { keyInForce } from '../keys/store.ts'
 import { customerAccount, inTransitAccount } from '../ledger/accounts.ts'
 import { assertCovered } from '../ledger/balances.ts'
 import { type Command, type Held, writeTo } from '../ledger/command.ts'
@@ -74,9 +75,9 @@ export async function findCounterparty(
 export function isAllowed(
   counterparty: { document: string },
   customer: { document: string; third_party_payouts: boolean },
-  actor: PartnerActor,
+  partner: { third_party_payouts: boolean },
 ): boolean {
-  const arranged = customer.third_party_payouts || actor.terms.third_party_payouts
+  const arranged = customer.third_party_payouts || partner.third_party_payouts
   return arranged || counterparty.document === customer.document
 }
 
@@ -150,7 +151,7 @@ export async function preparePayout(
     payable:
       counterparty !== undefined &&
       isDeclared(order, counterparty) &&
-      isAllowed(counterparty, customer, actor),
+      isAllowed(counterparty, customer, actor.terms),
   }
 }
 
@@ -183,7 +184,10 @@ function acceptance(
   const customer = activeCustomer(held, { partner_id, id: customer_id })
   if (!counterparty) refuse('pix_key_not_found', { param: 'counterparty.pix_key' })
   if (!isDeclared(order, counterparty)) refuseDeclared()
-  if (!isAllowed(counterparty, customer, actor)) refuse('counterparty_not_allowed', { param: 'counterparty' })
+  // What was known at the gate of the partner's arrangement may be as old as a slow body and a queue make it.
+  const partner = held.row(keyInForce, actor.key_hash)!
+  if (!isAllowed(counterparty, customer, partner))
+    refuse('counterparty_not_allowed', { param: 'counterparty' })
   const gross = order.amount.units + actor.terms.pix_fee
   if (gross > UNITS_MAX) refuse('amount_too_large', { param: 'amount' })
   const keeps = spendHeld(held, limited(order))

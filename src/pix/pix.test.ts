@@ -1,4 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Api } from '../../test/support/api.ts'
 import { moveIntoThePast } from '../../test/support/past.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
@@ -176,6 +177,29 @@ describe('a payout', () => {
     })
     await editPartner(service.shared, partner_id, { third_party_payouts: false })
     await new Promise((resolve) => setTimeout(resolve, 1000))
+  })
+
+  test('an arrangement that ended while a payout waited for its turn is over for it too', async () => {
+    const own = await service.partner()
+    const { id } = (await own.api.post('/v1/customers', { name: 'Ana Souza', document: someCpf() })).json
+    await own.api.post('/v1/sandbox/deposits', { customer_id: id, asset: 'BRL', amount: '5000' })
+    await editPartner(service.shared, own.partner_id, { third_party_payouts: true })
+    const looked = async () =>
+      (await own.api.get(`/v1/pix/keys/other-owner@sandbox.test?customer_id=${id}`)).json
+    await expect.poll(async () => (await looked()).payable, { timeout: 5000, interval: 400 }).toBe(true)
+    const holder = new pg.Client({ connectionString: service.database.url })
+    await holder.connect()
+    onTestFinished(() => holder.end())
+    await holder.query('BEGIN')
+    await holder.query('SELECT FROM sandbox.balances WHERE customer_id = $1 FOR UPDATE', [id])
+    const sent = own.api.post('/v1/pix/payouts', order(id, 'other-owner@sandbox.test'))
+    const waits = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    await expect
+      .poll(async () => (await holder.query(waits)).rowCount, { timeout: 5000, interval: 20 })
+      .toBeGreaterThan(0)
+    await editPartner(service.shared, own.partner_id, { third_party_payouts: false })
+    await holder.query('COMMIT')
+    expect((await sent).json.error.code).toBe('counterparty_not_allowed')
   })
 
   test('other-owner@ is somebody else for everybody, also for the document that it has otherwise', async () => {
