@@ -4,7 +4,7 @@ import type { Leave } from '../core/turns.ts'
 import { type Endpoint, type Limits, lackOfScopes } from '../http/endpoint.ts'
 import type { Admission, Gate, Knock } from '../http/gate.ts'
 import { openShares } from '../http/shares.ts'
-import type { Identified, Keyring } from '../keys/keyring.ts'
+import type { Identified, Keyring, Presented } from '../keys/keyring.ts'
 import type { Addresses } from '../limits/addresses.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import { tooMany } from '../limits/refusal.ts'
@@ -46,7 +46,9 @@ export function createGate({ keyring, limiter, in_flight, ...rest }: GateOptions
       const refusal = refusalByEndpoint(knock.endpoint, world, key)
       if (refusal) return { by, window, refusal }
       const actor = actorOf(holder)
-      return { by, window, ...counted, world: worldFor(world, actor, knock.endpoint), actor, limits, leave }
+      const confirm = () => judgeAgain(knock, keyring)
+      const share = worldFor(world, actor, knock.endpoint)
+      return { by, window, ...counted, world: share, actor, limits, confirm, leave }
     })
   }
 
@@ -80,12 +82,32 @@ async function identify(
   if (shown.refusal) return turnAway(strangers.take(address), shown.refusal)
   const counted = shown.likely ? undefined : strangers.take(address)
   if (counted?.refused) return turnAway(counted, tooMany(counted.refused))
-  const identified = await keyring.identify(shown, address)
-  const refusal =
-    identified.refusal ?? (identified.allows(address) ? undefined : new Refusal('ip_not_allowed'))
-  if (refusal) return turnAway(counted ?? strangers.take(address), refusal)
+  const holder = await findHolder(shown, { address, keyring })
+  if (holder.refusal) return turnAway(counted ?? strangers.take(address), holder.refusal)
   if (counted) strangers.giveBack(address)
-  return identified as KeyHolder
+  return holder
+}
+
+async function findHolder(
+  shown: Presented,
+  { address, keyring }: { address: string; keyring: Keyring },
+): Promise<{ readonly refusal: Refusal } | KeyHolder> {
+  const identified = await keyring.identify(shown, address)
+  if (identified.refusal || identified.allows(address)) return identified
+  return { refusal: new Refusal('ip_not_allowed') }
+}
+
+async function judgeAgain(
+  { authorization, address, endpoint }: Knock,
+  keyring: Keyring,
+): Promise<PartnerActor> {
+  const shown = keyring.read(authorization)
+  if (shown.refusal) throw shown.refusal
+  const holder = await findHolder(shown, { address, keyring })
+  if (holder.refusal) throw holder.refusal
+  const refusal = refusalByEndpoint(endpoint, holder.world, holder.key)
+  if (refusal) throw refusal
+  return actorOf(holder)
 }
 
 const turnAway = ({ window, refused }: Verdict, refusal: Refusal) => ({

@@ -6,6 +6,7 @@ import { startNode } from '../../test/support/node.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { until } from '../../test/support/wait.ts'
 import { errorDetails } from '../http/error-details.ts'
+import { revokeKey } from '../keys/keys.ts'
 import type { Service } from '../node/serve.ts'
 
 /** Fewer connections than callers that wait. */
@@ -63,6 +64,16 @@ describe('a call that waits', () => {
     const next = await waiting(api, `after=${first.json.next_cursor}&wait=30`)
     const second = await sample(api)
     expect(idsOf(await next.reply)).toEqual([second])
+  })
+
+  test('is told nothing that happened after its key was revoked', async () => {
+    const { api, key_id, partner_id } = await settledPartner()
+    const other = await service.partner({ partner_id })
+    const { reply } = await waiting(api, 'type=trade.completed&wait=30')
+    await revokeKey(service.worlds.sandbox, key_id)
+    await sample(other.api)
+    const { status, json } = await reply
+    expect([status, json.error?.code]).toEqual([401, 'revoked_api_key'])
   })
 
   test('is answered at once when there is something already', async () => {

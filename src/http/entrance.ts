@@ -51,6 +51,7 @@ export function openEntrance(gate: Gate, answer_ms: number): Entrance {
         throw brokenOff()
       }
       request.admitted = admission
+      request.admitted_at = performance.now()
       // Whoever goes away before a handler was asked gives up its place.
       reply.raw.once('close', () => request.running || admission.leave())
       request.raw.once('close', () => request.running || request.raw.complete || admission.leave())

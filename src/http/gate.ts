@@ -52,6 +52,8 @@ export type Admitted = {
   readonly world: World
   readonly actor: PartnerActor
   readonly limits: Limits
+  /** Judges key, address and scope once more, after a while: whoever acts, as it is now. Throws when it may not any longer. */
+  confirm(): Promise<PartnerActor>
   /** Counts the request as a look-up, once; throws when there were too many. */
   countLookup(): Promise<void>
   /** To be called when the request is done with. */

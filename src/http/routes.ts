@@ -78,11 +78,14 @@ type Exchange = {
   readonly reply: FastifyReply
 }
 
+/** A key may be revoked, and a partner's terms may change, while a body takes its time or somebody waits for an answer. */
+const JUDGED_FOR_MS = 100
+
 async function runHandler(
   run: Handler['run'],
   { endpoint, request, reply, public_url }: Exchange & { public_url: () => string },
 ): Promise<unknown> {
-  const { world, actor, limits, countLookup, leave } = request.admitted!
+  const { world, actor, limits, countLookup, confirm, leave } = request.admitted!
   const { id: request_id } = request
   const { params, query, body } = request as unknown as { params: never; query: never; body: never }
   if (!endpoint.body) refuseFields(body)
@@ -92,9 +95,14 @@ async function runHandler(
   request.answer_by += wait_ms
   const gone = wait_ms > 0 ? goneSignal(request, reply) : NEVER_GONE
   request.running = true
-  const asked = { world, actor, limits, countLookup, request_id, wait_ms, gone, bodyOf }
-  const work = run({ ...asked, params, query, body })
-  return inTime(request, work.finally(leave))
+  const isOld = () => performance.now() - request.admitted_at > JUDGED_FOR_MS
+  const asked = { world, limits, countLookup, request_id, wait_ms, gone, bodyOf, params, query, body }
+  const work = async () => {
+    const answer = await run({ ...asked, actor: isOld() ? await confirm() : actor })
+    if (wait_ms > 0 && isOld()) await confirm()
+    return answer
+  }
+  return inTime(request, work().finally(leave))
 }
 
 function sendAnswer(

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -210,6 +212,32 @@ test('contract §5: a key with an expiry works until then', async () => {
   expect(await answer(plain.url, key)).toBe('expired_api_key')
   const refused = await underKey(partner_id, key_id, key).catch((error) => error)
   expect(refused).toMatchObject({ code: 'expired_api_key' })
+})
+
+test('contract §5: a key that is revoked while a body comes in is told no answer of before', async () => {
+  const { api, key, key_id } = await service.partner()
+  const document = someCpf()
+  const { id: customer_id } = (await api.post('/v1/customers', { name: 'Ana', document })).json
+  await api.post('/v1/sandbox/deposits', { customer_id, asset: 'BRL', amount: '1000' })
+  const counterparty = { type: 'pix_key', pix_key: document }
+  const order = { customer_id, amount: '100', counterparty, idempotency_key: 'before' }
+  expect((await api.post('/v1/pix/payouts', order)).status).toBe(201)
+  const headers = {
+    authorization: `Bearer ${key}`,
+    'content-type': 'application/json',
+    expect: '100-continue',
+  }
+  const sending = request(`${service.url}/v1/pix/payouts`, { method: 'POST', headers })
+  sending.flushHeaders()
+  await once(sending, 'continue')
+  sending.write('{')
+  await sleep(200) // As long as it takes to be let in.
+  await revokeKey(service.worlds.sandbox, key_id)
+  await until(async () => (await answer(service.url, key)) === 'revoked_api_key', 5000)
+  await sleep(150)
+  sending.end(JSON.stringify(order).slice(1))
+  const [{ statusCode }] = await once(sending, 'response')
+  expect(statusCode).toBe(401)
 })
 
 /** A deposit for a new customer, as a request under this key would make it once the gate has let it in. */
