@@ -5,7 +5,7 @@ import { openPool } from '../../src/db/pool.ts'
 import { createKey } from '../../src/keys/keys.ts'
 import { hashKeyValue } from '../../src/keys/value.ts'
 import { openDoor } from '../../src/ledger/commit.ts'
-import { createPartner, openShared } from '../../src/partners/partners.ts'
+import { createPartner, editPartner, openShared } from '../../src/partners/partners.ts'
 import { simulatedChain } from '../../src/rails/chain/simulated.ts'
 import { openJournal } from '../../src/rails/journal.ts'
 import { simulatedPix } from '../../src/rails/pix/simulated.ts'
@@ -80,7 +80,10 @@ export async function openActor(
 ): Promise<PartnerActor> {
   const db = openPool({ ...seatAt(url, 'shared', 'test world'), max: 1 })
   try {
-    const { id: partner_id } = await createPartner(openShared(db), 'Test')
+    const shared = openShared(db)
+    const { id: partner_id } = await createPartner(shared, 'Test')
+    const { third_party_payouts } = terms
+    if (third_party_payouts) await editPartner(shared, partner_id, { third_party_payouts })
     const { key, value } = await createKey(world, { partner_id, name: 'test' })
     return {
       kind: 'api_key',

@@ -19,7 +19,8 @@ export async function stuckPayout(
 ): Promise<Payout> {
   const { partner_id, name = 'Carla Mendes Ltda', amount = 1_890_040n, ago = '14 minutes' } = options
   const world = worlds.production
-  const { id: customer_id } = await addCustomer(world, { partner_id, name, document: someCpf() })
+  const document = someCpf()
+  const { id: customer_id } = await addCustomer(world, { partner_id, name, document })
   const desk = openDesk(() => office)
   const credit = {
     name: 'credit',
@@ -45,7 +46,7 @@ export async function stuckPayout(
         key_hash: hashKeyValue(value).toString('hex'),
         partner_id,
         scopes: key.scopes,
-        terms: { pix_fee: 0n, third_party_payouts: true, service_fee_bps: 0, partner_fee_share_pct: 0 },
+        terms: { pix_fee: 0n, third_party_payouts: false, service_fee_bps: 0, partner_fee_share_pct: 0 },
       },
       {
         order: {
@@ -56,7 +57,7 @@ export async function stuckPayout(
           idempotency_key: customer_id,
         },
         claim: claimOf(key.id, 'pix.payout', { idempotency_key: customer_id }),
-        counterparty: { type: 'pix_key', pix_key, name, document: '52998224725' },
+        counterparty: { type: 'pix_key', pix_key, name, document },
         bodyOf: () => '',
       },
     ),
