@@ -194,6 +194,8 @@ describe('with the embedded database', () => {
     const deposits = at_once(() =>
       api.post('/v1/sandbox/deposits', { customer_id, asset: 'BTC', amount: '1' }),
     )
+    const waiting = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`
+    await until(async () => (await holder.query(waiting)).rowCount! > 0, 10_000)
     await sleep(700)
     const told = performance.now()
     const ending = server.end('SIGTERM')

@@ -45,7 +45,7 @@ describe('calls of one person', () => {
 })
 
 describe('statements of people', () => {
-  const SLOW = 'SELECT pg_sleep(0.4)'
+  const SLOW = 'SELECT pg_sleep(1)'
 
   test.each(['db', 'reads'] as const)('leave a connection of the pool %s to programs', async (pool) => {
     const world = service.worlds.sandbox

@@ -155,7 +155,7 @@ describe('the sums of the days', () => {
     )
     // From the beginning, all at once: the same.
     await admin('UPDATE sandbox.daily_progress SET position = 0; TRUNCATE sandbox.daily, sandbox.hourly')
-    await foldEnds(db())
+    await untilEnded()
     await expectAgreement()
   })
 

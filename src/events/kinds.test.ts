@@ -97,9 +97,10 @@ describe('what an object tells', () => {
     const other = await openReceiver()
     const gone = await openReceiver((_, response) => void response.writeHead(410).end())
     try {
-      const hook = async (url: string) =>
-        (await api.post('/v1/webhook_endpoints', { url, events: ['*'] })).json.id as string
-      const [listening, ending] = [await hook(other.url), await hook(gone.url)]
+      const hook = async (url: string, type: string) =>
+        (await api.post('/v1/webhook_endpoints', { url, events: [type] })).json.id as string
+      // To the one that is gone only tests go, and nothing when it is enabled again.
+      const [listening, ending] = [await hook(other.url, '*'), await hook(gone.url, 'pix.payout.failed')]
       await api.post(`/v1/webhook_endpoints/${ending}/test`)
       const disabledAs = async (reason: string) => {
         const shown = (await api.get(`/v1/webhook_endpoints/${ending}`)).json

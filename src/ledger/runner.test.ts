@@ -10,6 +10,8 @@ import { type Door, openDoor } from './commit.ts'
 /** A batch whose BEGIN and locks ride behind the end of the one before it: whatever becomes of that one, each counts once. */
 let database: TestDatabase
 let other: pg.Client
+/** Sees who waits, from outside of the other's transaction: inside, what is seen first stays. */
+let watcher: pg.Client
 const doors: Door[] = []
 
 beforeAll(async () => {
@@ -17,11 +19,13 @@ beforeAll(async () => {
   other = new pg.Client({ connectionString: database.url })
   await other.connect()
   await other.query('SET search_path = sandbox')
+  watcher = new pg.Client({ connectionString: database.url })
+  await watcher.connect()
 })
 beforeEach(() => void vi.restoreAllMocks())
 afterAll(async () => {
   await Promise.all(doors.map((door) => door.stop()))
-  await other.end()
+  await Promise.all([other.end(), watcher.end()])
   await database.drop()
 })
 
@@ -85,12 +89,9 @@ const settled = (work: Promise<unknown>): Promise<string> =>
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 async function isWaiting(): Promise<boolean> {
-  const watcher = new pg.Client({ connectionString: database.url })
-  await watcher.connect()
   const { rows } = await watcher.query(
     `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
   )
-  await watcher.end()
   return rows.length > 0
 }
 

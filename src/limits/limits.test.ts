@@ -62,7 +62,10 @@ describe('interface §8: a key of the standard tier', () => {
       expect(headers.get('x-ratelimit-limit')).toBe('100')
       expect(headers.has('retry-after')).toBe(false)
     }
+    const seconds = () => Date.now() / 1000
+    const asked = seconds()
     const refused = await times(20, () => api.get('/v1/customers'))
+    const told = seconds()
     for (const { status, headers, json } of refused) {
       expect(status).toBe(429)
       expect(json.error.code).toBe('rate_limit_exceeded')
@@ -74,7 +77,8 @@ describe('interface §8: a key of the standard tier', () => {
       expect(headers.get('x-ratelimit-limit')).toBe('100')
       expect(headers.get('x-ratelimit-remaining')).toBe('0')
       expect(reset % 60).toBe(0)
-      expect(Math.abs(reset - Date.now() / 1000 - wait)).toBeLessThan(2)
+      expect(wait).toBeGreaterThan(reset - told - 2)
+      expect(wait).toBeLessThan(reset - asked + 2)
     }
     // With more room, the same minute shows that the refused requests left no trace.
     await setKeyLimits(service.worlds.sandbox, key_id, { per_minute: 200 })
@@ -541,7 +545,7 @@ describe('contract §6: with several nodes the windows are exact', () => {
     const started = performance.now()
     const next = await startNode(database.url)
     onTestFinished(next.stop)
-    expect(performance.now() - started).toBeLessThan(3000)
+    expect(performance.now() - started).toBeLessThan(10_000)
     const { used } = (await openApi(next.url, key).get('/v1/usage')).json.day
     expect(used).toBeGreaterThanOrEqual(31)
     expect(used).toBeLessThanOrEqual(36)

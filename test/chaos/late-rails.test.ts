@@ -369,14 +369,18 @@ describe.each(Object.keys(manners))('an operator who gives the money back %s', (
           status: (_, { tx_hash }) => status(tx_hash),
         }) as Rails
         const { carry } = transferSteps(moments.watched(worlds.slow), silent)
-        for (let turns = 0; turns < 3 && !transferIsFinal(await bench.transferNow(id)); turns++)
-          await carry(await due<Transfer>('transfers', id, lease_ms))
+        for (let turns = 0; turns < 3 && !transferIsFinal(await bench.transferNow(id)); turns++) {
+          const taken: Transfer | undefined = await due<Transfer>('transfers', id, lease_ms)
+          if (taken) await carry(taken)
+        }
         await operator.afterwards()
 
         const steps = transferSteps(worlds.swift, silent)
         for (let turns = 0; turns < 5 && !transferIsFinal(await bench.transferNow(id)); turns++) {
           await bench.admin('DELETE FROM holds')
-          await steps.carry(await due<Transfer>('transfers', id))
+          const taken: Transfer | undefined = await due<Transfer>('transfers', id)
+          // Whoever was slow may have brought it to its end just now.
+          if (taken) await steps.carry(taken)
         }
         const after = await bench.transferNow(id)
         expect([after.status, mempool.size], `${manner}, moment ${at}`).toEqual(

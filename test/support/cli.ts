@@ -105,7 +105,7 @@ export async function tempDataDir(): Promise<{ data_dir: string; remove(): Promi
 }
 
 /** No process works on this folder any more: neither PostgreSQL nor whoever watches over it. */
-export async function nobodyOn(folder: string, within_ms = 2000): Promise<void> {
+export async function nobodyOn(folder: string, within_ms = 15_000): Promise<void> {
   await until(() => processesOn(folder).length === 0, within_ms).catch(() => {
     throw new Error(`still there: ${processesOn(folder).join('\n')}`)
   })

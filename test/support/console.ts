@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { OperatorRole, PartnerRole } from '../../src/core/actor.ts'
 import { createSealer } from '../../src/core/seal.ts'
 import { transaction } from '../../src/db/pool.ts'
@@ -104,7 +105,9 @@ export async function makePerson(
   const team = { ...shared, sealer: createSealer([TEST_KEY]), note: async () => {} }
   const { secret } = await beginFactor(team, user)
   const seed = fromBase32(secret)
-  // The step before this one confirms it, so that the one of now is still free.
+  // The step before this one confirms it, so that the one of now is still free. It must not be over before it is used.
+  const left_ms = 30_000 - (Date.now() % 30_000)
+  if (left_ms < 2000) await sleep(left_ms)
   let step = stepAt(Date.now() / 1000) - 1
   await confirmFactor(team, user, codeAt(seed, step))
   return {

@@ -10,7 +10,7 @@ import {
   type TestService,
   testEnv,
 } from '../../../test/support/service.ts'
-import { until } from '../../../test/support/wait.ts'
+import { roomInMinute, until } from '../../../test/support/wait.ts'
 import { createKey, PLAYGROUND_NAME } from '../../keys/keys.ts'
 
 const webhookSettings = { WEBHOOK_ALLOW_PRIVATE: 'true', WEBHOOK_RETRY_MS: '600000,600000' }
@@ -68,6 +68,7 @@ describe('a key', () => {
       old_values: [],
       playground: false,
     })
+    await roomInMinute(10)
     const used = await ask(service.url, value)
     expect(used.status).toBe(200)
 

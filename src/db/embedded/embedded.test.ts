@@ -146,7 +146,7 @@ function processesOn(folder: string): string[] {
 }
 
 function allGone(folder: string): Promise<void> {
-  return vi.waitFor(() => expect(processesOn(folder)).toEqual([]), { timeout: 10_000, interval: 100 })
+  return vi.waitFor(() => expect(processesOn(folder)).toEqual([]), { timeout: 30_000, interval: 100 })
 }
 
 const insertForever = `
@@ -180,7 +180,7 @@ describe.concurrent.each(variants)('run as %s', (run_as) => {
     const { url } = await start(t, { data_dir, run_as })
     const began = Date.now()
     const refusal = await startEmbedded({ data_dir, run_as }).catch((error) => error)
-    expect(Date.now() - began).toBeLessThan(2000)
+    expect(Date.now() - began).toBeLessThan(10_000)
     expect(refusal).toBeInstanceOf(DataDirBusy)
     expect(refusal.message).toContain(data_dir)
     expect(refusal.message).toContain(`pid ${process.pid}`)
@@ -196,7 +196,7 @@ describe.concurrent.each(variants)('run as %s', (run_as) => {
   test('loses no acknowledged row when its owner is killed, and starts again at once', async (t) => {
     const data_dir = await usedDataDir(t, run_as)
     const owner = ownerProcess(t, data_dir, run_as, insertForever)
-    await vi.waitFor(() => expect(owner.lines.length).toBeGreaterThan(200), { timeout: 15_000 })
+    await vi.waitFor(() => expect(owner.lines.length).toBeGreaterThan(200), { timeout: 40_000 })
     const before = await connectionOf(data_dir)
     expect(before.server_pid).toBe(owner.pid)
     owner.kill('SIGKILL')
@@ -215,7 +215,7 @@ describe.concurrent.each(variants)('run as %s', (run_as) => {
   test('leaves no process behind when its owner is killed', async (t) => {
     const data_dir = await usedDataDir(t, run_as)
     const owner = ownerProcess(t, data_dir, run_as, insertForever)
-    await vi.waitFor(() => expect(owner.lines.length).toBeGreaterThan(0), { timeout: 15_000 })
+    await vi.waitFor(() => expect(owner.lines.length).toBeGreaterThan(0), { timeout: 40_000 })
     const { pid } = await connectionOf(data_dir)
     expect(startOf(pid)).toBeDefined()
     owner.kill('SIGKILL')
@@ -231,7 +231,7 @@ describe.concurrent.each(variants)('run as %s', (run_as) => {
     const before = await connectionOf(data_dir)
     process.kill(before.pid, 'SIGKILL')
     const death = /ended unexpectedly \(signal SIGKILL\)[\s\S]*runs again/
-    await vi.waitFor(() => expect(log.join('\n')).toMatch(death), { timeout: 10_000 })
+    await vi.waitFor(() => expect(log.join('\n')).toMatch(death), { timeout: 30_000 })
     expect(await query(url, 'select count(*)::int as rows from item')).toEqual([{ rows: 1000 }])
     const after = await connectionOf(data_dir)
     expect(after).toEqual({ ...before, pid: expect.any(Number) })
@@ -546,7 +546,9 @@ describe('a data folder that two containers share', () => {
 
     process.kill(server, 'SIGSTOP')
     process.kill(holder, 'SIGKILL')
-    await vi.waitFor(async () => expect(await lockHolder(join(data_dir, 'lock'))).toBeUndefined())
+    await vi.waitFor(async () => expect(await lockHolder(join(data_dir, 'lock'))).toBeUndefined(), {
+      timeout: 15_000,
+    })
     await expect(oldServerGone(data_dir, cluster, Date.now() - 1)).rejects.toThrow(/in another container/)
     expect(contents()).toEqual(before)
     process.kill(server, 'SIGCONT')
