@@ -306,6 +306,27 @@ describe('two operators', () => {
     expect((await verify(at.office, 'production')).broken).toEqual([])
   })
 
+  test('approve nothing under a session that has ended, though nobody has cleared it away yet', async () => {
+    const at = await freshOffice()
+    await at.makeOperators(ana, bea)
+    const { id } = await at.customerIn('production')
+    const order = { name: 'credit', environment: 'production', details: at.booking(id) } as const
+    const details = { proposal_id: proposedOf(await act(at.office, ana, order)) }
+    const approveIn = (session_id: string) =>
+      act(at.office, { ...bea, session_id }, { name: 'approve', details })
+    const session = (id: string, began: string, used: string) =>
+      `INSERT INTO shared.sessions (id, token_hash, user_id, created_at, used_at) VALUES
+       ('${id}', sha256('${id}'), '${bea.user_id}', now() - interval '${began}', now() - interval '${used}')`
+    await asAdmin(at.url, [
+      session('ses_left', '1 hour', '31 minutes'),
+      session('ses_long', '13 hours', '1 minute'),
+      session('ses_good', '11 hours', '20 minutes'),
+    ])
+    for (const ended of ['ses_left', 'ses_long'])
+      await expect(approveIn(ended)).rejects.toThrow(/not signed in .* any more/)
+    expect(doneOf(await approveIn('ses_good'))).toMatchObject({ proposal: { ended: 'done' } })
+  })
+
   test('approve nothing that was put into the table, or changed there, past the service', async () => {
     const at = await freshOffice()
     await at.makeOperators(ana, bea)

@@ -18,7 +18,7 @@ import {
   setRole,
   type WithPassword,
 } from '../team/people.ts'
-import { hasSession, lockHighest, selectOperators, type User } from '../team/store.ts'
+import { lockHighest, selectOperators, sessionsGoingOn, type User } from '../team/store.ts'
 import type { Change } from './changes.ts'
 import type { Operators, Rule } from './rules.ts'
 
@@ -107,7 +107,8 @@ export async function standingOf(
 ): Promise<OperatorActor | ShellActor> {
   if (actor.kind === 'shell') return actor
   const user = (await selectOperators(db)).find(({ id }) => id === actor.user_id)
-  const signed_in = actor.session_id === undefined || (await hasSession(db, actor.session_id))
+  const { session_id } = actor
+  const signed_in = session_id === undefined || (await sessionsGoingOn(db, [session_id])).has(session_id)
   if (!user || !signed_in)
     refuse('not_signed_in', {
       message: 'You are not signed in as an operator any more; nothing was done.',

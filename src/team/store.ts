@@ -494,11 +494,6 @@ export async function forgetSignIns(db: Db, goOn: GoOn = () => true): Promise<vo
   }
 }
 
-export async function hasSession(db: Db, id: string): Promise<boolean> {
-  const { rowCount } = await db.query('SELECT FROM sessions WHERE id = $1', [id])
-  return rowCount === 1
-}
-
 /** Leave to choose a password: for somebody who is invited, or who lost the one before. */
 export type Link = {
   readonly id: string
