@@ -7,12 +7,15 @@ import { openProxy } from '../../test/support/proxy.ts'
 import { openHands, someCpf } from '../../test/support/service.ts'
 import type { Line } from '../acts/line.ts'
 import { newestLines } from '../acts/store.ts'
+import type { OperatorActor } from '../core/actor.ts'
 import type { Environment } from '../core/environment.ts'
 import { addCustomer } from '../customers/customers.ts'
 import { recordException } from '../exceptions/store.ts'
 import { passwordFits } from '../team/password.ts'
 import { selectUser } from '../team/store.ts'
+import type { World } from '../world.ts'
 import { type Act, act } from './act.ts'
+import type { Office } from './office.ts'
 import { type ActName, rules } from './rules.ts'
 import { verify } from './verify.ts'
 
@@ -64,6 +67,20 @@ async function freshOffice() {
   const hands = openHands(await createDatabase())
   onTestFinished(hands.stop)
   return openOffice(hands)
+}
+
+/** Each command is decided once for nothing, and again after what happened meanwhile: as in a batch that is run again. */
+function afterLostRace(office: Office, meanwhile: () => Promise<unknown>): Office {
+  const losing = <E extends Environment>(world: World<E>): World<E> => ({
+    ...world,
+    async commit(command) {
+      await world.preview(command)
+      await meanwhile()
+      return world.commit(command)
+    },
+  })
+  const { production, sandbox } = office.worlds
+  return { ...office, worlds: { production: losing(production), sandbox: losing(sandbox) } }
 }
 
 const doneOf = <T>(acted: { done: T } | object): T => {
@@ -220,6 +237,16 @@ describe('from a shell, while there is no operator', () => {
     expect((await verify(office, 'sandbox')).broken).toEqual([])
   })
 
+  test('what lost a race and moved nothing has no line', async () => {
+    const at = await freshOffice()
+    const { id } = await at.customerIn('sandbox')
+    const order = { name: 'credit', environment: 'sandbox', details: at.booking(id) } as const
+    const late = afterLostRace(at.office, () => act(at.office, shell, order))
+    const { line } = await act(late, shell, order)
+    expect(line).toBeUndefined()
+    expect((await verify(at.office, 'sandbox')).broken).toEqual([])
+  })
+
   test('what fails leaves no line', async () => {
     const before = [await newest('production'), await newest('shared')]
     const nobody = { customer_id: 'cus_none' }
@@ -357,6 +384,29 @@ describe('two operators', () => {
     await expect(adopting).rejects.toThrow(/is not adopted/)
     const { rows } = await at.office.worlds.production.db.query('SELECT count(*) FROM deposits')
     expect(rows).toEqual([{ count: 0n }])
+  })
+
+  test('log what was committed: of a try that lost a race there is no line, and nobody is told of one', async () => {
+    const at = await freshOffice()
+    await at.makeOperators(ana, bea, eva)
+    const { id } = await at.customerIn('production')
+    const order = { name: 'credit', environment: 'production', details: at.booking(id) } as const
+    const [first, second] = [
+      proposedOf(await act(at.office, ana, order)),
+      proposedOf(await act(at.office, ana, order)),
+    ]
+    const approve = (office: Office, who: OperatorActor, proposal_id: string) =>
+      act(office, who, { name: 'approve', details: { proposal_id } })
+    const late = afterLostRace(at.office, () => approve(at.office, bea, first))
+    const { line } = await approve(late, eva, second)
+    const lines = await newestLines(at.office.log.pools.production, 10)
+    expect(lines.filter(({ action }) => action === 'approve')).toMatchObject([
+      { proposal_id: second, actor_email: eva.email, seq: line!.seq, hash: line!.hash },
+      { proposal_id: first, actor_email: bea.email },
+    ])
+    expect((await verify(at.office, 'production')).broken).toEqual([])
+    const { rows } = await at.worlds.production.db.query('SELECT count(*) FROM deposits')
+    expect(rows).toEqual([{ count: 1n }])
   })
 
   test('approve operators at once, with no more connections than there are of them', async () => {

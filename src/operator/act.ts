@@ -45,6 +45,7 @@ import {
   proposeIn,
   reject,
   subjectOf,
+  type WithLine,
   withdraw,
 } from './proposals.ts'
 import { type ActName, judge, type Rule, rules, signedIn } from './rules.ts'
@@ -169,35 +170,28 @@ async function move(
   let line: Noted | undefined
   const noting: World = {
     ...world,
-    commit: (command) =>
-      world.commit(
-        underNote(command, order, pen, (noted) => {
-          line = noted
-        }),
-      ),
+    async commit(command) {
+      const { result, noted } = await world.commit(underNote(command, order, pen))
+      line ??= noted
+      return result
+    },
   }
   const operator = actor.kind === 'operator' ? actor.email : 'shell'
   return { done: await perform(noting, order, { operator, proposal_id: null }), line }
 }
 
 /** What moves nothing, such as an order that was carried out before, is no act and has no line. */
-function underNote<R>(
-  command: Command<R>,
-  { name, details }: MoneyAction,
-  pen: Pen,
-  tell: (noted: Noted) => void,
-): Command<R> {
+function underNote<R>(command: Command<R>, { name, details }: MoneyAction, pen: Pen): Command<WithLine<R>> {
   const { locks } = command
   return {
     ...command,
     locks: { ...locks, rows: [...(locks.rows ?? []), headRef] },
     decide(held) {
-      const decision = command.decide(held)
-      if (!decision.movements?.length) return decision
+      const { result, ...decision } = command.decide(held)
+      if (!decision.movements?.length) return { ...decision, result: { result, noted: undefined } }
       const entry = { action: name, object_id: subjectOf(details), before: null, after: details }
       const { noted, writes } = noteHeld(held, pen, entry)
-      tell(noted)
-      return { ...decision, writes: [...(decision.writes ?? []), ...writes] }
+      return { ...decision, writes: [...(decision.writes ?? []), ...writes], result: { result, noted } }
     },
   }
 }

@@ -36,6 +36,9 @@ export type Where = { readonly db: Pool; newId(kind: IdKind): string }
 /** Somebody who signed in, to write in the log. */
 export type OperatorPen = Pen & { readonly actor: Extract<LogActor, { kind: 'operator' }> }
 
+/** Of a command: its line comes with its result, for a batch that lost a race is decided again. */
+export type WithLine<Result> = { readonly result: Result; readonly noted: Noted | undefined }
+
 export type Decided = { readonly proposal: Proposal; readonly line: Noted | undefined }
 
 /**
@@ -144,12 +147,13 @@ export async function approve(world: World, id: string, pen: OperatorPen): Promi
   if (before.ended === 'done') return { proposal: before, line: undefined }
   await assertVouchedFor(world.db, pen, before)
   let line: Noted | undefined
-  const tell = (noted: Noted) => {
-    line = noted
-  }
   const approving: World = {
     ...world,
-    commit: (command) => world.commit(underApproval(command, id, pen, tell)),
+    async commit(command) {
+      const { result, noted } = await world.commit(underApproval(command, id, pen))
+      line ??= noted
+      return result
+    },
   }
   const action = { name: before.action, details: before.details } as MoneyAction
   const { email } = pen.actor
@@ -212,8 +216,7 @@ function underApproval<Result>(
   command: Command<Result>,
   id: string,
   pen: OperatorPen,
-  tell: (noted: Noted) => void,
-): Command<Result> {
+): Command<WithLine<Result>> {
   const { locks } = command
   const approved_by = pen.actor.email
   return {
@@ -223,15 +226,16 @@ function underApproval<Result>(
       const proposal = held.row(proposalRows, id) ?? refuse('service_unavailable')
       if (proposal.ended !== null && proposal.ended !== 'done') alreadyEnded(proposal)
       if (proposal.approved_by === null && proposal.expires_at <= held.now) expired(proposal)
-      const decision = command.decide(held)
+      const { result, ...decision } = command.decide(held)
       // A step that moves no money is not yet what was approved: should the next one be refused, the proposal stays open.
-      if (proposal.approved_by !== null || !decision.movements?.length) return decision
+      if (proposal.approved_by !== null || !decision.movements?.length)
+        return { ...decision, result: { result, noted: undefined } }
       const approval = { id, approved_by, approved_at: held.now }
       const { noted, writes } = noteHeld(held, pen, entryOf('approve', { ...proposal, ...approval }))
-      tell(noted)
       return {
         ...decision,
         writes: [...(decision.writes ?? []), writeTo(approveProposals, approval), ...writes],
+        result: { result, noted },
       }
     },
   }
