@@ -5,14 +5,17 @@ import { asAdmin, createDatabase } from '../../test/support/database.ts'
 import { operator } from '../../test/support/operators.ts'
 import { openProxy } from '../../test/support/proxy.ts'
 import { openHands, someCpf } from '../../test/support/service.ts'
+import { until } from '../../test/support/wait.ts'
 import type { Line } from '../acts/line.ts'
 import { newestLines } from '../acts/store.ts'
 import type { OperatorActor } from '../core/actor.ts'
 import type { Environment } from '../core/environment.ts'
 import { addCustomer } from '../customers/customers.ts'
+import { type Db, transaction } from '../db/pool.ts'
 import { recordException } from '../exceptions/store.ts'
 import { passwordFits } from '../team/password.ts'
-import { selectUser } from '../team/store.ts'
+import { removeUser, setRole } from '../team/people.ts'
+import { deleteSessions, selectUser } from '../team/store.ts'
 import type { World } from '../world.ts'
 import { type Act, act } from './act.ts'
 import type { Office } from './office.ts'
@@ -443,6 +446,71 @@ describe('two operators', () => {
       )
   })
 
+  /** Somebody waits for a lock of somebody else. */
+  const someoneWaits = async (url: string) => {
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    return (await asAdmin(url, [waiting])).length > 0
+  }
+  /** In a transaction that may be kept open for as long as the test takes. */
+  const slowly = (at: Awaited<ReturnType<typeof freshOffice>>, work: (tx: Db) => Promise<unknown>) =>
+    transaction(at.shared.db, async (tx) => {
+      await tx.query(`SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0;
+        SET LOCAL idle_in_transaction_session_timeout = 0`)
+      await work(tx)
+    })
+
+  test.each<[string, (tx: Db) => Promise<unknown>, RegExp]>([
+    ['the approver is removed', (tx) => removeUser(tx, bea.email), /not signed in as an operator any more/],
+    ['the approver is lowered', (tx) => setRole(tx, bea.email, 'reader'), /not signed in .* any more/],
+    ['the approver signs out', (tx) => deleteSessions(tx, bea.user_id), /not signed in .* any more/],
+    ['the proposer is lowered', (tx) => setRole(tx, ana.email, 'reader'), /ana.*, who proposed it, is not/],
+  ])('move no money when %s between the first look and the commit', async (_, change, why) => {
+    const at = await freshOffice()
+    await at.makeOperators(ana, bea, eva)
+    await asAdmin(at.url, [
+      `INSERT INTO shared.sessions (id, token_hash, user_id) VALUES ('ses_bea', sha256('bea'), '${bea.user_id}')`,
+    ])
+    const { id } = await at.customerIn('production')
+    const order = { name: 'credit', environment: 'production', details: at.booking(id) } as const
+    const details = { proposal_id: proposedOf(await act(at.office, ana, order)) }
+    let approving: Promise<unknown> | undefined
+    await slowly(at, async (tx) => {
+      await change(tx)
+      let answered = false
+      approving = act(at.office, { ...bea, session_id: 'ses_bea' }, { name: 'approve', details })
+      approving.catch(() => {}).finally(() => (answered = true))
+      await until(async () => answered || someoneWaits(at.url), 30_000)
+    })
+    await expect(approving).rejects.toThrow(why)
+    const { rows } = await at.worlds.production.db.query('SELECT count(*) FROM deposits')
+    expect(rows).toEqual([{ count: 0n }])
+  })
+
+  test.each([
+    ['whoever proposed it', ana],
+    ['whoever approves it', bea],
+  ])('and %s is not removed while the money moves', async (_, { email }) => {
+    const at = await freshOffice()
+    await at.makeOperators(ana, bea, eva)
+    const { id } = await at.customerIn('production')
+    const order = { name: 'credit', environment: 'production', details: at.booking(id) } as const
+    const details = { proposal_id: proposedOf(await act(at.office, ana, order)) }
+    const happened: string[] = []
+    let removing: Promise<unknown> | undefined
+    const { production } = at.worlds
+    const commit: typeof production.commit = async (command) => {
+      removing = slowly(at, (tx) => removeUser(tx, email)).then(() => happened.push('removed'))
+      await until(async () => happened.length > 0 || someoneWaits(at.url), 30_000)
+      const result = await production.commit(command)
+      happened.push('moved')
+      return result
+    }
+    const office = { ...at.office, worlds: { ...at.worlds, production: { ...production, commit } } }
+    await act(office, bea, { name: 'approve', details })
+    await removing
+    expect(happened).toEqual(['moved', 'removed'])
+  })
+
   test('decide on operators: making one is proposed, and whoever approves sees the password, once', async () => {
     const at = await freshOffice()
     await at.makeOperators(ana, bea, eva)
@@ -512,6 +580,33 @@ describe('two operators', () => {
     const made = await Promise.all(times(4, (i) => i).map(make))
     expect(made.filter((one) => 'done' in one)).toHaveLength(1)
   })
+})
+
+test('money that has moved is told of, though the connection that held its people is lost after it', async () => {
+  const database = await createDatabase()
+  const proxy = await openProxy(database.url)
+  const straight = openHands(database)
+  const cut = openHands({ ...database, url: proxy.url })
+  onTestFinished(async () => {
+    await cut.stop().catch(() => {})
+    await straight.stop()
+  })
+  const at = await openOffice(straight)
+  await at.makeOperators(ana, bea)
+  const { id } = await at.customerIn('production')
+  const order = { name: 'credit', environment: 'production', details: at.booking(id) } as const
+  const details = { proposal_id: proposedOf(await act(at.office, ana, order)) }
+  const { production } = cut.worlds
+  const commit: typeof production.commit = async (command) => {
+    const result = await production.commit(command)
+    proxy.cutBeside('before')
+    return result
+  }
+  const office = { ...cut.office, worlds: { ...cut.worlds, production: { ...production, commit } } }
+  const approved = await act(office, bea, { name: 'approve', details })
+  expect(doneOf(approved)).toMatchObject({ proposal: { ended: 'done' } })
+  expect(proxy.left()).toBe(0)
+  expect((await verify(at.office, 'production')).broken).toEqual([])
 })
 
 test('acts at once, through the door and beside it, over two nodes: one unbroken chain', async () => {

@@ -8,6 +8,7 @@ import type { Place } from '../db/sealing.ts'
 import type { Command } from '../ledger/command.ts'
 import type { Shared } from '../partners/partners.ts'
 import { newActivation } from '../team/factor.ts'
+import { holdStanding } from '../team/store.ts'
 import type { World } from '../world.ts'
 import { type DetailsOf, type Done, type MoneyAction, type MoneyActionName, perform } from './actions.ts'
 import {
@@ -280,8 +281,7 @@ async function decide(
   if (name === 'withdraw') return doneOf(await withdraw(where, id, pen, reason))
   if (name === 'adopt') return doneOf(await adopt(where, id, pen, reason ?? ''))
   if (place === 'shared') return approvePerson(office, id, pen)
-  await assertProposerMay(office, place, id)
-  return doneOf(await approve(office.worlds[place], id, pen))
+  return doneOf(await approve(await whileBothMay(office, actor, place, id), id, pen))
 }
 
 const doneOf = ({ proposal, line }: { proposal: Proposal; line: Noted | undefined }) => ({
@@ -289,10 +289,37 @@ const doneOf = ({ proposal, line }: { proposal: Proposal; line: Noted | undefine
   line,
 })
 
-async function assertProposerMay(office: Office, place: Place, id: string): Promise<void> {
-  const proposal = await proposalById(office.log.pools[place], id)
-  if (!proposal || proposal.ended !== null) return
-  await assertMayStill(office.shared.db, proposal.proposed_by, rules[proposal.action])
+/**
+ * A world in which money moves as long as whoever proposed it may and whoever approves it may. Both are judged at the door, once
+ * the rails were asked, and stay as they are until the money has moved. A world's own connections see no people, so a
+ * transaction of `shared` holds them around the one that moves it.
+ */
+async function whileBothMay(
+  office: Office,
+  actor: OperatorActor | ShellActor,
+  place: Environment,
+  id: string,
+): Promise<World> {
+  const world: World = office.worlds[place]
+  const { action, proposed_by } = (await proposalById(world.db, id))!
+  const approver = signedIn(actor, rules.approve)
+  const hold = async (tx: Db) => {
+    await holdStanding(tx, [proposed_by, approver.email], approver.session_id)
+    await judged(office, actor, rules.approve, place, poolOf(tx))
+    await assertMayStill(tx, proposed_by, rules[action])
+  }
+  return {
+    ...world,
+    commit: (command) =>
+      new Promise((resolve, reject) => {
+        // Told as soon as it has moved: how the transaction ends that only held somebody makes no difference to it.
+        const move = async (tx: Db) => {
+          await hold(tx)
+          resolve(await world.commit(command))
+        }
+        transaction(office.shared.db, move).catch(reject)
+      }),
+  }
 }
 
 export async function placeOfProposal(office: Office, id: string): Promise<Place> {

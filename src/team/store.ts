@@ -201,6 +201,27 @@ export async function lockUser(tx: Db, user_id: string): Promise<void> {
   await tx.query('SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE', [user_id])
 }
 
+/**
+ * Until the transaction ends nobody removes these people, changes their roles or ends the session. Those who may do everything
+ * come first, as wherever people are held, so that nobody waits in a circle.
+ */
+export async function holdStanding(
+  tx: Db,
+  emails: readonly string[],
+  session_id: string | undefined,
+): Promise<void> {
+  // For as long as whoever moves money may wait for it.
+  await tx.query(
+    `SET LOCAL lock_timeout = '5s'; SET LOCAL statement_timeout = '6s'; SET LOCAL idle_in_transaction_session_timeout = '15s'`,
+  )
+  await tx.query(
+    `SELECT FROM users WHERE email = ANY($1::text[]) ORDER BY operator_role <> 'admin', id FOR SHARE`,
+    [emails],
+  )
+  // To use it is no change that this keeps anybody from.
+  await tx.query('SELECT FROM sessions WHERE id = $1 FOR KEY SHARE', [session_id])
+}
+
 /** By the database's clock: how long a session may be left alone, and how long it may last. */
 const SESSION_GOES_ON = `s.used_at > clock_timestamp() - interval '30 minutes' AND s.created_at > clock_timestamp() - interval '12 hours'`
 
