@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { signedIn } from '../../../test/support/console.ts'
+import { asAdmin } from '../../../test/support/database.ts'
 import { someCpf, startTestService, type TestService } from '../../../test/support/service.ts'
 import { eventually } from '../../../test/support/wait.ts'
 import { newId } from '../../core/ids.ts'
@@ -103,6 +104,21 @@ test('once it is revoked the next use makes another', async () => {
   await db.query('UPDATE api_keys SET revoked_at = clock_timestamp() WHERE id = $1', [id])
   expect((await play('payouts', payout())).status).toBe(201)
   expect((await developer.get('/sandbox/playground')).json.key.id).not.toBe(id)
+})
+
+test('nor does it matter when it is revoked as soon as it is made', async () => {
+  const { partner_id, developer, play, payout } = await openPlayground()
+  await asAdmin(service.database.url, [
+    `CREATE FUNCTION sandbox.revoke_the_first() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       IF NOT EXISTS (SELECT FROM sandbox.api_keys WHERE partner_id = NEW.partner_id AND made_for = 'playground')
+         THEN NEW.revoked_at := clock_timestamp(); END IF;
+       RETURN NEW;
+     END $$`,
+    `CREATE TRIGGER revoke_the_first BEFORE INSERT ON sandbox.api_keys FOR EACH ROW
+       WHEN (NEW.partner_id = '${partner_id}') EXECUTE FUNCTION sandbox.revoke_the_first()`,
+  ])
+  expect(await play('payouts', payout())).toMatchObject({ status: 201 })
+  expect((await developer.get('/sandbox/playground')).json.key).toMatchObject({ name: 'Playground' })
 })
 
 test('what is played counts against the limits of its key', async () => {
