@@ -5,6 +5,7 @@ import {
   type Check,
   endOfPiece,
   type Finding,
+  ledgerChecks,
   orFailure,
   type WalkName,
   walks,
@@ -21,6 +22,12 @@ import type { Place, Stage } from './progress.ts'
 
 /** The pieces of a pass over everything: walk by walk, and then the sums of the treasury, folded once more. */
 export const stages: readonly Stage[] = [...(Object.keys(walks) as WalkName[]), 'positions']
+
+/** What the pieces of a pass prove, by its names. A check that needs everything at once is in none of them. */
+export const pieceNames = (checks: readonly Check[]): string[] => [
+  ...[...ledgerChecks, ...checks].filter((check) => 'walk' in check).map(({ name }) => name),
+  REPLAY_NAME,
+]
 
 const LEAST_ROWS = 100
 export const fewerRows = (rows: number): number => Math.max(LEAST_ROWS, Math.floor(rows / 2))

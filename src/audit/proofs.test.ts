@@ -3,6 +3,7 @@ import { asAdmin } from '../../test/support/database.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { until } from '../../test/support/wait.ts'
 import { sliceChecks } from '../node/worlds.ts'
+import { REPLAY_NAME } from '../treasury/replay.ts'
 import { AUDITOR, forgetProofs, latestProofs, prove } from './proofs.ts'
 
 let service: TestService
@@ -52,6 +53,20 @@ test('one that somebody asked for is another, under the name of who asked', asyn
     sums: report.assets,
     found: 0,
   })
+})
+
+test('each names the checks that it made: a pass none that needs all books at once', async () => {
+  await prove(world(), { checks: sliceChecks, by: 'usr_names' })
+  const whole = (await nextBy('usr_names')).checks
+  const { checks } = await nextBy(AUDITOR)
+  const all_at_once = ['no quote was executed twice', 'every asset sums to zero over all accounts']
+  const in_pieces = ['every balance is that of its last statement line']
+  const in_both = [REPLAY_NAME, 'the lines of every movement sum to zero per asset']
+  expect(whole).toEqual(expect.arrayContaining([...all_at_once, ...in_both]))
+  expect(checks).toEqual(expect.arrayContaining([...in_pieces, ...in_both]))
+  expect(checks).toContain('every act of a person is a line of an unbroken log')
+  expect(checks.filter((name) => all_at_once.includes(name))).toEqual([])
+  expect(new Set(checks).size).toBe(checks.length)
 })
 
 test('a unit that came from nowhere is in both, with its account', async () => {

@@ -6,7 +6,6 @@ import {
   type Check,
   checkNames,
   type Finding,
-  ledgerChecks,
   type OnCheck,
   sumsIn,
 } from '../ledger/audit.ts'
@@ -92,10 +91,6 @@ export async function proveByPass(db: Pool, ended: EndedPass, checks: readonly s
   }))
   await recordProof(db, { ...ended, by: AUDITOR, entries, customers, checks, sums: assets, findings })
 }
-
-export const namesOf = (checks: readonly { readonly name: string }[]): string[] => [
-  ...new Set([...ledgerChecks, ...checks].map(({ name }) => name)),
-]
 
 const toJson = (value: unknown) =>
   JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? part.toString() : part))

@@ -5,7 +5,7 @@ import { transaction } from '../db/pool.ts'
 import { recordException } from '../exceptions/store.ts'
 import { type Check, type Finding, orFailure, type SearchCheck, search } from '../ledger/audit.ts'
 import type { World } from '../world.ts'
-import { fewerRows, inSnapshot, readPiece, stages } from './piece.ts'
+import { fewerRows, inSnapshot, pieceNames, readPiece, stages } from './piece.ts'
 import {
   beginPass,
   endPass,
@@ -17,7 +17,7 @@ import {
   saveProved,
   takeTurn,
 } from './progress.ts'
-import { namesOf, proveByPass } from './proofs.ts'
+import { proveByPass } from './proofs.ts'
 import { proveRecent } from './recent.ts'
 
 /**
@@ -162,7 +162,7 @@ async function finish(
   { checks, at_end = [] }: AuditWorkerOptions,
 ): Promise<void> {
   const ended = await endPass(db, node, found)
-  if (ended) await proveByPass(db, ended, namesOf([...checks, ...at_end]))
+  if (ended) await proveByPass(db, ended, [...pieceNames(checks), ...at_end.map(({ name }) => name)])
 }
 
 /** Each in a snapshot of its own. Returns how much was found. */
