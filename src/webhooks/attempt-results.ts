@@ -5,7 +5,9 @@ export type AttemptResult = {
   readonly event_id: string
   readonly endpoint_id: string
   readonly partner_id: string
+  /** Which of all attempts it was, and which of its round. */
   readonly attempt: number
+  readonly tries: number
   readonly url: string
   readonly headers: string
   readonly status: number | null
@@ -24,6 +26,7 @@ const outcomeColumns = {
   endpoint_id: 'text',
   partner_id: 'text',
   attempt: 'integer',
+  tries: 'integer',
   url: 'text',
   headers: 'json',
   status: 'smallint',
@@ -37,7 +40,7 @@ const outcomeColumns = {
 } as const satisfies Record<keyof AttemptResult, string>
 
 const noted = Object.keys(outcomeColumns).filter(
-  (name) => !['partner_id', 'delivered', 'retry_ms'].includes(name),
+  (name) => !['partner_id', 'tries', 'delivered', 'retry_ms'].includes(name),
 )
 
 /** What receivers answer is kept up to here, per partner and UTC day; of the rest only status, error and times. */
@@ -50,7 +53,7 @@ const ATTEMPTS_WITH_BODY = 3
 
 /**
  * What came of some attempts. Whoever lost its lease meanwhile may still say that it was delivered, and nothing else: the
- * rest is up to whoever has it now. So may whoever was at it when its endpoint was disabled.
+ * rest is up to whoever has it now. So may whoever was at it when it was begun anew, or when its endpoint was disabled.
  */
 export async function recordResults(db: Db, outcomes: readonly AttemptResult[]): Promise<void> {
   const names = Object.keys(outcomeColumns) as (keyof AttemptResult)[]
@@ -71,7 +74,8 @@ export async function recordResults(db: Db, outcomes: readonly AttemptResult[]):
         ended_at = CASE WHEN done.delivered OR done.retry_ms IS NULL THEN clock_timestamp() END,
         next_attempt_at = coalesce(clock_timestamp() + make_interval(secs => done.retry_ms / 1000), d.next_attempt_at)
       FROM done WHERE (d.event_id, d.endpoint_id) = (done.event_id, done.endpoint_id)
-        AND (done.delivered AND d.status IN ('pending', 'canceled') OR d.status = 'pending' AND d.attempts = done.attempt)`,
+        AND (done.delivered AND d.status IN ('pending', 'canceled')
+          OR d.status = 'pending' AND (d.attempts, d.tries) = (done.attempt, done.tries))`,
     values: names.map((name) => outcomes.map((outcome) => outcome[name])),
   })
   const longer = outcomes.filter(({ attempt }) => attempt > ATTEMPTS_WITH_BODY)

@@ -25,6 +25,7 @@ export type Attempted = Omit<
   | 'event_id'
   | 'endpoint_id'
   | 'partner_id'
+  | 'tries'
   | 'headers'
   | 'answer_headers'
   | 'started_at'

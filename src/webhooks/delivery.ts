@@ -43,6 +43,7 @@ export async function tryDelivery(
     endpoint_id: taken.endpoint_id,
     partner_id: taken.partner_id,
     attempt: taken.attempts,
+    tries: taken.tries,
     url,
     headers: JSON.stringify(headers),
     status: answer.status,

@@ -1,7 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { asAdmin, createDatabase, seatAt, type TestDatabase } from '../../test/support/database.ts'
+import { until } from '../../test/support/wait.ts'
 import { openPool, type Pool } from '../db/pool.ts'
-import { endpointsWithPending } from './queue.ts'
+import { type AttemptResult, recordResults } from './attempt-results.ts'
+import {
+  addDeliveries,
+  endpointsWithPending,
+  releaseTaken,
+  type TakenDelivery,
+  takeDeliveries,
+} from './queue.ts'
 
 let database: TestDatabase
 let db: Pool
@@ -14,10 +22,11 @@ afterAll(async () => {
   await database.drop()
 })
 
+const endpoint = (id: string, status = 'enabled') =>
+  `INSERT INTO sandbox.webhook_endpoints (id, partner_id, url, events, secret, status, created_at)
+   VALUES ('${id}', 'ptn ${id}', 'https://example.com/', '{*}', '', '${status}', now())`
+
 test('a look finds what is due, what soon will be, and what waits for an endpoint that is no more', async () => {
-  const endpoint = (id: string, status = 'enabled') =>
-    `INSERT INTO sandbox.webhook_endpoints (id, partner_id, url, events, secret, status, created_at)
-     VALUES ('${id}', 'ptn ${id}', 'https://example.com/', '{*}', '', '${status}', now())`
   const delivery = (id: string, n: number, due_in: string) =>
     `INSERT INTO sandbox.webhook_deliveries (event_id, endpoint_id, next_attempt_at, created_at)
      VALUES ('evt ${n}', '${id}', now() + interval '${due_in}', now())`
@@ -44,4 +53,101 @@ test('a look finds what is due, what soon will be, and what waits for an endpoin
   expect(due!.due_in_ms).toBe(0)
   expect(soon!.due_in_ms).toBeGreaterThan(0)
   expect(soon!.due_in_ms).toBeLessThanOrEqual(50_000)
+})
+
+let made = 0
+
+/** A delivery that was tried so often, and was taken for one more try; and what may become of it. */
+async function takenAfter(tries: number) {
+  const event_id = `evt taken ${++made}`
+  const endpoint_id = `taken ${made}`
+  await asAdmin(database.url, [
+    endpoint(endpoint_id),
+    `INSERT INTO sandbox.events (id, partner_id, type, object_id, sequence, data, created_at)
+     VALUES ('${event_id}', 'ptn ${endpoint_id}', 'customer.created', 'cus ${made}', 1, '{}', now())`,
+    `UPDATE sandbox.webhook_deliveries SET attempts = ${tries}, tries = ${tries} WHERE event_id = '${event_id}'`,
+  ])
+  async function take(): Promise<TakenDelivery> {
+    let taken: TakenDelivery | undefined
+    await until(async () => {
+      ;[taken] = await takeDeliveries(db, new Map([[endpoint_id, 1]]), 3_600_000)
+      return taken !== undefined
+    }, 10_000)
+    return taken!
+  }
+  async function state() {
+    const [row] = await asAdmin(database.url, [
+      `SELECT status, attempts, tries, next_attempt_at <= now() AS due,
+         ARRAY(SELECT attempt FROM sandbox.webhook_attempts a WHERE a.event_id = d.event_id ORDER BY 1) AS written_down
+       FROM sandbox.webhook_deliveries d WHERE event_id = '${event_id}'`,
+    ])
+    return row
+  }
+  return { taken: await take(), take, state, sendAgain: () => addDeliveries(db, event_id, [endpoint_id]) }
+}
+
+const resultOf = (
+  { id, endpoint_id, partner_id, attempts, tries, url }: TakenDelivery,
+  result: Pick<AttemptResult, 'status' | 'delivered' | 'retry_ms'>,
+): AttemptResult => ({
+  event_id: id,
+  endpoint_id,
+  partner_id,
+  attempt: attempts,
+  tries,
+  url,
+  headers: '{}',
+  answer_headers: null,
+  answer_body: null,
+  error: null,
+  started_at: new Date(),
+  duration_ms: 1,
+  ...result,
+})
+const success = { status: 200, delivered: true, retry_ms: null }
+
+describe('what is sent again while an attempt is under way', () => {
+  test.each([
+    { comes_to: 'its last failure', tries: 9, retry_ms: null },
+    { comes_to: 'a failure with a day to wait', tries: 8, retry_ms: 86_400_000 },
+  ])('begins anew when that comes to $comes_to', async ({ tries, retry_ms }) => {
+    const { taken, sendAgain, take, state } = await takenAfter(tries)
+    await sendAgain()
+    await recordResults(db, [resultOf(taken, { status: 500, delivered: false, retry_ms })])
+    const { attempts } = taken
+    expect(await state()).toEqual({
+      status: 'pending',
+      attempts,
+      tries: 0,
+      due: true,
+      written_down: [attempts],
+    })
+    const next = await take()
+    expect([next.attempts, next.tries]).toEqual([attempts + 1, 1])
+    await recordResults(db, [resultOf(next, success)])
+    expect(await state()).toMatchObject({ status: 'delivered', written_down: [attempts, attempts + 1] })
+  })
+
+  test('is delivered when that succeeds', async () => {
+    const { taken, sendAgain, state } = await takenAfter(0)
+    await sendAgain()
+    await recordResults(db, [resultOf(taken, success)])
+    expect(await state()).toMatchObject({ status: 'delivered', written_down: [1] })
+  })
+
+  test('has the whole schedule before it when that is given back untried', async () => {
+    const { taken, sendAgain, take, state } = await takenAfter(0)
+    await sendAgain()
+    await releaseTaken(db, [taken])
+    expect(await state()).toMatchObject({ status: 'pending', tries: 0, due: true })
+    expect((await take()).tries).toBe(1)
+  })
+})
+
+test('what is given back untried is due, and no try was used up', async () => {
+  const { taken, take, state } = await takenAfter(3)
+  expect(await state()).toMatchObject({ attempts: 4, tries: 4, due: false })
+  await releaseTaken(db, [taken])
+  expect(await state()).toMatchObject({ attempts: 4, tries: 3, due: true })
+  expect(await take()).toMatchObject({ attempts: 5, tries: 4 })
 })

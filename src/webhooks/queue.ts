@@ -213,7 +213,7 @@ export async function takeDeliveries(
 /** Gives back what was taken and not tried: it is due at once, and no try was used up. */
 export async function releaseTaken(db: Db, taken: readonly TakenDelivery[]): Promise<void> {
   await db.query(
-    `UPDATE webhook_deliveries d SET next_attempt_at = now(), tries = tries - 1
+    `UPDATE webhook_deliveries d SET next_attempt_at = now(), tries = greatest(tries - 1, 0)
      FROM unnest($1::text[], $2::text[], $3::integer[]) AS c (event_id, endpoint_id, attempts)
      WHERE (d.event_id, d.endpoint_id, d.attempts) = (c.event_id, c.endpoint_id, c.attempts) AND d.status = 'pending'`,
     [taken.map(({ id }) => id), taken.map((c) => c.endpoint_id), taken.map(({ attempts }) => attempts)],

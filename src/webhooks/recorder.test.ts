@@ -29,6 +29,7 @@ async function tried(name: string): Promise<AttemptResult[]> {
     endpoint_id: 'whe_1',
     partner_id: 'ptn_1',
     attempt: 1,
+    tries: 1,
     url: 'https://example.com/',
     headers: '{"user-agent":"test"}',
     status: 200,
