@@ -1,6 +1,14 @@
+import pg from 'pg'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { asAdmin, createDatabase, seatAt, type TestDatabase } from '../../test/support/database.ts'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import {
+  asAdmin,
+  createDatabase,
+  isLockAwaited,
+  seatAt,
+  type TestDatabase,
+} from '../../test/support/database.ts'
+import { until } from '../../test/support/wait.ts'
 import { openPool, type Pool } from '../db/pool.ts'
 import type { AttemptResult } from './attempt-results.ts'
 import { openRecorder } from './recorder.ts'
@@ -93,13 +101,18 @@ test('a database that is away is asked once for a batch, not once for each of it
   await away.end()
 })
 
+const endpoint = (id: string) =>
+  `INSERT INTO sandbox.webhook_endpoints (id, partner_id, url, events, secret, created_at)
+   VALUES ('${id}', 'ptn_1', 'https://example.com/', '{*}', '', now())`
+const answer = (outcome: AttemptResult, status: number): AttemptResult => ({
+  ...outcome,
+  status,
+  delivered: status === 200,
+  retry_ms: status === 200 ? null : 5000,
+})
+const about = (status: number) => ({ gone: status === 410, was_failing: false })
+
 describe('an endpoint that answers differently within one batch', () => {
-  const answer = (outcome: AttemptResult, status: number) => ({
-    ...outcome,
-    status,
-    delivered: status === 200,
-    retry_ms: status === 200 ? null : 5000,
-  })
   test.each([
     { answers: [200, 200, 410], ends: 'disabled' },
     { answers: [410, 500], ends: 'disabled' },
@@ -107,14 +120,10 @@ describe('an endpoint that answers differently within one batch', () => {
     { answers: [200, 500], ends: 'enabled' },
   ])('$answers: $ends', async ({ answers, ends }) => {
     const id = `we ${answers.join(' ')}`
-    await asAdmin(database.url, [
-      `INSERT INTO sandbox.webhook_endpoints (id, partner_id, url, events, secret, created_at)
-       VALUES ('${id}', 'ptn_1', 'https://example.com/', '{*}', '', now())`,
-    ])
+    await asAdmin(database.url, [endpoint(id)])
     const outcomes = (await tried(id)).slice(0, answers.length)
     // The first is written alone: the others gather meanwhile.
     const recorder = openRecorder(db, { log: pino({ level: 'silent' }) })
-    const about = (status: number) => ({ gone: status === 410, was_failing: false })
     const first = recorder.record((await tried(`${id} first`))[0]!, about(200))
     const others = answers.map((status, i) =>
       recorder.record(answer({ ...outcomes[i]!, endpoint_id: id }, status), about(status)),
@@ -125,5 +134,61 @@ describe('an endpoint that answers differently within one batch', () => {
       `SELECT status FROM sandbox.webhook_endpoints WHERE id = '${id}'`,
     ])
     expect(row).toEqual({ status: ends })
+  })
+})
+
+describe('what a URL answers that an endpoint no longer has', () => {
+  const old = 'https://old.example.com/'
+  const read = async (id: string) => {
+    const [row] = await asAdmin(database.url, [
+      `SELECT status, failing_since FROM sandbox.webhook_endpoints WHERE id = '${id}'`,
+    ])
+    return row
+  }
+  const silent = () => openRecorder(db, { log: pino({ level: 'silent' }) })
+
+  test.each([410, 500])('does not count: %i', async (status) => {
+    const id = `we moved ${status}`
+    await asAdmin(database.url, [endpoint(id)])
+    const [outcome] = await tried(id)
+    const recorder = silent()
+    await recorder.record(answer({ ...outcome!, endpoint_id: id, url: old }, status), about(status))
+    await recorder.stop()
+    expect(await read(id)).toEqual({ status: 'enabled', failing_since: null })
+  })
+
+  test('does not count beside what the new one answers', async () => {
+    const id = 'we moves'
+    await asAdmin(database.url, [endpoint(id)])
+    const [first, ...others] = (await tried(id)).map((outcome) => ({ ...outcome, endpoint_id: id }))
+    const recorder = silent()
+    await Promise.all([
+      recorder.record(first!, about(200)),
+      recorder.record(answer(others[0]!, 500), about(500)),
+      recorder.record(answer({ ...others[1]!, url: old }, 200), about(200)),
+      recorder.record(answer({ ...others[2]!, url: old }, 410), about(410)),
+    ])
+    await recorder.stop()
+    expect(await read(id)).toEqual({ status: 'enabled', failing_since: expect.any(Date) })
+  })
+
+  test('does not count when the URL is being changed just then', async () => {
+    const id = 'we moving'
+    await asAdmin(database.url, [endpoint(id)])
+    const [outcome] = await tried(id)
+    const mover = new pg.Client({ connectionString: database.url })
+    await mover.connect()
+    onTestFinished(() => mover.end())
+    await mover.query('BEGIN')
+    await mover.query(
+      `UPDATE sandbox.webhook_endpoints SET url = 'https://new.example.com/' WHERE id = '${id}'`,
+    )
+    const recorder = silent()
+    const recorded = recorder.record(answer({ ...outcome!, endpoint_id: id }, 410), about(410))
+    await until(() => isLockAwaited(database.url), 10_000)
+    await mover.query('COMMIT')
+    await recorded
+    await recorder.stop()
+    expect(await read(id)).toEqual({ status: 'enabled', failing_since: null })
   })
 })

@@ -143,11 +143,13 @@ const bareOf = (outcome: AttemptResult): AttemptResult => ({
 function newsOf(batch: readonly Ended[]): EndpointNews[] {
   const news = new Map<string, EndpointNews>()
   for (const { outcome, gone, was_failing } of batch) {
-    const { endpoint_id: id, delivered } = outcome
-    const known = news.get(id)
+    const { endpoint_id: id, url, delivered } = outcome
+    const about = `${id} ${url}`
+    const known = news.get(about)
     if (delivered && !was_failing && !known) continue
-    news.set(id, {
+    news.set(about, {
       id,
+      url,
       works: delivered || (!gone && (known?.works ?? false)),
       gone: gone || (!delivered && (known?.gone ?? false)),
     })

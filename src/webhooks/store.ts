@@ -143,7 +143,7 @@ export type EndpointChange = {
   readonly status?: 'enabled' | 'disabled'
 }
 
-/** What is absent stays. Enabling begins with a clean slate. */
+/** What is absent stays. Enabling begins with a clean slate, and so does another URL. */
 export async function changeEndpoint(
   db: Db,
   where: Where,
@@ -154,7 +154,7 @@ export async function changeEndpoint(
        description = CASE WHEN $5 THEN $6 ELSE description END, status = coalesce($7, status),
        disabled_reason = CASE WHEN coalesce($7, status) = 'disabled' THEN coalesce(disabled_reason, 'by_request') END,
        disabled_at = CASE WHEN coalesce($7, status) = 'disabled' THEN coalesce(disabled_at, clock_timestamp()) END,
-       failing_since = CASE WHEN $7 = 'enabled' THEN NULL ELSE failing_since END
+       failing_since = CASE WHEN $7 = 'enabled' OR $3 <> url THEN NULL ELSE failing_since END
      WHERE id = $1 AND partner_id = $2 AND status <> 'deleted' RETURNING ${columnsOf('webhook_endpoints')}`,
     [
       where.id,
@@ -247,37 +247,43 @@ export async function countEvent(db: Db, where: Where): Promise<WebhookEndpoint 
   return rows[0]
 }
 
-/** How an endpoint has been doing: `works` when anything of late was taken, `gone` when it asked for no more. */
-export type EndpointNews = { readonly id: string; readonly works: boolean; readonly gone: boolean }
+/** How the URL of an endpoint has been doing: `works` when anything of late was taken, `gone` when it asked for no more. */
+export type EndpointNews = {
+  readonly id: string
+  readonly url: string
+  readonly works: boolean
+  readonly gone: boolean
+}
 
-/** Remembers since when an endpoint fails, and disables one that is gone or has failed for days. Returns those. */
+/**
+ * Remembers since when an endpoint fails, and disables one that is gone or has failed for days. Returns those. What is said
+ * of a URL that it no longer has is none of its business. All is judged on the row itself: it may be changed meanwhile.
+ */
 export async function noteEndpoints(
   db: Db,
   news: readonly EndpointNews[],
   disable_after_ms: number,
 ): Promise<{ id: string; partner_id: string; disabled_reason: string }[]> {
+  const ends = `(NOT n.works AND (n.gone OR w.failing_since < now() - make_interval(secs => $5::float8 / 1000)) IS TRUE)`
   const { rows } = await db.query({
     name: 'note webhook endpoints',
-    text: `WITH judged AS (
-        SELECT w.id, n.works, w.status = 'enabled' AND NOT n.works AND (n.gone OR
-          w.failing_since < now() - make_interval(secs => $4::float8 / 1000)) IS TRUE AS ends, n.gone
-        FROM unnest($1::text[], $2::boolean[], $3::boolean[]) AS n (id, works, gone)
-        JOIN webhook_endpoints w ON w.id = n.id AND w.status <> 'deleted')
-      UPDATE webhook_endpoints w SET
-        failing_since = CASE WHEN j.works THEN NULL ELSE coalesce(w.failing_since, now()) END,
-        status = CASE WHEN j.ends THEN 'disabled' ELSE w.status END,
-        disabled_reason = CASE WHEN j.ends THEN CASE WHEN j.gone THEN 'gone' ELSE 'failing' END ELSE w.disabled_reason END,
-        disabled_at = CASE WHEN j.ends THEN now() ELSE w.disabled_at END
-      FROM judged j WHERE w.id = j.id AND (j.ends OR j.works = (w.failing_since IS NOT NULL))
-      RETURNING w.id, w.partner_id, w.disabled_reason, j.ends`,
+    text: `UPDATE webhook_endpoints w SET
+        failing_since = CASE WHEN n.works THEN NULL ELSE coalesce(w.failing_since, now()) END,
+        status = CASE WHEN ${ends} THEN 'disabled' ELSE w.status END,
+        disabled_reason = CASE WHEN ${ends} THEN CASE WHEN n.gone THEN 'gone' ELSE 'failing' END END,
+        disabled_at = CASE WHEN ${ends} THEN now() END
+      FROM unnest($1::text[], $2::text[], $3::boolean[], $4::boolean[]) AS n (id, url, works, gone)
+      WHERE (w.id, w.url, w.status) = (n.id, n.url, 'enabled') AND (${ends} OR n.works = (w.failing_since IS NOT NULL))
+      RETURNING w.id, w.partner_id, w.disabled_reason`,
     values: [
       news.map(({ id }) => id),
+      news.map(({ url }) => url),
       news.map(({ works }) => works),
       news.map(({ gone }) => gone),
       disable_after_ms,
     ],
   })
-  return rows.filter(({ ends }) => ends)
+  return rows.filter(({ disabled_reason }) => disabled_reason !== null)
 }
 
 export const webhookChecks: readonly Check[] = [

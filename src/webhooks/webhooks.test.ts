@@ -393,6 +393,19 @@ describe('an endpoint', () => {
     expect(target.received).toEqual([])
   })
 
+  test('that moves to another URL begins there with a clean slate', async () => {
+    const { api } = await service.partner()
+    const { id } = await create(api, 'http://127.0.0.1:9000/')
+    const path = `/v1/webhook_endpoints/${id}`
+    await asAdmin(service.database.url, [
+      `UPDATE sandbox.webhook_endpoints SET failing_since = now() - interval '4 days' WHERE id = '${id}'`,
+    ])
+    for (const change of [{ description: 'One' }, { url: 'http://127.0.0.1:9000/' }])
+      expect((await api.patch(path, change)).json).toHaveProperty('failing_since')
+    const moved = await api.patch(path, { url: 'http://127.0.0.1:9000/new' })
+    expect(moved.json).not.toHaveProperty('failing_since')
+  })
+
   test('can be tested: an event for it alone, which a receiver can tell apart', async () => {
     const { api } = await service.partner()
     const [target, other] = [await receiver(), await receiver()]

@@ -64,3 +64,9 @@ export async function holdLock(url: string, table: string): Promise<() => Promis
   await client.query(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`)
   return () => client.end()
 }
+
+/** Whether anybody is kept waiting for a lock in this database. */
+export async function isLockAwaited(url: string): Promise<boolean> {
+  const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+  return (await asAdmin(url, [waiting])).length > 0
+}
