@@ -54,12 +54,13 @@ const ATTEMPTS_WITH_BODY = 3
 /**
  * What came of some attempts. Whoever lost its lease meanwhile may still say that it was delivered, and nothing else: the
  * rest is up to whoever has it now. So may whoever was at it when it was begun anew, or when its endpoint was disabled.
+ * Returns those endpoints that took something and are said to fail.
  */
-export async function recordResults(db: Db, outcomes: readonly AttemptResult[]): Promise<void> {
+export async function recordResults(db: Db, outcomes: readonly AttemptResult[]): Promise<string[]> {
   const names = Object.keys(outcomeColumns) as (keyof AttemptResult)[]
   const arrays = Object.values(outcomeColumns).map((type, i) => `$${i + 1}::${type}[]`)
   const kept = noted.map((name) => (name.startsWith('answer_') ? whileKept(name) : `done.${name}`))
-  await db.query({
+  const { rows } = await db.query({
     name: 'record webhook attempts',
     text: `WITH done AS MATERIALIZED (SELECT * FROM unnest(${arrays.join(', ')}) AS o (${names.join(', ')})),
       told AS (INSERT INTO webhook_answer_bytes (partner_id, day, bytes)
@@ -68,21 +69,24 @@ export async function recordResults(db: Db, outcomes: readonly AttemptResult[]):
         FROM done WHERE answer_headers IS NOT NULL GROUP BY partner_id ORDER BY partner_id
         ON CONFLICT (partner_id, day) DO UPDATE SET bytes = webhook_answer_bytes.bytes + excluded.bytes RETURNING partner_id, bytes),
       noted AS (INSERT INTO webhook_attempts (${noted.join(', ')})
-        SELECT ${kept.join(', ')} FROM done LEFT JOIN told USING (partner_id) ON CONFLICT DO NOTHING)
-      UPDATE webhook_deliveries d SET
+        SELECT ${kept.join(', ')} FROM done LEFT JOIN told USING (partner_id) ON CONFLICT DO NOTHING),
+      ended AS (UPDATE webhook_deliveries d SET
         status = CASE WHEN done.delivered THEN 'delivered' WHEN done.retry_ms IS NULL THEN 'exhausted' ELSE 'pending' END,
         ended_at = CASE WHEN done.delivered OR done.retry_ms IS NULL THEN clock_timestamp() END,
         next_attempt_at = coalesce(clock_timestamp() + make_interval(secs => done.retry_ms / 1000), d.next_attempt_at)
       FROM done WHERE (d.event_id, d.endpoint_id) = (done.event_id, done.endpoint_id)
         AND (done.delivered AND d.status IN ('pending', 'canceled')
-          OR d.status = 'pending' AND (d.attempts, d.tries) = (done.attempt, done.tries))`,
+          OR d.status = 'pending' AND (d.attempts, d.tries) = (done.attempt, done.tries)))
+      SELECT id FROM webhook_endpoints
+      WHERE id = ANY(ARRAY(SELECT DISTINCT endpoint_id FROM done WHERE delivered)) AND failing_since IS NOT NULL`,
     values: names.map((name) => outcomes.map((outcome) => outcome[name])),
   })
   const longer = outcomes.filter(({ attempt }) => attempt > ATTEMPTS_WITH_BODY)
-  if (longer.length === 0) return
-  await db.query({
-    name: 'trim webhook attempts',
-    text: 'SELECT trim_attempts($1, $2)',
-    values: [longer.map(({ event_id }) => event_id), longer.map(({ endpoint_id }) => endpoint_id)],
-  })
+  if (longer.length > 0)
+    await db.query({
+      name: 'trim webhook attempts',
+      text: 'SELECT trim_attempts($1, $2)',
+      values: [longer.map(({ event_id }) => event_id), longer.map(({ endpoint_id }) => endpoint_id)],
+    })
+  return rows.map(({ id }) => id)
 }

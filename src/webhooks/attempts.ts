@@ -47,7 +47,7 @@ export function openAttempts(
       const gone = outcome.status === 410
       onAnswer({ took_ms, delivered, gone })
       onAttempt?.(endOf(taken, outcome))
-      await recorder.record(outcome, { gone, was_failing: taken.failing_since !== null })
+      await recorder.record(outcome, { gone })
       if (outcome.retry_ms !== null) onRetry(outcome.retry_ms)
     },
     cut() {

@@ -175,7 +175,7 @@ export async function cancelPending(db: Db, endpoints: readonly string[], most: 
 
 /** A delivery that this process has for itself until the lease ends. */
 export type TakenDelivery = StoredEvent &
-  Pick<WebhookEndpoint, 'url' | 'secret' | 'previous_secret' | 'previous_secret_until' | 'failing_since'> & {
+  Pick<WebhookEndpoint, 'url' | 'secret' | 'previous_secret' | 'previous_secret_until'> & {
     readonly endpoint_id: string
     /** All attempts, with this one, and those of this round. */
     readonly attempts: number
@@ -203,7 +203,7 @@ export async function takeDeliveries(
         FROM due WHERE (d.event_id, d.endpoint_id) = (due.event_id, due.endpoint_id)
         RETURNING d.event_id, d.endpoint_id, d.attempts, d.tries, d.created_at)
       SELECT ${eventFields('e')}, c.endpoint_id, c.attempts, c.tries, c.created_at AS delivery_created_at,
-        w.url, w.secret, w.previous_secret, w.previous_secret_until, w.failing_since
+        w.url, w.secret, w.previous_secret, w.previous_secret_until
       FROM taken c JOIN webhook_endpoints w ON w.id = c.endpoint_id JOIN events e ON e.id = c.event_id`,
     values: [[...rooms.keys()], [...rooms.values()], lease_ms],
   })

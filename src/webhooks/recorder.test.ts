@@ -56,7 +56,7 @@ async function record(pool: Pool, outcomes: readonly AttemptResult[]) {
   const lines: any[] = []
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
   const recorder = openRecorder(pool, { log, onLost: (loss) => losses.push(loss) })
-  await Promise.all(outcomes.map((one) => recorder.record(one, { gone: false, was_failing: false })))
+  await Promise.all(outcomes.map((one) => recorder.record(one, { gone: false })))
   await recorder.stop()
   return { losses, lines }
 }
@@ -110,7 +110,7 @@ const answer = (outcome: AttemptResult, status: number): AttemptResult => ({
   delivered: status === 200,
   retry_ms: status === 200 ? null : 5000,
 })
-const about = (status: number) => ({ gone: status === 410, was_failing: false })
+const about = (status: number) => ({ gone: status === 410 })
 
 describe('an endpoint that answers differently within one batch', () => {
   test.each([
@@ -135,6 +135,33 @@ describe('an endpoint that answers differently within one batch', () => {
     ])
     expect(row).toEqual({ status: ends })
   })
+})
+
+test('whatever an endpoint takes ends its failing, also what was sent before that began', async () => {
+  const [works, fails] = ['we works', 'we fails']
+  const row = async (id: string) =>
+    (
+      await asAdmin(database.url, [
+        `SELECT failing_since, xmin::text AS written_by FROM sandbox.webhook_endpoints WHERE id = '${id}'`,
+      ])
+    )[0]!
+  await asAdmin(database.url, [endpoint(works), endpoint(fails)])
+  const before = await row(works)
+  const outcomes = await tried(works)
+  const recorder = openRecorder(db, { log: pino({ level: 'silent' }) })
+  const [failed] = await tried(fails)
+  await recorder.record(answer({ ...failed!, endpoint_id: fails }, 500), about(500))
+  expect((await row(fails)).failing_since).not.toBeNull()
+  await Promise.all(
+    outcomes.flatMap((outcome) => [
+      recorder.record({ ...outcome, endpoint_id: works }, about(200)),
+      recorder.record({ ...outcome, endpoint_id: fails }, about(200)),
+    ]),
+  )
+  await recorder.stop()
+  expect((await row(fails)).failing_since).toBeNull()
+  // One that does well costs no write of its row.
+  expect(await row(works)).toEqual(before)
 })
 
 describe('what a URL answers that an endpoint no longer has', () => {

@@ -12,7 +12,7 @@ import { type EndpointNews, noteEndpoints } from './store.ts'
  */
 export type Recorder = {
   /** Resolves when it is written, or when it could not be: then the lease ends, and the event is sent once more. */
-  record(outcome: AttemptResult, about: { gone: boolean; was_failing: boolean }): Promise<void>
+  record(outcome: AttemptResult, about: { gone: boolean }): Promise<void>
   stop(): Promise<void>
 }
 
@@ -25,7 +25,6 @@ const GATHER_MS = 15
 type Ended = {
   readonly outcome: AttemptResult
   readonly gone: boolean
-  readonly was_failing: boolean
 }
 
 export function openRecorder(
@@ -52,8 +51,9 @@ export function openRecorder(
 
   /** One that the database does not take must cost its neighbours nothing: halving finds it in few steps. Never throws. */
   async function keepOutcomes(batch: readonly Ended[]): Promise<void> {
+    let failing: string[]
     try {
-      await recordResults(
+      failing = await recordResults(
         db,
         batch.map(({ outcome }) => outcome),
       )
@@ -64,7 +64,7 @@ export function openRecorder(
       await keepOutcomes(batch.slice(0, middle))
       return keepOutcomes(batch.slice(middle))
     }
-    await noteNews(batch)
+    await noteNews(batch, failing)
   }
 
   /**
@@ -73,8 +73,9 @@ export function openRecorder(
    */
   async function keepBare(one: Ended, reason: unknown): Promise<void> {
     const { event_id, endpoint_id, attempt } = one.outcome
+    let failing: string[]
     try {
-      await recordResults(db, [bareOf(one.outcome)])
+      failing = await recordResults(db, [bareOf(one.outcome)])
     } catch (error) {
       return lose([one], error)
     }
@@ -83,7 +84,7 @@ export function openRecorder(
       { err: reason, event_id, endpoint_id, attempt },
       'webhooks: the answer cannot be stored, left out',
     )
-    await noteNews([one])
+    await noteNews([one], failing)
   }
 
   function lose(batch: readonly Ended[], error: unknown): void {
@@ -99,8 +100,8 @@ export function openRecorder(
     )
   }
 
-  async function noteNews(batch: readonly Ended[]): Promise<void> {
-    const news = newsOf(batch)
+  async function noteNews(batch: readonly Ended[], failing: readonly string[]): Promise<void> {
+    const news = newsOf(batch, failing)
     if (news.length === 0) return
     try {
       for (const { id, disabled_reason } of await transaction(db, (tx) => noteAndTell(tx, news))) {
@@ -137,16 +138,16 @@ const bareOf = (outcome: AttemptResult): AttemptResult => ({
 })
 
 /**
- * Only what changes something: failures, and a success of an endpoint that was failing. In the order in which they came:
+ * Only what changes something: failures, and a success of an endpoint that is said to fail. In the order in which they came:
  * whoever said yes and then asked for no more is gone.
  */
-function newsOf(batch: readonly Ended[]): EndpointNews[] {
+function newsOf(batch: readonly Ended[], failing: readonly string[]): EndpointNews[] {
   const news = new Map<string, EndpointNews>()
-  for (const { outcome, gone, was_failing } of batch) {
+  for (const { outcome, gone } of batch) {
     const { endpoint_id: id, url, delivered } = outcome
     const about = `${id} ${url}`
     const known = news.get(about)
-    if (delivered && !was_failing && !known) continue
+    if (delivered && !failing.includes(id) && !known) continue
     news.set(about, {
       id,
       url,
