@@ -1,11 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { asAdmin, createDatabase, seatAt, type TestDatabase } from '../../test/support/database.ts'
+import {
+  asAdmin,
+  createDatabase,
+  isLockAwaited,
+  seatAt,
+  type TestDatabase,
+} from '../../test/support/database.ts'
 import { until } from '../../test/support/wait.ts'
-import { openPool, type Pool } from '../db/pool.ts'
+import { openPool, type Pool, transaction } from '../db/pool.ts'
+import { forgetEvents } from '../events/store.ts'
 import { type AttemptResult, recordResults } from './attempt-results.ts'
 import {
   addDeliveries,
   endpointsWithPending,
+  forgetDeliveries,
+  lockOutstanding,
   releaseTaken,
   type TakenDelivery,
   takeDeliveries,
@@ -150,4 +159,44 @@ test('what is given back untried is due, and no try was used up', async () => {
   await releaseTaken(db, [taken])
   expect(await state()).toMatchObject({ attempts: 4, tries: 3, due: true })
   expect(await take()).toMatchObject({ attempts: 5, tries: 4 })
+})
+
+describe('what is sent again while it is being forgotten', () => {
+  const days = (n: number) => new Date(Date.now() - n * 86_400_000)
+
+  /** Begins to forget when the redelivery is made but not committed. */
+  async function redeliverAmid({ id, endpoint_id }: TakenDelivery, forget: () => Promise<void>) {
+    let ended = false
+    let forgetting: Promise<void> | undefined
+    await transaction(db, async (tx) => {
+      await lockOutstanding(tx, endpoint_id, 10)
+      await addDeliveries(tx, id, [endpoint_id])
+      forgetting = forget().finally(() => {
+        ended = true
+      })
+      await until(async () => ended || (await isLockAwaited(database.url)), 10_000)
+    })
+    await forgetting
+  }
+
+  test('is kept, with the attempts of before', async () => {
+    const { taken, state } = await takenAfter(0)
+    await recordResults(db, [resultOf(taken, success)])
+    await asAdmin(database.url, [
+      `UPDATE sandbox.webhook_deliveries SET ended_at = now() - interval '40 days' WHERE event_id = '${taken.id}'`,
+    ])
+    await redeliverAmid(taken, () => forgetDeliveries(db, days(30)))
+    expect(await state()).toMatchObject({ status: 'pending', written_down: [1] })
+  })
+
+  test('is kept with its event', async () => {
+    const { taken } = await takenAfter(0)
+    await asAdmin(database.url, [
+      `DELETE FROM sandbox.webhook_deliveries WHERE event_id = '${taken.id}'`,
+      `UPDATE sandbox.events SET created_at = now() - interval '100 days' WHERE id = '${taken.id}'`,
+    ])
+    await redeliverAmid(taken, () => forgetEvents(db, days(90)))
+    const events = `SELECT FROM sandbox.events WHERE id = '${taken.id}'`
+    expect(await asAdmin(database.url, [events])).toHaveLength(1)
+  })
 })

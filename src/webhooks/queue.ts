@@ -7,13 +7,14 @@ import type { WebhookEndpoint } from './store.ts'
 const beginAnew = `ON CONFLICT (event_id, endpoint_id) DO UPDATE
   SET status = 'pending', tries = 0, next_attempt_at = excluded.next_attempt_at, ended_at = NULL`
 
-/** To these endpoints, whether or not they would want to hear of it. */
-export async function addDeliveries(db: Db, event_id: string, endpoints: readonly string[]): Promise<void> {
-  await db.query(
+/** To these endpoints, whether or not they would want to hear of it. Returns to how many: none when the event is no more. */
+export async function addDeliveries(db: Db, event_id: string, endpoints: readonly string[]): Promise<number> {
+  const { rowCount } = await db.query(
     `INSERT INTO webhook_deliveries (event_id, endpoint_id, next_attempt_at, created_at)
-     SELECT $1, id, clock_timestamp(), clock_timestamp() FROM unnest($2::text[]) AS id ${beginAnew}`,
+     SELECT e.id, w.id, clock_timestamp(), clock_timestamp() FROM events e, unnest($2::text[]) AS w (id) WHERE e.id = $1 ${beginAnew}`,
     [event_id, endpoints],
   )
+  return rowCount ?? 0
 }
 
 /**
@@ -42,7 +43,7 @@ export async function listenersOf(db: Db, event: StoredEvent): Promise<string[]>
 
 /**
  * How many deliveries wait for an endpoint, counted up to `most`; undefined when somebody else is just adding some. To the
- * end of the transaction nobody else redelivers there, so the count holds.
+ * end of the transaction nobody else redelivers there, so the count holds; and no event is forgotten.
  */
 export async function lockOutstanding(
   tx: Db,
@@ -50,7 +51,8 @@ export async function lockOutstanding(
   most: number,
 ): Promise<number | undefined> {
   const locked = await tx.query(
-    `SELECT pg_try_advisory_xact_lock(hashtextextended('redeliver ' || current_schema() || ' ' || $1, 0)) AS won`,
+    `SELECT pg_advisory_xact_lock_shared(hashtextextended('redeliver ' || current_schema(), 0)),
+       pg_try_advisory_xact_lock(hashtextextended('redeliver ' || current_schema() || ' ' || $1, 0)) AS won`,
     [endpoint_id],
   )
   if (!locked.rows[0].won) return undefined

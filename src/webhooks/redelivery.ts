@@ -47,7 +47,8 @@ export async function redeliverEvent(
   const endpoints = await transaction(world.db, async (tx) => {
     const wanted = endpoint_id === undefined ? await listenersOf(tx, event) : [endpoint_id]
     for (const id of wanted) await roomFor(tx, id)
-    await addDeliveries(tx, event.id, wanted)
+    const added = await addDeliveries(tx, event.id, wanted)
+    if (added < wanted.length) refuse('event_not_found', { param: 'event_id' })
     return wanted
   })
   worker.wake({ partner_id, endpoints })

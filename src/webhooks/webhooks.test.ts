@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Api } from '../../test/support/api.ts'
-import { asAdmin } from '../../test/support/database.ts'
+import { asAdmin, isLockAwaited } from '../../test/support/database.ts'
 import { expectIntact } from '../../test/support/intact.ts'
 import { scrape } from '../../test/support/metrics.ts'
 import { openReceiver, type Receiver, verifies } from '../../test/support/receiver.ts'
@@ -217,6 +218,27 @@ describe('an event is delivered', () => {
       expect((await client.get(`/v1/events?object_id=${mine.id}`)).json.data).toEqual([])
     }
   })
+})
+
+test('an event that is just being forgotten is not sent again', async () => {
+  const { api } = await service.partner()
+  const event = await sample(api)
+  const { id } = await create(api, 'https://nobody.invalid/')
+  const keeper = new pg.Client({ connectionString: service.database.url })
+  await keeper.connect()
+  onTestFinished(() => keeper.end())
+  await keeper.query(
+    `UPDATE sandbox.events SET created_at = now() - interval '100 days' WHERE id = '${event.id}'`,
+  )
+  await keeper.query('BEGIN')
+  await keeper.query(`SELECT sandbox.forget_old_events(now() - interval '90 days', '', 100000)`)
+  let answered = false
+  const asked = api.post(`/v1/events/${event.id}/redeliver`, { endpoint_id: id }).finally(() => {
+    answered = true
+  })
+  await until(async () => answered || (await isLockAwaited(service.database.url)), 10_000)
+  await keeper.query('COMMIT')
+  expect((await asked).json.error.code).toBe('event_not_found')
 })
 
 describe('what counts as an answer', () => {

@@ -1,13 +1,16 @@
 -- The service itself may not change or remove a delivery or an attempt; these keep what is still owed.
 
--- Ended deliveries, and whatever was meant for an endpoint that is no more. Returns how many went.
+-- Ended deliveries, and whatever was meant for an endpoint that is no more. Returns how many went. Ended
+-- ones are locked, or passed over: what is begun anew meanwhile is owed once more.
 CREATE OR REPLACE FUNCTION forget_deliveries(older_than timestamptz, most integer) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE gone integer;
 BEGIN
-  WITH old AS (
-    (SELECT event_id, endpoint_id FROM webhook_deliveries
-      WHERE status <> 'pending' AND ended_at < older_than ORDER BY ended_at LIMIT most)
+  WITH ended AS (
+    SELECT event_id, endpoint_id FROM webhook_deliveries
+      WHERE status <> 'pending' AND ended_at < older_than ORDER BY ended_at LIMIT most FOR UPDATE SKIP LOCKED
+  ), old AS (
+    SELECT event_id, endpoint_id FROM ended
     UNION
     (SELECT d.event_id, d.endpoint_id FROM webhook_endpoints w JOIN webhook_deliveries d ON d.endpoint_id = w.id
       WHERE w.status = 'deleted' AND d.status = 'pending' AND d.created_at < older_than LIMIT most)

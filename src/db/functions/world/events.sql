@@ -90,11 +90,13 @@ BEGIN
 END $$;
 
 -- Old events that nobody waits for: those with a delivery that is kept are kept with it. Looks at `most` ids behind `after`;
--- returns the last old one that it saw, or null when there was none: an id begins with its time.
+-- returns the last old one that it saw, or null when there was none: an id begins with its time. Nobody redelivers meanwhile, so
+-- no delivery comes to an event that goes.
 CREATE OR REPLACE FUNCTION forget_old_events(older_than timestamptz, after text, most integer) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE seen text;
 BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('redeliver ' || current_schema(), 0));
   WITH looked AS MATERIALIZED (
     SELECT id, created_at FROM events WHERE id > after ORDER BY id LIMIT most
   ), old AS MATERIALIZED (
