@@ -40,6 +40,7 @@ export function openEntrance(gate: Gate, answer_ms: number): Entrance {
     },
 
     async admit(request, reply) {
+      request.knocked_at = performance.now()
       const knocking = gate.admit(knockOf(request))
       const admission = await inTime(request, knocking, (late) => late.refusal ?? late.leave())
       reply.headers(rateLimitHeaders(admission.window))
@@ -51,7 +52,6 @@ export function openEntrance(gate: Gate, answer_ms: number): Entrance {
         throw brokenOff()
       }
       request.admitted = admission
-      request.admitted_at = performance.now()
       // Whoever goes away before a handler was asked gives up its place.
       reply.raw.once('close', () => request.running || admission.leave())
       request.raw.once('close', () => request.running || request.raw.complete || admission.leave())

@@ -8,9 +8,9 @@ declare module 'fastify' {
     address: string
     /** When it must be answered, by the clock of `performance`. */
     answer_by: number
+    /** When the gate was asked, by the same clock. */
+    knocked_at: number
     admitted: Admitted | undefined
-    /** By the same clock. */
-    admitted_at: number
     /** A handler is at it: the place of the request is free when it ends, and not when its caller is let go. */
     running: boolean
     /** Set as soon as its key was found good, whatever became of it. */
@@ -30,8 +30,8 @@ declare module 'fastify' {
 export function decorateRequests(app: FastifyInstance): void {
   app.decorateRequest('address', '')
   app.decorateRequest('answer_by', 0)
+  app.decorateRequest('knocked_at', 0)
   app.decorateRequest('admitted', undefined)
-  app.decorateRequest('admitted_at', 0)
   app.decorateRequest('running', false)
   app.decorateRequest('by', undefined)
   app.decorateRequest('error_code', undefined)

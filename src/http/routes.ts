@@ -78,7 +78,10 @@ type Exchange = {
   readonly reply: FastifyReply
 }
 
-/** A key may be revoked, and a partner's terms may change, while a body takes its time or somebody waits for an answer. */
+/**
+ * A key may be revoked, and a partner's terms may change, while a body takes its time or somebody waits for an answer. What is
+ * only read is told to nobody who may not read it any more; what was done is told in any case.
+ */
 const JUDGED_FOR_MS = 100
 
 async function runHandler(
@@ -95,11 +98,12 @@ async function runHandler(
   request.answer_by += wait_ms
   const gone = wait_ms > 0 ? goneSignal(request, reply) : NEVER_GONE
   request.running = true
-  const isOld = () => performance.now() - request.admitted_at > JUDGED_FOR_MS
+  const isOld = () => performance.now() - request.knocked_at > JUDGED_FOR_MS
+  const reads = endpoint.route.startsWith('GET ')
   const asked = { world, limits, countLookup, request_id, wait_ms, gone, bodyOf, params, query, body }
   const work = async () => {
     const answer = await run({ ...asked, actor: isOld() ? await confirm() : actor })
-    if (wait_ms > 0 && isOld()) await confirm()
+    if (reads && isOld()) await confirm()
     return answer
   }
   return inTime(request, work().finally(leave))

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type Api, openApi } from '../../test/support/api.ts'
-import { asAdmin, createDatabase } from '../../test/support/database.ts'
+import { asAdmin, createDatabase, holdLock } from '../../test/support/database.ts'
 import { startNode } from '../../test/support/node.ts'
 import {
   openHands,
@@ -239,6 +239,22 @@ test('contract §5: a key that is revoked while a body comes in is told no answe
   sending.end(JSON.stringify(order).slice(1))
   const [{ statusCode }] = await once(sending, 'response')
   expect(statusCode).toBe(401)
+})
+
+test('contract §5: a key that is revoked while a list waits for the database is told nothing of it', async () => {
+  const { api, key, key_id } = await service.partner()
+  await api.get('/v1/customers')
+  const unlock = await holdLock(service.database.url, 'sandbox.customers')
+  const listing = api.get('/v1/customers')
+  try {
+    await sleep(120) // As long as it takes to be let in, and for that to be long ago.
+    await revokeKey(service.worlds.sandbox, key_id)
+    await until(async () => (await answer(service.url, key)) === 'revoked_api_key', 5000)
+  } finally {
+    await unlock()
+  }
+  // Where that took longer than anybody waits for a lock, it was told so before.
+  expect([401, 503]).toContain((await listing).status)
 })
 
 /** A deposit for a new customer, as a request under this key would make it once the gate has let it in. */
