@@ -4,6 +4,7 @@ import { crowd, times } from '../../test/support/crowd.ts'
 import { asAdmin, createDatabase } from '../../test/support/database.ts'
 import { operator } from '../../test/support/operators.ts'
 import { openProxy } from '../../test/support/proxy.ts'
+import { openGate } from '../../test/support/rail-bench.ts'
 import { openHands, someCpf } from '../../test/support/service.ts'
 import { until } from '../../test/support/wait.ts'
 import type { Line } from '../acts/line.ts'
@@ -15,7 +16,7 @@ import { type Db, transaction } from '../db/pool.ts'
 import { recordException } from '../exceptions/store.ts'
 import { passwordFits } from '../team/password.ts'
 import { removeUser, setRole } from '../team/people.ts'
-import { deleteSessions, selectUser } from '../team/store.ts'
+import { lockUser, selectUser } from '../team/store.ts'
 import type { World } from '../world.ts'
 import { type Act, act } from './act.ts'
 import type { Office } from './office.ts'
@@ -447,10 +448,13 @@ describe('two operators', () => {
   })
 
   /** Somebody waits for a lock of somebody else. */
-  const someoneWaits = async (url: string) => {
-    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-    return (await asAdmin(url, [waiting])).length > 0
-  }
+  const someoneWaits = async (url: string) => (await waiting(url)) > 0
+  const waiting = async (url: string) =>
+    (
+      await asAdmin(url, [
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      ])
+    ).length
   /** In a transaction that may be kept open for as long as the test takes. */
   const slowly = (at: Awaited<ReturnType<typeof freshOffice>>, work: (tx: Db) => Promise<unknown>) =>
     transaction(at.shared.db, async (tx) => {
@@ -462,7 +466,6 @@ describe('two operators', () => {
   test.each<[string, (tx: Db) => Promise<unknown>, RegExp]>([
     ['the approver is removed', (tx) => removeUser(tx, bea.email), /not signed in as an operator any more/],
     ['the approver is lowered', (tx) => setRole(tx, bea.email, 'reader'), /not signed in .* any more/],
-    ['the approver signs out', (tx) => deleteSessions(tx, bea.user_id), /not signed in .* any more/],
     ['the proposer is lowered', (tx) => setRole(tx, ana.email, 'reader'), /ana.*, who proposed it, is not/],
   ])('move no money when %s between the first look and the commit', async (_, change, why) => {
     const at = await freshOffice()
@@ -484,6 +487,91 @@ describe('two operators', () => {
     await expect(approving).rejects.toThrow(why)
     const { rows } = await at.worlds.production.db.query('SELECT count(*) FROM deposits')
     expect(rows).toEqual([{ count: 0n }])
+  })
+
+  test('move no money when the approver signs out before the commit, for which nobody waits', async () => {
+    const at = await freshOffice()
+    await at.makeOperators(ana, bea, eva)
+    await asAdmin(at.url, [
+      `INSERT INTO shared.sessions (id, token_hash, user_id) VALUES ('ses_bea', sha256('bea'), '${bea.user_id}')`,
+    ])
+    const { id } = await at.customerIn('production')
+    const order = { name: 'credit', environment: 'production', details: at.booking(id) } as const
+    const details = { proposal_id: proposedOf(await act(at.office, ana, order)) }
+    let approving: Promise<unknown> | undefined
+    await slowly(at, async (tx) => {
+      await lockUser(tx, bea.user_id)
+      approving = act(at.office, { ...bea, session_id: 'ses_bea' }, { name: 'approve', details })
+      approving.catch(() => {})
+      await until(() => someoneWaits(at.url), 30_000)
+      await asAdmin(at.url, [`DELETE FROM shared.sessions WHERE user_id = '${bea.user_id}'`])
+    })
+    await expect(approving).rejects.toThrow(/not signed in .* any more/)
+    const { rows } = await at.worlds.production.db.query('SELECT count(*) FROM deposits')
+    expect(rows).toEqual([{ count: 0n }])
+  })
+
+  test('whoever is to be removed cannot keep that waiting with one approval after the other', async () => {
+    const at = await freshOffice()
+    await at.makeOperators(ana, bea, eva)
+    const { id } = await at.customerIn('production')
+    const proposed = async () => {
+      const order = { name: 'credit', environment: 'production', details: at.booking(id) } as const
+      return { proposal_id: proposedOf(await act(at.office, ana, order)) }
+    }
+    const [first, second] = [await proposed(), await proposed()]
+    const removal = {
+      proposal_id: proposedOf(
+        await act(at.office, ana, { name: 'remove_user', details: { email: bea.email } }),
+      ),
+    }
+    const gate = openGate()
+    const { production } = at.worlds
+    const commit: typeof production.commit = async (command) => {
+      await gate.arrive()
+      return production.commit(command)
+    }
+    const slow = { ...at.office, worlds: { ...at.worlds, production: { ...production, commit } } }
+    const approving = act(slow, bea, { name: 'approve', details: first })
+    await gate.reached
+    const removing = act(at.office, eva, { name: 'approve', details: removal })
+    await until(() => someoneWaits(at.url), 30_000)
+    // On another node: there nobody knows how many she has under way.
+    const elsewhere = openHands({ url: at.url, drop: async () => {} })
+    onTestFinished(elsewhere.stop)
+    let answered = false
+    const late = act(elsewhere.office, bea, { name: 'approve', details: second })
+    late.catch(() => {}).finally(() => (answered = true))
+    await until(async () => answered || (await waiting(at.url)) > 1, 30_000)
+    gate.open()
+    await Promise.all([approving, removing])
+    await expect(late).rejects.toThrow(/not signed in .* any more/)
+    const { rows } = await production.db.query('SELECT count(*) FROM deposits')
+    expect(rows).toEqual([{ count: 1n }])
+  })
+
+  test('approvals that wait leave connections to everybody else', async () => {
+    const at = await freshOffice()
+    await at.makeOperators(ana, bea, eva)
+    const { id } = await at.customerIn('production')
+    const gate = openGate()
+    const { production } = at.worlds
+    const commit: typeof production.commit = async (command) => {
+      await gate.arrive()
+      return production.commit(command)
+    }
+    const slow = { ...at.office, worlds: { ...at.worlds, production: { ...production, commit } } }
+    const approving: Promise<unknown>[] = []
+    for (let i = 0; i < 3; i++) {
+      const order = { name: 'credit', environment: 'production', details: at.booking(id) } as const
+      const details = { proposal_id: proposedOf(await act(at.office, ana, order)) }
+      approving.push(act(slow, bea, { name: 'approve', details }))
+    }
+    await gate.reached
+    await until(() => at.office.approvals.facts().waiting === 2, 30_000)
+    expect((await at.shared.db.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+    gate.open()
+    await Promise.all(approving)
   })
 
   test.each([

@@ -3,12 +3,13 @@ import { headRef, note, noteHeld } from '../acts/log.ts'
 import { takeTurn } from '../acts/store.ts'
 import type { OperatorActor, ShellActor } from '../core/actor.ts'
 import type { Environment } from '../core/environment.ts'
+import { refuse } from '../core/errors.ts'
 import { type Db, type Pool, poolOf, transaction } from '../db/pool.ts'
 import type { Place } from '../db/sealing.ts'
 import type { Command } from '../ledger/command.ts'
 import type { Shared } from '../partners/partners.ts'
 import { newActivation } from '../team/factor.ts'
-import { holdStanding } from '../team/store.ts'
+import { holdStanding, takeTurnOverPeople } from '../team/store.ts'
 import type { World } from '../world.ts'
 import { type DetailsOf, type Done, type MoneyAction, type MoneyActionName, perform } from './actions.ts'
 import {
@@ -240,6 +241,7 @@ async function treat(
   const pen = await office.log.pen('shared', actor)
   const id = shared.newId('user')
   return transaction(shared.db, async (tx) => {
+    await takeTurnOverPeople(tx)
     await takeTurn(tx)
     const here = { ...shared, db: poolOf(tx) }
     const details = asked.name === 'create_user' ? { ...(asked.details as object), id } : asked.details
@@ -304,21 +306,23 @@ async function whileBothMay(
   const { action, proposed_by } = (await proposalById(world.db, id))!
   const approver = signedIn(actor, rules.approve)
   const hold = async (tx: Db) => {
-    await holdStanding(tx, [proposed_by, approver.email], approver.session_id)
+    await holdStanding(tx, [proposed_by, approver.email])
     await judged(office, actor, rules.approve, place, poolOf(tx))
     await assertMayStill(tx, proposed_by, rules[action])
   }
   return {
     ...world,
-    commit: (command) =>
-      new Promise((resolve, reject) => {
+    async commit(command) {
+      const leave = await office.approvals.take(approver.email).catch(() => refuse('service_unavailable'))
+      return new Promise((resolve, reject) => {
         // Told as soon as it has moved: how the transaction ends that only held somebody makes no difference to it.
         const move = async (tx: Db) => {
           await hold(tx)
           resolve(await world.commit(command))
         }
-        transaction(office.shared.db, move).catch(reject)
-      }),
+        transaction(office.shared.db, move).catch(reject).finally(leave)
+      })
+    },
   }
 }
 
@@ -359,6 +363,7 @@ async function approvePerson(office: Office, id: string, pen: OperatorPen): Prom
   const { shared } = office
   await findProposal(shared, id, pen)
   return transaction(shared.db, async (tx) => {
+    await takeTurnOverPeople(tx)
     await takeTurn(tx)
     const proposal = (await lockProposal(tx, id))!
     if (proposal.ended === 'done') return { done: { proposal }, line: undefined }

@@ -1,11 +1,20 @@
 import { type ActLog, openActLog } from '../acts/log.ts'
 import type { Sealer } from '../core/seal.ts'
+import { openTurns, type Turns } from '../core/turns.ts'
 import type { Shared } from '../partners/partners.ts'
 import type { Worlds } from '../world.ts'
 import { everyProposal, proposalDigest } from './proposals.ts'
 
 /** Where operators act: both worlds, what they share, and the log of what was done. */
-export type Office = { readonly shared: Shared; readonly worlds: Worlds; readonly log: ActLog }
+export type Office = {
+  readonly shared: Shared
+  readonly worlds: Worlds
+  readonly log: ActLog
+  /** Approvals that move money: each has a connection of `shared` meanwhile, and others need some too. */
+  readonly approvals: Turns
+}
+
+const APPROVALS = { at_once: 2, per_name: 1, wait_ms: 5000 }
 
 export function openOffice(parts: {
   readonly shared: Shared
@@ -23,5 +32,5 @@ export function openOffice(parts: {
       return digests
     },
   })
-  return { shared, worlds, log }
+  return { shared, worlds, log, approvals: openTurns(APPROVALS) }
 }

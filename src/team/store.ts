@@ -201,25 +201,29 @@ export async function lockUser(tx: Db, user_id: string): Promise<void> {
   await tx.query('SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE', [user_id])
 }
 
+const STANDING = `hashtextextended('standing of people', 0)`
+
 /**
- * Until the transaction ends nobody removes these people, changes their roles or ends the session. Those who may do everything
- * come first, as wherever people are held, so that nobody waits in a circle.
+ * Until the transaction ends nobody removes these people or changes their roles. Those who may do everything come first, as
+ * wherever people are held, so that nobody waits in a circle. Rows that are shared let others share them past whoever waits
+ * to change them: the queue before them does not.
  */
-export async function holdStanding(
-  tx: Db,
-  emails: readonly string[],
-  session_id: string | undefined,
-): Promise<void> {
+export async function holdStanding(tx: Db, emails: readonly string[]): Promise<void> {
   // For as long as whoever moves money may wait for it.
   await tx.query(
     `SET LOCAL lock_timeout = '5s'; SET LOCAL statement_timeout = '6s'; SET LOCAL idle_in_transaction_session_timeout = '15s'`,
   )
+  await tx.query(`SELECT pg_advisory_xact_lock_shared(${STANDING})`)
   await tx.query(
     `SELECT FROM users WHERE email = ANY($1::text[]) ORDER BY operator_role <> 'admin', id FOR SHARE`,
     [emails],
   )
-  // To use it is no change that this keeps anybody from.
-  await tx.query('SELECT FROM sessions WHERE id = $1 FOR KEY SHARE', [session_id])
+}
+
+/** Before anything else is held: whoever holds people meanwhile is waited for, and nobody comes in between. */
+export async function takeTurnOverPeople(tx: Db): Promise<void> {
+  await tx.query(`SET LOCAL lock_timeout = '6s'; SET LOCAL statement_timeout = '6500ms'`)
+  await tx.query(`SELECT pg_advisory_xact_lock(${STANDING})`)
 }
 
 /** By the database's clock: how long a session may be left alone, and how long it may last. */
