@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Api } from '../../test/support/api.ts'
-import { asAdmin } from '../../test/support/database.ts'
+import { isLockAwaited } from '../../test/support/database.ts'
 import { moveIntoThePast } from '../../test/support/past.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { size } from '../../test/support/size.ts'
@@ -194,13 +194,7 @@ describe('a payout', () => {
     await holder.query('BEGIN')
     await holder.query('SELECT FROM sandbox.balances WHERE customer_id = $1 FOR UPDATE', [id])
     const sent = own.api.post('/v1/pix/payouts', order(id, 'other-owner@sandbox.test'))
-    const waits = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-    await expect
-      .poll(async () => (await asAdmin(service.database.url, [waits])).length, {
-        timeout: 5000,
-        interval: 20,
-      })
-      .toBeGreaterThan(0)
+    await expect.poll(() => isLockAwaited(service.database.url), { timeout: 5000, interval: 20 }).toBe(true)
     await editPartner(service.shared, own.partner_id, { third_party_payouts: false })
     await holder.query('COMMIT')
     expect((await sent).json.error.code).toBe('counterparty_not_allowed')

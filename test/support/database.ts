@@ -65,8 +65,10 @@ export async function holdLock(url: string, table: string): Promise<() => Promis
   return () => client.end()
 }
 
-/** Whether anybody is kept waiting for a lock in this database. */
-export async function isLockAwaited(url: string): Promise<boolean> {
+/** How many are kept waiting for a lock in this database. */
+export async function lockWaits(url: string): Promise<number> {
   const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-  return (await asAdmin(url, [waiting])).length > 0
+  return (await asAdmin(url, [waiting])).length
 }
+
+export const isLockAwaited = async (url: string): Promise<boolean> => (await lockWaits(url)) > 0
