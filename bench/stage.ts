@@ -45,7 +45,13 @@ export async function openStage(options: {
 }): Promise<Stage> {
   const program = join(options.root ?? '.', 'bin/trilho.js')
   const data_dir = await mkdtemp(join(realDisk(), 'trilho-bench-'))
-  const env: NodeJS.ProcessEnv = { ...process.env, ...options.env, DATA_DIR: data_dir, PORT: '0' }
+  const env: NodeJS.ProcessEnv = {
+    ...process.env,
+    DRAIN_MS: '0',
+    ...options.env,
+    DATA_DIR: data_dir,
+    PORT: '0',
+  }
   // What is measured is the service as it comes: its log is written, and thrown away.
   delete env.LOG_LEVEL
   const server = spawn(process.execPath, [program, 'serve'], { env, stdio: ['ignore', 'pipe', 'ignore'] })

@@ -4,6 +4,12 @@ import { type IdKind, newId } from './core/ids.ts'
 import type { Db, Pool } from './db/pool.ts'
 import type { Held, RowRef } from './ledger/command.ts'
 import type { Door } from './ledger/commit.ts'
+import {
+  type ReportInvalid,
+  withValidAnswers,
+  withValidChainAnswers,
+  withValidPrices,
+} from './rails/answers.ts'
 import type { ChainRail } from './rails/chain/rail.ts'
 import { withChainDeadline, withDeadline } from './rails/deadline.ts'
 import type { PixRail } from './rails/pix/rail.ts'
@@ -46,7 +52,7 @@ export type World<E extends Environment = Environment> = {
   /** How long a payout or transfer may be on its way before somebody is told. */
   readonly stuck_after_ms: number
   newId(kind: IdKind): string
-  /** An event was written beside the door: somebody gives it its place once it is committed. */
+  /** An event that moves no money was committed: whoever waits for events is woken. */
   told(): void
 }
 
@@ -71,12 +77,18 @@ export type Quoting = {
 
 export type Worlds = { readonly [E in Environment]: World<E> }
 
-export function createWorld<E extends Environment>(parts: Omit<World<E>, 'newId'>): World<E> {
+type Parts<E extends Environment> = Omit<World<E>, 'newId'> & {
+  /** Told of answers of rails that are not valid and belong to no order. */
+  readonly onInvalidAnswer: ReportInvalid
+}
+
+export function createWorld<E extends Environment>({ onInvalidAnswer, ...parts }: Parts<E>): World<E> {
   const { rail_timeout_ms } = parts
   return {
     ...parts,
-    pix: withDeadline(parts.pix, rail_timeout_ms),
-    chain: withChainDeadline(parts.chain, rail_timeout_ms),
+    pix: withDeadline(withValidAnswers(parts.pix, onInvalidAnswer), rail_timeout_ms),
+    chain: withChainDeadline(withValidChainAnswers(parts.chain, onInvalidAnswer), rail_timeout_ms),
+    prices: withValidPrices(parts.prices, onInvalidAnswer),
     newId: (kind) => newId(kind, parts.clock.now()),
   }
 }

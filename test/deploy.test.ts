@@ -3,12 +3,16 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { parseAllDocuments } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
+import { readConfig } from '../src/node/config.ts'
 import { runCli, tempDataDir } from './support/cli.ts'
 import { spawnServer } from './support/service.ts'
 import { expectSettings } from './support/settings.ts'
 
 /** The files of deploy/ beside those for containers, and what the image's settings come to. */
+/** How long a stop may take before the process ends itself: the drain, and 25 seconds (src/cli/machine/serve.ts). */
+const STOP_SECONDS = readConfig({}).drain_ms / 1000 + 25
+
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 
 describe('trilho.service', () => {
@@ -30,6 +34,10 @@ describe('trilho.service', () => {
     expect(linesOf('ExecStart')).toEqual(['/usr/bin/node /opt/trilho/bin/trilho.js serve'])
   })
 
+  test('lets a stop take its time', () => {
+    expect(Number(linesOf('TimeoutStopSec')[0])).toBeGreaterThan(STOP_SECONDS)
+  })
+
   const missing = spawnSync('systemd-analyze', ['--version']).status !== 0
   test.skipIf(missing)('is right to systemd, which finds little that it could do to the machine', () => {
     const folder = mkdtempSync(join(tmpdir(), 'trilho-unit-'))
@@ -47,17 +55,43 @@ describe('trilho.service', () => {
   })
 })
 
+describe('haproxy.cfg', () => {
+  const config = read('deploy/haproxy.cfg')
+
+  test('notices a node that drains before the node stops listening', () => {
+    const [, inter, fall] = /inter (\d+)s fall (\d+)/.exec(config)!
+    expect(config).toContain('option httpchk GET /readyz')
+    expect(Number(inter) * Number(fall) * 1000).toBeLessThanOrEqual(readConfig({}).drain_ms / 2)
+  })
+
+  const missing = spawnSync('haproxy', ['-v']).status !== 0
+  test.skipIf(missing)('is right to HAProxy', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'trilho-haproxy-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const file = join(folder, 'haproxy.cfg')
+    writeFileSync(file, config.replace(/ ssl crt .*$/m, ''))
+    const checked = spawnSync('haproxy', ['-c', '-f', file], { encoding: 'utf8' })
+    expect(checked.stderr).not.toMatch(/WARNING|ALERT/)
+    expect(checked.status, checked.stderr).toBe(0)
+  })
+})
+
 describe('kubernetes.yaml', () => {
   const documents = parseAllDocuments(read('deploy/kubernetes.yaml'))
   const objects = documents.map((document) => document.toJS())
-  const [deployment, service, budget] = objects
+  const [deployment, service, policy, budget] = objects
   const pod = deployment.spec.template.spec
   const [node] = pod.containers
   const [migration] = pod.initContainers
 
-  test('is three objects of one name, and two nodes', () => {
+  test('is four objects of one name, and two nodes', () => {
     expect(documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([])
-    expect(objects.map(({ kind }) => kind)).toEqual(['Deployment', 'Service', 'PodDisruptionBudget'])
+    expect(objects.map(({ kind }) => kind)).toEqual([
+      'Deployment',
+      'Service',
+      'NetworkPolicy',
+      'PodDisruptionBudget',
+    ])
     for (const { metadata } of objects)
       expect(metadata).toMatchObject({ name: 'trilho', namespace: 'trilho' })
     expect(deployment.spec.replicas).toBe(2)
@@ -65,6 +99,7 @@ describe('kubernetes.yaml', () => {
     for (const selector of [
       deployment.spec.selector.matchLabels,
       service.spec.selector,
+      policy.spec.podSelector.matchLabels,
       budget.spec.selector.matchLabels,
     ])
       expect(labels).toMatchObject(selector)
@@ -97,8 +132,57 @@ describe('kubernetes.yaml', () => {
     // Nothing listens before the database is there, and to restart whoever waits for it would not help.
     const { periodSeconds, failureThreshold } = node.startupProbe
     expect(periodSeconds * failureThreshold).toBeGreaterThanOrEqual(3600)
-    // As long as the service itself takes at most.
-    expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(25)
+  })
+
+  test('lets a stop take its time: preStop, drain, and the end of what is under way', () => {
+    const [program, seconds] = node.lifecycle.preStop.exec.command
+    expect(program).toBe('sleep')
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(Number(seconds) + STOP_SECONDS)
+    // A node that drains is out of the Service before it stops listening.
+    const { periodSeconds, failureThreshold } = node.readinessProbe
+    expect(periodSeconds * failureThreshold).toBeLessThan(Number(seconds) + readConfig({}).drain_ms / 1000)
+  })
+
+  test('believes X-Forwarded-For of nobody until the addresses of the Ingress are put in', () => {
+    const settings = Object.fromEntries(node.env.map(({ name, value }: any) => [name, value]))
+    // An address for documentation (RFC 5737), which no machine has.
+    expect(settings.TRUST_PROXY).toMatch(/^192\.0\.2\.\d+$/)
+  })
+
+  test('lets only the Ingress and Prometheus come in, and nothing go to the network of the cluster', () => {
+    expect(policy.spec.policyTypes).toEqual(['Ingress', 'Egress'])
+    const doors = policy.spec.ingress.map(({ from, ports }: any) => [
+      ...ports.map(({ port }: any) => port),
+      ...from.map((one: any) => one.namespaceSelector.matchLabels['kubernetes.io/metadata.name']),
+    ])
+    expect(doors).toEqual([
+      ['http', 'ingress-nginx'],
+      ['metrics', 'monitoring'],
+    ])
+    const blocks = policy.spec.egress.flatMap(({ to = [] }: any) =>
+      to.flatMap((one: any) => one.ipBlock ?? []),
+    )
+    expect(blocks.map(({ cidr }: any) => cidr)).toEqual(['0.0.0.0/0', '::/0'])
+    for (const range of ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16'])
+      expect(blocks[0].except).toContain(range)
+    for (const range of ['fc00::/7', 'fe80::/10']) expect(blocks[1].except).toContain(range)
+  })
+
+  test('is scraped with the token, by the job that is shipped: no annotation promises a scrape without one', () => {
+    expect(deployment.spec.template.metadata.annotations).toBeUndefined()
+    const [job] = parse(read('deploy/prometheus/kubernetes.yaml')).scrape_configs
+    expect(job.kubernetes_sd_configs).toEqual([{ role: 'pod', namespaces: { names: ['trilho'] } }])
+    const kept = job.relabel_configs.filter(({ action }: any) => action === 'keep')
+    const { app } = deployment.spec.template.metadata.labels
+    expect(kept.map(({ source_labels: [label], regex }: any) => [label, regex])).toEqual([
+      ['__meta_kubernetes_pod_label_app', app],
+      ['__meta_kubernetes_pod_container_port_name', 'metrics'],
+    ])
+    expect(node.ports.map(({ name }: any) => name)).toContain('metrics')
+    expect(job.authorization).toEqual({
+      type: 'Bearer',
+      credentials_file: '/etc/prometheus/secrets/trilho/metrics_token',
+    })
   })
 
   test('gives no rights beyond those of a plain user', () => {

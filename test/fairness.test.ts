@@ -1,10 +1,18 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { PartnerRole } from '../src/core/actor.ts'
 import type { CustomLimits } from '../src/limits/tiers.ts'
 import { editPartner } from '../src/partners/partners.ts'
+import { fillLists } from './lists/fill.ts'
 import { type Attacker, startAttack } from './support/attacker.ts'
+import type { ConsoleAttack, Credentials } from './support/attacks/console.ts'
 import type { Counts } from './support/attacks/pace.ts'
-import { type Ask, openPayers } from './support/payers.ts'
+import { type Bystanders, observe, type Slice } from './support/bystanders.ts'
+import { signedIn } from './support/console.ts'
+import { asAdmin } from './support/database.ts'
 import { noteFact } from './support/proof.ts'
 import { openReceiver, type Receiver } from './support/receiver.ts'
 import { someCpf } from './support/service.ts'
@@ -13,32 +21,44 @@ import { openStage, type Stage } from './support/stage.ts'
 import { until } from './support/wait.ts'
 
 /**
- * Whoever misbehaves is alone with it. A partner pays and gets its webhooks, with nobody else there, then beside an attacker,
- * then alone again: a machine is not as fast at one time as at another. In the small size only that everything arrives is
- * judged: how long it took is judged on a quiet machine.
+ * An attack slows nobody but the attacker. Bystanders (a partner that pays and gets its webhooks, an operator with a page, a
+ * probe of /readyz) are observed alone, beside the attack, and alone again, because a machine is not equally fast at all
+ * times. The small size judges only that every request succeeds and every webhook arrives; durations are judged at full size
+ * (`npm run prove -- fairness`), on a machine that does nothing else.
  */
 const SLICES = size(6, 2)
-const SLICE_MS = size(12_000, 1500)
-const PAYERS = 4
-const PAUSE_MS = 80
+const SLICE_MS = size(8000, 1000)
+const SETTLE_MS = size(4000, 500)
 const WITHIN = 2
+/** Rows of the list that the attacker exports. */
+const EXPORTED = size(100_000, 5000)
 
 let stage: Stage
 let url: string
+let folder: string
+let bystanders: Bystanders
 const receivers: Receiver[] = []
 const attackers: Attacker[] = []
 beforeAll(async () => {
-  // The attacker speaks for a whole network through what passes for a proxy.
+  folder = await mkdtemp(join(tmpdir(), 'trilho-fairness-'))
+  // Attackers tell their addresses as a proxy would.
   stage = await openStage({
     nodes: 0,
     env: { WEBHOOK_ALLOW_PRIVATE: 'true', TRUST_PROXY: '127.0.0.1/32' },
   })
   url = (await stage.start()).url
+  bystanders = {
+    url,
+    payer: await openPartner(),
+    operator: await person({ role: 'admin', factor: true, address: '192.0.2.1' }),
+  }
+  await observe(bystanders, SLICE_MS)
 })
 afterAll(async () => {
   await Promise.all(attackers.map((attacker) => attacker.stop().catch(() => {})))
   await stage.stop()
   for (const receiver of receivers) await receiver.stop()
+  await rm(folder, { recursive: true, force: true })
 })
 
 /** A partner with its customer, its money and its receiver. */
@@ -54,31 +74,24 @@ async function openPartner(limits?: Partial<CustomLimits>) {
   return { api, partner_id, key, customer_id, pix_key, receiver }
 }
 
-type Victim = Awaited<ReturnType<typeof openPartner>>
-type Slice = { readonly asks: readonly Ask[]; readonly lags: readonly number[] }
-let crowds = 0
+type PersonOptions = Parameters<typeof signedIn>[1]
+const person = (options: PersonOptions) => signedIn({ ...stage, url } as never, options)
 
-/** Pays for a while, and waits for the webhook of every payout. */
-async function observe({ key, customer_id, pix_key, receiver }: Victim): Promise<Slice> {
-  const before = receiver.received.length
-  const prefix = `crowd-${++crowds}`
-  const load = { nodes: [url], key, customer_id, pix_key, payers: PAYERS, pause_ms: PAUSE_MS, prefix }
-  const payers = openPayers(load)
-  await sleep(SLICE_MS)
-  await payers.stop()
-  const ids = new Set(payers.acknowledged.map(({ id }) => id))
-  const told = () => receiver.received.slice(before).filter(({ json }) => ids.has(json.data.object.id))
-  await until(() => new Set(told().map(({ json }) => json.id)).size >= ids.size, 30_000)
-  return { asks: payers.asks, lags: told().map(({ at, json }) => at - Date.parse(json.created_at)) }
+/** People of one partner, each with a session from an address of its own. */
+async function openPeople(
+  count: number,
+  options: { readonly role: PartnerRole; readonly partner_id: string },
+): Promise<NonNullable<Credentials['people']>> {
+  const people: NonNullable<Credentials['people']>[number][] = []
+  for (let i = 0; i < count; i++) {
+    const address = `192.0.${3 + (i >> 7)}.${1 + (i & 127)}`
+    const client = await person({ ...options, address })
+    const { user, password } = client.person
+    people.push({ email: user.email, password, cookie: client.cookie!, csrf_token: client.csrf_token! })
+  }
+  return people
 }
 
-async function observeOften(victim: Victim, slices: number): Promise<Slice[]> {
-  const seen: Slice[] = []
-  for (let i = 0; i < slices; i++) seen.push(await observe(victim))
-  return seen
-}
-
-/** How an attack begins, and what its end leaves behind and must go before anybody is alone again. */
 type Attack = { begin(): Attacker; clear?(): Promise<void> }
 type Observed = {
   readonly quiet: readonly Slice[]
@@ -86,56 +99,73 @@ type Observed = {
   readonly counts: Counts
 }
 
-async function observeBeside(victim: Victim, { begin, clear }: Attack): Promise<Observed> {
-  await observe(victim)
-  const before = await observeOften(victim, SLICES / 2)
+async function observeOften(slices: number): Promise<Slice[]> {
+  const seen: Slice[] = []
+  for (let i = 0; i < slices; i++) seen.push(await observe(bystanders, SLICE_MS))
+  return seen
+}
+
+async function observeBeside({ begin, clear }: Attack): Promise<Observed> {
+  const before = await observeOften(SLICES / 2)
   const attacker = begin()
   attackers.push(attacker)
-  await until(() => attacker.output() !== '', 30_000)
-  // Under way for a while before anything is measured beside it.
-  await sleep(size(8000, 1000))
-  const beside = await observeOften(victim, SLICES)
+  await until(() => attacker.output() !== '', 60_000)
+  await sleep(SETTLE_MS)
+  const beside = await observeOften(SLICES)
   const counts = await attacker.stop()
   await clear?.()
-  const after = await observeOften(victim, SLICES / 2)
+  await sleep(SETTLE_MS)
+  const after = await observeOften(SLICES / 2)
   return { quiet: [...before, ...after], beside, counts }
 }
 
 const at = (values: readonly number[], share: number) =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))]!
-/** Of all slices the middle one: what else the machine did in one of them does not count. */
+/** The median over the slices: one slice in which the machine was busy with something else does not count. */
 const typical = (slices: readonly Slice[], share: number, values: (slice: Slice) => readonly number[]) =>
   at(
     slices.map((slice) => at(values(slice), share)),
     0.5,
   )
-const durations = ({ asks }: Slice) => asks.map(({ ms }) => ms)
-const lagsOf = ({ lags }: Slice) => lags
+
+const figures: readonly {
+  readonly what: string
+  /** The quantile that is compared: a slice has too few pages for a p99. */
+  readonly share: number
+  readonly values: (slice: Slice) => readonly number[]
+}[] = [
+  { what: 'payout p99', share: 0.99, values: ({ payouts }) => payouts.map(({ ms }) => ms) },
+  { what: 'webhook lag p99', share: 0.99, values: ({ webhook_lags }) => webhook_lags },
+  { what: 'operator’s page p95', share: 0.95, values: ({ pages }) => pages },
+]
 
 function judge(who: string, { quiet, beside, counts }: Observed): void {
-  const asks = [...quiet, ...beside].flatMap((slice) => slice.asks)
-  expect(asks.filter(({ status }) => status !== 201)).toEqual([])
-  const figures = [
-    { what: 'payout', values: durations },
-    { what: 'webhook lag', values: lagsOf },
-  ].map(({ what, values }) => {
-    const shown = (share: number) =>
-      `${typical(quiet, share, values).toFixed(0)} → ${typical(beside, share, values).toFixed(0)} ms`
-    const ratio = typical(beside, 0.99, values) / typical(quiet, 0.99, values)
-    return { what, ratio, text: `${what} p50 ${shown(0.5)}, p99 ${shown(0.99)} (× ${ratio.toFixed(2)})` }
+  const slices = [...quiet, ...beside]
+  const compared = figures.map(({ what, share, values }) => {
+    const [alone, attacked] = [typical(quiet, share, values), typical(beside, share, values)]
+    const ratio = attacked / alone
+    return {
+      what,
+      ratio,
+      text: `${what} ${alone.toFixed(0)} → ${attacked.toFixed(0)} ms (× ${ratio.toFixed(2)})`,
+    }
   })
   const done = Object.entries(counts)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([what, count]) => `${count} × ${what}`)
+  const sum = (of: (slice: Slice) => number) => slices.reduce((all, slice) => all + of(slice), 0)
+  const failures = slices.flatMap((slice) => slice.failures)
   noteFact(
-    `${asks.length} payouts of a partner, quiet and beside ${who}: ${figures.map(({ text }) => text).join('; ')}. The attacker counted ${done.join(', ')}`,
+    `Beside ${who}: ${compared.map(({ text }) => text).join('; ')}; ${failures.length} failures among ${sum(({ payouts }) => payouts.length)} payouts, ${sum(({ pages }) => pages.length)} pages and ${sum(({ probes }) => probes)} probes of /readyz. The attacker counted ${done.join(', ')}`,
   )
+  expect(failures).toEqual([])
+  expect(counts['500'] ?? 0).toBe(0)
   if (process.env.PROVE)
-    for (const { what, ratio } of figures) expect(ratio, what).toBeLessThanOrEqual(WITHIN)
+    for (const { what, ratio } of compared) expect(ratio, what).toBeLessThanOrEqual(WITHIN)
 }
 
-/** Its receivers would be tried for days to come. */
-async function removeEndpoints({ api, partner_id }: Victim): Promise<void> {
+/** The service would go on trying the attacker's receivers for days. */
+async function removeEndpoints({ api, partner_id }: Awaited<ReturnType<typeof openPartner>>): Promise<void> {
   await editPartner(stage.shared, partner_id, { per_minute: 100_000 })
   const endpoints = async () => (await api.get('/v1/webhook_endpoints?limit=100')).json.data
   await until(async () => (await endpoints()) !== undefined, 90_000)
@@ -146,25 +176,95 @@ async function removeEndpoints({ api, partner_id }: Victim): Promise<void> {
 test('a client without a key delays nobody’s payouts and webhooks, whatever it sends and from wherever', {
   timeout: 400_000,
 }, async () => {
-  const victim = await openPartner()
-  const observed = await observeBeside(victim, { begin: () => startAttack('stranger', [url]) })
+  const observed = await observeBeside({ begin: () => startAttack('stranger', [url]) })
   const { counts } = observed
   expect((counts['401'] ?? 0) + (counts['429'] ?? 0)).toBeGreaterThan(size(1000, 0))
-  expect(counts['500'] ?? 0).toBe(0)
   judge('a client without a key', observed)
 })
 
 test('a hostile partner delays nobody else’s payouts and webhooks, with floods, dear reads and receivers that hang', {
   timeout: 400_000,
 }, async () => {
-  const victim = await openPartner()
   // Six times what the largest tier may ask for, and as many look-ups as everybody.
   const hostile = await openPartner({ per_minute: 3000, lookup_per_minute: 20 })
-  const observed = await observeBeside(victim, {
+  const observed = await observeBeside({
     begin: () => startAttack('partner', [url, hostile.key, hostile.customer_id, hostile.pix_key]),
     clear: () => removeEndpoints(hostile),
   })
   expect(observed.counts['201']).toBeGreaterThan(0)
-  expect(observed.counts['500'] ?? 0).toBe(0)
   judge('a hostile partner with 3,000 requests a minute', observed)
+})
+
+const withoutSession = {
+  burst: '400 wrong sign-ins at once from one address, again and again',
+  'many-addresses': '50 wrong sign-ins a second from as many addresses',
+  'one-network': '50 wrong sign-ins a second from one IPv6 /48',
+  cookies: '300 requests a second with made-up session cookies',
+} satisfies Partial<Record<ConsoleAttack, string>>
+
+async function startConsoleAttack(kind: ConsoleAttack, credentials: Credentials): Promise<Attack> {
+  const file = join(folder, `${kind}.json`)
+  await writeFile(file, JSON.stringify(credentials))
+  return { begin: () => startAttack('console', [url, kind, file]) }
+}
+
+test.each(Object.entries(withoutSession) as [keyof typeof withoutSession, string][])(
+  'delays nobody: %s',
+  { timeout: 400_000 },
+  async (kind, who) => {
+    judge(who, await observeBeside(await startConsoleAttack(kind, {})))
+  },
+)
+
+test('delays nobody: correct sign-ins, 40 a second', { timeout: 400_000 }, async () => {
+  const { partner_id } = await stage.partner(url)
+  const people = await openPeople(1, { role: 'viewer', partner_id })
+  judge(
+    '40 correct sign-ins a second from one address',
+    await observeBeside(await startConsoleAttack('right-password', { people })),
+  )
+})
+
+test('delays nobody: an invitation that cannot be used up, 40 times a second', {
+  timeout: 400_000,
+}, async () => {
+  const [inviting, other] = [await stage.partner(url), await stage.partner(url)]
+  const owner = await person({ role: 'owner', partner_id: inviting.partner_id, address: '192.0.2.2' })
+  const elsewhere = await person({ role: 'viewer', partner_id: other.partner_id, address: '192.0.2.3' })
+  const invited = await owner.post('/invitations', {
+    form_id: 'fairness-invitation',
+    email: elsewhere.person.user.email,
+    name: 'Rui Costa',
+    role: 'viewer',
+  })
+  expect(invited.status, invited.text).toBe(201)
+  const invitation = invited.json.link.split('/').at(-1)
+  judge(
+    '40 uses a second of an invitation to an e-mail that is taken',
+    await observeBeside(await startConsoleAttack('invitation', { invitation })),
+  )
+})
+
+test('delays nobody: 110 viewers of one partner who change their passwords', {
+  timeout: 600_000,
+}, async () => {
+  const { partner_id } = await stage.partner(url)
+  const people = await openPeople(size(110, 6), { role: 'viewer', partner_id })
+  judge(
+    '110 viewers of one partner who change their passwords all the time',
+    await observeBeside(await startConsoleAttack('passwords', { people })),
+  )
+})
+
+test('delays nobody: exports of a long list, eight at a time', { timeout: 400_000 }, async () => {
+  const [large, small] = [await stage.partner(url), await stage.partner(url)]
+  const filling = fillLists({ rows: EXPORTED, large: large.partner_id, small: small.partner_id })
+  await asAdmin(
+    stage.database.url,
+    filling.filter((statement) => /^(SET|INSERT INTO (customers|payouts)) /.test(statement)),
+  )
+  const people = await openPeople(4, { role: 'finance', partner_id: large.partner_id })
+  const observed = await observeBeside(await startConsoleAttack('exports', { people }))
+  expect(observed.counts['200']).toBeGreaterThan(0)
+  judge(`exports of ${EXPORTED} payouts, eight at a time`, observed)
 })

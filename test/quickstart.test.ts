@@ -60,7 +60,7 @@ afterAll(async () => {
 function open(code: string, env: Record<string, string>): Terminal {
   const child = spawn('bash', ['-c', code], {
     cwd: copy,
-    env: { PATH, HOME: home, ...env },
+    env: { PATH, HOME: home, DRAIN_MS: '0', ...env },
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   })

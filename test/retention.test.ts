@@ -57,8 +57,12 @@ const ageClaims = (hours: number, where: string) =>
     `UPDATE sandbox.payouts SET created_at = created_at - interval '${hours} hours', completed_at = completed_at - interval '${hours} hours'
      WHERE id IN (SELECT resource_id FROM sandbox.claims WHERE ${where})`,
     'ALTER TABLE sandbox.payouts ENABLE TRIGGER USER',
-    `UPDATE sandbox.claims SET claimed_at = claimed_at - interval '${hours} hours',
-       expires_at = expires_at - interval '${hours} hours' WHERE ${where}`,
+    'SET session_replication_role = replica',
+    ...['claims', 'refusals'].map(
+      (table) =>
+        `UPDATE sandbox.${table} SET expires_at = expires_at - interval '${hours} hours' WHERE ${where}`,
+    ),
+    `UPDATE sandbox.claims SET claimed_at = claimed_at - interval '${hours} hours' WHERE ${where}`,
   )
 
 async function quote(executed: boolean): Promise<string> {
@@ -94,6 +98,7 @@ describe('claims are forgotten', () => {
     await ageClaims(24 + 47, `key = 'yesterday'`)
     await forget()
     expect([await left('paid'), await left('refused'), await left('yesterday')]).toEqual([0, 0, 1])
+    expect(await count('sandbox.refusals', `key = 'refused'`)).toBe(0)
   })
 
   test('but not those of operators, nor of what is still on its way', async () => {

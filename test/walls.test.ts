@@ -395,6 +395,17 @@ describe.each(['live', 'sandbox'] as const)('%s', (schema) => {
     ['a proposal withdrawn by its author', undefined, ended('withdrawn', `'a@b.c'`)],
     ['a proposal withdrawn by another', CHECK_FAILED, ended('withdrawn', `'d@e.f'`)],
     ['a proposal that expires before its time', CHECK_FAILED, ended('expired', 'NULL', 'NULL')],
+    ['a credit that is superseded', CHECK_FAILED, ended('superseded', `'d@e.f'`)],
+    [
+      'a resolution superseded when another approves it',
+      undefined,
+      ended('superseded', `'d@e.f'`).replace(`'credit'`, `'resolve_payout'`),
+    ],
+    [
+      'a resolution superseded by its author',
+      CHECK_FAILED,
+      ended('superseded', `'a@b.c'`).replace(`'credit'`, `'resolve_payout'`),
+    ],
     ['a proposal done without anything made', CHECK_FAILED, ended('done', `'d@e.f'`)],
     [
       'a proposal that ends twice',

@@ -108,7 +108,8 @@ skipped; Postman and the editors that read .http files were not run, only their 
     title: 'Fail-over',
     suites: ['test/cluster'],
     not_shown: `All servers ran on one machine, and the test itself promoted the standby. What Patroni, a cloud or a human decides,
-and how long that takes, is theirs.`,
+and how long that takes, is theirs. The restarts went through HAProxy with the file of deploy/; a balancer that notices a node
+later than DRAIN_MS loses requests.`,
   },
 ]
 

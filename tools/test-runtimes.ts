@@ -49,6 +49,7 @@ async function startServer(): Promise<{ url: string; key: string; stop(): Promis
       DATA_DIR: join(folder, 'data'),
       DEMO_SECRETS: 'print',
       LOG_LEVEL: 'silent',
+      DRAIN_MS: '0',
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

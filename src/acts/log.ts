@@ -44,10 +44,8 @@ const BEGUN = Buffer.from('begun')
 export function openActLog(options: {
   readonly pools: Readonly<Record<Place, Pool>>
   readonly sealer: Sealer
-  /** What the first line of a log says of that which was there before it. */
-  readonly found: (tx: Db) => Promise<unknown>
 }): ActLog {
-  const { pools, sealer, found } = options
+  const { pools, sealer } = options
   const of = actsKeyOf(KEY_ID)
   let known: LogKey | undefined
 
@@ -77,8 +75,7 @@ export function openActLog(options: {
     return transaction(pools[pen.place], async (tx) => {
       const { head, now } = await lockHead(tx)
       if (head && head.seq > 0n) return
-      const after = { found: await found(tx) }
-      const entry = { action: 'begin', object_id: null, before: null, after }
+      const entry = { action: 'begin', object_id: null, before: null, after: null }
       await addLine(tx, lineAfter(freeHead(pen, head), pen, entry, now))
     })
   }

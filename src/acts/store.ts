@@ -192,12 +192,11 @@ export async function sensitiveActs(db: Db, partner_id: string): Promise<Sensiti
   return rows
 }
 
-/** What the log says of one proposal, in order, and its first line, which says what was there before it. */
+/** What the log says of one proposal, in order. */
 export async function linesAbout(db: Db, proposal_id: string): Promise<Line[]> {
-  const { rows } = await db.query(
-    `SELECT ${COLUMNS} FROM acts WHERE proposal_id = $1 OR seq = 1 ORDER BY seq`,
-    [proposal_id],
-  )
+  const { rows } = await db.query(`SELECT ${COLUMNS} FROM acts WHERE proposal_id = $1 ORDER BY seq`, [
+    proposal_id,
+  ])
   return rows
 }
 

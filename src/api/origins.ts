@@ -5,7 +5,7 @@ import { type Addresses, openStrangers, openVisitors } from '../limits/addresses
 import { tooMany } from '../limits/refusal.ts'
 
 /** The part of a gate that needs no key: where a request comes from, and how much may come from there. */
-export type Origins = Pick<Gate, 'addressOf' | 'isTrusted' | 'windowOf' | 'visit'> & {
+export type Origins = Pick<Gate, 'addressOf' | 'isTrusted' | 'windowOf' | 'visit' | 'takeBackVisit'> & {
   readonly strangers: Addresses
 }
 
@@ -25,6 +25,7 @@ export function openOrigins({ clock, trusted_proxies }: OriginOptions): Origins 
       const { window, refused } = visitors.take(address)
       return refused ? { window, refusal: tooMany(refused) } : undefined
     },
+    takeBackVisit: (address) => visitors.giveBack(address),
   }
 }
 

@@ -114,7 +114,9 @@ describe('a backup under load', () => {
     noteFact(`${ROUNDS} backups verified: each file compared, started, audited without a finding`)
   })
 
-  test('has every payout that was acknowledged before it, to the byte, once it is restored', async () => {
+  test('has every payout that was acknowledged before it, to the byte, once it is restored', {
+    timeout: 600_000,
+  }, async () => {
     const to = place('restored')
     const SECRET_KEY = service.secret_key.toString('hex')
     const restored = await restoreBackup(
@@ -124,6 +126,13 @@ describe('a backup under load', () => {
     )
     expect(restored.problems).toEqual([])
     expect(existsSync(place('restored/secret.key'))).toBe(true)
+    // Two services of one origin do not run beside each other on one machine.
+    if (process.platform === 'linux') {
+      const refused = await runCli(['serve'], { DATA_DIR: to, PORT: '0' })
+      expect(refused.err).toContain(`A service runs on this machine on ${service.config.data_dir}`)
+      expect(refused.code).toBe(1)
+    }
+    await service.stop()
     const again = await startEmbeddedService(to)
     try {
       expect((await again.audit()).sandbox.findings).toEqual([])
@@ -141,6 +150,7 @@ describe('a backup under load', () => {
       await until(async () => (await heard()).includes(id), 20_000)
     } finally {
       await again.stop()
+      service = await startEmbeddedService(place('data'))
     }
   })
 })
@@ -260,5 +270,43 @@ test('a service that is stopped is backed up too', async () => {
     (await readManifest(place('cold'), service.config)).manifest.counts.sandbox!.customers,
   ).toBeGreaterThan(20)
   expect(existsSync(join(place('data'), 'connection.json'))).toBe(false)
+  service = await startEmbeddedService(place('data'))
+})
+
+test('the folder that a restore replaces does not start again, until somebody says so', {
+  timeout: 600_000,
+}, async () => {
+  const env = { DATA_DIR: place('data') }
+  const look = await runCli(['backup', 'restore', place('cold'), '--to', place('look'), '--yes'], env)
+  expect(look.code, look.err).toBe(0)
+  await service.stop()
+  const started = (data_dir: string) => runCli(['serve'], { DATA_DIR: data_dir, PORT: '0' })
+  const onLook = await started(place('look'))
+  expect(onLook.err).toMatch(
+    /it was restored at \S+ to look at only, while a service ran on \S+data\. Two services/,
+  )
+  expect(onLook.code).toBe(1)
+  expect((await runCli(['audit'], { DATA_DIR: place('look') })).code).toBe(0)
+
+  // Of another origin: nothing is known of it, and nothing is marked.
+  const other = await startEmbeddedService(place('other'))
+  await other.stop()
+  const SECRET_KEY = service.secret_key.toString('hex')
+  const apart = ['backup', 'restore', place('cold'), '--to', place('apart')]
+  expect((await runCli(apart, { DATA_DIR: place('other'), SECRET_KEY })).code).toBe(0)
+  expect(existsSync(place('other/superseded.json'))).toBe(false)
+
+  const restored = await runCli(['backup', 'restore', place('cold'), '--to', place('next')], env)
+  expect(restored.out).toContain(`No service starts on ${place('data')} any more`)
+  const onOld = await started(place('data'))
+  expect(onOld.err).toMatch(
+    /a backup of its database was restored into \S+next at .*trilho database unmark --yes/s,
+  )
+  expect(onOld.code).toBe(1)
+  expect(existsSync(place('next/superseded.json'))).toBe(false)
+  expect((await runCli(['database', 'unmark'], env)).code).not.toBe(0)
+  const unmarked = await runCli(['database', 'unmark', '--yes'], env)
+  expect([unmarked.code, unmarked.out]).toEqual([0, expect.stringContaining('was restored into')])
+  expect((await runCli(['database', 'unmark', '--yes'], env)).out).toContain('has no mark')
   service = await startEmbeddedService(place('data'))
 })

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, realpath, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { hasCode, syncFolder } from '../db/embedded/files.ts'
+import { SUPERSEDED } from '../db/embedded/superseded.ts'
 import { assertEmpty, notEmpty } from './files.ts'
 import { PASSWORD } from './manifest.ts'
 
@@ -56,7 +57,7 @@ async function inside(data_dir: string): Promise<Draft> {
     data_dir,
     folder,
     async finish() {
-      if (await isThere(join(folder, SECRET_KEY))) await move(SECRET_KEY)
+      for (const name of [SUPERSEDED, SECRET_KEY]) if (await isThere(join(folder, name))) await move(name)
       await move('postgres')
       await move(PASSWORD)
     },

@@ -1,7 +1,9 @@
 import { realpath, writeFile } from 'node:fs/promises'
 import type { OnProgress } from '../core/progress.ts'
-import { folderHolder } from '../db/embedded/folder.ts'
+import { clusterFolder, folderHolder } from '../db/embedded/folder.ts'
+import { identityOf } from '../db/embedded/identity.ts'
 import { startEmbedded } from '../db/embedded/start.ts'
+import { supersede } from '../db/embedded/superseded.ts'
 import { migrate } from '../db/migrate.ts'
 import { seatsOf, secretKeyFile } from '../db/open.ts'
 import { type Client, withOwner } from '../db/pool.ts'
@@ -16,6 +18,10 @@ export type Restored = {
   readonly manifest: Manifest
   readonly data_dir: string
   readonly problems: readonly string[]
+  /** The data folder that the backup comes from, if DATA_DIR is that: no service starts on it any more. */
+  readonly superseded?: string | undefined
+  /** No service starts on the new folder: it was restored beside a running service, to look at only. */
+  readonly look_only: boolean
 }
 
 export type RestoreOptions = {
@@ -36,9 +42,10 @@ export async function restoreBackup(
   const draft = await draftOf(to)
   const { data_dir, folder } = draft
   try {
-    if (!beside_running) await assertNoneRuns(config)
+    const look_only = (await folderHolder(config.data_dir)) !== undefined
+    if (look_only && !beside_running) throw serviceRuns(config)
     const problems = await layOut(backup, manifest, { data_dir: folder, lasting: true }, onProgress)
-    if (problems.length > 0) return { manifest, data_dir, problems }
+    if (problems.length > 0) return { manifest, data_dir, problems, look_only }
     const database = await startEmbedded({ data_dir: folder })
     try {
       const { url } = database
@@ -52,21 +59,31 @@ export async function restoreBackup(
         mode: 0o600,
         flush: true,
       })
+    if (look_only) await supersede(folder, { how: 'looked_at', to: config.data_dir })
+    const is_origin = !look_only && (await isSameOrigin(config.data_dir, folder))
     await syncBelow(folder)
+    if (is_origin) await supersede(config.data_dir, { how: 'restored', to: data_dir })
     await draft.finish()
-    return { manifest, data_dir, problems }
+    return { manifest, data_dir, problems, look_only, superseded: is_origin ? config.data_dir : undefined }
   } finally {
     await draft.tidy()
   }
 }
 
 /** A restored service beside the one that it comes from: each pays what the other has paid. Also one in another container. */
-async function assertNoneRuns({ data_dir }: Config): Promise<void> {
-  if ((await folderHolder(data_dir)) === undefined) return
-  throw new Error(
+function serviceRuns({ data_dir }: Config): Error {
+  return new Error(
     `A service runs on ${data_dir}. What it goes on paying, a restored one does not know of: the same orders would be paid twice, also under the same idempotency keys. ` +
       'Stop it first, and never start it again. To restore only to look, into a folder on which no service will ever be started: --yes',
   )
+}
+
+/** Whether the cluster of this folder is the one that the backup was taken of, or another one restored from it. */
+async function isSameOrigin(data_dir: string, restored: string): Promise<boolean> {
+  const [ours, theirs] = await Promise.all(
+    [data_dir, restored].map(async (dir) => identityOf(await clusterFolder(dir))),
+  )
+  return ours !== undefined && ours === theirs
 }
 
 /** More than a service writes between two backups. */

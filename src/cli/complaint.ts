@@ -60,7 +60,11 @@ export function exitOfStatus(status: number): number {
 /** With --json as the API says it. */
 export function renderComplaint(complaint: Complaint, json: boolean): string {
   const { code, message, before = '', behind = '', more } = complaint
-  return json
-    ? `${JSON.stringify({ error: { code, message, ...more } })}\n`
-    : `${before}${message}\n${behind}`
+  return withoutSecrets(
+    json ? `${JSON.stringify({ error: { code, message, ...more } })}\n` : `${before}${message}\n${behind}`,
+  )
 }
+
+/** A complaint quotes what was typed, and standard error is often kept in a log: key values and webhook secrets stay out. */
+const withoutSecrets = (text: string): string =>
+  text.replaceAll(/\b(svc_(?:live|test)_sk_|whsec_)[\w+/=]+/g, '$1…')

@@ -1,5 +1,7 @@
 import { describeError, messageOf } from '../core/error-report.ts'
 import { DataDirBusy, NoDatabase } from '../db/embedded/folder.ts'
+import { SameOriginRuns } from '../db/embedded/identity.ts'
+import { DataDirSuperseded } from '../db/embedded/superseded.ts'
 import { isUnreachable } from '../db/failure.ts'
 import { MigrationBlocked } from '../db/migrate.ts'
 import { PoolerInTheWay } from '../db/server-state.ts'
@@ -30,6 +32,8 @@ const foreseen: readonly (readonly [
   exit?: number,
 ])[] = [
   [DataDirBusy, 'data_dir_busy', exit.later],
+  [DataDirSuperseded, 'data_dir_superseded'],
+  [SameOriginRuns, 'same_origin_runs'],
   [NoDatabase, 'no_database'],
   [MigrationBlocked, 'migration_blocked'],
   [PoolerInTheWay, 'pooler_in_the_way'],

@@ -43,7 +43,13 @@ export const actInShared = <Result>(
   work: (here: Shared) => Promise<Done<Result>>,
   about: About = {},
 ): Promise<Result> =>
-  noted(office, actor, 'shared', office.shared, (db) => work({ ...office.shared, db }), about)
+  noted(office, actor, 'shared', sharedOf(office, actor), (db) => work({ ...office.shared, db }), about)
+
+/** For an act that turns out to need a fresh proof only once what it changes was read. */
+export const assertProof = (office: Office, actor: PersonActor): Promise<void> =>
+  assertStanding(sharedOf(office, actor).db, { ...actor, proof: true })
+
+const sharedOf = ({ shares }: Office, actor: PersonActor): Shared => shares.shared(actor)
 
 async function noted<Result>(
   office: Office,
@@ -56,7 +62,7 @@ async function noted<Result>(
   const pen = await office.log.pen(place, actor)
   return transaction(db, async (tx) => {
     if (object_id !== undefined) await takeTurnOn(tx, object_id)
-    await assertStanding(place === 'shared' ? tx : office.shared.db, actor)
+    await assertStanding(place === 'shared' ? tx : sharedOf(office, actor).db, actor)
     const once = form_id === undefined ? undefined : onceFor(actor, form_id)
     await once?.assertNew(tx)
     const { result, entry } = await work(poolOf(tx))
@@ -91,7 +97,7 @@ export async function actWithMoney<E extends Environment, Result>(
     if (form_id !== undefined) await transaction(world.db, onceFor(actor, form_id).assertNew)
   }
   // Whose session ended while the body was under way acts no more.
-  await assertStanding(office.shared.db, actor)
+  await assertStanding(sharedOf(office, actor).db, actor)
   await assertNew()
   let noted = false
   const commit: World['commit'] = async (command) => {

@@ -53,7 +53,7 @@ describe('statements of people', () => {
     const { max } = world[pool].options
     const order: string[] = []
     const slow = Array.from({ length: 2 * max }, (_, i) =>
-      shares(world, `partner ${i}`)
+      shares(world, { user_id: `person ${i}`, partner_id: `partner ${i}` })
         [pool].query(SLOW)
         .then(() => order.push('person')),
     )
@@ -68,14 +68,32 @@ describe('statements of people', () => {
     const shares = openPeopleShares()
     const order: string[] = []
     const crowd = Array.from({ length: 6 }, () =>
-      shares(world, 'crowd')
+      shares(world, { user_id: 'one', partner_id: 'crowd' })
         .reads.query(SLOW)
         .then(() => order.push('crowd')),
     )
-    await shares(world, 'other')
+    await shares(world, { user_id: 'other', partner_id: 'other' })
       .reads.query('SELECT 1')
       .then(() => order.push('other'))
     await Promise.all(crowd)
     expect(order.indexOf('other')).toBeLessThanOrEqual(2)
+  })
+
+  test('of one person leave a connection of the partner’s share to its other people', async () => {
+    const world = service.worlds.sandbox
+    const shares = openPeopleShares()
+    const wide = { ...world, db: world.keys, reads: world.db }
+    const of = (user_id: string) => shares(wide, { user_id, partner_id: 'one' }).reads
+    const order: string[] = []
+    const busy = Array.from({ length: 6 }, () =>
+      of('busy')
+        .query(SLOW)
+        .then(() => order.push('busy')),
+    )
+    await of('colleague')
+      .query('SELECT 1')
+      .then(() => order.push('colleague'))
+    await Promise.all(busy)
+    expect(order[0]).toBe('colleague')
   })
 })

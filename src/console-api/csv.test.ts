@@ -45,6 +45,18 @@ test('a number has the point of the language, and is no text', async () => {
   expect(parts).toEqual(['\ufeffn;n\r\n', '-1050,00;-1050,00\r\n'])
 })
 
+test('a file that has as many rows as may be says so in its last line, and no other file does', async () => {
+  const last = async (count: number, language: 'en' | 'pt-BR') => {
+    const rows = once(...Array.from({ length: count }, () => 'row'))
+    let line = ''
+    for await (const part of csvOf([{ name: 'cell', cell: () => 'x' }], rows, language)) line = part
+    return line
+  }
+  expect(await last(3, 'pt-BR')).toBe('x\r\nx\r\nx\r\n')
+  expect(await last(ROWS_MAX, 'en')).toMatch(/^"# 100000 rows, the most that a file has/)
+  expect(await last(ROWS_MAX, 'pt-BR')).toMatch(/^"# 100000 linhas, o máximo de um arquivo/)
+})
+
 test('rows come until the list ends, whoever asked has left, or there are as many as may be', async () => {
   const row = (n: number) => ({ id: `x_${n}`, created_at: new Date(n) })
   const count = async (length: number, gone = new AbortController().signal) => {

@@ -43,7 +43,18 @@ export async function* csvOf<Row>(
   const line = (cells: readonly Cell[]) =>
     `${cells.map((cell) => written(cell, language)).join(separator)}\r\n`
   yield BOM + line(columns.map(({ name }) => name))
-  for await (const rows of parts) yield rows.map((row) => line(columns.map(({ cell }) => cell(row)))).join('')
+  let count = 0
+  for await (const rows of parts) {
+    count += rows.length
+    yield rows.map((row) => line(columns.map(({ cell }) => cell(row)))).join('')
+  }
+  if (count >= ROWS_MAX) yield `${written(ROWS_LEFT_OUT[language], language)}\r\n`
+}
+
+/** Last line of a file that has as many rows as an export may have. Any other file has rows only, so that programs can read it. */
+const ROWS_LEFT_OUT: Readonly<Record<CsvLanguage, string>> = {
+  en: `# ${ROWS_MAX} rows, the most that a file has. For the others choose other dates`,
+  'pt-BR': `# ${ROWS_MAX} linhas, o máximo de um arquivo. Para as demais, escolha outras datas`,
 }
 
 /** What begins like a formula, or with a sign that no eye sees, is text to a spreadsheet once an apostrophe leads it. */
@@ -57,7 +68,8 @@ function written(cell: Cell, language: CsvLanguage): string {
   return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-const PART = 1000
+/** Small, so that neither the event loop nor a connection is held for long by one part. */
+export const PART = 200
 
 /** A list from its newest row to its end, a part at a time, up to as many as an export may have. */
 export async function* everyRow<Row extends { id: string; created_at: Date }>(

@@ -23,6 +23,8 @@ export type ConsoleEndpoint = {
   readonly proof?: 'production' | 'always'
   /** Where nobody may without a second factor. */
   readonly factor?: 'always' | 'production'
+  /** Takes access away, such as revoking a key: counted in a window of its own, so that other changes never prevent it. */
+  readonly protects?: true
   /** Exists in the sandbox only. */
   readonly sandbox_only?: true
   readonly params?: TObject

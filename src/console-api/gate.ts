@@ -2,63 +2,109 @@ import type { FastifyRequest } from 'fastify'
 import type { OperatorActor, PersonActor } from '../core/actor.ts'
 import type { Environment } from '../core/environment.ts'
 import { Refusal } from '../core/errors.ts'
-import type { Pool } from '../db/pool.ts'
 import type { Gate } from '../http/gate.ts'
+import type { WindowState } from '../http/headers.ts'
 import '../http/request.ts'
-import type { openPeopleShares } from '../http/shares.ts'
+import type { OfficeShares } from '../operator/office.ts'
 import { assertProved } from '../team/people.ts'
 import type { World, Worlds } from '../world.ts'
 import type { Calls } from './calls.ts'
 import { type ConsoleEndpoint, isEnvironment } from './endpoint.ts'
+import type { KnownSessions } from './known-sessions.ts'
+import { assertOwnPage } from './own-page.ts'
 import { isOfOperator, leaveOf } from './permits.ts'
 import { actorOf, isCsrfToken, type Signed, signedBy, tokenIn } from './session.ts'
+import { isWrite, type Writes } from './writes.ts'
 
 /** Who asked, and about which world. */
 export type Entered = {
   readonly signed: Signed | undefined
   readonly actor: PersonActor | OperatorActor | undefined
   readonly world: World | undefined
+  /** The person's window of this minute, of a call that was counted in it. */
+  readonly window?: WindowState
 }
 
 export type ConsoleGateOptions = {
-  readonly shared: Pool
   readonly worlds: Worlds
-  readonly gate: Pick<Gate, 'visit'>
+  readonly shares: OfficeShares
+  readonly gate: Pick<Gate, 'visit' | 'takeBackVisit'>
   readonly public_url: () => string
   readonly calls: Pick<Calls, 'lookUp'>
-  readonly worldFor: ReturnType<typeof openPeopleShares>
+  readonly sessions: KnownSessions
+  readonly writes: Writes
 }
 
-/** The order: session, own page, permit, environment, factor, proof; then body and rules, in the handler. */
+/** The order: session, own page, permit, environment, factor, proof, windows; then body and rules, in the handler. */
 export async function enter(
   endpoint: ConsoleEndpoint,
   request: FastifyRequest,
-  { shared, worlds, gate, public_url, calls, worldFor }: ConsoleGateOptions,
+  options: ConsoleGateOptions,
 ): Promise<Entered> {
-  const token = tokenIn(request.headers.cookie)
-  const attended = isAttended(endpoint, request)
-  const signed =
-    token === undefined ? undefined : await calls.lookUp(token, () => signedBy(shared, token, attended))
-  if (!signed) countVisit(gate, request.address)
-  if (request.method !== 'GET') assertOwnPage(request, signed, public_url())
+  const { worlds, shares, public_url } = options
+  const signed = await findSigned(endpoint, request, options)
+  if (request.method !== 'GET') assertOwnRequest(request, signed, public_url())
   const environment = (request.params as { environment?: string } | undefined)?.environment
   if (endpoint.permit === 'anybody') return { signed, actor: undefined, world: undefined }
   if (!signed) throw new Refusal('not_signed_in')
   const actor = actorOf(signed, request.address)
   assertPermitted(endpoint, actor)
   const world = endpoint.route.includes('{environment}')
-    ? worldFor(worldIn(worlds, environment), signed.user.partner_id ?? 'operator')
+    ? shares.world(worldIn(worlds, environment), actor)
     : undefined
   if (endpoint.sandbox_only && environment !== 'sandbox') throw new Refusal('route_not_found')
   const proof = judgeProof(endpoint, { actor, signed, environment })
-  return { signed, actor: proof ? { ...actor, proof } : actor, world }
+  const entered = { signed, actor: proof ? { ...actor, proof } : actor, world }
+  return isWrite(endpoint) ? { ...entered, window: await options.writes.count(endpoint, actor) } : entered
+}
+
+/**
+ * Whoever has no session is counted by the address, like everybody without a key. A token that this node does not know is
+ * counted before the database is asked, and the count is taken back if the session goes on. A session is looked up on its
+ * person's share of the connections; an unknown token on the share of its address.
+ */
+async function findSigned(
+  endpoint: ConsoleEndpoint,
+  request: FastifyRequest,
+  { shares, calls, sessions, gate }: ConsoleGateOptions,
+): Promise<Signed | undefined> {
+  const { address } = request
+  const token = tokenIn(request.headers.cookie)
+  if (token === undefined) {
+    countVisit(gate, address)
+    return undefined
+  }
+  const counted =
+    sessions.callerOf(token) === undefined && (await countUnknown(token, address, { gate, sessions }))
+  const { db } = shares.shared(sessions.callerOf(token) ?? { address })
+  const attended = isAttended(endpoint, request)
+  const signed = await calls.lookUp(token, () => signedBy(db, token, attended))
+  if (signed) {
+    sessions.note(token, { user_id: signed.user.id, partner_id: signed.user.partner_id })
+    if (counted) gate.takeBackVisit(address)
+  } else {
+    sessions.forget(token)
+    if (!counted) countVisit(gate, address)
+  }
+  return signed
+}
+
+/** False: the address is past its window, and the session goes on all the same, so it is not counted. */
+async function countUnknown(
+  token: string,
+  address: string,
+  { gate, sessions }: Pick<ConsoleGateOptions, 'gate' | 'sessions'>,
+): Promise<boolean> {
+  const away = gate.visit(address)
+  if (!away) return true
+  if (await sessions.isGoingOn(token)) return false
+  throw away.refusal
 }
 
 /** A page says itself that nobody has touched it for a while; a stream opens itself again and again. */
 const isAttended = ({ reply }: ConsoleEndpoint, { headers }: FastifyRequest): boolean =>
   headers['x-unattended'] === undefined && reply.type !== 'text/event-stream'
 
-/** Whoever has no session is counted by the address, like everybody without a key. */
 function countVisit(gate: Pick<Gate, 'visit'>, address: string): void {
   const away = gate.visit(address)
   if (away) throw away.refusal
@@ -68,20 +114,12 @@ function countVisit(gate: Pick<Gate, 'visit'>, address: string): void {
  * The cookie alone changes nothing: another site can make a browser send it. Whoever signs in has no token yet; there the
  * origin must do.
  */
-function assertOwnPage({ headers }: FastifyRequest, signed: Signed | undefined, public_url: string): void {
-  const own =
-    headers.origin === undefined
-      ? headers['sec-fetch-site'] === 'same-origin'
-      : headers.origin === new URL(public_url).origin || isSameOrigin(headers)
-  const type = headers['content-type'] ?? ''
-  const json = /^application\/json\b/i.test(type)
-  if (!own || !json || (signed && !isCsrfToken(signed, headers['x-csrf-token'])))
+function assertOwnRequest({ headers }: FastifyRequest, signed: Signed | undefined, public_url: string): void {
+  assertOwnPage(headers, public_url)
+  const json = /^application\/json\b/i.test(headers['content-type'] ?? '')
+  if (!json || (signed && !isCsrfToken(signed, headers['x-csrf-token'])))
     throw new Refusal('cross_site_request')
 }
-
-/** A browser says so itself, and no page can make it lie. */
-const isSameOrigin = (headers: FastifyRequest['headers']): boolean =>
-  headers['sec-fetch-site'] === 'same-origin'
 
 /** To partners' people the operator's part does not exist. */
 function assertPermitted({ permit }: ConsoleEndpoint, actor: PersonActor | OperatorActor): void {

@@ -15,7 +15,7 @@ export type ConsoleParts = {
   /** What the audit checks beyond the ledger itself. */
   readonly checks: readonly Check[]
   readonly node: { readonly role: string; readonly version: string }
-  /** Aborted when the node stops. */
+  /** Aborted when the node stops, after the drain. */
   readonly stopping: AbortSignal
   /** Writes down what was asked under a key. */
   readonly record: (answered: AnsweredRequest) => void

@@ -6,15 +6,25 @@ import type { Signed } from './session.ts'
 /** What is sent piece by piece takes long, so there are so many places for it, and nobody gets them all. */
 type Kind = NonNullable<ConsoleEndpoint['reply']['type']>
 
-type Bound = { readonly node: number; readonly partner: number; readonly person: number }
+type Bound = {
+  readonly node: number
+  readonly partner: number
+  readonly person: number
+  /** How long a call waits for a place; without this it is refused at once. */
+  readonly wait_ms?: number
+}
 
 export const bounds: Readonly<Record<Kind, Bound>> = {
-  'text/csv': { node: 8, partner: 4, person: 2 },
+  'text/csv': { node: 8, partner: 1, person: 1, wait_ms: 4000 },
   'text/event-stream': { node: 1000, partner: 250, person: 12 },
 }
 
+/** Calls of one name that may wait for a place. */
+const WAITING = 2
+
 const inWords: Readonly<Record<Kind, string>> = {
-  'text/csv': 'Other tables are being made. Try again when they are done.',
+  'text/csv':
+    'Another export of your team is running: one runs at a time. Wait until its download has ended, then try again.',
   'text/event-stream':
     'Too many pages of yours are told of changes already. Close some of them, or go on without.',
 }
@@ -25,10 +35,13 @@ const RETRY_SECONDS = 5
 export type Places = { take(kind: Kind, signed: Signed, gone: AbortSignal): Promise<void> }
 
 export function openPlaces(): Places {
-  const placesOf = ({ node, partner, person }: Bound) => ({
-    partners: openTurns({ at_once: node, per_name: partner, waiting_per_name: 0 }),
-    people: openTurns({ at_once: node, per_name: person, waiting_per_name: 0 }),
-  })
+  const placesOf = ({ node: at_once, partner, person, wait_ms }: Bound) => {
+    const queue = wait_ms === undefined ? { waiting_per_name: 0 } : { waiting_per_name: WAITING, wait_ms }
+    return {
+      partners: openTurns({ at_once, per_name: partner, ...queue }),
+      people: openTurns({ at_once, per_name: person, ...queue }),
+    }
+  }
   const kinds = {
     'text/csv': placesOf(bounds['text/csv']),
     'text/event-stream': placesOf(bounds['text/event-stream']),

@@ -67,7 +67,7 @@ const consoleErrors = {
   cross_site_request: {
     ...permission,
     message: 'This did not come from the console’s own page. Reload the page and try again.',
-    page: 'A change in the console must come from its own page: same origin, JSON, and the token of the session in X-Csrf-Token. Programs use the API with an API key instead. Behind a proxy, PUBLIC_URL must be the address that browsers see.',
+    page: 'A change in the console must come from its own page: same origin, JSON, and the token of the session in X-Csrf-Token. Programs use the API with an API key instead. PUBLIC_URL must be the address that browsers see; beside it only localhost and IP addresses work.',
   },
   object_not_found: {
     ...missing,

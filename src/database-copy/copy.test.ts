@@ -12,6 +12,7 @@ import { openReceiver, type Receiver } from '../../test/support/receiver.ts'
 import { someCpf } from '../../test/support/service.ts'
 import { size } from '../../test/support/size.ts'
 import { until } from '../../test/support/wait.ts'
+import { assertNotSuperseded, unmarkSuperseded } from '../db/embedded/superseded.ts'
 import { openClient } from '../db/pool.ts'
 import { openSeats } from '../db/seat.ts'
 import { readConfig } from '../node/config.ts'
@@ -127,6 +128,9 @@ test('one that is cut off leaves the target empty, wherever it was, and can be r
     else cuts++
   }
   expect(cuts).toBeGreaterThan(0)
+  await unmarkSuperseded(source.config.data_dir)
+  await expect(copyDatabase(source.config, to, () => expect.fail('stopped here'))).rejects.toThrow()
+  await assertNotSuperseded(source.config.data_dir)
   const { rows, audit } = await copyDatabase(source.config, to, quietly)
   expect(rows).toBeGreaterThan(BigInt(PAYOUTS * 5))
   expect(audit.flatMap(({ findings }) => findings)).toEqual([])
@@ -134,7 +138,9 @@ test('one that is cut off leaves the target empty, wherever it was, and can be r
   await expect(copyDatabase(source.config, to, quietly)).rejects.toThrow(/The target has rows already, in /)
 })
 
-test('afterwards cursors, idempotency keys and counts hold, and nothing is delivered twice', async () => {
+test('afterwards cursors, idempotency keys and counts hold, and nothing is delivered twice', {
+  timeout: 600_000,
+}, async () => {
   const to = await managedDatabase()
   const file = join(folder, 'database_url')
   // A password in the query is one as well.
@@ -146,6 +152,13 @@ test('afterwards cursors, idempotency keys and counts hold, and nothing is deliv
   expect(code).toBe(0)
   expect(json).toMatchObject({ ok: true, environments: { sandbox: { ok: true } } })
   expect(json.settings.DATABASE_URL).toMatch(/\?password=\*{8}$/)
+  // The old folder would send what the copy sends.
+  const refused = await runCli(['serve'], { DATA_DIR: join(folder, 'data'), PORT: '0' })
+  expect(refused.err).toMatch(
+    /its database was copied to postgresql:\/\/\S+\*{8} at .*trilho database unmark --yes/,
+  )
+  expect(refused.err).not.toContain('secret@')
+  expect(refused.code).toBe(1)
 
   const before = delivered()
   const config = readConfig({
@@ -153,6 +166,7 @@ test('afterwards cursors, idempotency keys and counts hold, and nothing is deliv
     SECRET_KEY: source.secret_key.toString('hex'),
     PORT: '0',
     LOG_LEVEL: 'silent',
+    DRAIN_MS: '0',
     WEBHOOK_ALLOW_PRIVATE: 'true',
   })
   const service = await startService({

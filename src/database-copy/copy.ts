@@ -1,7 +1,9 @@
 import type { OnProgress } from '../core/progress.ts'
+import { withoutPasswords } from '../db/address.ts'
 import { existingCluster } from '../db/embedded/folder.ts'
 import { runningEmbedded } from '../db/embedded/running.ts'
 import { startEmbedded } from '../db/embedded/start.ts'
+import { supersede } from '../db/embedded/superseded.ts'
 import { MIGRATION_LOCK, migrate } from '../db/migrate.ts'
 import { seatsOf, secretKeysOf } from '../db/open.ts'
 import { type Client, databaseName, openOwner, roleOf } from '../db/pool.ts'
@@ -21,7 +23,7 @@ export type Copied = {
 
 /**
  * Everything that the embedded database holds, into a PostgreSQL of one's own: from one snapshot, in one transaction, so it
- * is there whole or not at all (decision 0068). The source is only read.
+ * is there whole or not at all (decision 0068). The source is only read, and its folder marked (decision 0101).
  */
 export async function copyDatabase(config: Config, to: string, onProgress: OnProgress): Promise<Copied> {
   await checkSource(config)
@@ -30,7 +32,9 @@ export async function copyDatabase(config: Config, to: string, onProgress: OnPro
     await migrate(source.url, { seats: await seatsOf(source.url, config), check: await keyCheckOf(config) })
     return await withClients(source.url, to, async (clients) => {
       await prepareTarget(clients.target, to, config)
-      const copied = await copyAll(clients, onProgress)
+      // Before the commit: a folder that is marked for nothing is unmarked, one that is not marked pays twice.
+      const beforeCommit = () => supersede(config.data_dir, { how: 'copied', to: withoutPasswords(to) })
+      const copied = await copyAll(clients, { onProgress, beforeCommit })
       onProgress({ what: 'auditing', done: 0, of: 1 })
       return { ...copied, audit: await auditDatabase(to, config) }
     })
@@ -110,7 +114,10 @@ const listOf = (names: readonly string[]) =>
 const SAME_TEXT = `SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO, YMD'; SET LOCAL intervalstyle = 'postgres';
   SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1; SET LOCAL statement_timeout = 0`
 
-async function copyAll(clients: Clients, onProgress: OnProgress): Promise<Pick<Copied, 'tables' | 'rows'>> {
+async function copyAll(
+  clients: Clients,
+  { onProgress, beforeCommit }: { onProgress: OnProgress; beforeCommit: () => Promise<void> },
+): Promise<Pick<Copied, 'tables' | 'rows'>> {
   const { source, target } = clients
   await source.query(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${SAME_TEXT}`)
   await target.query(`BEGIN; ${SAME_TEXT}; SET LOCAL lock_timeout = '5s'`)
@@ -131,6 +138,7 @@ async function copyAll(clients: Clients, onProgress: OnProgress): Promise<Pick<C
     for (const { name, last, called } of await sequencesOf(source))
       await target.query('SELECT setval($1::regclass, $2, $3)', [name, last, called])
     const rows = await compareAll(clients, tables, onProgress)
+    await beforeCommit()
     await commit(target)
     // It is done by itself later, if not now.
     await onEach(target, tables, 'ANALYZE %').catch(() => {})

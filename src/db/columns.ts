@@ -122,6 +122,7 @@ const columns = {
     'created_at',
     'completed_at',
     'request_id',
+    'accepted_at',
   ],
   positions: ['id', 'account', 'owner', 'asset', 'amount', 'cost', 'realised'],
   proposals: [

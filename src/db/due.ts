@@ -1,6 +1,7 @@
 import { batched } from './batched.ts'
 import { columnsOf } from './columns.ts'
 import type { Db } from './pool.ts'
+import type { Room } from './slots.ts'
 
 /**
  * Rows that are work: open until their status is final, due at `next_attempt_at`. Whoever takes one has it until its
@@ -22,45 +23,100 @@ export type Due = {
   readonly followed: boolean
 }
 
-const kinds = {
-  /** Due nearly in the order in which they were made, and few: those of the last moments. */
-  fresh: { where: 'NOT followed', order: 'created_at, id' },
-  followed: { where: 'followed', order: 'next_attempt_at' },
-} as const
+export type { Room } from './slots.ts'
 
 /**
- * Partners take turns: the first that is due of each, then the second of each, so that nobody waits behind a partner who
- * has thousands. The index leads from one partner that has open rows to the next.
+ * How each queue is read. `group` selects a rail and a partner that have open rows, `behind` the groups after one group,
+ * `within` the rows of one group: each is a step in an index.
+ */
+type Reading = {
+  readonly group: string
+  readonly behind: string
+  readonly within: string
+  readonly order: string
+}
+
+/** Pix is one rail. A payout that nobody has looked at is followed as soon as it is taken, so the order of making is fair. */
+const payoutReading = (followed: boolean): Reading => ({
+  group: `'pix' AS rail, partner_id FROM open_payouts`,
+  behind: 'partner_id > groups.partner_id',
+  within: followed ? 'followed' : 'NOT followed',
+  order: followed ? 'next_attempt_at' : 'created_at, id',
+})
+
+/**
+ * A transfer that is not broadcast yet stays so while its network does not answer. By the time of its making, it would be
+ * taken before all newer ones again and again.
+ */
+const transferReading = (followed: boolean): Reading => {
+  const kind = followed ? 'followed' : 'NOT followed'
+  return {
+    group: `network AS rail, partner_id FROM open_transfers WHERE ${kind}`,
+    behind: '(network, partner_id) > (groups.rail, groups.partner_id)',
+    within: `${kind} AND network = groups.rail`,
+    order: 'next_attempt_at',
+  }
+}
+
+const readings = { payouts: payoutReading, transfers: transferReading }
+
+/**
+ * Takes rows that are due, for each rail as many as it has free slots. Within a rail partners take turns: the partner with
+ * the fewest rows under way on this node goes first, so nobody waits behind a partner who has thousands.
  */
 const takeSql = ({ table, columns, followed }: Due) => {
   const queue = queueOf[table]
-  const { where, order } = followed ? kinds.followed : kinds.fresh
+  const { group, behind, within, order } = readings[table](followed)
+  const and = group.includes(' WHERE ') ? 'AND' : 'WHERE'
+  const byGroup = table === 'payouts' ? 'partner_id' : 'network, partner_id'
   return `
-  WITH RECURSIVE partners AS (
-    (SELECT partner_id FROM ${queue} ORDER BY partner_id LIMIT 1)
+  WITH RECURSIVE rails AS MATERIALIZED (
+    SELECT rail, free FROM unnest($2::text[], $3::integer[]) AS r (rail, free)
+  ), running AS MATERIALIZED (
+    SELECT rail, partner_id, count FROM unnest($4::text[], $5::text[], $6::integer[]) AS r (rail, partner_id, count)
+  ), groups AS (
+    (SELECT ${group} ORDER BY ${byGroup} LIMIT 1)
     UNION ALL
-    SELECT (SELECT partner_id FROM ${queue} WHERE partner_id > partners.partner_id ORDER BY partner_id LIMIT 1)
-    FROM partners WHERE partner_id IS NOT NULL
+    SELECT next.rail, next.partner_id FROM groups CROSS JOIN LATERAL (
+      SELECT ${group} ${and} ${behind} ORDER BY ${byGroup} LIMIT 1) AS next
   ), candidates AS MATERIALIZED (
-    SELECT due.id, due.next_attempt_at, row_number() OVER (PARTITION BY partner_id ORDER BY due.next_attempt_at) AS turn
-    FROM partners CROSS JOIN LATERAL (
+    SELECT due.id, due.next_attempt_at, groups.rail, rails.free, coalesce(running.count, 0)
+      + row_number() OVER (PARTITION BY groups.rail, groups.partner_id ORDER BY due.next_attempt_at) AS turn
+    FROM groups JOIN rails ON rails.rail = groups.rail
+    LEFT JOIN running ON running.rail = groups.rail AND running.partner_id = groups.partner_id
+    CROSS JOIN LATERAL (
       SELECT id, next_attempt_at FROM ${queue}
-      WHERE ${where} AND partner_id = partners.partner_id AND next_attempt_at <= now()
-      ORDER BY ${order} LIMIT 2 * $2) AS due
+      WHERE ${within} AND partner_id = groups.partner_id AND next_attempt_at <= now()
+      ORDER BY ${order} LIMIT 2 * rails.free) AS due
+  ), first AS MATERIALIZED (
+    SELECT id, rail, place FROM (
+      SELECT id, rail, free, row_number() OVER (PARTITION BY rail ORDER BY turn, next_attempt_at) AS place
+      FROM candidates WHERE turn <= $7) AS placed
+    WHERE place <= 2 * free
   ), taken AS MATERIALIZED (
-    SELECT r.id FROM candidates JOIN ${table} AS r USING (id)
-    WHERE r.${OPEN} AND r.next_attempt_at <= now()
-    ORDER BY turn, candidates.next_attempt_at LIMIT $2 FOR NO KEY UPDATE OF r SKIP LOCKED
+    SELECT mine.id FROM rails CROSS JOIN LATERAL (
+      SELECT r.id FROM first JOIN ${table} AS r USING (id)
+      WHERE first.rail = rails.rail AND r.${OPEN} AND r.next_attempt_at <= now()
+      ORDER BY place LIMIT rails.free FOR NO KEY UPDATE OF r SKIP LOCKED) AS mine
   )
   UPDATE ${table} SET attempts = attempts + 1, next_attempt_at = clock_timestamp() + make_interval(secs => $1::float8 / 1000)
   WHERE id IN (SELECT id FROM taken) RETURNING ${columns}`
 }
 
-export async function takeDue<Row>(db: Db, due: Due, lease_ms: number, limit: number): Promise<Row[]> {
+export async function takeDue<Row>(db: Db, due: Due, lease_ms: number, room: Room): Promise<Row[]> {
+  const { rails, running, per_partner } = room
   const { rows } = await db.query({
     name: `take due ${due.name}`,
     text: takeSql(due),
-    values: [lease_ms, limit],
+    values: [
+      lease_ms,
+      rails.map(({ rail }) => rail),
+      rails.map(({ free }) => free),
+      running.map(({ rail }) => rail),
+      running.map(({ partner_id }) => partner_id),
+      running.map(({ count }) => count),
+      per_partner,
+    ],
   })
   return rows
 }

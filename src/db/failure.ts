@@ -73,6 +73,23 @@ export function isUnexecuted(error: unknown): boolean {
   return state === READ_ONLY || state === STALE_PLAN
 }
 
+const LOCK_NOT_AVAILABLE = '55P03'
+const DEADLOCK = '40P01'
+
+/**
+ * Another transaction held a lock for longer than it is waited for: a start that states triggers, a migration, a long
+ * transaction. The server has rolled everything back, also when it says so in response to COMMIT.
+ */
+export function isContended(error: unknown): boolean {
+  const state = sqlState(error)
+  return state === LOCK_NOT_AVAILABLE || state === DEADLOCK
+}
+
+const IDLE_IN_TRANSACTION = '25P03'
+
+/** The server ended the session between two statements of a transaction, because its node did not go on: a busy machine. */
+export const isIdledOut = (error: unknown): boolean => sqlState(error) === IDLE_IN_TRANSACTION
+
 export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined
 }

@@ -10,7 +10,7 @@ import type { Db, SchemaName } from './pool.ts'
  */
 
 /** One more with every change of a file: it tells a newer version's functions from an older one's. */
-export const EDITION = 6
+export const EDITION = 8
 
 const folders: Readonly<Record<SchemaName, string>> = { shared: 'shared', live: 'world', sandbox: 'world' }
 
@@ -34,11 +34,12 @@ export async function stateFunctions(db: Db, schema: SchemaName): Promise<void> 
   const stated = await readStated(db, schema)
   if (stated?.edition === EDITION && stated.digest === digest && stated.found === (await find(db, schema)))
     return
-  for (const sql of texts) await db.query(sql)
+  // In one round trip: requests wait for the locks, and a start may be far from the database.
   await db.query(
-    `INSERT INTO ${schema}.functions (edition, digest, found) VALUES ($1, $2, $3) ON CONFLICT (id) DO UPDATE
+    `${texts.join('\n')}
+     INSERT INTO ${schema}.functions (edition, digest, found) SELECT ${EDITION}, '${digest}', (${foundIn(schema)})
+     ON CONFLICT (id) DO UPDATE
      SET edition = excluded.edition, digest = excluded.digest, found = excluded.found, stated_at = excluded.stated_at`,
-    [EDITION, digest, await find(db, schema)],
   )
 }
 
@@ -66,14 +67,15 @@ async function readStated(db: Db, schema: SchemaName): Promise<Stated | undefine
 
 /** A digest of every function and trigger as the database tells it; how it does so depends on the path. */
 async function find(db: Db, schema: SchemaName): Promise<string> {
-  const { rows } = await db.query(
-    `SELECT coalesce(string_agg(definition, E'\\n' ORDER BY definition COLLATE "C"), '') AS definitions FROM (
+  const { rows } = await db.query(`SELECT (${foundIn(schema)}) AS found`)
+  return rows[0].found
+}
+
+const foundIn = (schema: SchemaName) =>
+  `SELECT encode(sha256(convert_to(definitions, 'UTF8')), 'hex') FROM (
+     SELECT coalesce(string_agg(definition, E'\\n' ORDER BY definition COLLATE "C"), '') AS definitions FROM (
        SELECT pg_get_functiondef(oid) AS definition FROM pg_proc
-       WHERE pronamespace = $1::regnamespace AND prokind = 'f'
+       WHERE pronamespace = '${schema}'::regnamespace AND prokind = 'f'
        UNION ALL
        SELECT pg_get_triggerdef(t.oid) || ' ' || t.tgenabled::text FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
-       WHERE c.relnamespace = $1::regnamespace AND NOT t.tgisinternal) AS there`,
-    [schema],
-  )
-  return createHash('sha256').update(rows[0].definitions).digest('hex')
-}
+       WHERE c.relnamespace = '${schema}'::regnamespace AND NOT t.tgisinternal) AS there) AS whole`

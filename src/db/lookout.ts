@@ -11,6 +11,11 @@ export type Lookout = {
   watch(partner_id: string): Promise<Watch>
   /** Something may have been added. */
   wake(): void
+  /**
+   * The node is about to stop: callers that wait are answered now, and later callers wait a second at most. Not zero: a
+   * client that polls in a loop would use up its rate limit.
+   */
+  drain(): void
   /** Whoever waits is let go. */
   stop(): Promise<void>
 }
@@ -37,6 +42,7 @@ export type Watch = {
 }
 
 const POLL_MS = 250
+const DRAINING_WAIT_MS = 1000
 /** Before a look that somebody asked for, so that what comes meanwhile is found too. */
 const GATHER_MS = 20
 
@@ -48,6 +54,7 @@ export function openLookout(source: LookoutSource, log: Logger): Lookout {
   /** Looks for as long as somebody watches. */
   let looking: Loop | undefined
   let gathering: NodeJS.Timeout | undefined
+  let draining = false
   let stopped = false
 
   const watched = () => [...new Set([...watchers].map(({ partner_id }) => partner_id))]
@@ -100,9 +107,18 @@ export function openLookout(source: LookoutSource, log: Logger): Lookout {
         end()
         throw error
       }
-      return { news: watcher.news, end }
+      const isCut = draining
+      return {
+        news: (until, gone) =>
+          watcher.news(isCut ? Math.min(until, performance.now() + DRAINING_WAIT_MS) : until, gone),
+        end,
+      }
     },
     wake,
+    drain() {
+      draining = true
+      for (const watcher of watchers) watcher.dismiss()
+    },
     async stop() {
       stopped = true
       clearTimeout(gathering)

@@ -6,6 +6,7 @@ import { sqlState } from './failure.ts'
 import { functionsFault, haveNewerFunctions, stateFunctions } from './functions.ts'
 import { type Client, openClient, openOwner, roleOf, type SchemaName } from './pool.ts'
 import { cut } from './pulse.ts'
+import { type Retention, stateRetention } from './retention.ts'
 import { stateRights } from './rights.ts'
 import { missingLogins, missingRoles, quoted, rolesInUse } from './roles.ts'
 import { type Seats, schemaNames } from './seat.ts'
@@ -40,6 +41,8 @@ export type MigrateOptions = {
   readonly check?: (owner: Client) => Promise<void>
   /** SECRET_KEY takes over from another one: the logins change to it under those who are connected, and know both. */
   readonly renew?: boolean
+  /** The configured retention. Absent: the figures of the last start stay. */
+  readonly retention?: Retention
   readonly signal?: AbortSignal | undefined
 }
 
@@ -49,7 +52,7 @@ export type MigrateOptions = {
  */
 export async function migrate(
   url: string,
-  { seats, check, renew = false, signal }: MigrateOptions = {},
+  { seats, check, renew = false, retention, signal }: MigrateOptions = {},
 ): Promise<string[]> {
   const client = await openOwner(url, 'trilho migrate')
   // Another node may be at it for long; whoever is told to stop does not wait for that.
@@ -72,6 +75,7 @@ export async function migrate(
     // What a newer version has stated holds for its own tables and functions too, of which this one knows nothing.
     if (!newer) await stateAnew(client, url)
     await check?.(client)
+    if (retention) await inTransaction(client, () => stateRetention(client, retention))
     if (seats) await setLogins(client, seats, { made, renew })
     return applied
   } finally {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { asAdmin, createDatabase, seatAt } from '../../test/support/database.ts'
+import { asAdmin, createDatabase, holdLock, seatAt } from '../../test/support/database.ts'
+import { until } from '../../test/support/wait.ts'
 import { isAnswer, isServerTrouble, isUnreachable } from './failure.ts'
 import { isPlainRead } from './plain-read.ts'
 import { openClient, openPool, transaction } from './pool.ts'
@@ -33,6 +34,34 @@ test('a connection that is cut between two statements of a transaction: the work
     await pool.end()
     await database.drop()
   }
+})
+
+test('a lock that is held for longer than one statement waits costs a transaction and a read time, and no failure', async () => {
+  const database = await createDatabase()
+  onTestFinished(database.drop)
+  const pool = openPool({ ...seatAt(database.url, 'sandbox', 'contended'), max: 2 })
+  onTestFinished(() => pool.end())
+  await asAdmin(database.url, [
+    'CREATE TABLE sandbox.held (n integer); GRANT SELECT, INSERT ON sandbox.held TO PUBLIC',
+  ])
+  const release = await holdLock(database.url, 'sandbox.held')
+  const failures: unknown[] = []
+  let runs = 0
+  const writing = transaction(pool, async (tx) => {
+    runs++
+    await tx.query('INSERT INTO held VALUES (1)').catch((error: unknown) => {
+      failures.push(error)
+      throw error
+    })
+  })
+  const reading = pool.query('SELECT count(*)::integer AS n FROM held')
+  // The server has refused the first run: its lock was not to be had in time.
+  await until(() => runs > 1, 10_000)
+  await release()
+  await writing
+  expect(failures[0]).toMatchObject({ code: '55P03' })
+  expect([0, 1]).toContain((await reading).rows[0].n)
+  expect((await pool.query('SELECT n FROM held')).rows).toEqual([{ n: 1 }])
 })
 
 test('what an error means is judged by its SQLSTATE, in whatever language the server speaks', () => {

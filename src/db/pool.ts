@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Environment } from '../core/environment.ts'
 import { parseAddress } from './address.ts'
-import { isPassing, isUnexecuted, Unconfirmed } from './failure.ts'
+import { isContended, isIdledOut, isPassing, isUnexecuted, Unconfirmed } from './failure.ts'
 import { Growth } from './growth.ts'
 import type { Login } from './login.ts'
 import { isPlainRead } from './plain-read.ts'
@@ -193,7 +193,8 @@ class WaitingPool extends pg.Pool {
   override query(...asked: any[]): any {
     if (typeof asked.at(-1) === 'function') return super.query(...(asked as [string]))
     const text: string = typeof asked[0] === 'string' ? asked[0] : asked[0].text
-    const repeatable = (error: unknown) => isUnexecuted(error) || (isPassing(error) && isPlainRead(text))
+    const repeatable = (error: unknown) =>
+      isUnexecuted(error) || ((isPassing(error) || isContended(error)) && isPlainRead(text))
     const work = isPlainRead(text) ? () => super.query(...(asked as [string])) : () => this.#write(asked)
     return patiently(this.wait_ms, work, repeatable)
   }
@@ -263,22 +264,26 @@ async function patiently<T>(
 
 /**
  * One transaction on a connection of the pool; a throw rolls it back. Not for money: that goes through ledger/commit.ts.
- * When the server is lost before COMMIT was sent, nothing can have happened, and the work is done again: it must touch
- * nothing but the database.
+ * When the server is lost before COMMIT was sent, or a lock was not to be had in time, nothing has happened, and the work is
+ * done again: it must touch nothing but the database.
  */
 export async function transaction<T>(pool: Pool, work: (tx: Db) => Promise<T>): Promise<T> {
   const { joined } = pool as Partial<JoinedPool>
   if (joined) return work(joined)
   let committing = false
   const attempt = async () => {
+    committing = false
     const client = await pool.connect()
     let broken: Error | undefined
     try {
       await client.query('BEGIN')
+      const following: (() => void)[] = []
+      committed.set(client, following)
       await (pool as Partial<CheckedPool>).check?.(client)
       const result = await work(client)
       committing = true
       await confirmed(client, () => client.query('COMMIT'))
+      for (const call of following) call()
       return result
     } catch (error) {
       // A connection that does not answer is not asked to roll back.
@@ -289,11 +294,24 @@ export async function transaction<T>(pool: Pool, work: (tx: Db) => Promise<T>): 
         })
       throw error
     } finally {
+      committed.delete(client)
       client.release(broken)
     }
   }
   const { wait_ms = WAIT_MS } = pool as Partial<WaitingPool>
-  return patiently(wait_ms, attempt, (error) => !committing && (isPassing(error) || isUnexecuted(error)))
+  const isUndone = (error: unknown) =>
+    isContended(error) || (!committing && (isPassing(error) || isUnexecuted(error) || isIdledOut(error)))
+  return patiently(wait_ms, attempt, isUndone)
+}
+
+/** What is to be called once an open transaction is committed. */
+const committed = new WeakMap<Db, (() => void)[]>()
+
+/** Calls back when the transaction of `tx` is committed, and never when it is rolled back. Outside of `transaction`, at once. */
+export function afterCommit(tx: Db, call: () => void): void {
+  const following = committed.get(tx)
+  if (following) following.push(call)
+  else call()
 }
 
 /** A pool that is one running transaction: what is asked of it, whole transactions included, happens in that one. */

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { openBell } from '../core/loop.ts'
 import type { Quiet, Rest } from '../core/quiet.ts'
+import { openSlots, type Place, type Room, type SlotLimits } from './slots.ts'
 
 /**
  * Work that is rows of a table: taken with a lease, done, and taken again by anybody when the lease ends. Any number of
@@ -15,10 +16,12 @@ export type WorkerOptions<Row> = {
   /** Between two looks, by how quiet it is in its world. */
   readonly rest: Rest
   readonly quiet: Quiet
-  /** How many may be under way at once: what hangs takes slots from its own kind of work only. */
-  readonly at_once: number
-  /** Takes up to `limit` rows that are due. */
-  readonly take: (limit: number) => Promise<Row[]>
+  /** The rails that the rows are for: each has slots of its own. */
+  readonly rails: readonly string[]
+  readonly slots: SlotLimits
+  readonly placeOf: (row: Row) => Place
+  /** Takes rows that are due, as many as there is room for. */
+  readonly take: (room: Room) => Promise<Row[]>
   /** Does one of them. What it throws is logged; the lease brings the row back. */
   readonly work: (row: Row) => Promise<void>
   /** A stop waits so long for what is under way, and no longer. */
@@ -26,12 +29,11 @@ export type WorkerOptions<Row> = {
 }
 
 export function openWorker<Row>(options: WorkerOptions<Row>): Worker {
-  const { name, log, rest, quiet, at_once, stop_ms } = options
+  const { name, log, rest, quiet, placeOf, stop_ms } = options
+  const slots = openSlots(options.rails, options.slots)
   const running = new Set<Promise<void>>()
   const bell = openBell()
   let stopped = false
-  /** There may be more than was taken the last time. */
-  let hungry = false
   let found_at = 0
 
   const failed =
@@ -42,26 +44,29 @@ export function openWorker<Row>(options: WorkerOptions<Row>): Worker {
     }
 
   function begin(row: Row): void {
+    const place = placeOf(row)
+    slots.occupy(place)
     const job = options
       .work(row)
       .catch(failed(undefined))
       .finally(() => {
         running.delete(job)
-        if (hungry) bell.ring()
+        slots.release(place)
+        if (slots.isShort(place)) bell.ring()
       })
     running.add(job)
   }
 
   async function loop(): Promise<void> {
     while (!stopped) {
-      const free = at_once - running.size
-      if (free > 0) {
-        const rows = await options.take(free).catch(failed<Row[]>([]))
+      const room = slots.room()
+      if (room.rails.length > 0) {
+        const rows = await options.take(room).catch(failed<Row[]>([]))
+        slots.note(room, rows.map(placeOf))
         for (const row of rows) begin(row)
         if (rows.length > 0) found_at = performance.now()
-        hungry = rows.length === free
       }
-      if (stopped || (hungry && running.size < at_once)) continue
+      if (stopped || slots.hasRoomAgain()) continue
       await bell.wait(quiet.rest(rest, found_at))
       // Slots that become free in one go are filled with one question.
       await new Promise((resolve) => setImmediate(resolve))

@@ -1,4 +1,4 @@
-import type { Db } from '../db/pool.ts'
+import { afterCommit, type Db } from '../db/pool.ts'
 import { type Write, writeTo } from '../ledger/command.ts'
 import type { World } from '../world.ts'
 import { insertEvents, insertUnplacedEvents } from './store.ts'
@@ -19,14 +19,17 @@ export function eventWrite(world: World, event: NewEvent, now: Date): Write {
   return writeTo(insertEvents, rowOf(world, event, now))
 }
 
-/** An event beside a change that moves no money, in the same transaction. Returns its id. */
+/**
+ * An event beside a change that moves no money, in the same transaction. COMMIT gives the event its position in the log
+ * (decision 0084). Returns its id.
+ */
 export async function recordEvent(tx: Db, world: World, event: NewEvent): Promise<string> {
   const row = rowOf(world, event, new Date(world.clock.now()))
   await tx.query(
     insertUnplacedEvents.sql,
     insertUnplacedEvents.columns.map((column) => [row[column]]),
   )
-  world.told()
+  afterCommit(tx, world.told)
   return row.id
 }
 

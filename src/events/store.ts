@@ -1,5 +1,6 @@
 import { type IdKind, idPrefixes } from '../core/ids.ts'
 import type { GoOn } from '../db/chore.ts'
+import { EVENTS_REMOVED_UNTIL } from '../db/event-horizon.ts'
 import type { Db } from '../db/pool.ts'
 import { type Check, IN_PRODUCTION, ofKind, type RangeCheck, type Within } from '../ledger/audit.ts'
 import { insertInto, targetOf } from '../ledger/command.ts'
@@ -30,7 +31,7 @@ export const insertEvents = targetOf(
   { last: true },
 )
 
-/** Without: these get their places once they are committed, for their transactions may take long. */
+/** Without positions: a trigger gives them inside of COMMIT, for a transaction of several round trips must not hold the log. */
 export const insertUnplacedEvents = insertInto('events', columns)
 
 /** An event as it is stored. `data` is the text that was written, so that what is sent never differs from it. */
@@ -118,7 +119,7 @@ export function toldCheck(options: {
         WHERE ${within('v.object_id')} AND ${ofKind('v.object_id', prefix)}) AS e
         ON e.object_id = x.object_id AND e.sequence = x.sequence
       WHERE CASE
-        WHEN e.object_id IS NULL THEN x.since > (SELECT forgotten_until FROM event_horizon)
+        WHEN e.object_id IS NULL THEN x.since > ${EVENTS_REMOVED_UNTIL}
         WHEN x.object_id IS NULL THEN ${IN_PRODUCTION} OR EXISTS (SELECT FROM ${table} WHERE id = e.object_id)
         ELSE e.type <> x.type OR e.partner_id <> x.partner_id OR e.created_at <> x.created_at OR e.facts IS DISTINCT FROM x.facts
       END`,

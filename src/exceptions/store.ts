@@ -12,10 +12,16 @@ export type ExceptionKind =
   | 'contradiction'
   /** The rail paid what had been returned: money went out twice, or is about to be missed. */
   | 'late_success'
+  /** The rail accepted a payout, and later does not know it. */
+  | 'accepted_then_absent'
+  /** A rail answered something that makes no sense. */
+  | 'invalid_answer'
   /** On its way for longer than it should be. */
   | 'stuck'
   /** The audit found what must not exist. */
   | 'audit'
+  /** An approval found another end booked than the one that was proposed. */
+  | 'superseded'
 
 export type NewException = {
   readonly kind: ExceptionKind
@@ -66,6 +72,21 @@ export async function recordException(db: Db, clock: World['clock'], exception: 
     insertExceptions.sql,
     insertExceptions.columns.map((column) => [row[column]]),
   )
+}
+
+/** The same for what is seen at every question: once closed, it comes back after a day if nothing has changed. */
+export async function recordExceptionDaily(
+  db: Db,
+  clock: World['clock'],
+  exception: NewException,
+): Promise<void> {
+  const { rows } = await db.query({
+    name: 'exception of the last day',
+    text: `SELECT FROM exceptions WHERE object_id = $1 AND kind = $2
+      AND (closed_at IS NULL OR closed_at > now() - interval '1 day') LIMIT 1`,
+    values: [exception.object_id, exception.kind],
+  })
+  if (rows.length === 0) await recordException(db, clock, exception)
 }
 
 function rowOf(id: string, exception: NewException, now: Date) {

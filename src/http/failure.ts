@@ -5,6 +5,7 @@ import { endGently } from './below-router.ts'
 import { isUnread } from './body.ts'
 import type { Gate } from './gate.ts'
 import { rateLimitHeaders, refusalHeaders } from './headers.ts'
+import { ClientLeft } from './in-time.ts'
 import { forPerson, toRefusal } from './refusals.ts'
 import './request.ts'
 import { explainHeader } from './request-headers.ts'
@@ -29,6 +30,10 @@ export function openFail(options: {
     !gate.isTrusted(raw.socket.remoteAddress ?? '')
 
   return (error, request, reply) => {
+    if (error instanceof ClientLeft) {
+      request.error_code = 'client_left'
+      return void reply.code(CLIENT_LEFT).send()
+    }
     const explained = explainHeader(toRefusal(error), request)
     const refusal = request.routeOptions?.config.own_gate ? forPerson(explained) : explained
     request.error_code = refusal.code
@@ -46,7 +51,10 @@ export function openFail(options: {
   }
 }
 
-/** What was not read to its end cannot be followed by another request. */
+/** As nginx logs a client that closed its connection before it was answered. It is sent to nobody. */
+export const CLIENT_LEFT = 499
+
+/** The response is the last one of its connection, and says so. */
 export function closeAfter(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('connection', 'close')
   endGently(request.raw.socket)

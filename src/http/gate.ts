@@ -11,6 +11,8 @@ export type Gate = {
   admit(knock: Knock): Promise<Admission>
   /** Counts a request that needs no key; says no when its address sent too many of them. */
   visit(address: string): TurnedAway | undefined
+  /** Takes a visit back: the request turned out to belong to somebody who is signed in. */
+  takeBackVisit(address: string): void
   /** The window of an address, for answers that need no key. Counts nothing. */
   windowOf(address: string): WindowState
   /** The address a request came from (contract §5: the socket's, unless a trusted proxy says otherwise). */

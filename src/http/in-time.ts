@@ -22,13 +22,18 @@ export async function inTime<T>(
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
 
+/** The client closed its connection before its request was worked on. Nobody is answered; the log says who ended it. */
+export class ClientLeft extends Error {
+  override name = 'ClientLeft'
+}
+
 /** Nothing can be answered any more. */
 export const isGone = ({ raw }: FastifyRequest): boolean => raw.socket.destroyed
 
 /** Whoever waits and then closes its side, or the connection, waits no longer. */
 export function goneSignal(request: FastifyRequest, reply: FastifyReply): AbortSignal {
   const leaving = new AbortController()
-  const leave = () => leaving.abort()
+  const leave = () => leaving.abort(new ClientLeft())
   if (isGone(request)) leave()
   request.socket.once('end', leave)
   reply.raw.once('close', () => {

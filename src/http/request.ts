@@ -24,6 +24,8 @@ declare module 'fastify' {
     watches?: true
     /** Judges and counts whoever asks by itself. */
     own_gate?: true
+    /** An answer without an end of its own: it ends when its client leaves. */
+    endless?: true
   }
 }
 

@@ -13,7 +13,7 @@ import { answerBelowRouter, answerEverything, say } from './below-router.ts'
 import { acceptJsonOnly, BODY_MAX_BYTES } from './body.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type Entrance, openEntrance } from './entrance.ts'
-import { closeAfter, type Fail, openFail } from './failure.ts'
+import { CLIENT_LEFT, closeAfter, type Fail, openFail } from './failure.ts'
 import type { Gate } from './gate.ts'
 import { tooManyWaiting } from './refusals.ts'
 import { decorateRequests } from './request.ts'
@@ -36,6 +36,8 @@ export type ServerOptions = {
   /** Whoever has not been answered after this time gets a 503: nobody waits without bound. */
   readonly answer_ms?: number
   readonly sockets?: Partial<SocketLimits>
+  /** While true, each response says `Connection: close`, so that the client's next request goes to another node. */
+  readonly isDraining?: () => boolean
 }
 
 const HEADER_MAX_BYTES = 16 * 1024
@@ -71,6 +73,11 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     fail(absent(request, reply, endpoints), request, reply)
   app.setNotFoundHandler(notFound)
   app.addHook('onRequest', receive)
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    // Only the newest request of a connection: pipelined requests before it were accepted and are answered on it too.
+    if (options.isDraining?.() && sockets.isNewest(request.raw)) closeAfter(request, reply)
+    done()
+  })
   app.addHook('onResponse', async (request, reply) => tellOf(request, reply, options))
 
   app.register(
@@ -87,6 +94,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
 
   async function receive(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     entrance.prepare(request, reply)
+    reply.raw.once('close', () => tellOfCut(request, reply, options))
     refuseCrowd(sockets, request, reply)
     const wrong = malformation(request)
     if (wrong || !isUnderPrefix(request)) await entrance.visit(request, reply)
@@ -160,10 +168,30 @@ function refuseCrowd(sockets: Sockets, request: FastifyRequest, reply: FastifyRe
 }
 
 /** Whoever counts, keeps or reads along is told of every answer. */
-function tellOf(request: FastifyRequest, reply: FastifyReply, options: ServerOptions): void {
+function tellOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: ServerOptions,
+  more: { readonly status?: number; readonly cut_by?: 'client' | 'server' } = {},
+): void {
   const route = request.routeOptions.url ?? 'none'
   const seconds = reply.elapsedTime / 1000
-  options.onAnswer?.({ method: request.method, route, status: reply.statusCode, seconds })
+  const { status = reply.statusCode } = more
+  options.onAnswer?.({ method: request.method, route, status, seconds })
   if (options.record && request.by) options.record(answeredRequest(request, reply, request.by))
-  options.log.info(requestLine(request, reply), 'request')
+  options.log.info({ ...requestLine(request, reply), ...more }, 'request')
+}
+
+/**
+ * An answer of which a part was sent and the rest never will be, and a call of the console whose client left before its
+ * answer: the framework tells nobody of either.
+ */
+function tellOfCut(request: FastifyRequest, reply: FastifyReply, options: ServerOptions): void {
+  const { raw } = reply
+  const { own_gate, endless } = request.routeOptions?.config ?? {}
+  if (raw.writableFinished || !(raw.headersSent || own_gate)) return
+  if (endless) return tellOf(request, reply, options)
+  // Whatever broke an answer off on this side has named its error.
+  const cut_by = request.error_code === undefined ? 'client' : 'server'
+  tellOf(request, reply, options, { status: cut_by === 'client' ? CLIENT_LEFT : 500, cut_by })
 }

@@ -4,6 +4,7 @@ import type { Pool } from '../db/pool.ts'
 import { shareOf } from '../db/share.ts'
 import type { World } from '../world.ts'
 import { type Endpoint, methodAndPath } from './endpoint.ts'
+import { networkOf } from './ip.ts'
 
 /** Whoever had no turn by then is about to be answered with 503 anyway, and needs none any more. */
 const SHARE_WAIT_MS = 8000
@@ -11,25 +12,52 @@ const NAMES_KEPT = 10_000
 /** Connections that are left to what runs in the background. */
 const FOR_WORKERS = 2
 
-type Bound = { readonly at_once: number; readonly per_name: number }
+/** Who makes a call of the console: a signed-in person (no `partner_id`: an operator), or an address without a session. */
+export type Caller =
+  | { readonly user_id: string; readonly partner_id?: string | null }
+  | { readonly address: string }
 
-/** Each pool as one of many names sees it. The bound is that of the first who came for a pool. */
-function openPoolShares(): (pool: Pool, name: string, bound: Bound) => Pool {
-  /** One object per name: whatever it asks for at the same moment can go into one statement. */
-  const shares = new Map<Pool, { readonly line: Turns; readonly byName: Map<string, Pool> }>()
+/** Under which names a caller takes turns: one of many within a group. */
+type Names = { readonly group: string; readonly member: string }
 
-  return (pool, name, bound) => {
-    const { line, byName } = shares.get(pool) ?? {
-      line: openTurns({ ...bound, wait_ms: SHARE_WAIT_MS }),
-      byName: new Map<string, Pool>(),
-    }
-    shares.set(pool, { line, byName })
-    const share = byName.get(name) ?? shareOf(pool, line, name)
-    if (byName.size >= NAMES_KEPT) byName.clear()
-    byName.set(name, share)
-    return share
+type Bound = {
+  /** Connections of the pool that all callers together may hold. */
+  readonly at_once: number
+  readonly per_group: number
+  /** Absent: a member may hold as many as its group. */
+  readonly per_member?: number
+}
+
+/** Each pool as one of many callers sees it. The bound of a pool is that of its first caller. */
+function openPoolShares(): (pool: Pool, names: Names, bound: Bound) => Pool {
+  /** One object per member: whatever a member asks for at the same moment can go into one statement. */
+  const shares = new Map<
+    Pool,
+    { readonly share: (names: Names) => Pool; readonly byMember: Map<string, Pool> }
+  >()
+
+  return (pool, names, bound) => {
+    const known = shares.get(pool) ?? { share: sharing(pool, bound), byMember: new Map<string, Pool>() }
+    shares.set(pool, known)
+    const { share, byMember } = known
+    const name = `${names.group} ${names.member}`
+    const found = byMember.get(name) ?? share(names)
+    if (byMember.size >= NAMES_KEPT) byMember.clear()
+    byMember.set(name, found)
+    return found
   }
 }
+
+/** A member waits for its own turn first, and only then for one of its group: while it waits it holds no place of the group. */
+function sharing(pool: Pool, { at_once, per_group, per_member }: Bound): (names: Names) => Pool {
+  const turnsOf = (per_name: number): Turns => openTurns({ at_once, per_name, wait_ms: SHARE_WAIT_MS })
+  const groups = turnsOf(per_group)
+  if (per_member === undefined) return ({ group }) => shareOf(pool, groups, group)
+  const members = openTurns({ at_once: Infinity, per_name: per_member, wait_ms: SHARE_WAIT_MS })
+  return ({ group, member }) => shareOf(shareOf(pool, groups, group), members, member)
+}
+
+const half = (of: number): number => Math.ceil(of / 2)
 
 const afterWorkers = (max: number): number => Math.max(2, max - FOR_WORKERS)
 
@@ -43,24 +71,57 @@ export function openShares(): (world: World, actor: PartnerActor, endpoint: Endp
     const reading = endpoint !== undefined && methodAndPath(endpoint).method === 'GET'
     const pool = reading ? world.reads : world.db
     const at_once = reading ? pool.options.max : afterWorkers(pool.options.max)
-    const per_name = Math.max(2, Math.ceil(at_once / 2))
-    return { ...world, db: share(pool, partner_id, { at_once, per_name }) }
+    const bound = { at_once, per_group: Math.max(2, half(at_once)) }
+    return { ...world, db: share(pool, { group: partner_id, member: '' }, bound) }
   }
 }
 
 /**
- * The world as people see it. Their pages leave a connection of each pool that none of them ever has, so that a program
- * waits for one statement of theirs at most; and under each name, a partner's or the operator's, at most half of the rest.
+ * The world as people of the console see it. One connection of each pool is never theirs, so a program waits for one of
+ * their statements at most. Of the others a partner's people have at most half, and one person at most half of that half;
+ * operators count as one more partner (decision 0088).
  */
-export function openPeopleShares(): (world: World, name: string) => World {
+export function openPeopleShares(): (world: World, caller: Caller) => World {
   const share = openPoolShares()
-  const sharing = (pool: Pool, name: string, most: number) => {
+  const sharing = (pool: Pool, names: Names, most: number) => {
     const at_once = Math.max(1, most - 1)
-    return share(pool, name, { at_once, per_name: Math.ceil(at_once / 2) })
+    return share(pool, names, { at_once, per_group: half(at_once), per_member: half(half(at_once)) })
   }
-  return (world, name) => ({
-    ...world,
-    db: sharing(world.db, name, afterWorkers(world.db.options.max)),
-    reads: sharing(world.reads, name, world.reads.options.max),
-  })
+  return (world, caller) => {
+    const names = namesOf(caller)
+    return {
+      ...world,
+      db: sharing(world.db, names, afterWorkers(world.db.options.max)),
+      reads: sharing(world.reads, names, world.reads.options.max),
+    }
+  }
+}
+
+/** Connections to the schema `shared`, by who may use them. */
+export type SharedPools = {
+  /** Operators, and the node's own background work. */
+  readonly operators: Pool
+  readonly people: Pool
+  /** Sign-in, links, and session cookies that this node does not know yet. */
+  readonly visitors: Pool
+}
+
+/**
+ * The schema `shared` as people of the console see it: partners' people never hold a connection that an operator or a
+ * sign-in needs. One partner has at most half of the people's pool, one person and one address a single connection.
+ */
+export function openSharedShares({ operators, people, visitors }: SharedPools): (caller: Caller) => Pool {
+  const share = openPoolShares()
+  return (caller) => {
+    if (!('user_id' in caller))
+      return share(visitors, namesOf(caller), { at_once: visitors.options.max, per_group: 1 })
+    if (!caller.partner_id) return operators
+    const { max } = people.options
+    return share(people, namesOf(caller), { at_once: max, per_group: half(max), per_member: 1 })
+  }
+}
+
+function namesOf(caller: Caller): Names {
+  if (!('user_id' in caller)) return { group: networkOf(caller.address, 48), member: '' }
+  return { group: caller.partner_id ?? 'operator', member: caller.user_id }
 }

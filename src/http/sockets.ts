@@ -32,6 +32,8 @@ const SPEAK_MS = 1000
 export type Sockets = {
   /** Whether more requests wait on this connection than may. */
   isCrowded(socket: Socket): boolean
+  /** Whether no later request has arrived on the connection of this one. */
+  isNewest(request: IncomingMessage): boolean
 }
 
 type Options = {
@@ -46,6 +48,7 @@ export function guardSockets(server: Server, options: Options): Sockets {
   const { limits, isTrusted, say } = options
   const counts = openCounts()
   const waiting = new WeakMap<Socket, number>()
+  const newest = new WeakMap<Socket, IncomingMessage>()
   let told = 0
 
   /** Nothing of it reaches the HTTP parser: a request that is turned away here must not be carried out. */
@@ -79,6 +82,7 @@ export function guardSockets(server: Server, options: Options): Sockets {
     const { socket } = request
     // Its answer could not be sent any more, so it must not be carried out.
     if (isEnding(socket)) return
+    newest.set(socket, request)
     waiting.set(socket, (waiting.get(socket) ?? 0) + 1)
     response.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1))
     serve(request, response)
@@ -86,7 +90,10 @@ export function guardSockets(server: Server, options: Options): Sockets {
 
   const cut = openStallWatch(counts.sockets, limits.stall_ms)
   server.once('close', () => clearInterval(cut))
-  return { isCrowded: (socket) => (waiting.get(socket) ?? 0) > limits.pipelined }
+  return {
+    isCrowded: (socket) => (waiting.get(socket) ?? 0) > limits.pipelined,
+    isNewest: (request) => newest.get(request.socket) === request,
+  }
 }
 
 /** Who is there, in all and from each address. */

@@ -96,7 +96,7 @@ export const walks = {
   },
   claims: {
     types: ['text', 'text', 'text'],
-    places: [{ table: 'claims', columns: ['scope', 'operation', 'key'] }],
+    places: ['claims', 'refusals'].map((table) => ({ table, columns: ['scope', 'operation', 'key'] })),
   },
 } as const satisfies Record<string, Walk>
 

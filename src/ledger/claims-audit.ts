@@ -1,3 +1,4 @@
+import { EVENTS_REMOVED_UNTIL } from '../db/event-horizon.ts'
 import type { RangeCheck } from './audit.ts'
 
 /**
@@ -33,7 +34,7 @@ export function onceChecks(options: {
     .map((status) => `strpos(c.answer, '"status":"' || ${status} || '"') > 0`)
     .join(' OR ')
   // What a caller is told is what its events told, to the byte, as long as none of them can have been forgotten.
-  const forgotten = 'r.created_at <= (SELECT forgotten_until FROM event_horizon)'
+  const forgotten = `r.created_at <= ${EVENTS_REMOVED_UNTIL}`
   const repeatsIt = [
     `starts_with(c.answer, '{"id":"' || r.id || '"')`,
     `right(c.answer, 1) = '}'`,
@@ -89,6 +90,24 @@ export function onceChecks(options: {
         WHERE created_at < before + ${VALID}`,
     },
   ]
+}
+
+/**
+ * A refusal leaves nothing but its claim. So a trigger keeps a second record of each one, which the service cannot change: while
+ * the refusal counts, the two agree (decision 0098).
+ */
+export const refusalCheck: RangeCheck = {
+  name: 'every refusal that still counts is kept as it was told',
+  walk: 'claims',
+  sql: (
+    within,
+  ) => `SELECT key AS object_id, scope, operation, key, c.expires_at, c.resource_id, f.expires_at AS refused_until
+    FROM (SELECT scope, operation, key, resource_id, expires_at, refusal_digest(fingerprint, answer_status, answer_body) AS digest FROM claims
+      WHERE ${within('scope', 'operation', 'key')} AND expires_at > now()) AS c
+    FULL JOIN (SELECT scope, operation, key, expires_at, digest FROM refusals
+      WHERE ${within('scope', 'operation', 'key')} AND expires_at > now()) AS f USING (scope, operation, key)
+    WHERE (f.digest IS NOT NULL OR c.resource_id IS NULL)
+      AND (c.resource_id IS NOT NULL OR (c.expires_at, c.digest) IS DISTINCT FROM (f.expires_at, f.digest))`,
 }
 
 /** What an operator does under a reference that works once, for ever. */

@@ -2,23 +2,25 @@ import type { Pool } from '../db/pool.ts'
 import { unmarkAlone } from './store.ts'
 
 /**
- * A lone node that lost its lock counts on until it hears of that, and then saves what it counted. Whoever comes after it
- * finds its mark, and waits for it to be taken away. Not for ever: the node may have been killed.
+ * A lone node that lost its lock saves what it counted as soon as it knows. Until then other nodes find its mark and count
+ * nothing. They do not wait for ever: the node may have been killed.
  */
 export type Heirs = {
-  /** Told of every time that the mark of this node is met. When it was waited for long enough, its mark is taken away. */
-  meet(node: string): Promise<void>
+  /** Called each time a mark of another node is found. Removes a mark that has been found for as long as the wait. */
+  meet(mark: string): Promise<void>
 }
 
-const HEIRS_WAIT_MS = 1000
+/** Longer than LONE_LEASE_MS of membership.ts: when a mark is removed, its node admits nothing any more. */
+export const HEIRS_WAIT_MS = 2000
 
-export function openHeirs(pool: Pool): Heirs {
-  let met: { readonly node: string; readonly at: number } | undefined
+/** Each mark is unique, also those of one node: a mark that was found earlier and is gone shortens no later wait. */
+export function openHeirs(pool: Pool, wait_ms: number): Heirs {
+  let met: { readonly mark: string; readonly at: number } | undefined
   return {
-    async meet(node) {
-      if (met?.node !== node) met = { node, at: performance.now() }
-      if (performance.now() - met.at < HEIRS_WAIT_MS) return
-      await unmarkAlone(pool, node)
+    async meet(mark) {
+      if (met?.mark !== mark) met = { mark, at: performance.now() }
+      if (performance.now() - met.at < wait_ms) return
+      await unmarkAlone(pool, mark)
       met = undefined
     },
   }

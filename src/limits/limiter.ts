@@ -5,7 +5,7 @@ import { Refusal } from '../core/errors.ts'
 import type { Hints } from '../db/hints.ts'
 import { openPool, type Seat, WAIT_MS } from '../db/pool.ts'
 import type { WindowState } from '../http/headers.ts'
-import { openHeirs } from './heirs.ts'
+import { HEIRS_WAIT_MS, openHeirs } from './heirs.ts'
 import { type Membership, openMembership } from './membership.ts'
 import { openSharedCount, type SharedCount, Uncounted } from './shared-count.ts'
 import { countersOf } from './store.ts'
@@ -45,6 +45,8 @@ export type LimiterOptions = {
   readonly try_alone_ms?: number
   /** How long a request may wait while nobody can say who counts. */
   readonly wait_ms?: number
+  /** How long this node waits for the counts of a lone node that lost its lock. */
+  readonly heirs_wait_ms?: number
   /** Ends the waiting at the start. */
   readonly signal?: AbortSignal
 }
@@ -54,6 +56,8 @@ const FORGET_MS = 60_000
 const TRY_ALONE_MS = 10_000
 const STOP_MS = 3000
 const SETTLE_MS = 50
+/** However short `wait_ms` is, a request waits this long for a lone node to renew its lease: a round trip to the database. */
+const RENEW_MS = 1000
 
 /** A count may lose its last second in a crash; money never waits for it. */
 const relaxed = {
@@ -68,7 +72,7 @@ export async function openLimiter(options: LimiterOptions): Promise<Limiter> {
   const { seat, clock, hints, log, try_alone_ms = TRY_ALONE_MS, wait_ms = WAIT_MS } = options
   const pool = openPool({ ...seat, max: 2, wait_ms })
   const tally = openTally(pool)
-  const heirs = openHeirs(pool)
+  const heirs = openHeirs(pool, options.heirs_wait_ms ?? HEIRS_WAIT_MS)
   const count = openSharedCount(seat, relaxed, tally.counters, heirs)
   const membership = openMembership({
     seat,
@@ -115,10 +119,10 @@ export async function openLimiter(options: LimiterOptions): Promise<Limiter> {
   return {
     async take(subject, wants, back) {
       const requestNow = () => ({ subject, wants, back, now: clock.now() })
+      const parts = { membership, tally, count, until: performance.now() + Math.max(wait_ms, RENEW_MS) }
       // Between knowing that it is alone and counting, nothing may happen.
-      while (!isAlone()) {
+      while (!membership.countsAlone()) {
         asked++
-        const parts = { membership, tally, count, wait_ms }
         const verdict = await takeShared(parts, requestNow).finally(() => asked--)
         if (verdict) return verdict
       }
@@ -142,14 +146,15 @@ type Parts = {
   readonly membership: Membership
   readonly tally: Tally
   readonly count: SharedCount
-  readonly wait_ms: number
+  /** When the request has waited for long enough. */
+  readonly until: number
 }
 
 /** Counts in the database; undefined when this node is, or has become, alone. */
 async function takeShared(parts: Parts, request: () => Request): Promise<Verdict | undefined> {
-  const until = performance.now() + parts.wait_ms
+  const { until } = parts
   for (let tries = 0; ; ) {
-    if ((await settled(parts, until)) === 'alone') return undefined
+    if ((await settled(parts)) === 'alone') return undefined
     if (tries++ === 2) throw new Refusal('service_unavailable')
     try {
       const verdict = await parts.count.take(request())
@@ -169,10 +174,11 @@ async function takeShared(parts: Parts, request: () => Request): Promise<Verdict
  * of, or by a lone node that has lost its lock a moment ago. And nobody waits without bound: a database that is gone must
  * not make requests pile up.
  */
-async function settled({ membership, tally }: Parts, until: number): Promise<'alone' | 'shared'> {
+async function settled({ membership, tally, until }: Parts): Promise<'alone' | 'shared'> {
   for (;;) {
     const standing = membership.standing()
-    if (standing === 'alone' || (standing === 'shared' && !tally.hasUnsaved())) return standing
+    if (standing === 'alone' && performance.now() < until) return standing
+    if (standing === 'shared' && !tally.hasUnsaved()) return standing
     const left = until - performance.now()
     if (left <= 0) throw new Refusal('service_unavailable')
     await membership.settle(standing === 'changing' ? left : Math.min(left, SETTLE_MS))

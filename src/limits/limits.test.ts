@@ -398,10 +398,24 @@ describe('contract §6: with several nodes the windows are exact', () => {
     onTestFinished(() => one.kill('SIGKILL'))
     const two = await startNode(database.url)
     onTestFinished(two.stop)
-    const { key } = await hands.partner(one.url, { limited: true })
-    const servers = [openApi(one.url, key), openApi(two.url, key)]
-    await roomInMinute(8)
-    const replies = await times(300, (i) => servers[i % 2]!.get('/v1/usage'))
+    const burst = async () => {
+      const { key } = await hands.partner(one.url, { limited: true })
+      const servers = [openApi(one.url, key), openApi(two.url, key)]
+      await roomInMinute(8)
+      const replies = await times(300, (i) => servers[i % 2]!.get('/v1/usage'))
+      // However slow it was: within one minute no place is given twice.
+      const places = replies
+        .filter(({ status }) => status === 200)
+        .map((reply) => `${reply.headers.get('x-ratelimit-reset')} ${left(reply)}`)
+      expect(new Set(places).size).toBe(places.length)
+      return replies
+    }
+    // On a busy machine a minute may end meanwhile, or a request wait too long: then the burst says nothing.
+    const isTelling = (burst: Awaited<ReturnType<Api['get']>>[]) =>
+      new Set(burst.map(({ headers }) => headers.get('x-ratelimit-reset'))).size === 1 &&
+      burst.every(({ status }) => status !== 503)
+    let replies = await burst()
+    while (!isTelling(replies)) replies = await burst()
     const accepted = replies.filter(({ status }) => status === 200)
     expect(accepted.map(left).sort((a, b) => a - b)).toEqual([...Array(100).keys()])
     expect(replies.filter(({ status }) => status === 429)).toHaveLength(200)

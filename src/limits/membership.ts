@@ -6,12 +6,22 @@ import { type Channel, type Hints, sendHint } from '../db/hints.ts'
 import { type Client, openClient, type Pool, type Seat } from '../db/pool.ts'
 import { findBackend, type Ghosts, openGhosts } from './ghosts.ts'
 import type { Heirs } from './heirs.ts'
-import { lockTogether, markAlone, tryLockAlone, unlockAlone, unlockTogether, unmarkAlone } from './store.ts'
+import {
+  isMarked,
+  lockTogether,
+  markAlone,
+  tryLockAlone,
+  unlockAlone,
+  unlockTogether,
+  unmarkAlone,
+} from './store.ts'
 
 /**
  * Who counts. One advisory lock settles it: a lone node holds it for itself, several hold it together, each on a
  * connection that it keeps for this. A lone node may lose its lock before it knows: so it puts a mark in the database
  * before it counts, and takes it away when everything it counted is saved. Nobody counts while another one's mark is there.
+ * A mark is removed by others after HEIRS_WAIT_MS (heirs.ts), so a lone node counts only under a lease: the server has
+ * confirmed lock and mark within the last LONE_LEASE_MS (decision 0100).
  *
  *   apart  → alone    nobody else holds the lock
  *   apart  → shared   others hold it; a lone one was asked to share, and did
@@ -31,6 +41,8 @@ export type Standing =
 
 export type Membership = {
   standing(): Standing
+  /** Whether this node counts alone and its lease holds. Renews the lease when that is due. */
+  countsAlone(): boolean
   /** Until what is changing has changed, and no longer than this. */
   settle(ms: number): Promise<void>
   /** The first time. Waits for the database, and for a lone node that does not share yet. */
@@ -62,6 +74,8 @@ export type MembershipOptions = {
 
 const SHARED: Channel = 'windows_shared'
 const REJOIN_MS = 300
+/** How long a lone node counts after the server last confirmed its lock. Renewed at half of it, and only while it counts. */
+const LONE_LEASE_MS = 1000
 /** How often it is looked whether the mark of another node is still there. */
 const LOOK_MS = 20
 const ASK_MS = 100
@@ -77,8 +91,11 @@ class Member implements Membership {
   readonly #timer: NodeJS.Timeout
   #rejoining: NodeJS.Timeout | undefined
   #client: Client | undefined
-  /** Whether this node's mark may be in the database. */
-  #marked = false
+  /** This node's mark, while it may be in the database. A new value each time: see heirs.ts. */
+  #mark: string | undefined
+  /** When the question was sent whose answer confirmed lock and mark. */
+  #confirmed_at = 0
+  #confirming = false
   #held: 'alone' | 'shared' | 'apart' = 'apart'
   /** Changes happen one after the other. */
   #changing: Promise<void> = Promise.resolve()
@@ -98,6 +115,15 @@ class Member implements Membership {
 
   standing(): Standing {
     return this.#changes > 0 ? 'changing' : this.#held
+  }
+
+  countsAlone(): boolean {
+    if (this.standing() !== 'alone') return false
+    const age = performance.now() - this.#confirmed_at
+    // Without a lease nobody is admitted until the server has answered.
+    if (age >= LONE_LEASE_MS) void this.#change(() => this.#confirm())
+    else if (age >= LONE_LEASE_MS / 2 && !this.#confirming) void this.#confirm()
+    return age < LONE_LEASE_MS
   }
 
   async settle(ms: number): Promise<void> {
@@ -200,6 +226,23 @@ class Member implements Membership {
     this.#rejoining.unref()
   }
 
+  /** Asked over the connection that holds the lock: while the server answers on it, the lock is held. */
+  async #confirm(): Promise<void> {
+    const client = this.#client
+    if (this.#held !== 'alone' || !client) return
+    const asked_at = performance.now()
+    this.#confirming = true
+    const is_marked = await isMarked(client, this.#mark ?? '').catch(() => false)
+    this.#confirming = false
+    if (this.#client !== client || this.#held !== 'alone') return
+    if (is_marked) {
+      this.#confirmed_at = asked_at
+      return
+    }
+    this.#lose()
+    client.end().catch(() => {})
+  }
+
   async #tryAlone(): Promise<boolean> {
     const client = this.#client
     if (!client || this.#held === 'alone') return this.#held === 'alone'
@@ -209,7 +252,7 @@ class Member implements Membership {
     try {
       await unlockTogether(client)
       // A start does not wait for a node that may have been killed; the requests do.
-      if (await this.#mark(client)) await this.#begin(client)
+      if (await this.#putMark(client)) await this.#begin(client)
       else void this.#change(() => this.#inherit(client))
     } catch (error) {
       // A lock is counted: taken once more at the next try, it could not be given back in one go.
@@ -220,12 +263,17 @@ class Member implements Membership {
   }
 
   /** On the connection with the lock: when the mark is put, the lock is held. False while another node's mark is there. */
-  async #mark(client: Client): Promise<boolean> {
-    this.#marked = true
-    const node = await markAlone(client, this.#self)
-    if (node === this.#self) return true
-    this.#marked = false
-    await this.#options.heirs.meet(node)
+  async #putMark(client: Client): Promise<boolean> {
+    const mark = randomUUID()
+    const asked_at = performance.now()
+    this.#mark = mark
+    const found = await markAlone(client, mark)
+    if (found === mark) {
+      this.#confirmed_at = asked_at
+      return true
+    }
+    this.#mark = undefined
+    await this.#options.heirs.meet(found)
     return false
   }
 
@@ -237,7 +285,7 @@ class Member implements Membership {
   async #inherit(client: Client): Promise<void> {
     try {
       while (this.#client === client && !this.#stopped) {
-        if (await this.#mark(client)) return await this.#begin(client)
+        if (await this.#putMark(client)) return await this.#begin(client)
         await sleep(LOOK_MS)
       }
     } catch (error) {
@@ -249,9 +297,9 @@ class Member implements Membership {
   /** Everything that was counted here is saved, and nobody has to wait for it. */
   async #handOver(): Promise<void> {
     await this.#options.save()
-    if (!this.#marked) return
-    await unmarkAlone(this.#options.pool, this.#self)
-    this.#marked = false
+    if (this.#mark === undefined) return
+    await unmarkAlone(this.#options.pool, this.#mark)
+    this.#mark = undefined
   }
 
   async #share(): Promise<void> {
@@ -264,7 +312,7 @@ class Member implements Membership {
       await unlockAlone(client)
     } catch (error) {
       // Lock and mark are still there, unless the connection went with them: the next hint tries again.
-      if (!this.#marked || !isAnswer(error)) client.end().catch(() => {})
+      if (this.#mark === undefined || !isAnswer(error)) client.end().catch(() => {})
       else if (this.#client === client) this.#held = 'alone'
       throw error
     }

@@ -82,6 +82,11 @@ export async function markAlone(db: Db, node: string): Promise<string> {
   return rows[0].node
 }
 
+export async function isMarked(db: Db, node: string): Promise<boolean> {
+  const { rows } = await db.query('SELECT FROM lone_node WHERE node = $1', [node])
+  return rows.length > 0
+}
+
 /** Takes it away again, once everything is saved that the node counted in its memory. */
 export async function unmarkAlone(db: Db, node: string): Promise<void> {
   await db.query('DELETE FROM lone_node WHERE node = $1', [node])

@@ -234,25 +234,42 @@ describe('days and nights of São Paulo', () => {
     ]),
   )
 
-  test.each<[string, string, bigint | null, bigint, string, string]>([
-    ['19:59:59.999', '2026-11-15T22:59:59.999Z', null, 111n, '2026-11-16T03:00', '2026-11-16T09:00'],
-    ['20:00', '2026-11-15T23:00:00.000Z', 11_110n, 111n, '2026-11-16T03:00', '2026-11-16T09:00'],
-    ['23:59:59.999', '2026-11-16T02:59:59.999Z', 11_110n, 111n, '2026-11-16T03:00', '2026-11-16T09:00'],
-    ['midnight', '2026-11-16T03:00:00.000Z', 11_110n, 111_000n, '2026-11-17T03:00', '2026-11-16T09:00'],
-    ['05:59:59.999', '2026-11-16T08:59:59.999Z', 11_110n, 111_000n, '2026-11-17T03:00', '2026-11-16T09:00'],
-    ['06:00', '2026-11-16T09:00:00.000Z', null, 111_000n, '2026-11-17T03:00', '2026-11-17T09:00'],
+  test.each<[string, string, boolean, bigint, bigint, string, string]>([
+    [
+      '19:59:59.999',
+      '2026-11-15T22:59:59.999Z',
+      false,
+      11_110n,
+      111n,
+      '2026-11-16T03:00',
+      '2026-11-16T09:00',
+    ],
+    ['20:00', '2026-11-15T23:00:00.000Z', true, 11_110n, 111n, '2026-11-16T03:00', '2026-11-16T09:00'],
+    ['23:59:59.999', '2026-11-16T02:59:59.999Z', true, 11_110n, 111n, '2026-11-16T03:00', '2026-11-16T09:00'],
+    ['midnight', '2026-11-16T03:00:00.000Z', true, 11_110n, 111_000n, '2026-11-17T03:00', '2026-11-16T09:00'],
+    [
+      '05:59:59.999',
+      '2026-11-16T08:59:59.999Z',
+      true,
+      11_110n,
+      111_000n,
+      '2026-11-17T03:00',
+      '2026-11-16T09:00',
+    ],
+    ['06:00', '2026-11-16T09:00:00.000Z', false, 0n, 111_000n, '2026-11-17T03:00', '2026-11-17T09:00'],
     [
       '20:00 of the next day',
       '2026-11-16T23:00:00.000Z',
+      true,
       0n,
       111_000n,
       '2026-11-17T03:00',
       '2026-11-17T09:00',
     ],
-  ])('at %s', async (_, now, night, day, day_ends, night_ends) => {
+  ])('at %s', async (_, now, is_night, night, day, day_ends, night_ends) => {
     const usage = await at(now)
     expect([usage.payout_night_used, usage.payout_day_used]).toEqual([night, day])
-    expect(usage.is_night).toBe(night !== null)
+    expect(usage.is_night).toBe(is_night)
     expect(usage.day_ends_at.toISOString()).toBe(`${day_ends}:00.000Z`)
     expect(usage.night_ends_at.toISOString()).toBe(`${night_ends}:00.000Z`)
   })
@@ -276,12 +293,28 @@ describe('days and nights of São Paulo', () => {
       payout_night: 12_000n,
     }
     const order = { kind: 'payout', customer_id, asset: 'BRL' } as const
-    expect(spend(night, { ...order, units: 890n })).toEqual({ payout_night_used: 12_000n })
-    expect(() => spend(night, { ...order, units: 891n })).toThrow(
+    const midnight = new Date('2026-11-16T03:00:00.000Z')
+    expect(spend(night, { ...order, units: 890n }, midnight)).toEqual({ payout_night_used: 12_000n })
+    expect(() => spend(night, { ...order, units: 891n }, midnight)).toThrow(
       /for the payouts of a night is 120\.00 BRL\. 8\.90 BRL are left until 2026-11-16T09:00:00\.000Z/,
     )
     const day: Usage = { ...(await at('2026-11-16T09:00:00.000Z')), payout_day: null, payout_night: 12_000n }
-    expect(spend(day, { ...order, units: 10n ** 17n })).toEqual({})
+    const six = new Date('2026-11-16T09:00:00.000Z')
+    expect(spend(day, { ...order, units: 10n ** 17n }, six)).toEqual({})
+  })
+
+  test('an order is of the night, or not, by its own time, also when the limits were read before 20:00 or 06:00', async () => {
+    const limits = { payout_day: null, payout_night: 12_000n }
+    const order = { kind: 'payout', customer_id, asset: 'BRL', units: 891n } as const
+    const evening: Usage = { ...(await at('2026-11-15T22:59:59.999Z')), ...limits }
+    expect(spend(evening, order, new Date('2026-11-15T22:59:59.999Z'))).toEqual({})
+    expect(() => spend(evening, order, new Date('2026-11-15T23:00:00.000Z'))).toThrow(/payouts of a night/)
+    expect(spend(evening, { ...order, units: 890n }, new Date('2026-11-15T23:00:00.000Z'))).toEqual({
+      payout_night_used: 12_000n,
+    })
+    const morning: Usage = { ...(await at('2026-11-16T08:59:59.999Z')), ...limits }
+    expect(() => spend(morning, order, new Date('2026-11-16T08:59:59.999Z'))).toThrow(/payouts of a night/)
+    expect(spend(morning, order, new Date('2026-11-16T09:00:00.000Z'))).toEqual({})
   })
 })
 

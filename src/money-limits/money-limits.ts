@@ -26,7 +26,7 @@ type Window = {
   readonly resets_at: Date | null
 }
 
-function windowsOf(usage: Usage, order: LimitedOrder): Window[] {
+function windowsOf(usage: Usage, order: LimitedOrder, now: Date): Window[] {
   const alone = { used: 0n, resets_at: null }
   const counted = (name: UsedName, resets_at: Date) => ({
     used: usage[name] ?? 0n,
@@ -39,7 +39,7 @@ function windowsOf(usage: Usage, order: LimitedOrder): Window[] {
       { limit: 'payout_day', allowed: usage.payout_day, ...counted('payout_day_used', usage.day_ends_at) },
       {
         limit: 'payout_night',
-        allowed: usage.is_night ? usage.payout_night : null,
+        allowed: now >= usage.night_starts_at && now < usage.night_ends_at ? usage.payout_night : null,
         ...counted('payout_night_used', usage.night_ends_at),
       },
     ]
@@ -55,10 +55,10 @@ function windowsOf(usage: Usage, order: LimitedOrder): Window[] {
   ]
 }
 
-/** Refuses what goes beyond a limit. Returns the sums with this order in them. */
-export function spend(usage: Usage, order: LimitedOrder): Partial<Record<UsedName, bigint>> {
+/** Refuses what goes beyond a limit. Returns the sums with this order in them. `now` is the time of the order. */
+export function spend(usage: Usage, order: LimitedOrder, now: Date): Partial<Record<UsedName, bigint>> {
   const sums: Partial<Record<UsedName, bigint>> = {}
-  for (const { limit, allowed, used, counted_in, resets_at } of windowsOf(usage, order)) {
+  for (const { limit, allowed, used, counted_in, resets_at } of windowsOf(usage, order, now)) {
     if (allowed === null) continue
     if (used + order.units > allowed) exceeded({ limit, asset: order.asset, allowed, used, resets_at })
     if (counted_in) sums[counted_in] = used + order.units
@@ -98,7 +98,7 @@ function exceeded(by: Omit<Window, 'counted_in' | 'allowed'> & { asset: Asset; a
 export function spendHeld(held: Held, order: LimitedOrder): Kept[] {
   const usage = held.row(usageRows, order.customer_id)
   if (!usage) return []
-  return [keep(usageRows, { id: usage.id, ...spend(usage, order) })]
+  return [keep(usageRows, { id: usage.id, ...spend(usage, order, held.now) })]
 }
 
 /** A partner's figures are the default of its customers; null lifts one. Orders from now on are judged by them. */

@@ -46,6 +46,8 @@ export type Usage = MoneyLimits & {
   readonly id: string
   readonly is_night: boolean
   readonly day_ends_at: Date
+  /** Of the night that it is, or of the next one. */
+  readonly night_starts_at: Date
   readonly night_ends_at: Date
   readonly payout_day_used: bigint | null
   readonly payout_night_used: bigint | null
@@ -80,24 +82,27 @@ export const usageSql = (now: string) => `
     LEFT JOIN money_limits AS own ON own.subject_id = customers.id
     LEFT JOIN money_limits AS partners ON partners.subject_id = customers.partner_id
     WHERE customers.id = ANY($1::text[]) AND coalesce(own.subject_id, partners.subject_id) IS NOT NULL)
-  SELECT subject.id, ${moneyLimitNames.join(', ')}, is_night, day_ends_at, night_ends_at,
+  SELECT subject.id, ${moneyLimitNames.join(', ')}, is_night, day_ends_at, night_starts_at, night_ends_at,
     CASE WHEN payout_day IS NOT NULL THEN ${used('payouts', 'amount', 'day')} END AS payout_day_used,
-    CASE WHEN payout_night IS NOT NULL AND is_night THEN ${used('payouts', 'amount', 'night')} END AS payout_night_used,
+    CASE WHEN payout_night IS NOT NULL THEN ${used('payouts', 'amount', 'night')} END AS payout_night_used,
     CASE WHEN transfer_day_usdt IS NOT NULL THEN ${used('transfers', 'amount_net', 'day', ` AND asset = 'USDT'`)} END AS transfer_day_usdt_used,
     CASE WHEN transfer_day_btc IS NOT NULL THEN ${used('transfers', 'amount_net', 'day', ` AND asset = 'BTC'`)} END AS transfer_day_btc_used
   FROM subject CROSS JOIN windows`
 
 /**
- * Read once the customer's account is held: whoever ordered before has committed, so the sums miss nobody. The clock of an
- * order is read after them; should a day end in between, the order is judged by the fuller day.
+ * Read once the customer's account is held: all earlier orders have committed, so the sums are complete. The clock of an order
+ * is read a moment later. Whether the order is of the night is judged by that clock, with the sum of the night that it is or of
+ * the next one; if the day ends in between, the order is judged by the sum of the day that ended, which is the larger one.
  */
 export const usageRows = rowSource<Usage>('money limits', usageSql('clock_timestamp()'))
 
+/** For people: by day nothing of a night is used. */
 export async function usageOf(db: Db, customer_id: string): Promise<Usage | undefined> {
-  const { rows } = await db.query({
+  const { rows } = await db.query<Usage>({
     name: 'money limits of a customer',
     text: usageRows.sql,
     values: [[customer_id]],
   })
-  return rows[0]
+  const [usage] = rows
+  return usage && (usage.is_night ? usage : { ...usage, payout_night_used: null })
 }

@@ -1,6 +1,9 @@
 import type { Logger } from 'pino'
 import type { Sealer } from '../core/seal.ts'
 import { awaitPrimary } from '../db/await-primary.ts'
+import { clusterFolder } from '../db/embedded/folder.ts'
+import { holdIdentity, identityOf } from '../db/embedded/identity.ts'
+import { assertNotSuperseded } from '../db/embedded/superseded.ts'
 import { assertMigrated, migrate } from '../db/migrate.ts'
 import { type Database, openSealer, seatsOf, secretKeysOf, startDatabase } from '../db/open.ts'
 import { openClient, openOwner } from '../db/pool.ts'
@@ -28,8 +31,14 @@ export type DatabaseOptions = {
 
 export async function openDatabase(options: DatabaseOptions): Promise<OpenDatabase> {
   const { config, log, closing, onFatal, signal } = options
+  if (!config.database_url) await assertNotSuperseded(config.data_dir)
   const database = await startDatabase(config, (line) => log.debug({ postgres: line }), onFatal)
   closing.add({ 'the database': database.stop })
+  if (database.embedded) {
+    const identity = await identityOf(await clusterFolder(config.data_dir))
+    if (identity)
+      closing.add({ 'the identity of the database': await holdIdentity(identity, config.data_dir) })
+  }
   const sealer = openSealer(config, await secretKeysOf(config))
   const seats = await seatsOf(database.url, config)
   const primary = primaryOf(database.url)
@@ -55,7 +64,13 @@ async function bringUpToDate(
     await assertMigrated(seats)
     return withReach(seats, check)
   }
-  const applied = await migrate(database.url, { seats, signal, check: (owner) => check(reachedBy(owner)) })
+  const { retention } = config
+  const applied = await migrate(database.url, {
+    seats,
+    signal,
+    retention,
+    check: (owner) => check(reachedBy(owner)),
+  })
   if (applied.length > 0) log.info({ applied }, 'database migrated')
 }
 

@@ -8,6 +8,7 @@ import { writePrivately } from '../db/embedded/files.ts'
 import { deposit } from '../deposits/deposits.ts'
 import { createKey } from '../keys/keys.ts'
 import { createPartner, listPartners, type Shared } from '../partners/partners.ts'
+import { makePassword } from '../team/password.ts'
 import { createUser } from '../team/people.ts'
 import type { World } from '../world.ts'
 
@@ -30,13 +31,17 @@ const balances: readonly Money[] = [
 export async function createDemo(shared: Shared, sandbox: World<'sandbox'>): Promise<Demo | undefined> {
   if ((await listPartners(shared)).length > 0) return undefined
   const partner = await createPartner(shared, 'Demo')
-  const { user, password } = await createUser(shared.db, {
-    id: shared.newId('user'),
-    email: 'owner@demo.example',
-    name: 'Demo owner',
-    partner_id: partner.id,
-    role: 'owner',
-  })
+  const { user, password } = await createUser(
+    shared.db,
+    {
+      id: shared.newId('user'),
+      email: 'owner@demo.example',
+      name: 'Demo owner',
+      partner_id: partner.id,
+      role: 'owner',
+    },
+    await makePassword(),
+  )
   const { value } = await createKey(sandbox, { partner_id: partner.id, name: 'Demo sandbox key' })
   const customer = await addCustomer(sandbox, {
     partner_id: partner.id,

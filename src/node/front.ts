@@ -5,6 +5,7 @@ import { handlersOf } from '../api/handlers.ts'
 import type { ConsoleHandler } from '../console-api/endpoint.ts'
 import { consoleHandlersOf } from '../console-api/handlers.ts'
 import type { ConsoleParts } from '../console-api/parts.ts'
+import { openWrites, type Writes } from '../console-api/writes.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Sealer } from '../core/seal.ts'
 import type { Hints } from '../db/hints.ts'
@@ -26,9 +27,11 @@ import { sliceChecks } from './worlds.ts'
 
 /** What callers meet: the endpoints with their handlers, and the gate before them. */
 export type Front = Pick<ServerOptions, 'endpoints' | 'handlers' | 'gate' | 'record'> & {
-  /** What answers the console's pages. */
-  readonly console: (more: Pick<ConsoleParts, 'public_url' | 'stopping'>) => readonly ConsoleHandler[]
+  /** What answers the console's pages, and what counts the changes that people make there. */
+  readonly console: (more: Pick<ConsoleParts, 'public_url' | 'stopping'>) => FrontOfConsole
 }
+
+export type FrontOfConsole = { readonly handlers: readonly ConsoleHandler[]; readonly writes: Writes }
 
 export type FrontOptions = {
   readonly config: Config
@@ -50,7 +53,10 @@ export async function openFront(options: FrontOptions): Promise<Front> {
   const { clock, config } = options
   if (answersCalls(config.role)) return openApi(options)
   const gate = createClosedGate({ clock, trusted_proxies: config.trusted_proxies })
-  return { endpoints: [], handlers: { production: [], sandbox: [] }, gate, console: () => [] }
+  const closed = () => {
+    throw new Error('a node with the role worker has no console')
+  }
+  return { endpoints: [], handlers: { production: [], sandbox: [] }, gate, console: closed }
 }
 
 async function openApi(options: FrontOptions): Promise<Front> {
@@ -92,7 +98,7 @@ async function openApi(options: FrontOptions): Promise<Front> {
     console: (more) => {
       const { record } = recorder
       const node = { role: config.role, version }
-      return consoleHandlersOf({
+      const handlers = consoleHandlersOf({
         office,
         sealer,
         runtimes: parts,
@@ -101,6 +107,7 @@ async function openApi(options: FrontOptions): Promise<Front> {
         record,
         ...more,
       })
+      return { handlers, writes: openWrites(limiter, config.console_writes) }
     },
     gate: createGate({ keyring, limiter, clock, trusted_proxies, in_flight }),
     record(answered) {

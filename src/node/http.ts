@@ -5,8 +5,8 @@ import { endpoints } from '../api/endpoints.ts'
 import { auditDetails } from '../audit/state.ts'
 import { registerConsolePages } from '../console-api/pages.ts'
 import { registerConsoleApi } from '../console-api/server.ts'
-import type { Pool } from '../db/pool.ts'
 import { buildServer } from '../http/server.ts'
+import type { Office } from '../operator/office.ts'
 import { registerDocs } from '../reference/docs.ts'
 import { buildOpenApi } from '../reference/openapi.ts'
 import { eventSamples } from '../sandbox/samples.ts'
@@ -24,13 +24,14 @@ import { version } from './version.ts'
 /** No request is left open for longer, whatever becomes of the database. */
 const ANSWER_MS = 9500
 const ANSWER_AFTER_WAIT_MS = 5000
-const DRAIN_MS = 10_000
+/** How long requests under way may take after the listener has closed: longer than any response that is not a stream. */
+const finishMs = (answer_ms: number) => answer_ms + 500
 
 export type HttpOptions = {
   readonly config: Config
   readonly front: Front
   readonly worlds: Worlds
-  readonly shared: Pool
+  readonly office: Office
   readonly assertReady: AssertReady
   readonly metrics: Metrics
   readonly log: Logger
@@ -42,6 +43,8 @@ export type Http = {
   listen(): Promise<string>
   /** Requests that are not answered yet. */
   underWay(): number
+  /** From now on responses say `Connection: close`, and streams of hints end. The listener stays open. */
+  drain(): void
 }
 
 /** The server with all that it serves: the API, and what operators and their machines ask. */
@@ -49,27 +52,40 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
   const { config, front, worlds, assertReady, metrics, log, closing } = options
   let url = config.public_url ?? ''
   const public_url = () => url
+  const draining = new AbortController()
+  const answer_ms = Math.max(ANSWER_MS, config.pix_wait_ms + ANSWER_AFTER_WAIT_MS)
   const app = buildServer({
     ...front,
     public_url,
     log,
     onAnswer: metrics.answered,
-    answer_ms: Math.max(ANSWER_MS, config.pix_wait_ms + ANSWER_AFTER_WAIT_MS),
+    answer_ms,
     sockets: config.connections,
+    isDraining: () => draining.signal.aborted,
   })
   const streaming = new AbortController()
   registerHealth(app, { role: config.role, assertReady, details: () => auditDetails(worlds) })
   if (answersCalls(config.role)) {
     registerReference(app, public_url, log)
-    registerConsole(app, options, { public_url, stopping: streaming.signal })
+    registerConsole(app, options, {
+      public_url,
+      draining: draining.signal,
+      stopping: streaming.signal,
+    })
   }
   await serveMetrics(app, options)
   const underWay = countRequests(app)
-  closing.add({ 'requests under way': closerOf(app) })
+  closing.add({ 'requests under way': closerOf(app, finishMs(answer_ms)) })
   // Before the server waits for what is under way: a stream has no end of its own.
-  closing.add({ 'streams to the console': async () => streaming.abort() })
+  closing.add({
+    'streams to the console': async () => {
+      draining.abort()
+      streaming.abort()
+    },
+  })
   return {
     underWay,
+    drain: () => draining.abort(),
     async listen() {
       const { host, port } = config
       await app.listen({ host, port })
@@ -94,11 +110,13 @@ const noPublicUrl = (url: string) =>
 function registerConsole(
   app: FastifyInstance,
   options: HttpOptions,
-  { public_url, stopping }: { public_url: () => string; stopping: AbortSignal },
+  more: { public_url: () => string; draining: AbortSignal; stopping: AbortSignal },
 ): void {
-  const { front, shared, worlds, log } = options
-  const handlers = front.console({ public_url, stopping })
-  registerConsoleApi(app, { handlers, shared, worlds, gate: front.gate, public_url, stopping })
+  const { front, office, worlds, log } = options
+  const { shares, shared } = office
+  const { handlers, writes } = front.console(more)
+  const parts = { handlers, writes, shared: shared.db, shares, worlds, gate: front.gate, log }
+  registerConsoleApi(app, { ...parts, ...more })
   registerConsolePages(app, log)
 }
 
@@ -128,7 +146,7 @@ function countRequests(app: FastifyInstance): () => number {
  * Answers what is under way and lets go of everybody else. Node closes idle connections once: those that fall idle after
  * their last answer, or never carried a request, would keep the server open until the client leaves.
  */
-function closerOf(app: FastifyInstance): () => Promise<void> {
+function closerOf(app: FastifyInstance, finish_ms: number): () => Promise<void> {
   const sockets = new Set<Socket>()
   app.server.on('connection', (socket) => {
     sockets.add(socket)
@@ -140,7 +158,7 @@ function closerOf(app: FastifyInstance): () => Promise<void> {
       app.server.closeIdleConnections()
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
     }, 20)
-    const cut = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS)
+    const cut = setTimeout(() => app.server.closeAllConnections(), finish_ms)
     await closed.finally(() => {
       clearInterval(sweep)
       clearTimeout(cut)

@@ -7,7 +7,6 @@ import type { Hints } from '../db/hints.ts'
 import { type Lookout, openLookout } from '../db/lookout.ts'
 import type { Worker } from '../db/worker.ts'
 import { eventLookout } from '../events/log-store.ts'
-import { openPlacing, type Placing } from '../events/placing.ts'
 import { openTransferWorker } from '../onchain/worker.ts'
 import type { Office } from '../operator/office.ts'
 import { logChecks } from '../operator/verify.ts'
@@ -38,7 +37,6 @@ export type Runtime<E extends Environment = Environment> = {
   readonly treasury: TreasuryWorker
   readonly webhooks: Webhooks
   readonly newEvents: Lookout
-  readonly placing: Placing
   readonly newRequests: Lookout
   /** Only with the role of a worker. */
   readonly transfers: Worker | undefined
@@ -101,13 +99,12 @@ function openRuntime<E extends Environment>(world: World<E>, parts: Parts): Runt
     newEvents.wake()
     worker.wake()
   }
-  const placing = openPlacing(world, { log, quiet, onPlaced: tellOfEvents })
   opened.onBatch(world.environment, (batch) => {
     metrics.committed(world.environment, batch)
     tellOfEvents()
     stirring.stir(world.environment)
   })
-  opened.onTold(world.environment, placing.wake)
+  opened.onTold(world.environment, tellOfEvents)
   const { environment } = world
   const steps = openStepRecorder(world, { log, onLost: (count) => metrics.stepsLost(environment, count) })
   return {
@@ -117,7 +114,6 @@ function openRuntime<E extends Environment>(world: World<E>, parts: Parts): Runt
     treasury: openTreasuryWorker(world, log, { folds: works, quiet }),
     webhooks: { sealer, reach, worker, retry_ms: config.webhooks.retry_ms },
     newEvents,
-    placing,
     newRequests: openLookout(requestLookout(world.db), log),
     transfers: works ? openTransferWorker(world, log, { steps, quiet }) : undefined,
     audit: works ? openAudit(world, parts) : undefined,
@@ -146,16 +142,23 @@ function openDeliveries(world: World, parts: Parts): WebhookWorker {
   })
 }
 
+const lookoutsOf = (runtimes: Runtimes) =>
+  Object.values<Runtime>(runtimes).flatMap((one) => [one.newEvents, one.newRequests])
+
+/** Long polls are answered now; later ones wait a second at most. */
+export function drainWaiting(runtimes: Runtimes): void {
+  for (const lookout of lookoutsOf(runtimes)) lookout.drain()
+}
+
 /** Whoever waits for what is new is answered now. */
 export async function letWaitingGo(runtimes: Runtimes): Promise<void> {
-  const lookouts = Object.values<Runtime>(runtimes).flatMap((one) => [one.newEvents, one.newRequests])
-  await Promise.all(lookouts.map((lookout) => lookout.stop()))
+  await Promise.all(lookoutsOf(runtimes).map((lookout) => lookout.stop()))
 }
 
 /** What must end before the world does, by the names that a stop tells. */
 function workersOf(runtime: Runtime): Record<string, () => Promise<void>> {
-  const { world, payouts, treasury, webhooks, transfers, audit, daily, placing } = runtime
-  const workers = { payouts, treasury, placing, webhooks: webhooks.worker, transfers, audit, daily }
+  const { world, payouts, treasury, webhooks, transfers, audit, daily } = runtime
+  const workers = { payouts, treasury, webhooks: webhooks.worker, transfers, audit, daily }
   return Object.fromEntries(
     Object.entries(workers).flatMap(([name, worker]) =>
       worker ? [[`${name} (${world.environment})`, () => worker.stop()]] : [],

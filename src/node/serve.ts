@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { type Clock, systemClock } from '../core/clock.ts'
 import type { Environment } from '../core/environment.ts'
 import { openHints } from '../db/hints.ts'
-import { openPool, type Pool } from '../db/pool.ts'
+import type { Pool } from '../db/pool.ts'
 import { type Office, openOffice } from '../operator/office.ts'
 import { openShared } from '../partners/partners.ts'
 import type { World, Worlds } from '../world.ts'
@@ -11,23 +11,26 @@ import { type Closing, openClosing } from './closing.ts'
 import type { Config } from './config.ts'
 import { type OpenDatabase, openDatabase } from './database.ts'
 import { createDemo, showDemo } from './demo.ts'
+import { drain, drainMsOf } from './drain.ts'
 import { questionsOf, questionsOfLog, questionsOfNode } from './figures.ts'
 import { openFront } from './front.ts'
 import { openHousekeeping } from './housekeeping.ts'
 import { openHttp } from './http.ts'
 import { createLog } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import { endPools, type NodePools, namedPools, openNodePools, sharesOf } from './pools.ts'
 import { type AssertReady, openReadiness } from './readiness.ts'
 import { answersCalls } from './role.ts'
-import { letWaitingGo, openRuntimes } from './runtime.ts'
+import { drainWaiting, letWaitingGo, openRuntimes } from './runtime.ts'
 import { openStirring } from './stirring.ts'
 import { type OpenWorlds, openWorlds } from './worlds.ts'
 
 /** The composition root: config → database → two worlds → what runs in them → HTTP. */
-export type Service = { readonly url: string; stop(): Promise<void> }
-
-/** For partners, people and readiness: every call of the console asks whose session it is. */
-const SHARED_CONNECTIONS = 4
+export type Service = {
+  readonly url: string
+  /** Drains for DRAIN_MS; then answers what is under way and closes everything. */
+  stop(): Promise<void>
+}
 
 export type StartOptions = {
   readonly config: Config
@@ -37,6 +40,8 @@ export type StartOptions = {
   readonly onFatal: (error: Error) => void
   /** Ends a start that waits for something. What was opened is closed, and the start fails with the signal's reason. */
   readonly signal?: AbortSignal
+  /** Ends the drain of a stop early, with the reason to log. */
+  readonly hurry?: AbortSignal
 }
 
 export async function startService(options: StartOptions): Promise<Service> {
@@ -52,7 +57,7 @@ export async function startService(options: StartOptions): Promise<Service> {
 }
 
 async function openNode(options: StartOptions, log: Logger, closing: Closing): Promise<Service> {
-  const { config, print, onFatal, signal } = options
+  const { config, print, onFatal, signal, hurry } = options
   warnOfSurroundings(log)
   const store = await openDatabase({ config, log, closing, onFatal, signal })
   const base = await openBase(store, { config, log, closing })
@@ -67,12 +72,12 @@ async function openNode(options: StartOptions, log: Logger, closing: Closing): P
   const front = await openFront({ ...around, runtimes, stirring, office, sealer, seat, hints, signal })
   let serving = false
   const assertReady = openReadiness({
-    db: shared,
+    db: base.pools.readiness,
     readiness: { ready: () => serving },
     primary: () => store.primary.state(),
   })
   watchFigures(base, assertReady)
-  const http = await openHttp({ ...around, front, shared, assertReady })
+  const http = await openHttp({ ...around, front, office, assertReady })
   // Before the server waits for what is under way: whoever waits for events would keep it open.
   closing.add({ 'callers who wait': () => letWaitingGo(runtimes) })
   const url = await http.listen()
@@ -85,11 +90,21 @@ async function openNode(options: StartOptions, log: Logger, closing: Closing): P
     },
   })
   print(readyLine(url, config))
-  return { url, stop: () => stopTelling(http.underWay(), log, closing) }
+  return {
+    url,
+    async stop() {
+      serving = false
+      http.drain()
+      drainWaiting(runtimes)
+      await drain({ drain_ms: drainMsOf(config), requests: http.underWay(), log, hurry })
+      await stopTelling(http.underWay(), log, closing)
+    },
+  }
 }
 
 type Base = {
   readonly shared: Pool
+  readonly pools: NodePools
   readonly opened: OpenWorlds
   readonly worlds: Worlds
   readonly office: Office
@@ -105,12 +120,13 @@ async function openBase(
   const { role, retention, database_pool: pool, database_wait_ms: wait_ms } = config
   const metrics = createMetrics({ role })
   const clock = systemClock()
-  const shared = openPool({ ...seats('shared', 'trilho'), max: SHARED_CONNECTIONS, wait_ms })
-  closing.add({ 'connections to the database': () => shared.end() })
+  const pools = openNodePools(seats('shared', 'trilho'), wait_ms)
+  const { operators: shared } = pools
+  closing.add({ 'connections to the database': () => endPools(pools) })
   const opened = openWorlds({ seats, clock, log, config, pool })
   closing.add({ 'the worlds': opened.stop })
   const { worlds } = opened
-  const office = openOffice({ shared: openShared(shared), worlds, sealer })
+  const office = openOffice({ shared: openShared(shared), worlds, sealer, shares: sharesOf(pools) })
   await office.log.begin()
   await setClock(clock, shared, log)
   const housekeeping = openHousekeeping({
@@ -124,10 +140,10 @@ async function openBase(
     onRun: metrics.kept,
   })
   closing.add({ housekeeping: housekeeping.stop })
-  return { shared, opened, worlds, office, clock, metrics }
+  return { shared, pools, opened, worlds, office, clock, metrics }
 }
 
-function watchFigures({ shared, opened, office, metrics }: Base, assertReady: AssertReady): void {
+function watchFigures({ pools: own, opened, office, metrics }: Base, assertReady: AssertReady): void {
   const { worlds, doors } = opened
   const ready = () =>
     assertReady().then(
@@ -139,7 +155,7 @@ function watchFigures({ shared, opened, office, metrics }: Base, assertReady: As
     [`${environment} reads`]: reads,
     [`${environment} keys`]: keys,
   })
-  const pools = { shared, ...poolsOf(worlds.production), ...poolsOf(worlds.sandbox) }
+  const pools = { ...namedPools(own), ...poolsOf(worlds.production), ...poolsOf(worlds.sandbox) }
   // First what the node itself knows: the questions to the database would show in it.
   for (const question of questionsOfNode({ ready, pools, doors })) metrics.watch(question)
   for (const world of Object.values(worlds) as World<Environment>[])

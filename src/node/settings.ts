@@ -52,7 +52,7 @@ const listening = {
   }),
   trusted_proxies: setting('TRUST_PROXY', {
     about: 'Proxies whose X-Forwarded-For is believed: addresses and CIDR ranges, separated by commas',
-    example: '10.0.0.0/8, 192.0.2.7',
+    example: '192.0.2.7, 2001:db8::7',
     default: '',
     read: cidrs,
   }),
@@ -69,12 +69,32 @@ const listening = {
       read: integer(1, 1_000_000),
     }),
   },
+  drain_ms: setting('DRAIN_MS', {
+    about:
+      'How long a node that is told to stop goes on serving while /readyz answers 503, in milliseconds; more than a load balancer takes to notice. 0: no drain',
+    default: '5000',
+    read: integer(0, 600_000),
+  }),
   in_flight: setting('REQUESTS_IN_FLIGHT', {
     about:
       'Requests of one partner that a node works on at once, in each environment; more wait a second for their turn, then they are answered with 429',
     default: '256',
     read: integer(1, 100_000),
   }),
+  console_writes: {
+    per_minute: setting('CONSOLE_WRITES_PER_MINUTE', {
+      about:
+        'Changes and exports that one person may make in the console in a minute; all people of a partner together five times as many',
+      default: '60',
+      read: integer(1, 1_000_000),
+    }),
+    per_day: setting('CONSOLE_WRITES_PER_DAY', {
+      about:
+        'The same in a UTC day. Each change is a line of the log of acts, about 1 kB, which is kept for ever',
+      default: '2000',
+      read: integer(1, 100_000_000),
+    }),
+  },
 }
 
 const node = {
@@ -311,22 +331,25 @@ const keeping = {
       read: integer(100, 86_400_000),
     }),
     event_days: setting('EVENT_RETENTION_DAYS', {
-      about: 'How long events stay in the log; those with a delivery that is kept stay with it',
+      about:
+        'How many days events stay in the log, at least 30; an event with a delivery that is kept stays with it',
       default: '365',
       read: integer(1, 36_500),
     }),
     delivery_days: setting('DELIVERY_RETENTION_DAYS', {
-      about: 'How long deliveries of webhooks are kept after their end, with what was sent and answered',
+      about:
+        'How many days deliveries of webhooks are kept after their end, with what was sent and answered; at least 7',
       default: '30',
       read: integer(1, 36_500),
     }),
     quote_days: setting('QUOTE_RETENTION_DAYS', {
-      about: 'How long quotes are kept after their end when they were never executed; executed ones stay',
+      about:
+        'How many days quotes are kept after their end when they were never executed; executed ones stay',
       default: '30',
       read: integer(1, 36_500),
     }),
     request_days: setting('REQUEST_RETENTION_DAYS', {
-      about: 'How long the log of requests goes back',
+      about: 'How many days the log of requests goes back, at least 7',
       default: '30',
       read: integer(1, 36_500),
     }),

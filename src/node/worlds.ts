@@ -1,13 +1,17 @@
 import type { Logger } from 'pino'
 import { adjustmentChecks, adjustmentTemplate } from '../adjustments/store.ts'
+import { timeChecks } from '../audit/time-checks.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Environment } from '../core/environment.ts'
 import { customerChecks } from '../customers/store.ts'
 import { openPool, schemas } from '../db/pool.ts'
 import type { Seats } from '../db/seat.ts'
 import { depositChecks, depositTemplate } from '../deposits/store.ts'
+import { deskChecks } from '../desk/desk-audit.ts'
+import { openInvalidAnswers } from '../desk/invalid-answers.ts'
 import { eventChecks } from '../events/store.ts'
 import { type Check, type Template, templateChecks, transitCheck } from '../ledger/audit.ts'
+import { refusalCheck } from '../ledger/claims-audit.ts'
 import { type DoorFacts, type DoorOptions, openDoor } from '../ledger/commit.ts'
 import { openTransfers, transferChecks, transferTemplate } from '../onchain/store.ts'
 import { approvalChecks } from '../operator/proposals-audit.ts'
@@ -56,6 +60,9 @@ export const sliceChecks: readonly Check[] = [
   ...approvalChecks,
   ...eventChecks,
   ...webhookChecks,
+  refusalCheck,
+  ...deskChecks,
+  ...timeChecks,
 ]
 
 export type OpenWorlds = {
@@ -64,7 +71,7 @@ export type OpenWorlds = {
   readonly doors: Readonly<Record<Environment, () => DoorFacts>>
   /** Tells of every batch of money that this process committed in a world. */
   onBatch(environment: Environment, listener: (batch: Batch) => void): void
-  /** Tells of every event that this process wrote beside the door of a world; it may not be committed yet. */
+  /** Tells of every event that this process committed beside the door of a world. */
   onTold(environment: Environment, listener: () => void): void
   stop(): Promise<void>
 }
@@ -131,6 +138,7 @@ export function openWorlds(options: {
       commit,
       preview,
       told: tell,
+      onInvalidAnswer: openInvalidAnswers({ db, clock }, options.log),
       ...own,
       ...settings,
     })

@@ -3,7 +3,9 @@ import { crashPoint } from '../core/crash-point.ts'
 import { retryAfter } from '../db/due.ts'
 import { recordContradiction } from '../desk/contradictions.ts'
 import { isHeld } from '../desk/holds.ts'
+import { reportInvalidAnswer } from '../desk/invalid-answers.ts'
 import { endFollowUp, type FollowUp } from '../desk/resolutions.ts'
+import { InvalidAnswer } from '../rails/answers.ts'
 import type { Broadcast, ChainRail, ChainStatus, Prepared } from '../rails/chain/rail.ts'
 import { type Heard, noSteps, type StepRecorder } from '../steps/recorder.ts'
 import { masked } from '../steps/store.ts'
@@ -30,11 +32,15 @@ export function transferSteps(to: World, log: Logger, steps: StepRecorder = noSt
       try {
         await carry(world, transfer)
       } catch (error) {
-        log.warn({ err: error, transfer_id: transfer.id }, 'onchain: no answer that can be understood')
+        log.warn(
+          { err: error, transfer_id: transfer.id },
+          'onchain: no valid answer; the transfer stays open and is asked about again',
+        )
+        if (error instanceof InvalidAnswer) await reportInvalidAnswer(world, log, transfer, error)
         await later(world, transfer, RETRY_MS)
       }
     },
-    compare: (followed) => compare(world, followed),
+    compare: (followed) => compare(world, log, followed),
   }
 }
 
@@ -145,10 +151,15 @@ async function follow(world: World, transfer: Transfer): Promise<void> {
 }
 
 /** Decided by an operator: whether the chain tells the same. */
-async function compare(world: World, { resource_id }: FollowUp): Promise<void> {
+async function compare(world: World, log: Logger, { resource_id }: FollowUp): Promise<void> {
   const transfer = await transferById(world.db, resource_id)
   if (!transfer || transfer.tx_hash === null) return
-  const status = await world.chain.status(orderOf(transfer), signedOf(transfer))
+  const status = await world.chain
+    .status(orderOf(transfer), signedOf(transfer))
+    .catch(async (error: unknown) => {
+      if (error instanceof InvalidAnswer) await reportInvalidAnswer(world, log, transfer, error)
+      throw error
+    })
   // Confirmed on somebody's word, and no node knows it.
   if (status.kind === 'absent' && transfer.status === 'confirmed')
     await recordContradiction(world, {

@@ -284,7 +284,8 @@ export const transferChecks: readonly Check[] = [
     sql: (
       within,
     ) => `SELECT t.id AS object_id, t.partner_id, t.network, t.tx_hash, other.id AS other_id FROM transfers t
-      JOIN transfers other ON other.network = t.network AND other.tx_hash = t.tx_hash AND other.id <> t.id WHERE ${within('t.id')}`,
+      JOIN transfers other ON other.network = t.network AND lower(other.tx_hash) = lower(t.tx_hash) AND other.tx_hash IS NOT NULL
+        AND other.id <> t.id WHERE ${within('t.id')}`,
   },
   {
     name: 'every transfer that is on its way stands in the queue, and no other does',
@@ -293,10 +294,10 @@ export const transferChecks: readonly Check[] = [
     sql: (
       within,
     ) => `SELECT coalesce(t.id, q.id) AS object_id, coalesce(t.partner_id, q.partner_id) AS partner_id, t.status, q.status AS queued
-      FROM (SELECT id, partner_id, created_at, status, next_attempt_at FROM transfers t WHERE ${within('t.id')} AND t.status IN ('pending', 'processing')) AS t
-      FULL JOIN (SELECT id, partner_id, followed, created_at, status, next_attempt_at FROM open_transfers q WHERE ${within('q.id')}) AS q ON q.id = t.id
-      WHERE t.id IS NULL OR q.id IS NULL OR (q.partner_id, q.followed, q.created_at, q.status, q.next_attempt_at)
-        IS DISTINCT FROM (t.partner_id, t.status = 'processing', t.created_at, t.status, t.next_attempt_at)`,
+      FROM (SELECT id, partner_id, network, created_at, status, next_attempt_at FROM transfers t WHERE ${within('t.id')} AND t.status IN ('pending', 'processing')) AS t
+      FULL JOIN (SELECT id, partner_id, network, followed, created_at, status, next_attempt_at FROM open_transfers q WHERE ${within('q.id')}) AS q ON q.id = t.id
+      WHERE t.id IS NULL OR q.id IS NULL OR (q.partner_id, q.network, q.followed, q.created_at, q.status, q.next_attempt_at)
+        IS DISTINCT FROM (t.partner_id, t.network, t.status = 'processing', t.created_at, t.status, t.next_attempt_at)`,
   },
   ...onceChecks({
     table: 'transfers',

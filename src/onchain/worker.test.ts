@@ -2,8 +2,10 @@ import { afterEach, expect, test } from 'vitest'
 import { desk } from '../../test/support/operators.ts'
 import { type Bench, openBench, openGate, silent } from '../../test/support/rail-bench.ts'
 import { until } from '../../test/support/wait.ts'
+import { exceptionsAbout } from '../exceptions/store.ts'
 import { perform } from '../operator/actions.ts'
 import type { ChainRail } from '../rails/chain/rail.ts'
+import { simulatedTransaction } from '../rails/chain/simulated.ts'
 import { stepTransfer } from './settle.ts'
 import { transferSteps } from './steps.ts'
 import { openTransferWorker } from './worker.ts'
@@ -22,7 +24,7 @@ function chainThat(more: Partial<ChainRail<'sandbox'>> = {}): ChainRail<'sandbox
   return {
     environment: 'sandbox',
     feeInputs: async () => ({ gas_price_wei: 1n, eth_price: 1n, sat_per_vbyte: 1n }),
-    prepare: async ({ id }) => ({ kind: 'signed', tx_hash: `hash-${id}`, signed: 'bytes' }),
+    prepare: async (order) => ({ kind: 'signed', ...simulatedTransaction(order) }),
     broadcast: async () => ({ kind: 'accepted' }),
     status: async () => ({ kind: 'waiting' }),
     ...more,
@@ -103,9 +105,9 @@ test('what was never signed is failed by an operator, and is not signed any more
   const sent: string[] = []
   bench = await openBench({
     chain: chainThat({
-      async prepare({ id }) {
+      async prepare(order) {
         await gate.arrive()
-        return { kind: 'signed', tx_hash: `hash-${id}`, signed: 'bytes' }
+        return { kind: 'signed', ...simulatedTransaction(order) }
       },
       async broadcast({ id }) {
         sent.push(id)
@@ -133,9 +135,9 @@ test('an open proposal holds its transfer: nothing is signed and nothing broadca
   const sent: string[] = []
   bench = await openBench({
     chain: chainThat({
-      async prepare({ id }) {
+      async prepare(order) {
         await gate.arrive()
-        return { kind: 'signed', tx_hash: `hash-${id}`, signed: 'bytes' }
+        return { kind: 'signed', ...simulatedTransaction(order) }
       },
       async broadcast({ id }) {
         sent.push(id)
@@ -170,3 +172,56 @@ test('an open proposal holds its transfer: nothing is signed and nothing broadca
   expect(await bench.transferNow(signing.id)).toMatchObject({ status: 'failed', tx_hash: null })
   expect(await bench.balance(customer, 'USDT')).toEqual({ balance: 39_000_000n, in_transit: 11_000_000n })
 })
+
+test.each<[string, Partial<Record<'prepare' | 'broadcast' | 'status', unknown>>, string]>([
+  ['nothing when it should sign', { prepare: undefined }, 'sign'],
+  [
+    'the hash of another network',
+    { prepare: { kind: 'signed', tx_hash: `0x${'a'.repeat(64)}`, signed: 'x' } },
+    'sign',
+  ],
+  ['no signed bytes', { prepare: { kind: 'signed', tx_hash: 'a'.repeat(64), signed: '' } }, 'sign'],
+  ['a time that does not exist', { prepare: { kind: 'later', at: new Date(Number.NaN) } }, 'sign'],
+  ['a refusal without a reason', { prepare: { kind: 'refused', rail_code: '' } }, 'sign'],
+  ['null to a broadcast', { broadcast: null }, 'broadcast'],
+  ['a charge below nothing', { status: { kind: 'confirmed', charged: -1n } }, 'status'],
+  ['a charge that is no bigint', { status: { kind: 'confirmed', charged: 1 } }, 'status'],
+  ['a failure with a lone surrogate', { status: { kind: 'failed', rail_code: '\ud800' } }, 'status'],
+])(
+  'a chain that answers %s: the transfer stays open, with one exception, until there is a valid answer',
+  async (_, nonsense, call) => {
+    const is_nonsense = new Set(Object.keys(nonsense))
+    const chain = chainThat({ status: async () => ({ kind: 'confirmed' }) })
+    const said = (name: keyof typeof nonsense, honest: () => unknown) =>
+      Promise.resolve(is_nonsense.has(name) ? nonsense[name] : honest()) as never
+    bench = await openBench({
+      chain: {
+        ...chain,
+        prepare: (order) => said('prepare', () => chain.prepare(order)),
+        broadcast: (order, signed) => said('broadcast', () => chain.broadcast(order, signed)),
+        status: (order, signed) => said('status', () => chain.status(order, signed)),
+      },
+    })
+    const { world } = bench
+    const customer = await bench.customer({ USDT: BALANCE })
+    const { id } = await bench.transfer(customer)
+    const worker = openTransferWorker(world, silent)
+    await until(async () => (await exceptionsAbout(world.db, id)).length > 0, 30_000)
+    const dueNow = `UPDATE transfers SET next_attempt_at = now() WHERE id = '${id}' AND status IN ('pending', 'processing')`
+    const { attempts } = await bench.transferNow(id)
+    await until(async () => {
+      await bench.admin(dueNow)
+      return (await bench.transferNow(id)).attempts > attempts
+    }, 30_000)
+    expect(await bench.balance(customer, 'USDT')).toEqual({ balance: 39_000_000n, in_transit: 11_000_000n })
+    expect(await exceptionsAbout(world.db, id)).toMatchObject([
+      { kind: 'invalid_answer', rail: 'tron', details: { call, problem: expect.any(String) } },
+    ])
+    is_nonsense.clear()
+    await until(async () => {
+      await bench.admin(dueNow)
+      return (await bench.transferNow(id)).status === 'confirmed'
+    }, 30_000)
+    await worker.stop()
+  },
+)

@@ -5,6 +5,7 @@ import { openWorker, type Worker } from '../db/worker.ts'
 import { takeFollowUps } from '../desk/resolutions.ts'
 import { noSteps, type StepRecorder } from '../steps/recorder.ts'
 import type { World } from '../world.ts'
+import { networkNames } from './address.ts'
 import { transferSteps } from './steps.ts'
 import { type Transfer, transferColumns } from './store.ts'
 
@@ -14,7 +15,11 @@ import { type Transfer, transferColumns } from './store.ts'
  */
 const REST = { least_ms: 250, most_ms: 5000 }
 const FOLLOW_UP_REST = { least_ms: 2000, most_ms: 16_000 }
-const AT_ONCE = 32
+/** Of each kind of work, on one node: each network has its own. */
+const SLOTS = { per_rail: 40, per_partner: 32 }
+
+/** Transfers that operators resolved share slots: there are few, and each is asked about six times in a day. */
+const RESOLVED = 'resolved'
 
 const transfers = { table: 'transfers', columns: transferColumns } as const
 /** Not out yet. */
@@ -28,13 +33,15 @@ export function openTransferWorker(
 ): Worker {
   const { carry, compare } = transferSteps(world, log, steps)
 
-  const common = { log, quiet, at_once: AT_ONCE, stop_ms: world.rail_timeout_ms }
+  const common = { log, quiet, slots: SLOTS, stop_ms: world.rail_timeout_ms }
   const carrying = (due: Due) =>
     openWorker({
       ...common,
       name: due.name,
       rest: REST,
-      take: (limit) => takeDue<Transfer>(world.db, due, world.lease_ms, limit),
+      rails: networkNames,
+      placeOf: ({ network, partner_id }) => ({ rail: network, partner_id }),
+      take: (room) => takeDue<Transfer>(world.db, due, world.lease_ms, room),
       work: carry,
     })
   const workers = [
@@ -44,7 +51,9 @@ export function openTransferWorker(
       ...common,
       name: 'resolved transfers',
       rest: FOLLOW_UP_REST,
-      take: (limit) => takeFollowUps(world.db, 'transfer', limit),
+      rails: [RESOLVED],
+      placeOf: ({ resource_id }) => ({ rail: RESOLVED, partner_id: resource_id }),
+      take: ({ rails }) => takeFollowUps(world.db, 'transfer', rails[0]!.free),
       work: compare,
     }),
   ]

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { verify as verifyPassword } from '@node-rs/argon2'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { crowd, times } from '../../test/support/crowd.ts'
 import { asAdmin, createDatabase, isLockAwaited, lockWaits } from '../../test/support/database.ts'
@@ -14,7 +15,6 @@ import type { Environment } from '../core/environment.ts'
 import { addCustomer } from '../customers/customers.ts'
 import { type Db, transaction } from '../db/pool.ts'
 import { recordException } from '../exceptions/store.ts'
-import { passwordFits } from '../team/password.ts'
 import { removeUser, setRole } from '../team/people.ts'
 import { lockUser, selectUser } from '../team/store.ts'
 import type { World } from '../world.ts'
@@ -277,16 +277,7 @@ describe('from a shell, while there is no operator', () => {
 
   test('every act of the rules was tried here, or takes operators', () => {
     const tried = new Set<string>(
-      [
-        'approve',
-        'reject',
-        'withdraw',
-        'adopt',
-        'set_role',
-        'reset_factor',
-        'remove_user',
-        'rotate_secrets',
-      ].concat(
+      ['approve', 'reject', 'withdraw', 'set_role', 'reset_factor', 'remove_user', 'rotate_secrets'].concat(
         ['debit', 'reverse_credit', 'resolve_payout', 'resolve_transfer', 'pay_fees', 'credit'],
         ['create_key', 'rotate_key', 'set_key_limits', 'revoke_key', 'block_customer', 'unblock_customer'],
         ['allow_third_party', 'set_money_limits', 'set_treasury_limits', 'close_exception'],
@@ -381,13 +372,35 @@ describe('two operators', () => {
       `UPDATE live.proposals SET details = jsonb_set(details::jsonb, '{amount}', '"900000"')::json WHERE id = '${changed}'`,
     ])
     await expect(approve(changed)).rejects.toThrow(/made or changed past the service/)
-    const adopting = act(at.office, ana, {
-      name: 'adopt',
-      details: { proposal_id: changed, reason: 'trust me' },
-    })
-    await expect(adopting).rejects.toThrow(/is not adopted/)
     const { rows } = await at.office.worlds.production.db.query('SELECT count(*) FROM deposits')
     expect(rows).toEqual([{ count: 0n }])
+  })
+
+  test('approve nothing without its author’s own line, whatever was there when the log began', async () => {
+    const hands = openHands(await createDatabase())
+    onTestFinished(hands.stop)
+    // The role of the world may insert into proposals: this is its connection.
+    const { db } = hands.worlds.production
+    const forge = (proposal_id: string, details: object) =>
+      db.query('INSERT INTO proposals (id, action, details, proposed_by) VALUES ($1, $2, $3, $4)', [
+        proposal_id,
+        'credit',
+        JSON.stringify(details),
+        bea.email,
+      ])
+    await forge('prp_before', { customer_id: 'cus_x', asset: 'BRL', amount: '1', reference: 'before' })
+    const at = await openOffice(hands)
+    await at.makeOperators(ana, bea)
+    const { id } = await at.customerIn('production')
+    await forge('prp_after', at.booking(id, '99999900'))
+    for (const proposal_id of ['prp_before', 'prp_after'])
+      await expect(act(at.office, ana, { name: 'approve', details: { proposal_id } })).rejects.toThrow(
+        /made or changed past the service/,
+      )
+    const { broken } = await verify(at.office, 'production')
+    expect(broken.map(({ object_id }) => object_id)).toEqual(['prp_after', 'prp_before'])
+    expect((await db.query('SELECT count(*) FROM deposits')).rows).toEqual([{ count: 0n }])
+    expect(Object.keys(rules)).not.toContain('adopt')
   })
 
   test('log what was committed: of a try that lost a race there is no line, and nobody is told of one', async () => {
@@ -607,7 +620,7 @@ describe('two operators', () => {
       createHash('sha256').update(codes[2]!.replaceAll('-', '')).digest(),
     )
     const user = (await selectUser(at.shared.db, details.email))!
-    expect(await passwordFits(user.password_hash, person.password)).toBe(true)
+    expect(await verifyPassword(user.password_hash, person.password)).toBe(true)
     const again = doneOf<object>(await decide(bea, 'approve', wanted))
     expect(again).not.toHaveProperty('person')
     const text = await at.shared.db.query('SELECT string_agg(p::text, $1) AS all FROM proposals p', [' '])
@@ -622,6 +635,26 @@ describe('two operators', () => {
     const owner = { email: 'o@acme.example', name: 'O', partner_id: at.partner_id, role: 'owner' } as const
     doneOf(await act(at.office, bea, { name: 'create_user', details: owner }))
     proposedOf(await act(at.office, bea, { name: 'reset_password', details: { email: ana.email } }))
+  })
+
+  test('of whom one is an admin: a resolver may propose what is done to an operator, and only the admin approves', async () => {
+    const at = await freshOffice()
+    const rui = operator('rui@operator.example', 'resolver')
+    await at.makeOperators(ana, rui)
+    const create = (email: string) =>
+      ({ name: 'create_user', details: { email, name: 'N', partner_id: null, role: 'admin' } }) as const
+    const decide = (who: OperatorActor, name: 'approve' | 'reject', proposal_id: string) =>
+      act(at.office, who, { name, details: { proposal_id, reason: 'no' } })
+    const by_admin = proposedOf(await act(at.office, ana, create('one@operator.example')))
+    for (const name of ['approve', 'reject'] as const)
+      await expect(decide(rui, name, by_admin)).rejects.toThrow(/Your role is resolver/)
+    const by_resolver = proposedOf(await act(at.office, rui, create('two@operator.example')))
+    await expect(decide(rui, 'approve', by_resolver)).rejects.toThrow(/Your role is resolver/)
+    expect(doneOf(await decide(ana, 'approve', by_resolver))).toMatchObject({ proposal: { ended: 'done' } })
+    // Now there are two admins.
+    await expect(act(at.office, rui, create('three@operator.example'))).rejects.toThrow(
+      /Your role is resolver/,
+    )
   })
 
   test('a proposal about an operator whose time is over ends by itself, and nobody approves it', async () => {

@@ -25,17 +25,18 @@ import type { Office } from './office.ts'
 import {
   assertMayStill,
   countOperators,
+  isLowering,
   type PeopleAction,
   type PeopleChangeName,
   type PeopleDetails,
   type PeopleResult,
   type Person,
+  passwordFor,
   peopleChanges,
   standingOf,
   takesTwo,
 } from './people.ts'
 import {
-  adopt,
   approve,
   assertApprovable,
   assertVouchedFor,
@@ -50,7 +51,7 @@ import {
   type WithLine,
   withdraw,
 } from './proposals.ts'
-import { type ActName, judge, type Rule, rules, signedIn } from './rules.ts'
+import { type ActName, approversOf, judge, proposersOf, type Rule, rules, signedIn } from './rules.ts'
 import { lockProposal, type Proposal, proposalById } from './store.ts'
 
 /**
@@ -81,7 +82,7 @@ type InWorld<Name, Details> = {
 }
 type InShared<Name, Details> = { readonly name: Name; readonly details: Details }
 
-export type DecisionName = 'approve' | 'reject' | 'withdraw' | 'adopt'
+export type DecisionName = 'approve' | 'reject' | 'withdraw'
 type OfProposal = { readonly proposal_id: string; readonly reason?: string | null }
 /** What became of a proposal, and of the person that it was about. */
 export type DecidedOn = { readonly proposal: Proposal; readonly person?: Person }
@@ -138,7 +139,7 @@ const isIn = <Names extends string>(
   action.name in changes
 
 const isDecision = (action: AnyAct): action is Act<DecisionName> =>
-  ['approve', 'reject', 'withdraw', 'adopt'].includes(action.name)
+  ['approve', 'reject', 'withdraw'].includes(action.name)
 
 /** Whether this one may, here and now. */
 async function judged(
@@ -240,16 +241,24 @@ async function treat(
   const { shared } = office
   const pen = await office.log.pen('shared', actor)
   const id = shared.newId('user')
+  const fresh = await passwordFor(asked.name)
   return transaction(shared.db, async (tx) => {
     await takeTurnOverPeople(tx)
     await takeTurn(tx)
-    const here = { ...shared, db: poolOf(tx) }
+    const here = { ...shared, db: poolOf(tx), fresh }
     const details = asked.name === 'create_user' ? { ...(asked.details as object), id } : asked.details
     const action = { name: asked.name, details } as PeopleAction
     const about_operator = await takesTwo(here, action)
     const operators = await countOperators(here)
     const now = await standingOf(tx, actor)
-    const verdict = judge(rules[action.name], { actor: now, operators, sandbox: false, about_operator })
+    const lowers = await isLowering(here, action)
+    const verdict = judge(rules[action.name], {
+      actor: now,
+      operators,
+      sandbox: false,
+      about_operator,
+      lowers,
+    })
     if (verdict === 'propose') {
       const { action: proposed, code } = withActivation(action)
       const { proposal, line } = await proposeIn(tx, shared, proposed, pen as OperatorPen)
@@ -277,11 +286,10 @@ async function decide(
   const { proposal_id: id, reason = null } = details
   const place = await placeOfProposal(office, id)
   const where = whereOf(office, place)
-  await assertMayDecide(office, actor, name, place)
+  await assertMayDecide(office, actor, name, place, id)
   const pen = (await office.log.pen(place, actor)) as OperatorPen
   if (name === 'reject') return doneOf(await reject(where, id, pen, reason ?? ''))
   if (name === 'withdraw') return doneOf(await withdraw(where, id, pen, reason))
-  if (name === 'adopt') return doneOf(await adopt(where, id, pen, reason ?? ''))
   if (place === 'shared') return approvePerson(office, id, pen)
   return doneOf(await approve(await whileBothMay(office, actor, place, id), id, pen))
 }
@@ -304,11 +312,12 @@ async function whileBothMay(
 ): Promise<World> {
   const world: World = office.worlds[place]
   const { action, proposed_by } = (await proposalById(world.db, id))!
+  const rule: Rule = rules[action]
   const approver = signedIn(actor, rules.approve)
   const hold = async (tx: Db) => {
     await holdStanding(tx, [proposed_by, approver.email])
     await judged(office, actor, rules.approve, place, poolOf(tx))
-    await assertMayStill(tx, proposed_by, rules[action])
+    await assertMayStill(tx, proposed_by, rule, rule.roles)
   }
   return {
     ...world,
@@ -336,9 +345,13 @@ async function assertMayDecide(
   actor: OperatorActor | ShellActor,
   name: DecisionName,
   place: Place,
+  id: string,
 ): Promise<void> {
   signedIn(actor, rules[name])
-  await judged(office, actor, await ruleOn(office.shared, name, place), place)
+  const person =
+    place === 'shared' && name !== 'withdraw' ? await proposalById(office.shared.db, id) : undefined
+  const rule = person ? (await rulesOnPerson(office.shared, person, name)).decide : rules[name]
+  await judged(office, actor, rule, place)
 }
 
 /** Before somebody is asked whether they want to. */
@@ -347,21 +360,41 @@ export async function assertMayApprove(
   actor: OperatorActor | ShellActor,
   proposal: Proposal,
 ): Promise<void> {
-  await assertMayDecide(office, actor, 'approve', await placeOfProposal(office, proposal.id))
+  await assertMayDecide(office, actor, 'approve', await placeOfProposal(office, proposal.id), proposal.id)
   if (proposal.ended !== 'done') assertApprovable(proposal, signedIn(actor, rules.approve).email)
 }
 
-/** People are for admins to decide on; where there is only one, somebody else must be able to say yes. */
-async function ruleOn(shared: Pick<Shared, 'db'>, name: DecisionName, place: Place): Promise<Rule> {
-  const rule: Rule = rules[name]
-  if (place !== 'shared' || (await countOperators(shared)).admins < 2) return rule
-  return { ...rule, roles: ['admin'] }
+/** The roles that may approve a proposal, for a page that names the people to ask. */
+export async function rolesThatApprove(
+  office: Office,
+  proposal: Proposal,
+  place: Place,
+): Promise<readonly string[]> {
+  if (place !== 'shared') return rules.approve.roles
+  return (await rulesOnPerson(office.shared, proposal)).decide.roles
+}
+
+/** Who may propose and who may decide on what is done to a person, as the operators are now. */
+async function rulesOnPerson(
+  shared: Pick<Shared, 'db'>,
+  { action, details }: Proposal,
+  decision: DecisionName = 'approve',
+) {
+  const rule: Rule = rules[action]
+  const operators = await countOperators(shared)
+  // The person may be gone by now: then the act itself says so.
+  const lowers = await isLowering(shared, { name: action, details } as PeopleAction).catch(() => false)
+  return {
+    proposers: proposersOf(rule, operators, lowers),
+    decide: { ...rules[decision], roles: approversOf(rule, operators, lowers) },
+  }
 }
 
 /** Approving does it, in the same transaction: whoever approves sees the password, if there is one. */
 async function approvePerson(office: Office, id: string, pen: OperatorPen): Promise<Acted<DecidedOn>> {
   const { shared } = office
-  await findProposal(shared, id, pen)
+  const found = await findProposal(shared, id, pen)
+  const fresh = await passwordFor(found.action as PeopleChangeName)
   return transaction(shared.db, async (tx) => {
     await takeTurnOverPeople(tx)
     await takeTurn(tx)
@@ -370,11 +403,12 @@ async function approvePerson(office: Office, id: string, pen: OperatorPen): Prom
     assertApprovable(proposal, pen.actor.email)
     await assertVouchedFor(tx, pen, proposal)
     const { action, details } = proposal
-    await assertMayStill(tx, proposal.proposed_by, rules[action as PeopleChangeName])
+    const here = { ...shared, db: poolOf(tx), fresh }
+    const { proposers, decide } = await rulesOnPerson(here, proposal)
+    await assertMayStill(tx, proposal.proposed_by, rules[action], proposers)
     const how = peopleChanges[action as PeopleChangeName] as unknown as AnyChange
     const actor: OperatorActor = { ...pen.actor, role: 'admin' }
-    const here = { ...shared, db: poolOf(tx) }
-    await judged(office, actor, await ruleOn(here, 'approve', 'shared'), 'shared', here.db)
+    await judged(office, actor, decide, 'shared', here.db)
     const { result, object_id, before, after } = await performAndLook(here, how, details, actor)
     const ending = { end: 'done', by: pen.actor.email, reason: null, resource_id: object_id } as const
     const ended = await endIn(tx, id, ending, { step: 'approve', pen }, { before, after: { person: after } })

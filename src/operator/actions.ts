@@ -26,11 +26,19 @@ export type MoneyAction =
         outcome: 'completed' | 'failed'
         end_to_end_id?: string
         evidence: string
+        /** With `failed`: the network accepted the payout, and the money goes back all the same. */
+        despite_acceptance?: boolean
       }
     }
   | {
       readonly name: 'resolve_transfer'
-      readonly details: { transfer_id: string; outcome: 'confirmed' | 'failed'; evidence: string }
+      readonly details: {
+        transfer_id: string
+        outcome: 'confirmed' | 'failed'
+        evidence: string
+        /** Of the transfer when it was proposed; null: not signed then. */
+        tx_hash?: string | null
+      }
     }
   | {
       readonly name: 'pay_fees'

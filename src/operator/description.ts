@@ -59,15 +59,15 @@ function describePerson(proposal: Proposal, action: PeopleAction): Described {
 function whatOf({ name, details }: PeopleAction): string {
   switch (name) {
     case 'create_user':
-      return `Make ${details.email} an operator with the role ${details.role}; the password is shown to whoever approves`
+      return `Make ${details.email} ${details.partner_id === null ? 'an operator' : `a user of ${details.partner_id}`} with the role ${details.role}; the password is shown to whoever approves`
     case 'reset_password':
-      return `Give the operator ${details.email} a new password, shown to whoever approves`
+      return `Give ${details.email} a new password, shown to whoever approves`
     case 'set_role':
-      return `Give the operator ${details.email} the role ${details.role}`
+      return `Give ${details.email} the role ${details.role}`
     case 'reset_factor':
       return `Take the second factor of ${details.email} away`
     case 'remove_user':
-      return `Remove the operator ${details.email}`
+      return `Remove ${details.email}`
   }
 }
 
@@ -144,16 +144,20 @@ async function reversal(world: World, deposit_id: string): Promise<Subject> {
 
 async function payoutEnd(
   world: World,
-  { payout_id, outcome, end_to_end_id }: Extract<MoneyAction, { name: 'resolve_payout' }>['details'],
+  details: Extract<MoneyAction, { name: 'resolve_payout' }>['details'],
 ): Promise<Subject> {
+  const { payout_id, outcome, end_to_end_id, despite_acceptance } = details
   const payout = await payoutById(world.db, payout_id)
   if (!payout) return unknown(`Set the payout ${payout_id} to ${outcome}, which does not exist`)
-  const { partner_id, customer_id, amount, fee, status, send_id, counterparty } = payout
+  const { partner_id, customer_id, amount, fee, status, send_id, counterparty, accepted_at } = payout
+  const although = despite_acceptance
+    ? `, although the network accepted it at ${accepted_at?.toISOString()}`
+    : ''
   const gross = money('BRL', amount + fee)
   const does =
     outcome === 'completed'
       ? `it was paid as ${end_to_end_id}`
-      : `${formatMoney(gross)} go back to ${customer_id}`
+      : `${formatMoney(gross)} go back to ${customer_id}${although}`
   const what = `Set the payout ${payout_id} (${status}, sent as ${send_id} to ${counterparty.name}, ${maskDocument(counterparty.document)}) to ${outcome}: ${does}`
   return { what, partner_id, customer_id, money: gross }
 }

@@ -1,9 +1,9 @@
 import { type ActLog, openActLog } from '../acts/log.ts'
 import type { Sealer } from '../core/seal.ts'
 import { openTurns, type Turns } from '../core/turns.ts'
+import type { Caller } from '../http/shares.ts'
 import type { Shared } from '../partners/partners.ts'
-import type { Worlds } from '../world.ts'
-import { everyProposal, proposalDigest } from './proposals.ts'
+import type { World, Worlds } from '../world.ts'
 
 /** Where operators act: both worlds, what they share, and the log of what was done. */
 export type Office = {
@@ -12,6 +12,13 @@ export type Office = {
   readonly log: ActLog
   /** Approvals that move money: each has a connection of `shared` meanwhile, and others need some too. */
   readonly approvals: Turns
+  readonly shares: OfficeShares
+}
+
+/** The connections that a caller of the console may use. At a shell, where one person acts, these are all connections. */
+export type OfficeShares = {
+  shared(caller: Caller): Shared
+  world(world: World, caller: Caller): World
 }
 
 const APPROVALS = { at_once: 2, per_name: 1, wait_ms: 5000 }
@@ -20,17 +27,9 @@ export function openOffice(parts: {
   readonly shared: Shared
   readonly worlds: Worlds
   readonly sealer: Sealer
+  readonly shares?: OfficeShares
 }): Office {
-  const { shared, worlds, sealer } = parts
+  const { shared, worlds, sealer, shares = { shared: () => shared, world: (world: World) => world } } = parts
   const pools = { shared: shared.db, production: worlds.production.db, sandbox: worlds.sandbox.db }
-  const log = openActLog({
-    pools,
-    sealer,
-    async found(tx) {
-      const digests: Record<string, string> = {}
-      for await (const proposal of everyProposal(tx)) digests[proposal.id] = proposalDigest(proposal)
-      return digests
-    },
-  })
-  return { shared, worlds, log, approvals: openTurns(APPROVALS) }
+  return { shared, worlds, log: openActLog({ pools, sealer }), approvals: openTurns(APPROVALS), shares }
 }

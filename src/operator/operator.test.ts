@@ -141,7 +141,7 @@ test('a resolution happens in the moment of its approval, or not at all', async 
   expect([await ended('approve'), await ended('reject')]).toEqual(['failed', 'processing'])
 })
 
-test('a transfer that comes to another end meanwhile leaves its proposal open, to be withdrawn', async () => {
+test('a transfer that comes to another end meanwhile supersedes its proposal', async () => {
   const { sandbox } = service.worlds
   const { api, customer_id } = await openPayout()
   await api.post('/v1/sandbox/deposits', { customer_id, asset: 'USDT', amount: '9000000' })
@@ -167,7 +167,9 @@ test('a transfer that comes to another end meanwhile leaves its proposal open, t
   await expect(resolve('confirmed')).rejects.toThrow(/has an open proposal already/)
   await api.post(`/v1/sandbox/onchain/transfers/${transfer_id}/confirm`)
   expect(await status()).toBe('confirmed')
-  await expect(approve(sandbox, failed.id, 'b@example.com')).rejects.toThrow(/confirmed already/)
-  expect(await withdraw(sandbox, failed.id, 'a@example.com', null)).toMatchObject({ ended: 'withdrawn' })
+  await expect(approve(sandbox, failed.id, 'b@example.com')).rejects.toThrow(
+    /superseded: .* confirmed already/,
+  )
+  await expect(withdraw(sandbox, failed.id, 'a@example.com', null)).rejects.toThrow(/was superseded/)
   expect(await status()).toBe('confirmed')
 })

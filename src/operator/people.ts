@@ -1,7 +1,8 @@
-import type { OperatorActor, ShellActor } from '../core/actor.ts'
+import type { OperatorActor, OperatorRole, ShellActor } from '../core/actor.ts'
 import { refuse } from '../core/errors.ts'
 import type { Db } from '../db/pool.ts'
 import type { Shared } from '../partners/partners.ts'
+import { type FreshPassword, makePassword } from '../team/password.ts'
 import {
   assertStanding,
   createUser,
@@ -11,6 +12,7 @@ import {
   type NewUser,
   operatorActor,
   type PersonRole,
+  raises,
   removeUser,
   resetFactor,
   resetPassword,
@@ -20,12 +22,19 @@ import {
 } from '../team/people.ts'
 import { lockHighest, selectOperators, sessionsGoingOn, type User } from '../team/store.ts'
 import type { Change } from './changes.ts'
-import type { Operators, Rule } from './rules.ts'
+import { type Operators, type Rule, rules } from './rules.ts'
 
 /** What an operator does to people. A password is in the result alone: whoever performs it sees it, and nobody again. */
 type OfPerson = { readonly email: string }
 
-const change = <Details, Result>(one: Change<Shared, Details, Result>) => one
+/** `fresh`: a password that was hashed before the transaction began; `passwordFor` makes one where it is needed. */
+type WithFresh = Shared & { readonly fresh?: FreshPassword | undefined }
+
+const change = <Details, Result>(one: Change<WithFresh, Details, Result>) => one
+
+/** Undefined: what is done makes no password. */
+export const passwordFor = async (name: PeopleChangeName): Promise<FreshPassword | undefined> =>
+  name === 'create_user' || name === 'reset_password' ? makePassword() : undefined
 
 async function lookAtPerson({ db }: Shared, { email }: OfPerson): Promise<unknown> {
   return describeUser(await findUser(db, email))
@@ -36,15 +45,15 @@ export const peopleChanges = {
     object: ({ id }) => id,
     look: async () => null,
     made: ({ user }) => describeUser(user),
-    async perform({ db }, wanted) {
+    async perform({ db, fresh }, wanted) {
       await assertAnAdmin({ db }, wanted)
-      return createUser(db, wanted)
+      return createUser(db, wanted, fresh!)
     },
   }),
   reset_password: change<OfPerson & { readonly activation_hash?: string }, WithPassword>({
     object: (_, { user }) => user.id,
     look: lookAtPerson,
-    perform: ({ db }, { email, activation_hash }) => resetPassword(db, email, activation_hash),
+    perform: ({ db, fresh }, { email, activation_hash }) => resetPassword(db, email, fresh!, activation_hash),
   }),
   set_role: change<OfPerson & { readonly role: PersonRole }, { readonly user: User }>({
     object: (_, { user }) => user.id,
@@ -78,23 +87,53 @@ export type PeopleAction = {
 /** What a person's act came to: whom it was done to, and the password where one was made. */
 export type Person = { readonly user: User; readonly password?: string }
 
-/**
- * Whether it takes two: it is about an operator; or it would put somebody at the head of a partner who has an owner already, or
- * take an owner's second factor away. One operator alone could otherwise become a partner's owner.
- */
-export async function takesTwo({ db }: Pick<Shared, 'db'>, action: PeopleAction): Promise<boolean> {
-  const { name, details } = action
-  if (name === 'create_user') {
-    const { role, partner_id } = details
-    return isOperatorRole(role) || (role === 'owner' && (await hasOwner(db, partner_id)))
-  }
-  const { role, partner_id } = await findUser(db, details.email)
-  if (role === 'operator') return true
-  if (name === 'reset_factor') return role === 'owner'
-  return name === 'set_role' && details.role === 'owner' && role !== 'owner' && hasOwner(db, partner_id)
+/** What is done to whom, as far as the number of operators depends on it. */
+export type Treatment = {
+  readonly name: PeopleChangeName
+  /** The role of the person before the act, or of the new person. */
+  readonly role: PersonRole
+  /** With `set_role`: the role afterwards. */
+  readonly becomes?: PersonRole | undefined
+  /** Whether the partner has an owner. */
+  readonly has_owner: boolean
 }
 
-const hasOwner = async (db: Db, partner_id: string | null): Promise<boolean> =>
+/**
+ * What is done to an operator takes two. So does what would let one operator act as somebody of a partner that has an owner: a
+ * password that the operator sees, an owner's second factor, a new owner. A partner without an owner gets its first people
+ * from one operator.
+ */
+export function weighsAsOperator({ name, role, becomes, has_owner }: Treatment): boolean {
+  if (isOperatorRole(role)) return true
+  switch (rules[name].gives) {
+    case 'identity':
+    case 'password':
+      return has_owner
+    case 'factor':
+      return role === 'owner'
+    case 'role':
+      return has_owner && becomes === 'owner' && role !== 'owner'
+    default:
+      return false
+  }
+}
+
+export async function takesTwo({ db }: Pick<Shared, 'db'>, action: PeopleAction): Promise<boolean> {
+  const { name, details } = action
+  const of = name === 'create_user' ? details : describeUser(await findUser(db, details.email))
+  const has_owner = of.partner_id !== null && (await hasOwner(db, of.partner_id))
+  const becomes = name === 'set_role' ? details.role : undefined
+  return weighsAsOperator({ name, role: of.role, becomes, has_owner })
+}
+
+/** Whether it only takes away from the person. */
+export async function isLowering({ db }: Pick<Shared, 'db'>, action: PeopleAction): Promise<boolean> {
+  const { name, details } = action
+  if (name === 'set_role') return !raises(roleOf(await findUser(db, details.email)), details.role)
+  return name === 'remove_user'
+}
+
+const hasOwner = async (db: Db, partner_id: string): Promise<boolean> =>
   (await lockHighest(db, partner_id)).length > 0
 
 /**
@@ -120,7 +159,12 @@ export async function standingOf(
 }
 
 /** Who proposed something must still be one who may when another one approves it. */
-export async function assertMayStill(db: Db, email: string, { roles, what }: Rule): Promise<void> {
+export async function assertMayStill(
+  db: Db,
+  email: string,
+  { what }: Pick<Rule, 'what'>,
+  roles: readonly OperatorRole[],
+): Promise<void> {
   const user = (await selectOperators(db)).find((one) => one.email === email)
   if (user && (roles as readonly string[]).includes(roleOf(user))) return
   refuse('not_possible', {
@@ -128,7 +172,7 @@ export async function assertMayStill(db: Db, email: string, { roles, what }: Rul
   })
 }
 
-export async function countOperators({ db }: Pick<Shared, 'db'>): Promise<Operators & { admins: number }> {
+export async function countOperators({ db }: Pick<Shared, 'db'>): Promise<Operators> {
   const roles = (await selectOperators(db)).map(roleOf)
   return {
     all: roles.length,

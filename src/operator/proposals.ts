@@ -8,13 +8,14 @@ import { takeStep } from '../db/chore.ts'
 import { type Db, type Pool, transaction } from '../db/pool.ts'
 import { depositById } from '../deposits/store.ts'
 import { holdResource, releaseHold } from '../desk/holds.ts'
+import { recordException } from '../exceptions/store.ts'
 import { type Command, writeTo } from '../ledger/command.ts'
 import { transferById } from '../onchain/store.ts'
 import { sendingUntil } from '../pix/sends.ts'
 import { payoutById } from '../pix/store.ts'
 import type { World } from '../world.ts'
 import { type MoneyAction, perform } from './actions.ts'
-import { mayBeOnItsWay, refuseOther } from './resolve.ts'
+import { assertAcceptanceStated, mayBeOnItsWay, refuseOther, Superseded } from './resolve.ts'
 import {
   approveProposals,
   type Ending,
@@ -44,23 +45,27 @@ export type Decided = { readonly proposal: Proposal; readonly line: Noted | unde
 /**
  * What an operator does by hand. In production one operator proposes it and another one approves it, and only then does
  * it happen; in the sandbox it happens at once. A proposal ends once: done, rejected by another operator, withdrawn by its
- * author, or expired. Between those who want different ends the database decides, by the lock of the proposal's row. Each
+ * author, expired, or superseded by another end that was booked before it was approved. Between those who want different ends the database decides, by the lock of the proposal's row. Each
  * of these is a line of the log, which says what the row was made to be.
  */
 export function propose(world: World, action: MoneyAction, pen: OperatorPen): Promise<Required<Decided>> {
   return transaction(world.db, async (tx) => {
-    const proposal = await insertProposal(tx, {
-      ...rowOf(world, action),
-      proposed_by: pen.actor.email,
-    })
+    const order = await withHash(tx, action)
+    const proposal = await insertProposal(tx, { ...rowOf(world, order), proposed_by: pen.actor.email })
     if (action.name === 'reverse_credit') await assertNotReversed(tx, action.details.deposit_id)
     const held = resourceOf(action)
     if (held) await holdResource(tx, held, proposal.id)
-    await assertOpen(tx, action)
-    if (action.name === 'resolve_payout' && action.details.outcome === 'failed')
-      await assertNotSending(tx, world, action.details.payout_id)
+    await assertOpen(tx, order)
+    if (action.name === 'resolve_payout') await assertResolvable(tx, world, action.details)
     return { proposal, line: await note(tx, pen, entryOf('propose', proposal)) }
   })
+}
+
+/** The evidence for a transfer speaks of one transaction, so the proposal names it. */
+async function withHash(tx: Db, action: MoneyAction): Promise<MoneyAction> {
+  if (action.name !== 'resolve_transfer') return action
+  const transfer = await transferById(tx, action.details.transfer_id)
+  return { ...action, details: { ...action.details, tx_hash: transfer?.tx_hash ?? null } }
 }
 
 /** The same for people, in a transaction of the caller's: whether it takes two is judged in it. */
@@ -108,8 +113,15 @@ export function subjectOf(details: Proposable['details']): string {
 }
 
 /** The hold keeps anybody from sending after the proposal; what was under way before it must have come to its end. */
-async function assertNotSending(tx: Db, world: World, payout_id: string): Promise<void> {
-  const until = await sendingUntil(tx, world, payout_id)
+async function assertResolvable(
+  tx: Db,
+  world: World,
+  details: Extract<MoneyAction, { name: 'resolve_payout' }>['details'],
+): Promise<void> {
+  const { payout_id, outcome } = details
+  const payout = await payoutById(tx, payout_id)
+  if (payout) assertAcceptanceStated(payout, details)
+  const until = outcome === 'failed' ? await sendingUntil(tx, world, payout_id) : undefined
   if (until) throw mayBeOnItsWay(payout_id, until)
 }
 
@@ -122,6 +134,8 @@ async function assertOpen(tx: Db, { name, details }: MoneyAction): Promise<void>
       : await transferById(tx, details.transfer_id)
   if (found && ['completed', 'confirmed', 'failed'].includes(found.status))
     refuseOther(found.id, found.status)
+  if (name === 'resolve_transfer' && found && 'tx_hash' in found && found.tx_hash !== details.tx_hash)
+    refuse('not_possible', { message: `${found.id} was signed just now. Look at it once more.` })
 }
 
 async function assertNotReversed(tx: Db, deposit_id: string): Promise<void> {
@@ -157,13 +171,41 @@ export async function approve(world: World, id: string, pen: OperatorPen): Promi
   }
   const action = { name: before.action, details: before.details } as MoneyAction
   const { email } = pen.actor
-  const done = await perform(approving, action, { operator: email, proposal_id: id })
+  const done = await perform(approving, action, { operator: email, proposal_id: id }).catch(
+    async (error: unknown) => {
+      if (error instanceof Superseded) await supersede(world, id, pen, error)
+      throw error
+    },
+  )
   const ending = { end: 'done', by: email, reason: null, resource_id: done.id } as const
   const step = line || before.approved_by !== null ? 'complete' : 'approve'
   const ended = await endProposal(world, id, ending, { step, pen })
   const proposal = ended?.proposal ?? (await findProposal(world, id, pen))
   if (proposal.ended !== 'done') alreadyEnded(proposal)
   return { proposal, line: line ?? ended?.line }
+}
+
+/**
+ * What is booked stays; the proposal ends, and an exception tells what the operators had established instead. Whoever approves
+ * is refused: nothing was done.
+ */
+async function supersede(world: World, id: string, pen: OperatorPen, by: Superseded): Promise<never> {
+  const { email } = pen.actor
+  const ended = await transaction(world.db, async (tx) => {
+    const proposal = await lockProposal(tx, id)
+    if (!proposal || proposal.ended !== null) return undefined
+    const { object, booked } = by
+    await recordException(tx, world.clock, {
+      kind: 'superseded',
+      rail: object.rail,
+      object_id: object.id,
+      partner_id: object.partner_id,
+      details: { proposal_id: id, proposed: proposal.details, booked, approved_by: email },
+    })
+    const ending = { end: 'superseded', by: email, reason: by.message, resource_id: null } as const
+    return endIn(tx, id, ending, { step: 'supersede', pen })
+  })
+  return alreadyEnded(ended?.proposal ?? (await findProposal(world, id, pen)))
 }
 
 /** What can be approved by this operator, or was approved and done. */
@@ -182,35 +224,42 @@ export function assertApprovable(proposal: Proposal, by: string): void {
   }
 }
 
-/** A row that was put into the table by hand, or changed there, is nothing that anybody proposed. */
+/**
+ * The author's own `propose` line says what was proposed, and the newest line what the row is now. The database role can
+ * insert a row into `proposals`, but it has no key to write a line with: such a row is refused, whoever approves it.
+ */
 export async function assertVouchedFor(db: Db, pen: Pen, proposal: Proposal): Promise<void> {
   const lines = (await linesAbout(db, proposal.id)).filter((line) => hashOf(pen, line) === line.hash)
   const digest = proposalDigest(proposal)
-  const first = lines.some((line) => begins(line, proposal))
-  if (first && lines.some((line) => digestIn(line, proposal.id) === digest)) return
+  if (lines.some((line) => isProposing(line, proposal)) && lines.some((line) => digestIn(line) === digest))
+    return
   refuse('not_possible', {
     message: `${proposal.id} is not what the log says was proposed: it was made or changed past the service.`,
     shell: 'See: trilho log verify',
   })
 }
 
-/** The same order by the same person; what became of it is another matter. */
-const isAsProposed = ({ actor_email, after }: Line, { action, details, proposed_by }: Proposal): boolean => {
-  const said = JSON.parse(after ?? '{}')
-  return actor_email === proposed_by && digestOf([said.action, said.details]) === digestOf([action, details])
+/** Whether the author of the proposal wrote this line, about this order: action, amount, reference, times, all of it. */
+function isProposing(line: Line, proposal: Proposal): boolean {
+  const { action, actor_kind, actor_email } = line
+  const by_author = actor_kind === 'operator' && actor_email === proposal.proposed_by
+  return action === 'propose' && by_author && digestIn(line) === proposalDigest(asProposed(proposal))
 }
 
-function begins(line: Line, { id, proposed_by }: Proposal): boolean {
-  if (line.proposal_id === null) return digestIn(line, id) !== undefined
-  return line.action === 'adopt' || (line.action === 'propose' && line.actor_email === proposed_by)
-}
+/** What the row of the proposal was after the step that this line tells. */
+const digestIn = ({ after }: Line): string | undefined => JSON.parse(after ?? '{}').proposal
 
-/** What a line says that a proposal was: one about it, or the first of all, about those that were there before. */
-function digestIn({ action, proposal_id, after }: Line, id: string): string | undefined {
-  const said = JSON.parse(after ?? '{}')
-  if (proposal_id === id) return said.proposal
-  return action === 'begin' ? said.found?.[id] : undefined
-}
+/** The row as it was before anybody decided on it. */
+export const asProposed = (proposal: Proposal): Proposal => ({
+  ...proposal,
+  approved_by: null,
+  approved_at: null,
+  resource_id: null,
+  ended: null,
+  ended_by: null,
+  ended_reason: null,
+  ended_at: null,
+})
 
 function underApproval<Result>(
   command: Command<Result>,
@@ -267,21 +316,6 @@ export async function withdraw(
       message: 'Only who made a proposal can withdraw it; another operator rejects it.',
     })
   return endBefore(where, id, { end: 'withdrawn', by, reason, resource_id: null }, { step: 'withdraw', pen })
-}
-
-/** What was made or decided without a line, by the version before: somebody vouches for its row as it is. */
-export function adopt(where: Where, id: string, pen: OperatorPen, reason: string): Promise<Decided> {
-  return transaction(where.db, async (tx) => {
-    const proposal = await lockProposal(tx, id)
-    if (!proposal) return noProposal(id, pen.place)
-    const lines = (await linesAbout(tx, id)).filter((line) => hashOf(pen, line) === line.hash)
-    const proposed = lines.find(({ action, proposal_id }) => proposal_id === id && action === 'propose')
-    if (proposed && !isAsProposed(proposed, proposal))
-      refuse('not_possible', {
-        message: `${id} is another one than was proposed: it was changed by hand, and is not adopted.`,
-      })
-    return { proposal, line: await note(tx, pen, entryOf('adopt', proposal, { after: { reason } })) }
-  })
 }
 
 /** Proposals whose time is over. Returns how many there were. */
@@ -372,9 +406,11 @@ function alreadyEnded(
   const message =
     ended === 'rejected' || ended === 'withdrawn'
       ? `${id} was ${ended} by ${ended_by}${because}.`
-      : resource_id
-        ? `${id} was approved by ${approved_by}, and has happened: ${resource_id}.`
-        : `${id} was approved by ${approved_by}. Approving it again completes it.`
+      : ended === 'superseded'
+        ? `${id} was superseded: ${ended_reason} Nothing was approved; see the exception about it.`
+        : resource_id
+          ? `${id} was approved by ${approved_by}, and has happened: ${resource_id}.`
+          : `${id} was approved by ${approved_by}. Approving it again completes it.`
   return refuse('already_final', { message })
 }
 

@@ -15,14 +15,20 @@ export type Resolver = { readonly operator: string; readonly proposal_id: string
 /** Settling by hand what a rail left open. The money goes back only when nobody can be paying it any more. */
 export async function resolvePayout(
   world: World,
-  { payout_id, outcome, end_to_end_id, evidence }: DetailsOf<'resolve_payout'>,
+  details: DetailsOf<'resolve_payout'>,
   { operator, proposal_id }: Resolver,
 ): Promise<Done> {
+  const { payout_id, outcome, end_to_end_id, evidence, despite_acceptance = false } = details
   const payout = await payoutById(world.db, payout_id)
   if (!payout) refuse('payout_not_found', { message: `No payout ${payout_id} in ${world.environment}.` })
-  if (!isFinal(payout)) await askTheNetwork(world, payout, outcome, end_to_end_id)
+  if (!isFinal(payout)) {
+    assertAcceptanceStated(payout, details)
+    await askTheNetwork(world, payout, outcome, end_to_end_id)
+  }
   const established =
-    outcome === 'completed' ? { outcome, end_to_end_id: end_to_end_id! } : ({ outcome } as const)
+    outcome === 'completed'
+      ? { outcome, end_to_end_id: end_to_end_id! }
+      : ({ outcome, despite_acceptance } as const)
   const by = { evidence, proposal_id, resolved_by: operator }
   const resolved = await world
     .commit(pix.resolvePayout(world, payout, established, by))
@@ -33,10 +39,57 @@ export async function resolvePayout(
       })
     })
   if ('sending_until' in resolved) throw mayBeOnItsWay(payout_id, resolved.sending_until)
-  const { status } = resolved.payout
-  if (status !== outcome) refuseOther(payout_id, status)
+  if ('accepted_at' in resolved) throw wasAccepted(payout_id, resolved.accepted_at)
+  const { status, end_to_end_id: booked_id } = resolved.payout
+  const is_other = status !== outcome || (outcome === 'completed' && booked_id !== end_to_end_id)
+  if (is_other)
+    throw new Superseded(
+      { id: payout_id, partner_id: payout.partner_id, rail: 'pix' },
+      { status, end_to_end_id: booked_id },
+    )
   return { id: payout_id, text: `is ${outcome}`, status: outcome }
 }
+
+/**
+ * What is booked is another end than the operators established, or the same end under another id or hash: their evidence
+ * speaks of something else, so somebody has to look.
+ */
+export class Superseded extends Refusal {
+  readonly object: { readonly id: string; readonly partner_id: string; readonly rail: string }
+  readonly booked: Readonly<Record<string, string | null>>
+
+  constructor(object: Superseded['object'], booked: Superseded['booked'] & { readonly status: string }) {
+    const { status, ...names } = booked
+    const name = Object.values(names).find((value) => value !== null)
+    const as = name === undefined ? '' : ` as ${name}`
+    super('already_final', {
+      message: `${object.id} is ${status} already${as}; a final state never changes.`,
+    })
+    this.object = object
+    this.booked = booked
+  }
+}
+
+/**
+ * A payout that the network accepted may be paid although the network does not know it now. Giving the money back then takes
+ * operators who say that they know of the acceptance; elsewhere the statement would only become a habit.
+ */
+export function assertAcceptanceStated(
+  { id, accepted_at }: Payout,
+  { outcome, despite_acceptance = false }: DetailsOf<'resolve_payout'>,
+): void {
+  if (outcome === 'failed' && accepted_at !== null && !despite_acceptance) throw wasAccepted(id, accepted_at)
+  if (despite_acceptance && (outcome !== 'failed' || accepted_at === null))
+    refuse('not_possible', {
+      message: `${id} needs no statement about its acceptance: the network never said that it accepted the payout, or the payout was paid. Nothing was changed. Leave the statement out.`,
+    })
+}
+
+const wasAccepted = (payout_id: string, accepted_at: Date): Refusal =>
+  new Refusal('not_possible', {
+    message: `${payout_id} was accepted by the network at ${accepted_at.toISOString()} and may have been paid, even if the network does not know it now. Nothing was changed. Ask the bank in writing. If the money must go back, state that the network had accepted it, and give the bank's answer as evidence.`,
+    shell: 'With: --despite-acceptance',
+  })
 
 /** What was established while somebody was sending may not be true a moment later. */
 export const mayBeOnItsWay = (payout_id: string, until: Date): Refusal =>
@@ -68,7 +121,7 @@ async function askTheNetwork(
 
 export async function resolveTransfer(
   world: World,
-  { transfer_id, outcome, evidence }: DetailsOf<'resolve_transfer'>,
+  { transfer_id, outcome, evidence, tx_hash }: DetailsOf<'resolve_transfer'>,
   { operator, proposal_id }: Resolver,
 ): Promise<Done> {
   const transfer = await transferById(world.db, transfer_id)
@@ -76,21 +129,44 @@ export async function resolveTransfer(
     refuse('transfer_not_found', { message: `No transfer ${transfer_id} in ${world.environment}.` })
   const resolution = { outcome, evidence, proposal_id, resolved_by: operator }
   const teller: ChainTeller = { by: 'operator', resolution }
-  const { status } =
+  if (tx_hash !== undefined && tx_hash !== transfer.tx_hash) {
+    if (transferIsFinal(transfer)) throw supersededBy(transfer)
+    refuse('not_possible', {
+      message: `${transfer_id} was signed as ${transfer.tx_hash} after it was proposed. Nothing was changed. Reject the proposal, and look once more.`,
+    })
+  }
+  const ended =
     outcome === 'confirmed'
       ? await confirm(world, transfer, teller)
       : await failUnlessItMayBeMined(world, transfer, teller)
-  if (status !== outcome) refuseOther(transfer_id, status)
+  if (ended.status !== outcome) throw supersededBy(ended)
   return { id: transfer_id, text: `is ${outcome}`, status: outcome }
 }
 
+const supersededBy = ({ id, partner_id, network, status, tx_hash }: Transfer) =>
+  new Superseded({ id, partner_id, rail: network }, { status, tx_hash })
+
+/** The chain is asked first: operators may be ahead of its depth, but they do not confirm what it contradicts. */
 async function confirm(world: World, transfer: Transfer, teller: ChainTeller): Promise<Transfer> {
-  if (transfer.tx_hash === null)
+  const { id, tx_hash } = transfer
+  if (transferIsFinal(transfer)) return transfer
+  if (tx_hash === null)
+    refuse('not_possible', { message: `${id} was never signed, so it cannot have been confirmed.` })
+  const status = await world.chain.status(orderOf(transfer), signedOf(transfer)).catch(() => undefined)
+  // A simulated chain is known to one process alone: to any other one, its transactions are absent.
+  const simulated = world.environment === 'sandbox' && status?.kind === 'absent'
+  if (status?.kind !== 'confirmed' && status?.kind !== 'waiting' && !simulated) {
+    const said = status ? `the chain says ${words[status.kind]}` : 'the chain gives no answer'
+    const todo = status
+      ? 'Compare the hash with the explorer'
+      : 'Try again when the node of the network answers'
     refuse('not_possible', {
-      message: `${transfer.id} was never signed, so it cannot have been confirmed.`,
+      message: `${id} (${tx_hash}) is not confirmed as far as is known here: right now ${said}. Nothing was changed; the money stays in transit. ${todo}.`,
     })
+  }
   await world.commit(stepTransfer(world, transfer, { kind: 'broadcast' }, teller))
-  return (await world.commit(stepTransfer(world, transfer, { kind: 'confirmed' }, teller))).transfer
+  const step = status?.kind === 'confirmed' ? status : ({ kind: 'confirmed' } as const)
+  return (await world.commit(stepTransfer(world, transfer, step, teller))).transfer
 }
 
 /** What the chain says, in words that an operator can act on. */

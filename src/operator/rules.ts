@@ -16,18 +16,67 @@ export type Rule = {
   readonly open?: true
   /** Needs an operator who is signed in, even where there is nobody else. */
   readonly signed?: true
-  /** One proposes and another one approves: always, or once there are two who can and it is about one of them. */
+  /** One proposes and another one approves: always, or once two can decide and `takesTwo` says so. */
   readonly two?: 'always' | 'about operators'
+  /** The operators who may approve it, where it takes two. */
+  readonly approved_by?: readonly OperatorRole[]
+  /** What the act puts into the hands of the person who performs it. */
+  readonly gives: Power
 }
+
+/**
+ * `identity`: a new person, with a password that whoever performs it sees. `password`: the new password of somebody. `factor`:
+ * somebody signs in without a second factor. `role`: somebody may do more, or less. `removal`: somebody is gone. `key`: the value
+ * of an API key. `invitation`: the link by which the first owner of a new partner chooses a password. `decision`: whatever the
+ * proposal gives that is decided on. `money`: money moves. The search in powers.test.ts starts from these.
+ */
+export type Power =
+  | 'money'
+  | 'decision'
+  | 'identity'
+  | 'password'
+  | 'factor'
+  | 'role'
+  | 'removal'
+  | 'key'
+  | 'invitation'
+  | 'nothing'
 
 const admin: readonly OperatorRole[] = ['admin']
 const deciding: readonly OperatorRole[] = ['admin', 'resolver']
 
-const money = (what: string): Rule => ({ what, place: 'world', roles: deciding, two: 'always' })
-const deciding_on = (what: string): Rule => ({ what, place: 'world', roles: deciding, signed: true })
-const inWorld = (what: string): Rule => ({ what, place: 'world', roles: admin })
-const inShared = (what: string): Rule => ({ what, place: 'shared', roles: admin })
-const person = (what: string): Rule => ({ ...inShared(what), two: 'about operators' })
+const money = (what: string): Rule => ({
+  what,
+  place: 'world',
+  roles: deciding,
+  two: 'always',
+  approved_by: deciding,
+  gives: 'money',
+})
+const deciding_on = (what: string, gives: Power): Rule => ({
+  what,
+  place: 'world',
+  roles: deciding,
+  signed: true,
+  gives,
+})
+const inWorld = (what: string, gives: Power = 'nothing'): Rule => ({
+  what,
+  place: 'world',
+  roles: admin,
+  gives,
+})
+const inShared = (what: string, gives: Power = 'nothing'): Rule => ({
+  what,
+  place: 'shared',
+  roles: admin,
+  gives,
+})
+const person = (what: string, gives: Power): Rule => ({
+  ...inShared(what, gives),
+  two: 'about operators',
+  approved_by: admin,
+})
 
 export const rules = {
   credit: money('to credit a customer'),
@@ -37,13 +86,12 @@ export const rules = {
   resolve_transfer: money('to resolve a transfer'),
   pay_fees: money('to pay fees'),
 
-  approve: deciding_on('to approve a proposal'),
-  reject: deciding_on('to reject a proposal'),
-  withdraw: deciding_on('to withdraw a proposal'),
-  adopt: { ...deciding_on('to adopt a proposal'), roles: admin },
+  approve: deciding_on('to approve a proposal', 'decision'),
+  reject: deciding_on('to reject a proposal', 'nothing'),
+  withdraw: deciding_on('to withdraw a proposal', 'nothing'),
 
-  create_key: inWorld('to create a key'),
-  rotate_key: inWorld('to rotate a key'),
+  create_key: inWorld('to create a key', 'key'),
+  rotate_key: inWorld('to rotate a key', 'key'),
   // Whoever sees a key leak must be able to end it at once.
   revoke_key: { ...inWorld('to revoke a key'), open: true },
   set_key_limits: inWorld('to limit a key'),
@@ -54,14 +102,14 @@ export const rules = {
   set_treasury_limits: inWorld('to limit the treasury'),
   close_exception: { ...inWorld('to close an exception'), roles: deciding },
 
-  create_partner: inShared('to make a partner'),
+  create_partner: inShared('to make a partner', 'invitation'),
   change_partner: inShared('to change a partner’s terms'),
   rotate_secrets: inShared('to rotate the key of secrets'),
-  create_user: person('to make a user'),
-  reset_password: person('to reset a password'),
-  set_role: person('to change a role'),
-  reset_factor: person('to reset a second factor'),
-  remove_user: person('to remove a user'),
+  create_user: person('to make a user', 'identity'),
+  reset_password: person('to reset a password', 'password'),
+  set_role: person('to change a role', 'role'),
+  reset_factor: person('to reset a second factor', 'factor'),
+  remove_user: person('to remove a user', 'removal'),
 } as const satisfies Record<string, Rule>
 
 export type ActName = keyof typeof rules
@@ -71,30 +119,52 @@ export type Operators = {
   readonly all: number
   /** Those who can propose and approve: a reader cannot. */
   readonly deciding: number
+  readonly admins: number
 }
 
 export type Asked = {
   readonly actor: OperatorActor | ShellActor
   readonly operators: Operators
   readonly sandbox: boolean
-  /** Whether it is done to an operator, or makes one, or weighs as much. */
+  /** What `takesTwo` says: it is done to an operator, or makes one, or weighs as much. */
   readonly about_operator: boolean
+  /** The act only takes away: it removes an operator, or gives one a lower role. */
+  readonly lowers?: boolean
 }
 
 /** Whether it is done or proposed. Throws with a sentence when it is neither. */
 export function judge(rule: Rule, asked: Asked): 'perform' | 'propose' {
-  const { actor, operators, sandbox, about_operator } = asked
+  const { actor, operators, sandbox, about_operator, lowers = false } = asked
   if (sandbox || rule.open) return 'perform'
   if (rule.two === 'always' && operators.deciding < 2) refuse('second_person_needed', TWO_NEEDED)
   if (operators.all === 0 && !rule.signed) return 'perform'
   const { role } = signedIn(actor, rule)
-  if (!rule.roles.includes(role))
-    refuse('not_permitted', {
-      message: `Your role is ${role}. ${capital(rule.what)} takes an operator with the role ${rule.roles.join(' or ')}.`,
-    })
   const two =
     rule.two === 'always' || (rule.two === 'about operators' && about_operator && operators.deciding >= 2)
+  const roles = two ? proposersOf(rule, operators, lowers) : rule.roles
+  if (!roles.includes(role))
+    refuse('not_permitted', {
+      message: `Your role is ${role}. ${capital(rule.what)} takes an operator with the role ${roles.join(' or ')}.`,
+    })
   return two ? 'propose' : 'perform'
+}
+
+/** The only admin cannot approve a proposal of their own: then a resolver may propose what the admin approves. */
+export function proposersOf(
+  { roles, approved_by }: Rule,
+  operators: Operators,
+  lowers: boolean,
+): readonly OperatorRole[] {
+  return approved_by === admin && operators.admins === 1 && !lowers ? deciding : roles
+}
+
+/** Making, raising and resetting takes an admin's word. A resolver may approve what only takes away from somebody. */
+export function approversOf(
+  { approved_by = deciding }: Rule,
+  operators: Operators,
+  lowers: boolean,
+): readonly OperatorRole[] {
+  return lowers && operators.admins < 2 ? deciding : approved_by
 }
 
 export function signedIn(actor: OperatorActor | ShellActor, { what }: Pick<Rule, 'what'>): OperatorActor {

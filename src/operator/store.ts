@@ -4,7 +4,7 @@ import { rowSource, updateOf } from '../ledger/command.ts'
 import type { MoneyAction } from './actions.ts'
 import type { PeopleAction } from './people.ts'
 
-export type ProposalEnd = 'done' | 'rejected' | 'withdrawn' | 'expired'
+export type ProposalEnd = 'done' | 'rejected' | 'withdrawn' | 'expired' | 'superseded'
 
 /** What takes two: money in production, and operators in what both worlds share. */
 export type Proposable = MoneyAction | PeopleAction
@@ -125,6 +125,7 @@ const allowed: Readonly<Record<ProposalEnd, string>> = {
   rejected: 'approved_by IS NULL AND expires_at > clock_timestamp()',
   withdrawn: 'approved_by IS NULL AND expires_at > clock_timestamp()',
   expired: 'approved_by IS NULL AND expires_at <= clock_timestamp()',
+  superseded: 'approved_by IS NULL AND expires_at > clock_timestamp()',
 }
 
 export async function markEnded(db: Db, id: string, ending: Ending): Promise<Proposal | undefined> {

@@ -4,7 +4,7 @@ import { type Db, transaction } from '../db/pool.ts'
 import type { Place } from '../db/sealing.ts'
 import type { SearchCheck } from '../ledger/audit.ts'
 import type { Office } from './office.ts'
-import { everyProposal, proposalDigest } from './proposals.ts'
+import { asProposed, everyProposal, proposalDigest } from './proposals.ts'
 import type { Proposal, ProposalEnd } from './store.ts'
 
 export type Verified = {
@@ -25,16 +25,11 @@ export async function verify(
   await walk.walk(pool)
   return transaction(pool, async (tx) => {
     await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    return verifyIn(tx, place, walk, key?.begun)
+    return verifyIn(tx, place, walk)
   })
 }
 
-async function verifyIn(
-  tx: Db,
-  place: Place,
-  walk: ReturnType<typeof openWalk>,
-  begun = false,
-): Promise<Verified> {
+async function verifyIn(tx: Db, place: Place, walk: ReturnType<typeof openWalk>): Promise<Verified> {
   const { lines, broken, histories } = await walk.prove(tx)
   const missing = new Set(histories.keys())
   const wrong = openNames<Broken>()
@@ -43,8 +38,6 @@ async function verifyIn(
   const { rows } = await tx.query('SELECT clock_timestamp() AS now')
   for await (const proposal of everyProposal(tx)) {
     missing.delete(proposal.id)
-    // Before the first line there is nothing to compare with.
-    if (lines === 0n && !begun) continue
     const what = wrongWithProposal(proposal, histories.get(proposal.id), rows[0].now)
     if (what) say(proposal.id, what)
   }
@@ -60,15 +53,16 @@ const endsAfter: Readonly<Record<string, readonly (ProposalEnd | null)[]>> = {
   complete: ['done'],
   reject: ['rejected'],
   withdraw: ['withdrawn'],
+  supersede: ['superseded'],
   expire: ['expired'],
 }
 
 function wrongWithProposal(proposal: Proposal, history: History | undefined, now: Date): string | undefined {
   const { ended, ended_at, expires_at } = proposal
-  if (!history?.came) return 'that was not proposed through the service'
+  if (!history?.proposed) return 'that was not proposed through the service'
   if (history.last !== proposalDigest(proposal)) return 'that differs from its line'
-  const were = history.came === 'propose' ? [asProposed(proposal)] : wasBefore(proposal)
-  if (!were.map(proposalDigest).includes(history.first!)) return 'that is another than was proposed'
+  if (proposalDigest(asProposed(proposal)) !== history.proposed.digest)
+    return 'that is another than was proposed'
   if (ended === 'expired' && (expires_at > now || ended_at! < expires_at))
     return 'that expired before its time was over'
   if (history.went_on) return 'that went on after its end'
@@ -79,29 +73,13 @@ function wrongWithProposal(proposal: Proposal, history: History | undefined, now
     : 'that was proposed or decided by another than its line says'
 }
 
-const unended = { resource_id: null, ended: null, ended_by: null, ended_reason: null, ended_at: null }
-
-const asProposed = (proposal: Proposal): Proposal => ({
-  ...proposal,
-  ...unended,
-  approved_by: null,
-  approved_at: null,
-})
-
-/** What a row that somebody vouched for can have been then. */
-const wasBefore = (proposal: Proposal): Proposal[] => [
-  proposal,
-  { ...proposal, ...unended },
-  asProposed(proposal),
-]
-
 function fitsWhom(proposal: Proposal, history: History): boolean {
   const { proposed_by, ended_by } = proposal
-  const { came, step, step_by, approved_by } = history
-  if (came === 'propose' && history.proposed_by !== proposed_by) return false
-  if (step === 'reject') return step_by === ended_by && step_by !== proposed_by
+  const { proposed, step, step_by, approved_by } = history
+  if (proposed?.by !== proposed_by) return false
+  if (step === 'reject' || step === 'supersede') return step_by === ended_by && step_by !== proposed_by
   if (step === 'withdraw') return step_by === ended_by && step_by === proposed_by
-  if (approved_by === null) return proposal.approved_by === null || came !== 'propose'
+  if (approved_by === null) return proposal.approved_by === null
   return approved_by === proposal.approved_by && approved_by !== proposed_by
 }
 
@@ -111,7 +89,7 @@ export function logChecks(office: Office, environment: 'production' | 'sandbox')
     name: 'every act of a person is a line of an unbroken log',
     async find(tx) {
       const key = await office.log.key()
-      return [...(await verifyIn(tx, environment, openWalk({ place: environment, key }), key?.begun)).broken]
+      return [...(await verifyIn(tx, environment, openWalk({ place: environment, key }))).broken]
     },
   }
   const shared: SearchCheck = {

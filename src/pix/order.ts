@@ -25,5 +25,6 @@ export function orderOf(payout: Payout): PixOrder {
     description: payout.description,
     sent_at: payout.created_at,
     attempt: payout.attempts,
+    ...(payout.accepted_at === null ? {} : { accepted: true }),
   }
 }

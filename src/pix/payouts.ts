@@ -250,6 +250,7 @@ const newPayout = (
   created_at: now,
   completed_at: null,
   request_id,
+  accepted_at: null,
 })
 
 function refuseDeclared(): never {

@@ -23,6 +23,9 @@ const insertSends = insertInto('sends', {
   until: 'timestamptz',
 })
 
+/** The acceptance stands for a first send that begins within this time of it. A later one is stored before it is made. */
+export const FIRST_SEND_MS = 500
+
 /** A rail may need this long until what it was sent can be found there. */
 const VISIBLE_AFTER_MS = 2000
 
@@ -32,10 +35,13 @@ export type Intent =
   /** What was sent last may not be visible yet. */
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'held'; readonly hold: Hold }
+  /** The rail accepted it before: only a person can tell what its absence means. */
+  | { readonly kind: 'desk'; readonly payout: Payout }
   /** It is final, somebody took it after us, or too little is left of the lease. */
   | { readonly kind: 'lost' }
 
-export function intendSend(world: World, payout: Payout): Command<Intent> {
+/** `first`: nobody has sent it yet, so nothing has to become visible before. */
+export function intendSend(world: World, payout: Payout, { first = false } = {}): Command<Intent> {
   const { id, partner_id, attempts } = payout
   return {
     partner_id,
@@ -49,10 +55,11 @@ export function intendSend(world: World, payout: Payout): Command<Intent> {
     decide(held): Decision<Intent> {
       const row = held.row(payoutRows, id)
       if (!row || isFinal(row) || row.attempts !== attempts) return { result: { kind: 'lost' } }
+      if (row.accepted_at !== null) return { result: { kind: 'desk', payout: row } }
       const now = held.now.getTime()
-      const sent_at = held.row(sendRows, id)?.sent_at ?? row.created_at
-      const visible_in = sent_at.getTime() + VISIBLE_AFTER_MS - now
-      if (visible_in > 0) return { result: { kind: 'wait', ms: visible_in } }
+      const sent_at = held.row(sendRows, id)?.sent_at.getTime() ?? row.created_at.getTime() + FIRST_SEND_MS
+      const visible_in = sent_at + VISIBLE_AFTER_MS - now
+      if (visible_in > 0 && !first) return { result: { kind: 'wait', ms: visible_in } }
       const hold = held.row(holdRows, id)
       if (hold) return { result: { kind: 'held', hold } }
       const left_ms = row.next_attempt_at.getTime() - now
@@ -72,7 +79,7 @@ export function intendSend(world: World, payout: Payout): Command<Intent> {
  * accepted with, and at least the time of one call; later ones say so. After that the rail's «absent» can be believed.
  */
 export function mayBeSentUntil(world: World, row: Payout, last: LastSend | undefined): Date {
-  const first = row.created_at.getTime() + world.rail_timeout_ms
+  const first = row.created_at.getTime() + FIRST_SEND_MS + world.rail_timeout_ms
   const lease = row.attempts <= 1 ? row.next_attempt_at.getTime() : 0
   return new Date(Math.max(first, lease, last?.until.getTime() ?? 0) + VISIBLE_AFTER_MS)
 }

@@ -2,14 +2,17 @@ import type { Logger } from 'pino'
 import { crashPoint } from '../core/crash-point.ts'
 import { retryAfter } from '../db/due.ts'
 import { recordContradiction } from '../desk/contradictions.ts'
+import { reportInvalidAnswer } from '../desk/invalid-answers.ts'
 import { endFollowUp, type FollowUp } from '../desk/resolutions.ts'
+import { InvalidAnswer } from '../rails/answers.ts'
 import type { PixOutcome, PixStatus } from '../rails/pix/rail.ts'
 import { noSteps, type StepRecorder } from '../steps/recorder.ts'
 import type { World } from '../world.ts'
+import { noteAccepted, reportAbsent } from './accepted.ts'
 import { endedAtOnce, heardOf } from './exchanges.ts'
 import { orderOf } from './order.ts'
 import { askAgainAfter } from './pace.ts'
-import { intendSend } from './sends.ts'
+import { FIRST_SEND_MS, intendSend } from './sends.ts'
 import { type FinalOutcome, RAIL, type Settled, settlePayout } from './settle.ts'
 import { isDoubleEndToEndId, isFinal, type Payout, payoutById } from './store.ts'
 
@@ -32,7 +35,7 @@ export function payoutSteps(
 ): PayoutSteps {
   const at: Hands = { world, log, tell, steps }
   return {
-    send: (payout, ends) => send(at, payout, ends),
+    send: (payout, ends) => sendFirst(at, payout, ends),
     lookAfter: (payout) => lookAfter(at, payout),
     compare: (followed) => compare(at, followed),
   }
@@ -74,21 +77,39 @@ const later = (world: World, payout: Payout, ms: number) => retryAfter(world.db,
 /** What is not known stays as it is, and is asked again later. */
 async function hear(at: Hands, payout: Payout, outcome: PixOutcome): Promise<Settled | undefined> {
   if (outcome.kind !== 'unknown' && outcome.kind !== 'accepted') return settle(at, payout, outcome)
-  const now = at.world.clock.now()
-  const ask_in = outcome.ask_at && outcome.ask_at.getTime() - now
-  await later(at.world, payout, askAgainAfter(now - payout.created_at.getTime(), ask_in))
+  if (outcome.kind === 'accepted' && payout.accepted_at === null) await at.world.commit(noteAccepted(payout))
+  await askLater(at.world, payout, outcome.ask_at)
   return undefined
+}
+
+function askLater(world: World, payout: Payout, ask_at?: Date): Promise<void> {
+  const now = world.clock.now()
+  return later(
+    world,
+    payout,
+    askAgainAfter(now - payout.created_at.getTime(), ask_at && ask_at.getTime() - now),
+  )
+}
+
+/** What is sent is committed before: the acceptance says so of a send that follows at once, a command of a later one. */
+async function sendFirst(at: Hands, payout: Payout, ends: number): Promise<Settled | undefined> {
+  const { world } = at
+  const since = performance.now()
+  const waited = Math.max(since - (ends - world.lease_ms), world.clock.now() - payout.created_at.getTime())
+  if (waited <= FIRST_SEND_MS || since + world.rail_timeout_ms > ends) return send(at, payout, ends)
+  const intent = await world.commit(intendSend(world, payout, { first: true }))
+  return intent.kind === 'send' ? send(at, payout, Math.min(ends, since + intent.left_ms)) : undefined
 }
 
 /** Never beyond the lease: whoever comes after must be able to count on that nobody sends any more. */
 async function send(at: Hands, payout: Payout, ends: number): Promise<Settled | undefined> {
-  const { world, log, steps } = at
+  const { world, steps } = at
   crashPoint('before_send')
   if (performance.now() + world.rail_timeout_ms > ends) return undefined
   // A machine that was suspended finds its steady clock where it left it; the other one has gone on.
   if (world.clock.now() + world.rail_timeout_ms > payout.next_attempt_at.getTime()) return undefined
   const heard = steps.begin(payout.id, 'sent')
-  const outcome = await world.pix.send(orderOf(payout)).catch(unknown(log))
+  const outcome = await world.pix.send(orderOf(payout)).catch(unknown(at, payout))
   crashPoint('after_send')
   let settled: Settled | undefined
   try {
@@ -100,9 +121,10 @@ async function send(at: Hands, payout: Payout, ends: number): Promise<Settled | 
   return settled
 }
 
-async function ask({ world, log, steps }: Hands, payout: Payout): Promise<PixStatus> {
+async function ask(at: Hands, payout: Payout): Promise<PixStatus> {
+  const { world, steps } = at
   const heard = steps.begin(payout.id, 'asked')
-  const status: PixStatus = await world.pix.status(orderOf(payout)).catch(unknown(log))
+  const status: PixStatus = await world.pix.status(orderOf(payout)).catch(unknown(at, payout))
   heard(heardOf(status))
   return status
 }
@@ -121,6 +143,9 @@ async function lookAfter(at: Hands, payout: Payout): Promise<void> {
       return later(world, payout, intent.ms)
     case 'held':
       return later(world, payout, HELD_MS)
+    case 'desk':
+      await reportAbsent(world, intent.payout)
+      return askLater(world, payout)
   }
 }
 
@@ -139,8 +164,12 @@ async function compare(at: Hands, { resource_id }: FollowUp): Promise<void> {
 }
 
 const unknown =
-  (log: Logger) =>
-  (error: unknown): { kind: 'unknown'; ask_at?: Date } => {
-    log.warn({ err: error }, 'pix: no answer that can be understood')
+  ({ world, log }: Hands, payout: Payout) =>
+  async (error: unknown): Promise<{ kind: 'unknown'; ask_at?: Date }> => {
+    log.warn(
+      { err: error, payout_id: payout.id },
+      'pix: no valid answer; the payout stays open and is asked about again',
+    )
+    if (error instanceof InvalidAnswer) await reportInvalidAnswer(world, log, payout, error)
     return { kind: 'unknown' }
   }

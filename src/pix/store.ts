@@ -40,6 +40,8 @@ export type Payout = {
   readonly completed_at: Date | null
   /** The call that made it; null: none is known. */
   readonly request_id: string | null
+  /** When the rail said for the first time that it has the payout. Null: it never said so. */
+  readonly accepted_at: Date | null
 }
 
 export const isFinal = ({ status }: Pick<Payout, 'status'>): boolean =>
@@ -85,6 +87,8 @@ export const settlePayouts = updateOf(payoutRows, 'payouts', {
   sequence: 'integer',
   completed_at: 'timestamptz?',
 })
+
+export const acceptedPayouts = updateOf(payoutRows, 'payouts', { id: 'text', accepted_at: 'timestamptz' })
 
 /** What the network calls one payment cannot be the name of two. */
 export const isDoubleEndToEndId = (error: unknown): boolean =>
@@ -275,6 +279,7 @@ export const payoutChecks: readonly Check[] = [
         OR p.status NOT IN ('pending', 'processing', 'completed', 'failed') OR p.amount <= 0 OR p.fee < 0
         OR (p.status = 'completed') <> (p.end_to_end_id IS NOT NULL) OR (p.status = 'failed') <> (p.failure_code IS NOT NULL)
         OR (p.failure_code IS NULL AND p.rail_code IS NOT NULL) OR (p.status IN ('completed', 'failed')) <> (p.completed_at IS NOT NULL)
+        OR p.accepted_at < p.created_at OR EXISTS (SELECT FROM sends s WHERE s.resource_id = p.id AND s.sent_at > p.accepted_at)
         OR p.sequence <> CASE p.status WHEN 'pending' THEN 1 WHEN 'processing' THEN 2 ELSE 3 END)`,
   },
   {

@@ -5,10 +5,13 @@ import { takeOne } from '../../test/support/take.ts'
 import { until } from '../../test/support/wait.ts'
 import { retryAfter } from '../db/due.ts'
 import { takeFollowUps } from '../desk/resolutions.ts'
-import { openExceptions } from '../exceptions/store.ts'
+import { exceptionsAbout, openExceptions } from '../exceptions/store.ts'
 import { claimOf, readRecord } from '../ledger/once.ts'
 import { perform } from '../operator/actions.ts'
+import { openJournal } from '../rails/journal.ts'
 import type { PixRail, PixStatus } from '../rails/pix/rail.ts'
+import { simulatedPix } from '../rails/pix/simulated.ts'
+import { orderOf } from './order.ts'
 import { awaitResponse, fixResponse } from './responses.ts'
 import { intendSend } from './sends.ts'
 import { settlePayout } from './settle.ts'
@@ -445,3 +448,169 @@ test('an end that is told late is told as its event told it, from the first call
   const first = await ask()
   expect((await ask()).body).toBe(first.body)
 })
+
+test('payouts of one partner that hang at the rail leave slots to other partners', async () => {
+  const hanging: (() => void)[] = []
+  const pix = pixThat({
+    async status({ description }) {
+      if (description !== 'hangs') return SETTLED
+      await new Promise<void>((resolve) => hanging.push(resolve))
+      return { kind: 'unknown' }
+    },
+  })
+  const { customer } = await open({ pix, rail_timeout_ms: 200_000, lease_ms: 600_000 })
+  const other = await bench.openActor()
+  const beside = await bench.payout(await bench.customer({ BRL: BALANCE }, other), { by: other })
+  for (let i = 0; i < 12; i++) await bench.payout(customer, { description: 'hangs' })
+  const second = await bench.customer({ BRL: 100n * BALANCE })
+  for (let i = 0; i < 60; i++) await bench.payout(second, { description: 'hangs' })
+  await bench.admin(`UPDATE payouts SET next_attempt_at = now() WHERE description = 'hangs'`)
+  const worker = openPayoutWorker(bench.world, silent)
+  stopping.push(async () => {
+    const stopped = worker.stop()
+    for (const end of hanging) end()
+    await stopped
+  })
+  await until(() => hanging.length >= 32, 45_000)
+  await bench.admin(`UPDATE payouts SET next_attempt_at = now() WHERE id = '${beside.id}'`)
+  await until(async () => (await bench.payoutNow(beside.id)).status === 'completed', 45_000)
+  expect(hanging.length).toBe(32)
+})
+
+test.each([
+  ['when it was sent', { sent: 'accepted', asked: 'absent' }],
+  ['when it was asked', { sent: 'unknown', asked: 'accepted' }],
+] as const)(
+  'accepted by the rail %s and absent there later: never sent again, never returned, on the desk',
+  async (_, first) => {
+    const sends: string[] = []
+    let says: PixStatus = { kind: first.asked }
+    let questions = 0
+    const pix = pixThat({
+      async send({ send_id }) {
+        sends.push(send_id)
+        return { kind: first.sent }
+      },
+      async status() {
+        questions++
+        return says
+      },
+    })
+    const { payout, balance, world } = await open({ pix })
+    const worker = start()
+    await worker.send(payout, performance.now())
+    await until(async () => (await bench.payoutNow(payout.id)).accepted_at !== null, 20_000)
+    says = { kind: 'absent' }
+    await leftBehind(payout)
+    await until(async () => (await kinds()).length > 0, 20_000)
+    // Closed by somebody, it is not told again at every question.
+    await world.db.query(
+      `UPDATE exceptions SET closed_at = now(), closed_by = 'a@example.com', closed_reason = 'asked the provider'`,
+    )
+    for (let i = 0; i < 3; i++) {
+      const before = questions
+      await bench.admin(`UPDATE payouts SET next_attempt_at = now() WHERE id = '${payout.id}'`)
+      await until(() => questions > before, 20_000)
+    }
+    await until(async () => (await bench.payoutNow(payout.id)).next_attempt_at.getTime() > Date.now(), 20_000)
+    expect(sends).toHaveLength(1)
+    expect((await bench.payoutNow(payout.id)).status).toBe('processing')
+    expect(await balance()).toEqual(OPEN)
+    expect(await exceptionsAbout(world.db, payout.id)).toMatchObject([
+      {
+        kind: 'accepted_then_absent',
+        rail: 'pix',
+        partner_id: payout.partner_id,
+        details: { send_id: payout.send_id, check: expect.stringContaining(payout.send_id) },
+      },
+    ])
+    says = SETTLED
+    await bench.admin(`UPDATE payouts SET next_attempt_at = now() WHERE id = '${payout.id}'`)
+    await until(async () => (await bench.payoutNow(payout.id)).status === 'completed', 20_000)
+    expect(await balance()).toEqual(PAID)
+  },
+)
+
+test('the rail of the sandbox knows what it accepted, also on another node or after a restart', async () => {
+  const { payout, world } = await open({})
+  const slow = { ...payout.counterparty, type: 'pix_key', pix_key: 'slow@sandbox.test' } as const
+  const order = orderOf({ ...payout, counterparty: slow })
+  const [one, other] = [0, 0].map(() =>
+    simulatedPix({ clock: world.clock, journal: openJournal(undefined) }),
+  ) as [PixRail, PixRail]
+  expect(await one.send(order)).toEqual({ kind: 'accepted' })
+  expect(await other.status(order)).toEqual({ kind: 'absent' })
+  const accepted = orderOf({ ...payout, counterparty: slow, accepted_at: payout.created_at })
+  expect((await other.status(accepted)).kind).toBe('accepted')
+})
+
+test('a first send that begins late is stored before it is made, and its visibility counts from there', async () => {
+  const seen: unknown[][] = []
+  const sendsNow = async () => (await bench.world.db.query('SELECT attempt, sent_at FROM sends')).rows
+  const pix = pixThat({
+    async send() {
+      seen.push(await sendsNow())
+      return { kind: 'unknown' }
+    },
+  })
+  const { payout, world } = await open({ pix })
+  const worker = openPayoutWorker(world, silent, { follows: false })
+  await bench.past(payout, '10 seconds')
+  // The answer to COMMIT was lost and asked for, or the machine was busy: within the lease.
+  await worker.send(payout, performance.now() - 3000)
+  expect(seen).toEqual([[{ attempt: 1, sent_at: expect.any(Date) }]])
+  const [first] = await sendsNow()
+  expect(first.sent_at.getTime()).toBeGreaterThan(
+    (await bench.payoutNow(payout.id)).created_at.getTime() + 9000,
+  )
+  const taken = await takeNow(payout)
+  await bench.admin(`UPDATE sends SET sent_at = now() + interval '1 minute'`)
+  expect(await world.commit(intendSend(world, taken))).toMatchObject({ kind: 'wait' })
+  await bench.admin('UPDATE sends SET sent_at = until')
+})
+
+test('a first send that begins at once needs no row of its own', async () => {
+  const { payout, world } = await open({ pix: pixThat() })
+  const worker = openPayoutWorker(world, silent, { follows: false })
+  const at_once = { ...payout, created_at: new Date(world.clock.now()) }
+  await worker.send(at_once, performance.now())
+  expect((await world.db.query('SELECT FROM sends')).rows).toEqual([])
+})
+
+const NUL = String.fromCharCode(0)
+test.each<[string, unknown]>([
+  ['nothing', undefined],
+  ['no kind that there is', { kind: 'done' }],
+  ['an empty end_to_end_id', { kind: 'settled', end_to_end_id: '' }],
+  ['no end_to_end_id', { kind: 'settled' }],
+  ['an end_to_end_id with a NUL', { kind: 'settled', end_to_end_id: `E${NUL}` }],
+  ['an end_to_end_id of 9 kB', { kind: 'settled', end_to_end_id: 'E'.repeat(9000) }],
+  ['a month that does not exist', { kind: 'settled', end_to_end_id: 'E00000000202613151200abcdefghijk' }],
+  ['a rail_code with a NUL', { kind: 'refused', rail_code: `A${NUL}` }],
+  ['no rail_code', { kind: 'refused' }],
+  ['a lone surrogate', { kind: 'refused', rail_code: '\ud800' }],
+  ['a rail_code of 1 MB', { kind: 'refused', rail_code: 'x'.repeat(1_000_000) }],
+  ['a date that is not valid', { kind: 'accepted', ask_at: new Date(Number.NaN) }],
+])(
+  'a rail that answers %s: the payout stays open, with one exception, until there is a valid answer',
+  async (_, nonsense) => {
+    let says = nonsense as PixStatus
+    let answers = 0
+    const answer = async () => {
+      answers++
+      return says as never
+    }
+    const { payout, balance, world } = await open({ pix: pixThat({ send: answer, status: answer }) })
+    const worker = start()
+    expect(await worker.send(payout, performance.now())).toBeUndefined()
+    await until(() => answers >= 3, 30_000)
+    expect(await bench.payoutNow(payout.id)).toMatchObject({ status: 'processing', accepted_at: null })
+    expect(await balance()).toEqual(OPEN)
+    expect(await exceptionsAbout(world.db, payout.id)).toMatchObject([
+      { kind: 'invalid_answer', rail: 'pix', details: { call: 'send', problem: expect.any(String) } },
+    ])
+    says = SETTLED
+    await until(async () => (await bench.payoutNow(payout.id)).status === 'completed', 30_000)
+    expect(await balance()).toEqual(PAID)
+  },
+)

@@ -6,7 +6,7 @@ import { takeFollowUps } from '../desk/resolutions.ts'
 import { noSteps, type StepRecorder } from '../steps/recorder.ts'
 import type { World } from '../world.ts'
 import type { Watch } from './responses.ts'
-import type { Settled } from './settle.ts'
+import { RAIL, type Settled } from './settle.ts'
 import { payoutSteps } from './steps.ts'
 import { type Payout, payoutColumns } from './store.ts'
 
@@ -28,7 +28,8 @@ export type PayoutWorker = {
 
 const REST = { least_ms: 500, most_ms: 5000 }
 const FOLLOW_UP_REST = { least_ms: 2000, most_ms: 16_000 }
-const AT_ONCE = 32
+/** Of each kind of work, on one node. */
+const SLOTS = { per_rail: 40, per_partner: 32 }
 
 const payouts = { table: 'payouts', columns: payoutColumns } as const
 /** Nobody has looked at it since it was accepted. */
@@ -48,13 +49,14 @@ export function openPayoutWorker(
   const watches = openWatches()
   const { send, lookAfter, compare } = payoutSteps(world, log, watches.tell, steps)
 
-  const common = { log, quiet, at_once: AT_ONCE, stop_ms: world.rail_timeout_ms }
+  const common = { log, quiet, rails: [RAIL], slots: SLOTS, stop_ms: world.rail_timeout_ms }
   const follow = (due: Due) =>
     openWorker({
       ...common,
       name: due.name,
       rest: REST,
-      take: (limit) => takeDue<Payout>(world.db, due, world.lease_ms, limit),
+      placeOf: ({ partner_id }) => ({ rail: RAIL, partner_id }),
+      take: (room) => takeDue<Payout>(world.db, due, world.lease_ms, room),
       work: lookAfter,
     })
   const openWorkers = () => [
@@ -64,7 +66,8 @@ export function openPayoutWorker(
       ...common,
       name: 'resolved payouts',
       rest: FOLLOW_UP_REST,
-      take: (limit) => takeFollowUps(world.db, 'payout', limit),
+      placeOf: ({ resource_id }) => ({ rail: RAIL, partner_id: resource_id }),
+      take: ({ rails }) => takeFollowUps(world.db, 'payout', rails[0]!.free),
       work: compare,
     }),
   ]

@@ -227,7 +227,9 @@ export const tradeChecks: readonly Check[] = [
       within,
     ) => `SELECT t.id AS object_id, t.partner_id, t.quote_id FROM trades t LEFT JOIN quotes q ON q.id = t.quote_id
       WHERE ${within('t.id')} AND (q.trade_id IS DISTINCT FROM t.id OR ${differ} OR q.expires_at IS DISTINCT FROM t.quote_expires_at
-        OR t.created_at >= t.quote_expires_at OR q.expires_at <> q.created_at + interval '30 seconds')
+        OR t.created_at >= t.quote_expires_at OR q.expires_at <> q.created_at + interval '30 seconds'
+        -- The clocks of two servers, of which one took over from the other in between, may differ.
+        OR t.created_at < q.created_at - interval '5 minutes')
       UNION ALL
       SELECT q.id, q.partner_id, q.trade_id FROM quotes q LEFT JOIN trades t ON t.id = q.trade_id
       WHERE ${within('q.id')} AND q.trade_id IS NOT NULL AND t.quote_id IS DISTINCT FROM q.id`,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Api } from '../../test/support/api.ts'
+import { asAdmin } from '../../test/support/database.ts'
 import { silent } from '../../test/support/rail-bench.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { until } from '../../test/support/wait.ts'
@@ -200,12 +201,27 @@ describe('what is written down', () => {
   test('is forgotten with the events, but not of what is on its way', async () => {
     const { id } = await pay('timeout@sandbox.test')
     await until(async () => (await kindsOf(id)).length >= 2, 15_000)
-    await insertExchanges(db(), [asked('tr_00000000000000000000000000')])
+    // A payout on its way and its steps, as if it had been made long ago; and steps of payouts and transfers that ended.
+    const old = 'po_00000000000000000000000001'
+    const renamed = (from: string, to: string) => [
+      'SET session_replication_role = replica',
+      `UPDATE sandbox.payouts SET id = '${to}' WHERE id = '${from}'`,
+      `UPDATE sandbox.steps SET object_id = '${to}' WHERE object_id = '${from}'`,
+    ]
+    await insertExchanges(db(), [
+      asked('tr_00000000000000000000000000'),
+      asked('po_00000000000000000000000000'),
+    ])
+    const { id: young } = await pay('timeout@sandbox.test')
+    await until(async () => (await kindsOf(young)).length >= 2, 15_000)
+    await asAdmin(service.database.url, renamed(id, old))
+    // The caller may name any time: steps are kept for as long as events.
     await forgetSteps(db(), new Date(Date.now() + 1000))
+    await asAdmin(service.database.url, renamed(old, id))
     const { rows } = await db().query(
-      `SELECT DISTINCT object_id FROM steps LEFT JOIN transfers t ON t.id = object_id
-       WHERE length(object_id) > 25 AND (t.id IS NULL OR t.status IN ('confirmed', 'failed'))`,
+      `SELECT DISTINCT object_id FROM steps WHERE object_id LIKE '__\\_0000000000%' OR object_id = ANY($1)`,
+      [[id, young]],
     )
-    expect(rows.map(({ object_id }) => object_id)).toEqual([id])
+    expect(rows.map(({ object_id }) => object_id).sort()).toEqual([id, young].sort())
   })
 })

@@ -2,11 +2,13 @@ import type { PartnerRole, PersonActor } from '../core/actor.ts'
 import { Refusal, refuse } from '../core/errors.ts'
 import { type Db, transaction } from '../db/pool.ts'
 import type { Shared } from '../partners/partners.ts'
+import { accountOf, beginAttempt, limitsOfLink } from './attempts.ts'
 import type { NotedTeam } from './factor.ts'
-import { assertGoodPassword, hashPassword } from './password.ts'
+import { Busy, hashQueue } from './hashing.ts'
+import { assertGoodPassword, type FreshPassword, freshPassword } from './password.ts'
 import { addUser, emailIn, findColleague, voidPassword } from './people.ts'
 import { hashToken, isToken, newToken } from './sessions.ts'
-import { subjectOf } from './sign-in.ts'
+import type { Refused } from './sign-in.ts'
 import {
   deleteFailures,
   deleteInvitation,
@@ -94,14 +96,41 @@ export async function lookAtLink(db: Db, token: string): Promise<Link> {
   return link ?? refuse('link_not_valid')
 }
 
-/** Of several who come with it at once, one chooses the password. */
+export type UsedLink = { readonly outcome: 'known'; readonly user: User }
+
+/**
+ * Of several who come with a link at once, one chooses the password. Attempts are counted by link: one that cannot be used,
+ * because its e-mail belongs to somebody, costs five looks in 15 minutes and no hash.
+ */
 export async function useLink(
   team: NotedTeam,
   { token, password }: { readonly token: string; readonly password: string },
+): Promise<UsedLink | Extract<Refused, { readonly outcome: 'busy' | 'too_many_failures' }>> {
+  const { id, kind, email, name, user_id } = await lookAtLink(team.db, token)
+  assertGoodPassword(password, { email, name })
+  const address = team.origin?.address
+  const caller = address === undefined ? { kind: 'local' as const } : { kind: 'stranger' as const, address }
+  try {
+    const fresh = await hashQueue.inTurn(caller, async (hasher) => {
+      const attempt = await beginAttempt(team.db, limitsOfLink(id))
+      if (typeof attempt === 'number') return attempt
+      if (kind === 'invitation' && (await selectUser(team.db, email))) return refuse('link_not_valid')
+      return freshPassword(hasher, password)
+    })
+    if (typeof fresh === 'number') return { outcome: 'too_many_failures', wait_seconds: fresh }
+    return { outcome: 'known', user: await choose(team, token, user_id, fresh) }
+  } catch (error) {
+    if (error instanceof Busy) return { outcome: 'busy', wait_seconds: error.wait_seconds }
+    throw error
+  }
+}
+
+function choose(
+  team: NotedTeam,
+  token: string,
+  user_id: string | null,
+  { password_hash }: FreshPassword,
 ): Promise<User> {
-  const { email, user_id } = await lookAtLink(team.db, token)
-  assertGoodPassword(password, email)
-  const password_hash = await hashPassword(password)
   return transaction(team.db, async (tx) => {
     // The person before the link, as everybody who takes links away: so nobody waits in a circle.
     if (user_id !== null) await lockUser(tx, user_id)
@@ -127,7 +156,7 @@ async function chooseAnew(tx: Db, team: NotedTeam, link: Link, password_hash: st
   const user = await setPassword(tx, link.email, { password_hash, activation_hash: null })
   if (user?.id !== link.user_id) return refuse('link_not_valid')
   await deleteSessions(tx, user!.id)
-  await deleteFailures(tx, subjectOf(user!.email))
+  await deleteFailures(tx, accountOf(user!.email))
   await team.note(tx, 'use_reset', { user: user! }, { after: { reset_by: link.made_by } })
   return user!
 }

@@ -1,8 +1,9 @@
 import { randomInt } from 'node:crypto'
-import { hash, verify } from '@node-rs/argon2'
 import { refuse } from '../core/errors.ts'
 import { codePoints } from '../core/text.ts'
 import { isCommon } from './common-passwords.ts'
+import { type Hasher, hashQueue } from './hashing.ts'
+import { passwordBits } from './password-strength.ts'
 
 /** 32 characters that are not taken for each other: five bits each. */
 const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789'
@@ -16,27 +17,40 @@ export function randomGroups(count: number, length: number): string {
 /** 100 bits. */
 export const newPassword = (): string => randomGroups(4, 5)
 
-/** argon2id with the library's parameters, which follow OWASP's advice. */
-export const hashPassword = (password: string): Promise<string> => hash(password)
+/** A password and its hash: argon2id with the library's parameters, which follow OWASP's advice. */
+export type FreshPassword = { readonly password: string; readonly password_hash: string }
+
+/** Never inside a transaction: hashing waits for a turn, and takes its time. */
+export async function freshPassword(hasher: Hasher, password = newPassword()): Promise<FreshPassword> {
+  return { password, password_hash: await hasher.hash(password) }
+}
+
+/** For what an operator does, and for the demo. */
+export const makePassword = (): Promise<FreshPassword> => hashQueue.inTurn({ kind: 'local' }, freshPassword)
 
 /** Of 32 random bytes that nobody has. Where there is no person, this is verified: it is as much work, and tells nothing. */
 export const NOBODYS_HASH =
   '$argon2id$v=19$m=19456,t=2,p=1$A0qPBUFrGWtSlsKiU4wfKg$gU46eBcunQeH8YgfCOK92isYqbSt2Wh6/BWFEd45koQ'
 
-export const passwordFits = (password_hash: string, password: string): Promise<boolean> =>
-  verify(password_hash, password)
-
 export const PASSWORD_LENGTH = { least: 12, most: 128 } as const
 
+/** Four common words have 44, nine random letters 42. */
+const LEAST_BITS = 42
+
 /** Of what a person chooses. Those that are made here are random. */
-export function assertGoodPassword(password: string, email: string, param = 'password'): void {
+export function assertGoodPassword(
+  password: string,
+  { email, name }: { readonly email: string; readonly name: string },
+  param = 'password',
+): void {
   const { least, most } = PASSWORD_LENGTH
   const length = codePoints(password)
   const wrong =
     length < least || length > most
       ? `A password has ${least} to ${most} characters; this one has ${length}.`
-      : isCommon(password)
-        ? 'This password is one of those that are guessed first. Choose another one.'
-        : password.toLowerCase() === email.toLowerCase() && 'A password is not the e-mail address.'
+      : (isCommon(password) || passwordBits(password, [email, name]) < LEAST_BITS) && EASY
   if (wrong) refuse('invalid_request', { param, message: wrong })
 }
+
+const EASY =
+  'This password is easy to guess: common words, names, years, sequences and repeats count little. Use four or more words that do not belong together, or let a password manager make one.'

@@ -9,13 +9,14 @@ import {
 import { Refusal, refuse } from '../core/errors.ts'
 import { isUniqueViolation } from '../db/failure.ts'
 import type { Db } from '../db/pool.ts'
-import { hashPassword, NOBODYS_HASH, newPassword } from './password.ts'
-import { subjectOf } from './sign-in.ts'
+import { accountOf } from './attempts.ts'
+import { type FreshPassword, NOBODYS_HASH } from './password.ts'
 import {
   changeRole,
   deleteFactor,
   deleteFailures,
   deleteLinksOf,
+  deletePlaces,
   deleteSessions,
   type FoundSession,
   insertUser,
@@ -69,9 +70,13 @@ const columnsOfRole = (role: PersonRole): Roles => {
 const bytesOf = (activation_hash: string | undefined) =>
   activation_hash === undefined ? null : Buffer.from(activation_hash, 'hex')
 
-export async function createUser(tx: Db, wanted: NewUser): Promise<WithPassword> {
-  const password = newPassword()
-  return { user: await addUser(tx, wanted, await hashPassword(password)), password }
+/** The password is hashed before the transaction begins. */
+export async function createUser(
+  tx: Db,
+  wanted: NewUser,
+  { password, password_hash }: FreshPassword,
+): Promise<WithPassword> {
+  return { user: await addUser(tx, wanted, password_hash), password }
 }
 
 /** In the one spelling under which it is known. */
@@ -102,14 +107,19 @@ export async function addUser(tx: Db, wanted: NewUser, password_hash: string): P
   }
 }
 
-/** Whoever is signed in as this person is so no longer. */
-export async function resetPassword(tx: Db, email: string, activation?: string): Promise<WithPassword> {
-  const password = newPassword()
-  const hashes = { password_hash: await hashPassword(password), activation_hash: bytesOf(activation) }
+/** Ends all sessions of the person. The password is hashed before the transaction begins. */
+export async function resetPassword(
+  tx: Db,
+  email: string,
+  { password, password_hash }: FreshPassword,
+  activation?: string,
+): Promise<WithPassword> {
+  const hashes = { password_hash, activation_hash: bytesOf(activation) }
   const user = (await setPassword(tx, email.toLowerCase(), hashes)) ?? throwUnknown(email)
   await deleteSessions(tx, user.id)
   await deleteLinksOf(tx, user)
-  await deleteFailures(tx, subjectOf(email))
+  await deleteFailures(tx, accountOf(email))
+  await deletePlaces(tx, user.id)
   return { user, password }
 }
 
@@ -117,6 +127,7 @@ export async function resetPassword(tx: Db, email: string, activation?: string):
 export async function voidPassword(tx: Db, user: User): Promise<void> {
   await setPassword(tx, user.email, { password_hash: NOBODYS_HASH, activation_hash: null })
   await deleteSessions(tx, user.id)
+  await deletePlaces(tx, user.id)
   await deleteLinksOf(tx, user)
 }
 
@@ -144,7 +155,8 @@ export async function removeUser(tx: Db, email: string): Promise<User> {
   await deleteFactor(tx, user.id)
   await deleteLinksOf(tx, user)
   await deleteSessions(tx, user.id)
-  await deleteFailures(tx, subjectOf(user.email))
+  await deleteFailures(tx, accountOf(user.email))
+  await deletePlaces(tx, user.id)
   return user
 }
 

@@ -1,18 +1,26 @@
-import { createHash } from 'node:crypto'
 import { type Db, transaction } from '../db/pool.ts'
-import { networkOf } from '../http/ip.ts'
+import {
+  type Attempt,
+  beginAttempt,
+  isKnownPlace,
+  limitsOf,
+  limitsOfSession,
+  type Origin,
+  pairOf,
+  rememberPlace,
+} from './attempts.ts'
 import { findFactor, judgeCode, type NotedTeam, type SecondHalf, type Team, useCode } from './factor.ts'
-import { assertGoodPassword, hashPassword, NOBODYS_HASH, newPassword, passwordFits } from './password.ts'
+import { Busy, type HashCaller, type Hasher, hashQueue } from './hashing.ts'
+import { assertGoodPassword, type FreshPassword, freshPassword, NOBODYS_HASH } from './password.ts'
 import { endOthers, openSession, renewSession } from './sessions.ts'
 import {
-  addFailure,
-  blockedFor,
-  deleteFailures,
+  type AttemptLimit,
+  deleteFailuresAt,
   holdUser,
   selectUser,
   setPassword,
-  takeTurn,
   type User,
+  waitForLocks,
 } from './store.ts'
 
 /** How a person shows who they are. */
@@ -33,23 +41,17 @@ export type Refused =
   /** The password was made by two people, and the person has not signed in with it yet. */
   | { readonly outcome: 'activation_needed' }
   | { readonly outcome: 'too_many_failures'; readonly wait_seconds: number }
+  /** Too many others are signing in. Nothing was looked at. */
+  | { readonly outcome: 'busy'; readonly wait_seconds: number }
 
 export type Known = { readonly outcome: 'known'; readonly user: User }
-
-const hashed = (text: string): Buffer => createHash('sha256').update(text).digest()
-
-/** Failures are counted by what was typed, also where there is nobody of that name. */
-export const subjectOf = (email: string): Buffer => hashed(email.toLowerCase())
-
-/** And by where it came from. No e-mail begins with the zero byte, so nobody can count against the address of another. */
-const placeOf = (address: string): Buffer => hashed(`\0${networkOf(address, 64)}`)
 
 /** For one act, without a session. */
 export const identify = (team: Team, proof: Proof): Promise<Known | Refused> =>
   admit(
     team,
-    knockOf(team, proof),
-    async (tx, user) => (await judgeAgain(tx, team, user, proof.code)) ?? { outcome: 'known', user },
+    proof,
+    async (tx, { user }) => (await judgeAgain(tx, team, user, proof.code)) ?? { outcome: 'known', user },
   )
 
 /** Only of who has signed in before with this password. */
@@ -65,40 +67,53 @@ export type SignedIn = Known & {
 }
 
 export const signIn = (team: NotedTeam, proof: Proof): Promise<SignedIn | Refused> =>
-  admit(team, knockOf(team, proof), async (tx, user) => {
-    const refused = await judgeCode(tx, team, user, proof.code)
-    if (refused) return refused
-    const own = user.activation_hash === null ? { user } : await replacePassword(tx, user)
-    const { session_id, token } = await openSession(tx, team, own.user, team.origin)
-    await team.note(tx, 'sign_in', { user, session_id })
-    return { outcome: 'known', ...own, token }
-  })
+  admit<SignedIn>(
+    team,
+    proof,
+    async (tx, { user, fresh, origin }) => {
+      const refused = await judgeCode(tx, team, user, proof.code)
+      if (refused) return refused
+      const own = fresh ? await replacePassword(tx, user, fresh) : { user }
+      const { session_id, token } = await openSession(tx, team, own.user, team.origin)
+      await rememberPlace(tx, team.db, origin, user.id)
+      await team.note(tx, 'sign_in', { user, session_id })
+      return { outcome: 'known', ...own, token }
+    },
+    // Without a code nobody gets as far as a new password.
+    (user, hasher) =>
+      user.activation_hash === null || proof.code === undefined ? undefined : freshPassword(hasher),
+  )
 
 /** What somebody who is signed in shows once more: a code, or the password where there is no second factor. */
 export type Again = { readonly code?: string | undefined; readonly password?: string | undefined }
 
-/** The session goes on under another token. A stolen one cannot be used to guess for longer than a sign-in can. */
-export function proveAgain(
+/**
+ * A fresh proof in a live session, which goes on under another token. Failures are counted by session: failed sign-ins of
+ * strangers do not block the proof, and whoever stole the session has five guesses in 15 minutes.
+ */
+export async function proveAgain(
   team: NotedTeam,
-  { user: { email }, token }: { readonly user: User; readonly token: string },
+  { user: { id, email, partner_id }, token }: { readonly user: User; readonly token: string },
   { code, password }: Again,
 ): Promise<(Known & { readonly token: string }) | Refused> {
-  let fits = false
-  async function find(): Promise<User | undefined> {
-    const user = await selectUser(team.db, email)
-    fits = password !== undefined && (await passwordFits(user?.password_hash ?? NOBODYS_HASH, password))
-    return user
-  }
-  return admit<Known & { readonly token: string }>(
-    team,
-    { email, find, success_forgets: false },
-    async (tx, user) => {
-      const factor = await findFactor(tx, user.id)
-      if (factor && code === undefined) return { outcome: 'code_needed', of: 'factor' }
-      if (factor && !(await useCode(tx, team, factor, code!))) return { outcome: 'wrong_code' }
-      if (!factor && !fits) return { outcome: 'wrong' }
+  // A code takes no hash, and so does not wait for those who sign in.
+  if (await findFactor(team.db, id)) {
+    if (code === undefined) return { outcome: 'code_needed', of: 'factor' }
+    const attempt = await begin(team, limitsOfSession(token))
+    if ('outcome' in attempt) return attempt
+    return settle<Known & { readonly token: string }>(team, attempt, async (tx) => {
+      const user = await selectUser(tx, email)
+      const factor = await findFactor(tx, id)
+      if (!user || !factor || !(await useCode(tx, team, factor, code))) return { outcome: 'wrong_code' }
       return { outcome: 'known', user, token: await renewSession(tx, token) }
-    },
+    })
+  }
+  const proof = { email, password: password ?? '' }
+  const session = { limits: limitsOfSession(token), caller: inQueue(id, partner_id) }
+  return admit<Known & { readonly token: string }>({ ...team, session }, proof, async (tx, { user }) =>
+    (await findFactor(tx, id))
+      ? { outcome: 'code_needed', of: 'factor' }
+      : { outcome: 'known', user, token: await renewSession(tx, token) },
   )
 }
 
@@ -108,102 +123,161 @@ export const renewPassword = (
   proof: Proof,
   token?: string,
 ): Promise<(Known & { readonly new_password: string }) | Refused> =>
-  admit(team, knockOf(team, proof), async (tx, user) => {
-    const refused = await judgeAgain(tx, team, user, proof.code)
-    if (refused) return refused
-    const own = await replacePassword(tx, user, { token })
-    await team.note(tx, 'renew_password', { user })
-    return { outcome: 'known', ...own }
-  })
+  admit<Known & { readonly new_password: string }>(
+    team,
+    proof,
+    async (tx, { user, fresh }) => {
+      const refused = await judgeAgain(tx, team, user, proof.code)
+      if (refused) return refused
+      const own = await replacePassword(tx, user, fresh!, token)
+      await team.note(tx, 'renew_password', { user })
+      return { outcome: 'known', ...own }
+    },
+    (_, hasher) => freshPassword(hasher),
+  )
 
 /** The same with a password of the person's own choice, of somebody who just showed the second factor. */
 export async function choosePassword(
   team: NotedTeam,
   proof: Omit<Proof, 'code'> & { readonly new_password: string },
-  token: string,
+  { user: { id, name, partner_id }, token }: { readonly user: User; readonly token: string },
 ): Promise<Known | Refused> {
   const { email, new_password } = proof
-  assertGoodPassword(new_password, email, 'new_password')
-  return admit(team, knockOf(team, proof), async (tx, user) => {
-    await team.stillHere?.(tx)
-    const own = await replacePassword(tx, user, { token, new_password })
-    await team.note(tx, 'renew_password', { user })
-    return { outcome: 'known', user: own.user }
-  })
+  assertGoodPassword(new_password, { email, name }, 'new_password')
+  const session = { limits: limitsOfSession(token), caller: inQueue(id, partner_id) }
+  return admit(
+    { ...team, session },
+    proof,
+    async (tx, { user, fresh }) => {
+      await team.stillHere?.(tx)
+      const own = await replacePassword(tx, user, fresh!, token)
+      await team.note(tx, 'renew_password', { user })
+      return { outcome: 'known', user: own.user }
+    },
+    (_, hasher) => freshPassword(hasher, new_password),
+  )
 }
 
 async function replacePassword(
   tx: Db,
   { id, email }: User,
-  {
-    token,
-    new_password = newPassword(),
-  }: { readonly token?: string | undefined; readonly new_password?: string } = {},
+  { password, password_hash }: FreshPassword,
+  token?: string,
 ): Promise<{ user: User; new_password: string }> {
-  const password_hash = await hashPassword(new_password)
   const user = await setPassword(tx, email, { password_hash, activation_hash: null })
   await endOthers(tx, id, token)
-  return { user: user!, new_password }
+  return { user: user!, new_password: password }
 }
 
-/** Who knocks: what was typed, and whether there is somebody whom it fits. */
-type Knock = {
-  readonly email: string
-  find(): Promise<User | undefined>
-  /** A session alone does not make good what failed before. */
-  readonly success_forgets?: boolean
-}
-
-const knockOf = ({ db }: Team, { email, password, operator_only }: Proof): Knock => ({
-  email,
-  async find() {
-    const user = await selectUser(db, email.toLowerCase())
-    const fits = await passwordFits(user?.password_hash ?? NOBODYS_HASH, password)
-    return user && fits && (user.role === 'operator' || !operator_only) ? user : undefined
-  },
+/** People of one partner share a part of the queue; an operator has a part of their own. */
+const inQueue = (user_id: string, partner_id: string | null): HashCaller => ({
+  kind: 'known',
+  name: partner_id ?? user_id,
 })
 
-/** What is judged beside the password, and what comes of it. */
-type Then<Admitted> = (tx: Db, user: User) => Promise<Admitted | Refused>
+/** A person whose password fits, and a new password where one was asked for. */
+type Admissible = { readonly user: User; readonly fresh: FreshPassword | undefined; readonly origin: Origin }
+
+/** Judges what is shown beside the password, and does what was asked for. */
+type Then<Admitted> = (tx: Db, admissible: Admissible) => Promise<Admitted | Refused>
+
+/** A new password for a person whose password fits, hashed before the transaction begins. */
+type Renewal = (user: User, hasher: Hasher) => Promise<FreshPassword> | undefined
+
+type Asked = Team &
+  Pick<Partial<NotedTeam>, 'origin'> & {
+    /** Of a proof in a live session, which is counted by itself. */
+    readonly session?: { readonly limits: readonly AttemptLimit[]; readonly caller: HashCaller }
+  }
 
 /**
- * Of many who try at once, each is judged and counted before the next: five learn something, and who comes after the fifth
- * failure is told only to wait, whether what they showed was right or wrong. It is counted by e-mail, and by address where
- * there is one. Success forgets what failed under the e-mail, not what came from the address: else whoever has an account
- * could guess on for those of others.
+ * One attempt. The caller takes a turn in the hashing queue, then the attempt is counted as a failure, then the password is
+ * hashed, with no connection or lock held; last a transaction judges the code, and uncounts the attempt unless it failed.
+ * An unknown e-mail and a wrong password take the same steps.
  */
 async function admit<Admitted extends Known>(
-  team: Team & Pick<Partial<NotedTeam>, 'origin'>,
-  { email, find, success_forgets = true }: Knock,
+  team: Asked,
+  proof: Proof,
   then: Then<Admitted>,
+  renew: Renewal = () => undefined,
 ): Promise<Admitted | Refused> {
-  const subject = subjectOf(email)
-  const address = team.origin?.address
-  const subjects = address === undefined ? [subject] : [subject, placeOf(address)]
-  const blocked = await waitOf(team.db, subjects)
-  if (blocked) return blocked
-  const known = await find()
-  return transaction(team.db, async (tx) => {
-    // The e-mail before the address, everybody: so nobody waits in a circle.
-    for (const one of subjects) await takeTurn(tx, `sign-in ${one.toString('hex')}`)
-    const late = await waitOf(tx, subjects)
-    if (late) return late
-    const answer = known ? await judge(tx, known, then) : ({ outcome: 'wrong' } as const)
-    if (answer.outcome === 'known' && success_forgets) await deleteFailures(tx, subject)
-    if (answer.outcome === 'wrong' || answer.outcome === 'wrong_code')
-      for (const one of subjects) await addFailure(tx, one)
-    return answer
-  })
+  const origin = { email: proof.email, address: team.origin?.address }
+  const { caller, limits } = team.session ?? (await standingOf(team, origin))
+  try {
+    const judged = await hashQueue.inTurn(caller, async (hasher) => {
+      const attempt = await begin(team, limits)
+      return 'outcome' in attempt
+        ? attempt
+        : { attempt, found: await uncountedOnError(team, attempt, () => find(team, proof, hasher, renew)) }
+    })
+    if ('outcome' in judged) return judged
+    const { attempt, found } = judged
+    if (!found) return { outcome: 'wrong' }
+    return await settle(team, attempt, async (tx) => {
+      // The person is held, so that a reset comes either before all of this or after it.
+      if (!(await holdUser(tx, found.user))) return { outcome: 'wrong' }
+      const answer = await then(tx, { ...found, origin })
+      if (answer.outcome === 'known') await deleteFailuresAt(tx, pairOf(origin))
+      return answer
+    })
+  } catch (error) {
+    if (error instanceof Busy) return { outcome: 'busy', wait_seconds: error.wait_seconds }
+    throw error
+  }
 }
 
-/** The password fits. The person is held, so that a reset comes either before all of this or after it. */
-const judge = async <Admitted extends Known>(
-  tx: Db,
-  user: User,
-  then: Then<Admitted>,
-): Promise<Admitted | Refused> => ((await holdUser(tx, user)) ? then(tx, user) : { outcome: 'wrong' })
+async function standingOf(team: Team, origin: Origin) {
+  const known = await isKnownPlace(team.db, origin)
+  return { limits: limitsOf(origin, known), caller: callerOf(origin, known) }
+}
 
-async function waitOf(db: Db, subjects: readonly Buffer[]): Promise<Refused | undefined> {
-  const wait_seconds = await blockedFor(db, subjects)
-  return wait_seconds === undefined ? undefined : { outcome: 'too_many_failures', wait_seconds }
+function callerOf({ email, address }: Origin, known: boolean): HashCaller {
+  if (address === undefined) return { kind: 'local' }
+  return known ? { kind: 'known', name: email.toLowerCase() } : { kind: 'stranger', address }
+}
+
+async function begin(team: Team, limits: readonly AttemptLimit[]): Promise<Attempt | Refused> {
+  const attempt = await beginAttempt(team.db, limits)
+  return typeof attempt === 'number' ? { outcome: 'too_many_failures', wait_seconds: attempt } : attempt
+}
+
+async function find(
+  { db }: Team,
+  { email, password, operator_only }: Proof,
+  hasher: Hasher,
+  renew: Renewal,
+): Promise<Omit<Admissible, 'origin'> | undefined> {
+  const user = await selectUser(db, email.toLowerCase())
+  const fits = await hasher.verify(user?.password_hash ?? NOBODYS_HASH, password)
+  if (!user || !fits || (operator_only && user.role !== 'operator')) return undefined
+  return { user, fresh: await renew(user, hasher) }
+}
+
+/** Unless the attempt failed, it is uncounted in the transaction that follows from it. */
+const settle = <Admitted extends Known>(
+  team: Team,
+  attempt: Attempt,
+  judge: (tx: Db) => Promise<Admitted | Refused>,
+): Promise<Admitted | Refused> =>
+  uncountedOnError(team, attempt, () =>
+    transaction(team.db, async (tx) => {
+      await waitForLocks(tx)
+      const answer = await judge(tx)
+      if (answer.outcome !== 'wrong' && answer.outcome !== 'wrong_code') await attempt.uncount(tx)
+      return answer
+    }),
+  )
+
+/** What the service itself could not do is nobody's failure. */
+async function uncountedOnError<Result>(
+  { db }: Team,
+  attempt: Attempt,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    await attempt.uncount(db).catch(() => {})
+    throw error
+  }
 }

@@ -172,9 +172,14 @@ export async function shutKeys(tx: Db, id: string): Promise<void> {
   ])
 }
 
+/** Several sign-ins of one person wait for each other. */
+export async function waitForLocks(tx: Db): Promise<void> {
+  await tx.query(`SET LOCAL lock_timeout = '4s'`)
+}
+
 /** One after the other under this name, each until its transaction ends. */
 export async function takeTurn(tx: Db, name: string): Promise<void> {
-  await tx.query(`SET LOCAL lock_timeout = '4s'`)
+  await waitForLocks(tx)
   await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [name])
 }
 
@@ -355,6 +360,19 @@ export async function sessionsGoingOn(db: Db, ids: readonly string[]): Promise<R
   return new Set(rows.map(({ id }) => id))
 }
 
+/** Sessions of browsers that go on, the newest first. Looking does not count as using them. */
+export async function selectGoingOn(
+  db: Db,
+  most: number,
+): Promise<{ readonly token_hash: Buffer; readonly user_id: string; readonly partner_id: string | null }[]> {
+  const { rows } = await db.query(
+    `SELECT s.token_hash, s.user_id, u.partner_id FROM sessions s JOIN users u ON u.id = s.user_id
+     WHERE ${SESSION_GOES_ON} AND s.address IS NOT NULL ORDER BY s.created_at DESC LIMIT $1`,
+    [most],
+  )
+  return rows
+}
+
 /** Whose it was; undefined when there is none. */
 export async function deleteSession(
   tx: Db,
@@ -473,30 +491,133 @@ export async function countRecoveryCodes(db: Db, user_id: string): Promise<numbe
   return rows[0].count
 }
 
-/** Five failures in 15 minutes: nobody gets in under this e-mail, or from this address, until the first is that old. */
-const BLOCKED = `(cardinality(f.failed_at) = 5 AND f.failed_at[1] > clock_timestamp() - interval '15 minutes')`
-
-/** By whoever has the turn and found the subject not blocked. */
-export async function addFailure(tx: Db, subject: Buffer): Promise<void> {
-  await tx.query(
-    `INSERT INTO sign_in_failures AS f (subject, failed_at) VALUES ($1, ARRAY[clock_timestamp()])
-     ON CONFLICT (subject) DO UPDATE SET failed_at = (f.failed_at || clock_timestamp())[greatest(cardinality(f.failed_at) - 3, 1):]`,
-    [subject],
-  )
+/** What an attempt is counted under, and how many failures within how many minutes it may have. */
+export type AttemptLimit = {
+  readonly subject: Buffer
+  readonly most: number
+  readonly minutes: number
+  /** The account whose new password forgets the failures. */
+  readonly account: Buffer | null
 }
 
-/** For how many seconds nobody gets in under one of these. */
-export async function blockedFor(db: Db, subjects: readonly Buffer[]): Promise<number | undefined> {
+/** More than the largest `most`. */
+const FAILURES_KEPT = 64
+/** Longer than the largest `minutes`. */
+const FAILURES_LAST = "interval '1 hour'"
+
+const LIMITS = `unnest($1::bytea[], $2::integer[], $3::integer[], $4::bytea[]) AS l (subject, most, minutes, account)`
+
+const columnsOfLimits = (limits: readonly AttemptLimit[]) => {
+  const sorted = limits.toSorted((one, other) => Buffer.compare(one.subject, other.subject))
+  return [
+    sorted.map(({ subject }) => subject),
+    sorted.map(({ most }) => most),
+    sorted.map(({ minutes }) => minutes),
+    sorted.map(({ account }) => account),
+  ]
+}
+
+/** For how many seconds one of these limits refuses an attempt; undefined when none does. */
+export async function blockedFor(db: Db, limits: readonly AttemptLimit[]): Promise<number | undefined> {
   const { rows } = await db.query(
-    `SELECT max(ceil(extract(epoch FROM f.failed_at[1] + interval '15 minutes' - clock_timestamp())))::integer AS seconds
-     FROM sign_in_failures f WHERE subject = ANY($1::bytea[]) AND ${BLOCKED}`,
-    [subjects],
+    `SELECT max(ceil(extract(epoch FROM f.failed_at[cardinality(f.failed_at) - l.most + 1]
+         + l.minutes * interval '1 minute' - clock_timestamp())))::integer AS seconds
+     FROM ${LIMITS} JOIN sign_in_failures f USING (subject)
+     WHERE cardinality(f.failed_at) >= l.most`,
+    columnsOfLimits(limits),
   )
-  return rows[0]?.seconds ?? undefined
+  const { seconds } = rows[0]
+  return seconds > 0 ? seconds : undefined
 }
 
-export async function deleteFailures(tx: Db, subject: Buffer): Promise<void> {
+export type CountedAttempt = {
+  /** In milliseconds, as the database wrote it. */
+  readonly at: string
+  /** Under one of the limits there were too many before this one: the transaction must be rolled back. */
+  readonly exceeds: boolean
+}
+
+/**
+ * Counts an attempt as a failure under all of its limits. Rows are locked in the order of their subjects, here and in
+ * `uncountAttempt`, so that transactions do not wait for each other in a circle.
+ */
+export async function countAttempt(tx: Db, limits: readonly AttemptLimit[]): Promise<CountedAttempt> {
+  await waitForLocks(tx)
+  const { rows } = await tx.query(
+    `WITH counted AS (
+       INSERT INTO sign_in_failures AS f (subject, failed_at, account)
+       SELECT l.subject, ARRAY[statement_timestamp()::timestamptz(3)], l.account FROM ${LIMITS} ORDER BY l.subject
+       ON CONFLICT (subject) DO UPDATE SET account = excluded.account,
+         failed_at = (f.failed_at || excluded.failed_at)[greatest(cardinality(f.failed_at) + 2 - ${FAILURES_KEPT}, 1):]
+       RETURNING f.subject, f.failed_at)
+     SELECT statement_timestamp()::timestamptz(3)::text AS at,
+       bool_or(coalesce(c.failed_at[cardinality(c.failed_at) - l.most]
+         > clock_timestamp() - l.minutes * interval '1 minute', false)) AS exceeds
+     FROM counted c JOIN ${LIMITS} USING (subject)`,
+    columnsOfLimits(limits),
+  )
+  return rows[0]
+}
+
+/** The attempt was no failure. */
+export async function uncountAttempt(
+  db: Db,
+  subjects: readonly Buffer[],
+  { at }: Pick<CountedAttempt, 'at'>,
+): Promise<void> {
+  await db.query(
+    `WITH held AS (SELECT subject FROM sign_in_failures
+       WHERE subject = ANY($1::bytea[]) AND $2::timestamptz = ANY(failed_at) ORDER BY subject FOR UPDATE)
+     UPDATE sign_in_failures f SET failed_at =
+       f.failed_at[:array_position(f.failed_at, $2::timestamptz) - 1]
+       || f.failed_at[array_position(f.failed_at, $2::timestamptz) + 1:]
+     FROM held WHERE f.subject = held.subject`,
+    [subjects, at],
+  )
+}
+
+/** Of one account at one place. */
+export async function deleteFailuresAt(tx: Db, subject: Buffer): Promise<void> {
   await tx.query('DELETE FROM sign_in_failures WHERE subject = $1', [subject])
+}
+
+/** Of an account, wherever they came from. */
+export async function deleteFailures(tx: Db, account: Buffer): Promise<void> {
+  await tx.query(
+    `WITH held AS (SELECT subject FROM sign_in_failures WHERE account = $1 ORDER BY subject FOR UPDATE)
+     DELETE FROM sign_in_failures f USING held WHERE f.subject = held.subject`,
+    [account],
+  )
+}
+
+/** A person signs in from a few places; more than this are not remembered. */
+const PLACES_PER_PERSON = 20
+const PLACES_LAST = "interval '90 days'"
+
+export async function insertPlace(tx: Db, subject: Buffer, user_id: string): Promise<void> {
+  await tx.query(
+    `INSERT INTO sign_in_places (subject, user_id) VALUES ($1, $2)
+     ON CONFLICT (subject) DO UPDATE SET user_id = excluded.user_id, seen_at = clock_timestamp()`,
+    [subject, user_id],
+  )
+  await tx.query(
+    `DELETE FROM sign_in_places WHERE subject IN (
+       SELECT subject FROM sign_in_places WHERE user_id = $1 ORDER BY seen_at DESC OFFSET ${PLACES_PER_PERSON})`,
+    [user_id],
+  )
+}
+
+/** The newest places, at most `most` of them. */
+export async function selectPlaces(db: Db, most: number): Promise<Buffer[]> {
+  const { rows } = await db.query<{ subject: Buffer }>(
+    'SELECT subject FROM sign_in_places ORDER BY seen_at DESC LIMIT $1',
+    [most],
+  )
+  return rows.map(({ subject }) => subject)
+}
+
+export async function deletePlaces(tx: Db, user_id: string): Promise<void> {
+  await tx.query('DELETE FROM sign_in_places WHERE user_id = $1', [user_id])
 }
 
 const STEP = 1000
@@ -505,14 +626,17 @@ const FORGOTTEN = [
   `DELETE FROM sessions WHERE id IN (SELECT id FROM sessions s
      WHERE NOT (${SESSION_GOES_ON}) LIMIT $1 FOR UPDATE SKIP LOCKED)`,
   `DELETE FROM sign_in_failures WHERE subject IN (SELECT subject FROM sign_in_failures f
-     WHERE f.failed_at[cardinality(f.failed_at)] < clock_timestamp() - interval '15 minutes' LIMIT $1 FOR UPDATE SKIP LOCKED)`,
+     WHERE coalesce(f.failed_at[cardinality(f.failed_at)] < clock_timestamp() - ${FAILURES_LAST}, true)
+     LIMIT $1 FOR UPDATE SKIP LOCKED)`,
+  `DELETE FROM sign_in_places WHERE subject IN (SELECT subject FROM sign_in_places
+     WHERE seen_at < clock_timestamp() - ${PLACES_LAST} LIMIT $1 FOR UPDATE SKIP LOCKED)`,
   `DELETE FROM factors WHERE id IN (SELECT id FROM factors
      WHERE confirmed_at IS NULL AND created_at < clock_timestamp() - interval '1 hour' LIMIT $1 FOR UPDATE SKIP LOCKED)`,
   `DELETE FROM links WHERE id IN (SELECT id FROM links
      WHERE expires_at < clock_timestamp() LIMIT $1)`,
 ]
 
-/** Sessions that have ended, failures that count no more, factors that nobody confirmed within an hour, links past their time. */
+/** Removes ended sessions, failures that no longer count, places not seen for 90 days, unconfirmed factors older than an hour, expired links. */
 export async function forgetSignIns(db: Db, goOn: GoOn = () => true): Promise<void> {
   for (const statement of FORGOTTEN) {
     for (let gone = STEP; gone === STEP && goOn(); ) gone = (await db.query(statement, [STEP])).rowCount ?? 0

@@ -251,6 +251,16 @@ export const treasuryChecks: readonly Check[] = [
       WHERE ${within('f.id')} AND (s.id IS NULL OR (f.customer_id IS NOT NULL AND c.partner_id IS DISTINCT FROM f.partner_id))`,
   },
   {
+    // Before this migration payments of fees told nobody: those have the sequence 0.
+    name: 'every payment of fees was told, unless it is older than that',
+    walk: 'causes',
+    prefix: 'fp',
+    sql: (
+      within,
+    ) => `SELECT f.id AS object_id, f.partner_id, f.sequence, f.created_at FROM fee_payouts f WHERE ${within('f.id')} AND f.sequence <> 1
+      AND (f.sequence <> 0 OR f.created_at > (SELECT applied_at FROM migrations WHERE name = '0021-events.sql'))`,
+  },
+  {
     name: 'no reference pays fees twice',
     walk: 'causes',
     prefix: 'fp',

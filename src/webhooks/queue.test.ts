@@ -184,6 +184,7 @@ describe('what is sent again while it is being forgotten', () => {
     await recordResults(db, [resultOf(taken, success)])
     await asAdmin(database.url, [
       `UPDATE sandbox.webhook_deliveries SET ended_at = now() - interval '40 days' WHERE event_id = '${taken.id}'`,
+      `UPDATE sandbox.events SET created_at = now() - interval '40 days' WHERE id = '${taken.id}'`,
     ])
     await redeliverAmid(taken, () => forgetDeliveries(db, days(30)))
     expect(await state()).toMatchObject({ status: 'pending', written_down: [1] })

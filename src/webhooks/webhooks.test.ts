@@ -13,6 +13,7 @@ import { eventTypes } from '../events/types.ts'
 let service: TestService
 beforeAll(async () => {
   service = await startTestService({
+    EVENT_RETENTION_DAYS: '90',
     WEBHOOK_ALLOW_PRIVATE: 'true',
     WEBHOOK_TIMEOUT_MS: '500',
     WEBHOOK_RETRY_MS: '50,50,50',

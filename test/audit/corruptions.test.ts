@@ -27,7 +27,8 @@ const tables: Record<string, { key: string; where?: string }> = {
   fee_payouts: { key: 'id' },
   positions: { key: 'id' },
   folds: { key: 'n' },
-  claims: { key: 'scope, operation, key', where: 'resource_id IS NOT NULL' },
+  claims: { key: 'scope, operation, key' },
+  refusals: { key: 'scope, operation, key' },
   events: { key: 'id', where: `split_part(object_id, '_', 1) IN ('po', 'tr', 'td', 'dep')` },
 }
 
@@ -38,10 +39,11 @@ const unseen: Record<string, string> = {
   'quotes.request_id': 'which call asked for it: for people, and nothing follows from it',
   'trades.request_id': 'which call asked for it: for people, and nothing follows from it',
   'payouts.send_id': 'only the rail knows it; a trigger keeps it, and two equal ones are seen',
+  'payouts.accepted_at': 'what the rail said; only before the making, or before a send, is it seen',
   'payouts.attempts': 'counts tries, no money',
-  'payouts.next_attempt_at': 'when to look again',
+  'payouts.next_attempt_at': 'when to look again: only that it is within two days',
   'transfers.attempts': 'counts tries, no money',
-  'transfers.next_attempt_at': 'when to look again',
+  'transfers.next_attempt_at': 'when to look again: only that it is within two days',
   'transfers.signed_transaction': 'opaque bytes; their name on the network is tx_hash',
   'quotes.price_source': 'where a price was seen; the price itself is checked',
   'quotes.api_key_id': 'who asked for a price; who executed it is checked',

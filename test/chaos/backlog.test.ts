@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { openTransferWorker } from '../../src/onchain/worker.ts'
 import { openPayoutWorker } from '../../src/pix/worker.ts'
 import type { PixRail } from '../../src/rails/pix/rail.ts'
+import { endToEndId } from '../../src/rails/pix/simulated.ts'
 import { crowd, times } from '../support/crowd.ts'
 import { noteFact } from '../support/proof.ts'
 import { type Bench, openBench, silent } from '../support/rail-bench.ts'
@@ -29,12 +30,15 @@ const MUCH = 10n ** 15n
 
 const SETTLED = { kind: 'settled', end_to_end_id: 'E00000000202611151200abcdefghijk' } as const
 
+/** One for each payout. */
+const e2eOf = (send_id: string) => endToEndId({ send_id, sent_at: new Date('2026-11-15T12:00:00Z') })
+
 const pixThat = (more: Partial<PixRail<'sandbox'>>): PixRail<'sandbox'> => ({
   environment: 'sandbox',
   ready: async () => {},
   holder: async (_, asking) => asking,
   send: async () => ({ kind: 'unknown' }),
-  status: async ({ send_id }) => ({ ...SETTLED, end_to_end_id: `E${send_id.slice(0, 31)}` }),
+  status: async ({ send_id }) => ({ ...SETTLED, end_to_end_id: e2eOf(send_id) }),
   ...more,
 })
 
@@ -78,7 +82,7 @@ describe('payouts that a dead node left behind', () => {
           // A slow rail: thousands take long, whoever is first in the queue does not.
           async status({ send_id }) {
             await sleep(100)
-            return { ...SETTLED, end_to_end_id: `E${send_id.slice(0, 31)}` }
+            return { ...SETTLED, end_to_end_id: e2eOf(send_id) }
           },
         }),
       })
@@ -112,7 +116,7 @@ describe('calls that never return', () => {
           status: (order) =>
             order.description === 'hang'
               ? new Promise(() => {})
-              : Promise.resolve({ ...SETTLED, end_to_end_id: `E${order.send_id.slice(0, 31)}` }),
+              : Promise.resolve({ ...SETTLED, end_to_end_id: e2eOf(order.send_id) }),
         }),
       })
       const customer = await bench.customer({ BRL: MUCH })

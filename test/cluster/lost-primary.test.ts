@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { findRecord } from '../../src/ledger/once.ts'
@@ -91,7 +91,11 @@ test('a signature that only the lost primary had was never broadcast', { timeout
     environment: 'sandbox',
     feeInputs: async () => ({ gas_price_wei: 1n, eth_price: 1n, sat_per_vbyte: 1n }),
     // Each signature is another transaction: another nonce, other coins, another expiry.
-    prepare: async () => ({ kind: 'signed', tx_hash: `0x${randomUUID()}`, signed: 'bytes' }),
+    prepare: async () => ({
+      kind: 'signed',
+      tx_hash: `0x${randomBytes(32).toString('hex')}`,
+      signed: 'bytes',
+    }),
     async broadcast(_, { tx_hash }) {
       broadcast.add(tx_hash)
       return { kind: 'accepted' }

@@ -12,7 +12,7 @@ export type Attacker = {
 }
 
 /** Starts an attack in a process of its own, at the lowest priority: its own work would be done on another machine. */
-export function startAttack(name: 'stranger' | 'partner', args: readonly string[]): Attacker {
+export function startAttack(name: 'stranger' | 'partner' | 'console', args: readonly string[]): Attacker {
   const script = fileURLToPath(new URL(`attacks/${name}.ts`, import.meta.url))
   const child = spawn(process.execPath, ['--import', 'tsx', script, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { PartnerActor } from '../../src/core/actor.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { openPool } from '../../src/db/pool.ts'
+import { openInvalidAnswers } from '../../src/desk/invalid-answers.ts'
 import { createKey } from '../../src/keys/keys.ts'
 import { hashKeyValue } from '../../src/keys/value.ts'
 import { openDoor } from '../../src/ledger/commit.ts'
@@ -16,7 +17,10 @@ import { seatAt } from './database.ts'
 
 /** What a test may bring along, or set otherwise. */
 export type WorldParts = Partial<
-  Pick<World<'sandbox'>, 'pix' | 'chain' | 'lease_ms' | 'pix_wait_ms' | 'rail_timeout_ms' | 'stuck_after_ms'>
+  Pick<
+    World<'sandbox'>,
+    'pix' | 'chain' | 'prices' | 'lease_ms' | 'pix_wait_ms' | 'rail_timeout_ms' | 'stuck_after_ms'
+  >
 >
 
 /**
@@ -49,6 +53,7 @@ export function openBareWorld(options: {
     commit: door.commit,
     preview: door.preview,
     told: () => {},
+    onInvalidAnswer: openInvalidAnswers({ db, clock }, options.log),
     pix: simulatedPix({ clock, journal }),
     chain: simulatedChain({ clock, journal, broadcast_ms: 1000, confirm_ms: 3000 }),
     prices: simulatedPrices({ clock }),

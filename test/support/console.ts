@@ -3,6 +3,7 @@ import type { OperatorRole, PartnerRole } from '../../src/core/actor.ts'
 import { createSealer } from '../../src/core/seal.ts'
 import { transaction } from '../../src/db/pool.ts'
 import { beginFactor, codeAt, confirmFactor, stepAt } from '../../src/team/factor.ts'
+import { makePassword } from '../../src/team/password.ts'
 import { createUser } from '../../src/team/people.ts'
 import type { User } from '../../src/team/store.ts'
 import { TEST_KEY } from './database.ts'
@@ -81,7 +82,7 @@ let made = 0
 
 /** Somebody of a partner, or of the operator when none is named. */
 export async function makePerson(
-  service: TestService,
+  service: Pick<TestService, 'shared'>,
   options: {
     partner_id?: string
     role: PartnerRole | OperatorRole
@@ -92,15 +93,15 @@ export async function makePerson(
 ): Promise<Person> {
   const { shared } = service
   const email = options.email ?? `person-${++made}-${Date.now()}@console.example`
-  const { user, password } = await transaction(shared.db, (tx) =>
-    createUser(tx, {
-      id: shared.newId('user'),
-      email,
-      name: options.name ?? `Person ${made}`,
-      partner_id: options.partner_id ?? null,
-      role: options.role,
-    }),
-  )
+  const wanted = {
+    id: shared.newId('user'),
+    email,
+    name: options.name ?? `Person ${made}`,
+    partner_id: options.partner_id ?? null,
+    role: options.role,
+  }
+  const fresh = await makePassword()
+  const { user, password } = await transaction(shared.db, (tx) => createUser(tx, wanted, fresh))
   if (!options.factor) return { user, password, code: () => '' }
   const team = { ...shared, sealer: createSealer([TEST_KEY]), note: async () => {} }
   const { secret } = await beginFactor(team, user)
@@ -120,7 +121,7 @@ export async function makePerson(
 
 /** A person with a session: one of each role is what most tests need. */
 export async function signedIn(
-  service: TestService,
+  service: Pick<TestService, 'shared' | 'url'>,
   options: Parameters<typeof makePerson>[1] & { readonly address?: string },
 ): Promise<ConsoleClient & { readonly person: Person }> {
   const person = await makePerson(service, options)

@@ -6,7 +6,13 @@ import { openHands } from './service.ts'
 
 /** A server with the embedded database in its data folder, as on somebody's laptop, and hands to work on it. */
 export async function startEmbeddedService(data_dir: string, env: Record<string, string> = {}) {
-  const config: Config = readConfig({ DATA_DIR: data_dir, PORT: '0', LOG_LEVEL: 'silent', ...env })
+  const config: Config = readConfig({
+    DATA_DIR: data_dir,
+    PORT: '0',
+    LOG_LEVEL: 'silent',
+    DRAIN_MS: '0',
+    ...env,
+  })
   const service = await startService({
     config,
     print: () => {},

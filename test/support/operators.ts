@@ -28,8 +28,6 @@ export function openDesk(office?: () => Office) {
       (await proposals.reject(world, id, await pen(world, by), reason)).proposal,
     withdraw: async (world: World, id: string, by: string, reason: string | null) =>
       (await proposals.withdraw(world, id, await pen(world, by), reason)).proposal,
-    adopt: async (world: World, id: string, by: string) =>
-      (await proposals.adopt(world, id, await pen(world, by), 'seen')).proposal,
     expireProposals: async (world: World) => proposals.expireProposals(world, await pen(world, SOMEBODY)),
     findProposal: async (world: World, id: string) =>
       proposals.findProposal(world, id, await pen(world, SOMEBODY)),

@@ -2,9 +2,9 @@
 
 export type Literal = { readonly source: string; readonly flags: string }
 
-/** After one of these words or signs a slash begins a pattern; after anything else it divides. */
+/** After one of these words or signs a slash begins a pattern; after anything else it divides. `of` may be a name too. */
 const BEFORE_PATTERN =
-  /(?:^|[([{,;=:!&|?+*%<>~^}-]|\b(?:return|typeof|case|in|of|do|else|void|delete|await|yield))$/
+  /(?:^|[([{,;=:!&|?+*%<>~^}-]|[\w$\]})] of|\b(?:return|typeof|case|in|do|else|void|delete|await|yield))$/
 
 /** Every regular expression literal of a TypeScript file. Texts, templates and comments are passed over. */
 export function literalsOf(code: string): Literal[] {

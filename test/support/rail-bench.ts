@@ -57,6 +57,13 @@ export async function openBench(options: BenchOptions = {}) {
 
 type PayoutParts = { by?: PartnerActor; description?: string | null; node?: World<'sandbox'>; key?: string }
 
+type TransferParts = {
+  by?: PartnerActor
+  amount?: bigint
+  network?: Transfer['network']
+  destination_address?: string
+}
+
 /** What is ordered, for the first partner unless another one is named. */
 function ordersOf(world: World<'sandbox'>, actor: PartnerActor) {
   let keys = 0
@@ -95,7 +102,12 @@ function ordersOf(world: World<'sandbox'>, actor: PartnerActor) {
     },
     async transfer(
       customer_id: string,
-      { by = actor, amount = 10_000_000n }: { by?: PartnerActor; amount?: bigint } = {},
+      {
+        by = actor,
+        amount = 10_000_000n,
+        network = 'tron',
+        destination_address = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8',
+      }: TransferParts = {},
     ): Promise<Transfer> {
       const key = `t${++keys}`
       const done = await world.commit(
@@ -103,9 +115,9 @@ function ordersOf(world: World<'sandbox'>, actor: PartnerActor) {
           order: {
             customer_id,
             asset: 'USDT',
-            network: 'tron',
+            network,
             amount_net: amount,
-            destination_address: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8',
+            destination_address,
             idempotency_key: key,
           },
           claim: claimOf(by.key_id, 'onchain.transfer', { idempotency_key: key }),

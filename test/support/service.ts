@@ -47,7 +47,10 @@ export const testEnv = (database_url: string, more: Record<string, string> = {})
   SECRET_KEY: '00'.repeat(32),
   PORT: '0',
   LOG_LEVEL: 'silent',
+  DRAIN_MS: '0',
   METRICS_TOKEN,
+  CONSOLE_WRITES_PER_MINUTE: '100000',
+  CONSOLE_WRITES_PER_DAY: '1000000',
   ...more,
 })
 
@@ -135,7 +138,7 @@ export async function spawnServer(
   const program = sources ? ['--import', 'tsx', join(sources, 'src/cli/trilho.ts')] : [await compiledCli()]
   const child = spawn(process.execPath, [...program, 'serve'], {
     cwd: sources,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, DRAIN_MS: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let text = ''

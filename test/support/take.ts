@@ -1,5 +1,13 @@
-import { takeDue } from '../../src/db/due.ts'
+import { type Room, takeDue } from '../../src/db/due.ts'
+import { networkNames } from '../../src/onchain/address.ts'
 import type { World } from '../../src/world.ts'
+
+/** Room for so many on each rail, with nothing under way. */
+export const roomFor = (table: 'payouts' | 'transfers', free: number): Room => ({
+  rails: (table === 'payouts' ? ['pix'] : networkNames).map((rail) => ({ rail, free })),
+  running: [],
+  per_partner: free + 100,
+})
 
 /** Takes the one payout or transfer that is due, whoever has looked at it before; undefined: none is. */
 export async function takeOne<Row>(
@@ -9,7 +17,7 @@ export async function takeOne<Row>(
 ): Promise<Row | undefined> {
   for (const followed of [false, true]) {
     const due = { name: `test ${table} ${followed}`, table, columns, followed }
-    const [row] = await takeDue<Row>(db, due, lease_ms, 1)
+    const [row] = await takeDue<Row>(db, due, lease_ms, roomFor(table, 1))
     if (row) return row
   }
   return undefined

@@ -1,6 +1,6 @@
 import { createBackup } from '../../backup/create.ts'
 import { bytesOf, type Manifest } from '../../backup/manifest.ts'
-import { restoreBackup } from '../../backup/restore.ts'
+import { type Restored, restoreBackup } from '../../backup/restore.ts'
 import { verifyBackup } from '../../backup/verify.ts'
 import { renderAudit } from '../../node/audit-database.ts'
 import { argument, type Input, type Output, requiredOption } from '../command.ts'
@@ -46,22 +46,30 @@ export async function verify(input: Input): Promise<Output> {
 export async function restore(input: Input): Promise<Output> {
   const dir = argument(input, 0, 'DIR')
   const to = requiredOption(input, 'to')
-  const { manifest, data_dir, problems } = await watched(input.io, (onProgress) =>
+  const restored = await watched(input.io, (onProgress) =>
     restoreBackup(input.config, { dir, to, beside_running: input.options.yes === true }, onProgress),
   )
+  const { manifest, data_dir, problems, look_only, superseded } = restored
   const ok = problems.length === 0
   return {
-    json: { ok, problems, data_dir, ...inShort(manifest) },
+    json: { ok, problems, data_dir, look_only, superseded: superseded ?? null, ...inShort(manifest) },
     text: ok
-      ? afterRestore(manifest, data_dir)
+      ? look_only
+        ? toLookAt(restored)
+        : afterRestore(restored)
       : `The backup in ${dir} is NOT GOOD, and nothing was restored:\n${listOf(problems)}`,
     exit_code: ok ? exit.done : exit.refused,
   }
 }
 
-const afterRestore = ({ until }: Manifest, data_dir: string) =>
-  `Restored into ${data_dir}: everything until ${until}, and nothing that was done later.
+const toLookAt = ({ manifest: { until }, data_dir }: Restored) =>
+  `Restored into ${data_dir}, to look at: everything until ${until}. A service runs on the folder that the backup comes from, so none
+starts on this one. Look at it with: DATA_DIR=${data_dir} trilho audit
+`
 
+const afterRestore = ({ manifest: { until }, data_dir, superseded }: Restored) =>
+  `Restored into ${data_dir}: everything until ${until}, and nothing that was done later.
+${superseded === undefined ? '' : `No service starts on ${superseded} any more: the backup comes from it. To undo that: trilho database unmark\n`}
 Payouts and transfers that were sent after that are not in it, while their money is gone. Whoever asks for them again, also
 under the same idempotency key, is paid twice. So before anybody is let in:
 

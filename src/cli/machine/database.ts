@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { copyDatabase } from '../../database-copy/copy.ts'
 import { parseAddress, withoutPasswords } from '../../db/address.ts'
+import { readSuperseded, told, unmarkSuperseded } from '../../db/embedded/superseded.ts'
 import { secretKeyFile } from '../../db/open.ts'
 import { renderAudit } from '../../node/audit-database.ts'
 import { type Input, type Output, option, UsageError } from '../command.ts'
@@ -32,9 +33,28 @@ ${renderAudit(audit)}
 From now on start the service with these, and with the same SECRET_KEY: passwords and secrets follow from it.
 
 ${lines.join('')}
-Never start it on ${config.data_dir} again: it would send and deliver what the other one does. Keep the folder as a backup.
+No service starts on ${config.data_dir} any more: it would send and deliver what the other one does. Keep the folder as a backup.
 `,
     exit_code: ok ? exit.done : exit.refused,
+  }
+}
+
+export async function unmark(input: Input): Promise<Output> {
+  const { data_dir } = input.config
+  const mark = await readSuperseded(data_dir)
+  if (!mark)
+    return {
+      json: { data_dir, unmarked: false },
+      text: `${data_dir} has no mark: a service may start on it.\n`,
+    }
+  if (input.options.yes !== true)
+    throw new UsageError(
+      `No service starts on ${data_dir}, because ${told(mark)}. If both ran, payouts would be sent twice. If the other one will never run again, say --yes.`,
+    )
+  await unmarkSuperseded(data_dir)
+  return {
+    json: { data_dir, unmarked: true, was: mark },
+    text: `A service may start on ${data_dir} again. It was refused because ${told(mark)}. Payouts that were sent from there since are unknown here: compare with your rails first.\n`,
   }
 }
 

@@ -7,7 +7,8 @@ export async function migrateDatabase({ config }: Input): Promise<Output> {
   const database = await reachDatabase(config, { make: true })
   try {
     const seats = await seatsOf(database.url, config)
-    const applied = await migrate(database.url, { seats, check: await keyCheckOf(config) })
+    const { retention } = config
+    const applied = await migrate(database.url, { seats, retention, check: await keyCheckOf(config) })
     return {
       json: { applied },
       text:

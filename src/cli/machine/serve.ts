@@ -1,10 +1,14 @@
 import { writeSync } from 'node:fs'
 import type { Config } from '../../node/config.ts'
+import { drainMsOf } from '../../node/drain.ts'
 import { type Role, roles } from '../../node/role.ts'
 import { startService } from '../../node/serve.ts'
 import { type Input, type Output, option, usage } from '../command.ts'
 
+/** How long a stop may take after its drain. */
 const SLOW_STOP_MS = 25_000
+/** `npm start` passes on the SIGINT that the terminal has sent already: a signal this soon after the first is the same one. */
+const SAME_SIGNAL_MS = 500
 
 export async function serve(input: Input): Promise<Output> {
   const config = withRole(input)
@@ -13,18 +17,24 @@ export async function serve(input: Input): Promise<Output> {
     fail = reject
   })
   failed.catch(() => {})
-  const stopping = new Promise<void>((resolve) => {
+  const stopping = new Promise<NodeJS.Signals>((resolve) => {
     process.once('SIGTERM', resolve)
     process.once('SIGINT', resolve)
   })
   const told = new AbortController()
   void stopping.then(() => told.abort())
-  void Promise.race([stopping, failed.catch(() => {})]).then(forceLater)
+  const hurry = new AbortController()
+  void Promise.race([stopping, failed.catch((error: Error) => error)]).then((reason) => {
+    if (reason instanceof Error) hurry.abort('the service cannot go on')
+    else if (reason === 'SIGINT' && process.stdin.isTTY) hurry.abort('Ctrl-C in a terminal')
+    forceLater(hurry, drainMsOf(config))
+  })
   const starting = startService({
     config,
     print: (text) => void writeSync(1, text),
     onFatal: fail,
     signal: told.signal,
+    hurry: hurry.signal,
   }).catch((error: unknown) => {
     // Told to stop while it waited for something: there is nothing to stop any more.
     if (!told.signal.aborted) throw error
@@ -42,10 +52,20 @@ function withRole(input: Input): Config {
   return { ...input.config, role: role as Role }
 }
 
-/** Whoever asks twice, or waits too long, gets an end without ceremony: everything acknowledged is on disk. */
-function forceLater(): void {
+/**
+ * A second signal ends the drain; one after the drain ends the process at once, and so does a stop that takes too long:
+ * everything acknowledged is on disk.
+ */
+function forceLater(hurry: AbortController, drain_ms: number): void {
+  const told_at = performance.now()
   const force = () => process.exit(1)
-  process.once('SIGTERM', force)
-  process.once('SIGINT', force)
-  setTimeout(force, SLOW_STOP_MS).unref()
+  const again = (signal: NodeJS.Signals) => {
+    const passed_ms = performance.now() - told_at
+    if (passed_ms < SAME_SIGNAL_MS) return
+    if (hurry.signal.aborted || passed_ms > drain_ms) force()
+    hurry.abort(`a second signal, ${signal}`)
+  }
+  process.on('SIGTERM', again)
+  process.on('SIGINT', again)
+  setTimeout(force, drain_ms + SLOW_STOP_MS).unref()
 }

@@ -83,7 +83,7 @@ export function refuseProof(refused: Refused): never {
   switch (refused.outcome) {
     case 'wrong':
       throw new NotAllowed(
-        'No operator with this e-mail and password. After five failures nobody gets in for 15 minutes.',
+        'No operator with this e-mail and password. After five failures at a shell, this e-mail is refused at every shell for 15 minutes.',
       )
     case 'code_needed':
       throw new NotAllowed(
@@ -101,7 +101,11 @@ export function refuseProof(refused: Refused): never {
       )
     case 'too_many_failures':
       throw new NotAllowed(
-        `Too many failures under this e-mail. Nobody gets in under it for ${inWords(refused.wait_seconds)}; then try again.`,
+        `Too many failures under this e-mail at a shell. Try again in ${inWords(refused.wait_seconds)}, or ask another admin for a new password: trilho users reset-password EMAIL`,
+      )
+    case 'busy':
+      throw new NotAllowed(
+        `Too many people are signing in right now. Try again in ${inWords(refused.wait_seconds)}.`,
       )
   }
 }

@@ -13,6 +13,7 @@ import { readConfig } from '../../node/config.ts'
 import { act } from '../../operator/act.ts'
 import { verify } from '../../operator/verify.ts'
 import { createPartner } from '../../partners/partners.ts'
+import { makePassword } from '../../team/password.ts'
 import { createUser, findUser, operatorActor } from '../../team/people.ts'
 import { selectOperators } from '../../team/store.ts'
 import type { CliCommand, Output, Reach } from '../command.ts'
@@ -140,7 +141,6 @@ const table: Readonly<Record<string, Row>> = {
   },
   'log list': { kind: 'reads' },
   'log verify': { kind: 'reads' },
-  'log adopt': { kind: 'decision' },
   'treasury show': { kind: 'reads' },
   'treasury set-limits': { kind: 'act', typed: () => ({ positionals: ['BTC'], options: { lowest: '1' } }) },
   completion: { kind: 'other' },
@@ -148,6 +148,7 @@ const table: Readonly<Record<string, Row>> = {
   'backup verify': { kind: 'other' },
   'backup restore': { kind: 'other' },
   'database copy': { kind: 'other' },
+  'database unmark': { kind: 'other' },
   bench: { kind: 'other' },
 }
 
@@ -230,13 +231,17 @@ const tried = (kinds: readonly Kind[]) =>
   Object.entries(table).filter(([, { kind, typed }]) => kinds.includes(kind) && typed)
 
 const newPerson = async (email: string) => {
-  const { user, password } = await createUser(hands.shared.db, {
-    id: hands.shared.newId('user'),
-    email,
-    name: email,
-    partner_id: null,
-    role: 'admin',
-  })
+  const { user, password } = await createUser(
+    hands.shared.db,
+    {
+      id: hands.shared.newId('user'),
+      email,
+      name: email,
+      partner_id: null,
+      role: 'admin',
+    },
+    await makePassword(),
+  )
   return { email: user.email, password }
 }
 
@@ -308,7 +313,7 @@ describe('contract §17.13', () => {
     )
     expect(await run('keys revoke', 'production')).toBe('done')
     const { rows } = await hands.worlds.production.db.query('SELECT id FROM proposals ORDER BY id LIMIT 1')
-    for (const name of ['proposals approve', 'proposals reject', 'proposals withdraw', 'log adopt']) {
+    for (const name of ['proposals approve', 'proposals reject', 'proposals withdraw']) {
       const command = commands.get(name) as Extract<CliCommand, { runWith: unknown }>
       const input = {
         io: ioOf({ HOME: '/nowhere' }),

@@ -16,7 +16,7 @@ test('what stays open on a rail is listed, and settled by hand with evidence', a
   const payout = await api.post('/v1/pix/payouts', {
     customer_id: stage.demo.customer_id,
     amount: '100',
-    counterparty: { type: 'pix_key', pix_key: 'slow@sandbox.test' },
+    counterparty: { type: 'pix_key', pix_key: 'timeout@sandbox.test' },
     idempotency_key: 'open',
   })
   const transfer = await api.post('/v1/onchain/transfers', {

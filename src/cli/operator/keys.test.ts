@@ -10,6 +10,32 @@ beforeAll(async () => {
 afterAll(() => stage.stop())
 
 describe('keys', () => {
+  test('named by their value are found, and no command prints that value back', async () => {
+    const made = await stage.json('keys', 'create', '--partner', stage.demo.partner_id)
+    const limited = await stage.trilho('keys', 'set-limits', made.key, '--per-minute', '300')
+    expect([limited.code, limited.out]).toEqual([0, expect.stringContaining(made.id)])
+    const revoked = await stage.trilho('keys', 'revoke', made.key)
+    expect([revoked.code, revoked.out]).toEqual([0, expect.stringContaining(`${made.id} is revoked.`)])
+    const unknown = `svc_live_sk_${'x'.repeat(43)}`
+    const typed = await Promise.all([
+      stage.trilho('keys', 'revoke', unknown),
+      stage.trilho('keys', 'revoke', unknown.slice(0, -5)),
+      stage.trilho('keys', 'revoke', `${unknown}, `),
+      stage.trilho('keys', 'revoke', unknown, '--json'),
+      stage.trilho('keys', unknown),
+      stage.trilho(unknown),
+      stage.trilho('keys', 'list', unknown),
+      stage.trilho('keys', 'list', `--${unknown}`),
+      stage.trilho('customers', 'get', unknown),
+    ])
+    for (const { code, out, err } of [...typed, limited, revoked]) {
+      expect(`${out}${err}`).not.toMatch(/svc_(live|test)_sk_\w/)
+      if (code !== 0) expect(err).not.toBe('')
+    }
+    expect(typed.map(({ code }) => code)).not.toContain(0)
+    expect(typed[0]!.err).toContain('No key has this value. See: trilho keys list')
+  })
+
   test('are created with scopes, allowlist and expiry, listed without their values, limited, rotated, revoked', async () => {
     const made = await stage.json(
       ...[

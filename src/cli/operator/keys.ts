@@ -1,6 +1,7 @@
 import type { Scope } from '../../core/actor.ts'
 import { renderKey } from '../../keys/keys.ts'
-import { listKeys } from '../../keys/store.ts'
+import { findByHash, listKeys } from '../../keys/store.ts'
+import { environmentOf, hashKeyValue } from '../../keys/value.ts'
 import { act } from '../../operator/act.ts'
 import { findPartner } from '../../partners/partners.ts'
 import type { World, Worlds } from '../../world.ts'
@@ -122,8 +123,15 @@ export async function keysSetLimits(input: Input, { office, shared, worlds }: Re
   })
 }
 
-async function placeOfKey(worlds: Worlds, id: string) {
-  const place = await worldThatHas(worlds, async (world) => (await listKeys(world.db, { id }))[0])
-  if (!place) throw new Error(`No key ${id}. See: trilho keys list`)
-  return { environment: place.world.environment, key_id: id }
+/** By its id, or by its value: whoever found a leaked value has nothing else. The value itself is never printed. */
+async function placeOfKey(worlds: Worlds, typed: string) {
+  const environment = environmentOf(typed)
+  if (environment) {
+    const key = await findByHash(worlds[environment].db, hashKeyValue(typed))
+    if (!key) throw new Error('No key has this value. See: trilho keys list')
+    return { environment, key_id: key.id }
+  }
+  const place = await worldThatHas(worlds, async (world) => (await listKeys(world.db, { id: typed }))[0])
+  if (!place) throw new Error(`No key ${typed}. See: trilho keys list`)
+  return { environment: place.world.environment, key_id: typed }
 }

@@ -2,10 +2,8 @@ import { type Line, places } from '../../acts/line.ts'
 import { newestLines } from '../../acts/store.ts'
 import type { Anchor } from '../../acts/verify.ts'
 import type { Place } from '../../db/sealing.ts'
-import { act } from '../../operator/act.ts'
 import { verify } from '../../operator/verify.ts'
 import {
-  argument,
   type Input,
   integerOption,
   type Output,
@@ -15,9 +13,6 @@ import {
   table,
   usage,
 } from '../command.ts'
-import { actorOf } from './actor.ts'
-import { plainText } from './open-orders.ts'
-import { told } from './told.ts'
 
 /** The log of what people did: to read, and to prove. */
 function placesOf(input: Input): readonly Place[] {
@@ -65,13 +60,6 @@ export async function logList(input: Input, { office }: Reach): Promise<Output> 
     proposal: line.proposal_id,
   }))
   return { json: { data }, text: table(rows) }
-}
-
-export async function logAdopt(input: Input, { office, shared }: Reach): Promise<Output> {
-  const proposal_id = argument(input, 0, 'PROPOSAL')
-  const details = { proposal_id, reason: plainText(input, 'reason', 200) }
-  const acted = await act(office, await actorOf(input, shared), { name: 'adopt', details })
-  return told(acted, () => ({ json: { proposal_id }, text: `${proposal_id} is in the log as it is.\n` }))
 }
 
 export async function logVerify(input: Input, { office }: Reach): Promise<Output> {

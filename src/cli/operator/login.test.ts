@@ -13,6 +13,7 @@ import { readConfig } from '../../node/config.ts'
 import { verify } from '../../operator/verify.ts'
 import { createPartner } from '../../partners/partners.ts'
 import { newActivation } from '../../team/factor.ts'
+import { makePassword } from '../../team/password.ts'
 import { createUser, findUser } from '../../team/people.ts'
 import { findSession } from '../../team/sessions.ts'
 import type { Reach } from '../command.ts'
@@ -48,7 +49,7 @@ async function person() {
     partner_id: null,
     role: 'admin',
   } as const
-  const { user, password } = await createUser(hands.shared.db, wanted)
+  const { user, password } = await createUser(hands.shared.db, wanted, await makePassword())
   return { id: user.id, email, password }
 }
 

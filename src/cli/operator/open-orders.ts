@@ -65,13 +65,14 @@ export async function payoutsUnknown(input: Input, { worlds }: Reach): Promise<O
     input,
     worlds,
     (world, ms) => overdue<Payout>(world.db, 'payouts', ms),
-    ({ id, status, amount, send_id, attempts, created_at }) => ({
+    ({ id, status, amount, send_id, attempts, created_at, accepted_at }) => ({
       id,
       status,
       amount,
       send_id,
       attempts,
       created_at: created_at.toISOString(),
+      accepted_at: accepted_at?.toISOString() ?? null,
     }),
   )
 }
@@ -92,6 +93,7 @@ export async function payoutsResolve(input: Input, reach: Reach): Promise<Output
     outcome,
     evidence: plainText(input, 'evidence', 1000),
     ...(end_to_end_id ? { end_to_end_id } : {}),
+    ...(input.options['despite-acceptance'] === true ? { despite_acceptance: true } : {}),
   } as const
   const { environment } = place.world
   return actOnMoney(input, reach, { name: 'resolve_payout', environment, details })

@@ -420,6 +420,30 @@ describe('a webhook', () => {
     const form = { form_id: form_id(), url: receiver.url, events: ['*'] }
     expect(code(await viewer.post('/sandbox/webhooks', form))).toBe('not_permitted')
   }, 60_000)
+
+  test('of production takes a fresh proof to make, to send elsewhere and to send more, and none to stop it', async () => {
+    const { partner_id } = await service.partner()
+    const person = await developer(partner_id)
+    const proved_at = (value: string) =>
+      admin(`UPDATE shared.sessions SET proved_at = ${value} WHERE user_id = '${person.person.user.id}'`)
+    const form = () => ({ form_id: form_id(), url: 'https://hooks.example.com/in', events: ['*'] })
+    await proved_at('NULL')
+    expect(code(await person.post('/production/webhooks', form()))).toBe('proof_needed')
+    expect((await person.post('/sandbox/webhooks', form())).status).toBe(201)
+    await proved_at('now()')
+    const narrow = { ...form(), events: ['deposit.completed'] }
+    const { endpoint } = (await person.post('/production/webhooks', narrow)).json
+    const path = `/production/webhooks/${endpoint.id}`
+    await proved_at('NULL')
+    const elsewhere = { url: 'https://hooks.example.com/other' }
+    for (const change of [elsewhere, { events: ['*'] }, { events: ['deposit.completed', 'trade.completed'] }])
+      expect(code(await person.patch(path, change))).toBe('proof_needed')
+    expect((await person.get(path)).json).toMatchObject({ url: endpoint.url, events: ['deposit.completed'] })
+    expect((await person.patch(path, { url: endpoint.url, description: 'Old' })).status).toBe(200)
+    expect((await person.patch(path, { status: 'disabled' })).status).toBe(200)
+    await proved_at('now()')
+    expect((await person.patch(path, elsewhere)).json).toMatchObject(elsewhere)
+  }, 60_000)
 })
 
 describe('the log of requests', () => {

@@ -134,6 +134,7 @@ export const revokeKeyInConsole = consoleEndpoint({
   route: 'POST /console/api/{environment}/keys/{key_id}/revoke',
   summary: 'Revoke an API key: when this is answered, nothing commits under it any more',
   permit: 'keys.revoke',
+  protects: true,
   params: keyParams,
   reply: { status: 200, schema: KeyObject },
   errors: ['not_permitted', 'key_not_found'],

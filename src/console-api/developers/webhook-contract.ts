@@ -74,22 +74,24 @@ export const createWebhook = consoleEndpoint({
   name: 'console.webhooks.create',
   route: 'POST /console/api/{environment}/webhooks',
   summary: 'Create a webhook endpoint; the answer alone has its secret',
-  permit: 'webhooks.write',
+  permit: 'webhooks.secret',
+  proof: 'production',
   params,
   body: Fields({ form_id: FormId, ...createWebhookEndpoint.body.properties }),
   reply: { status: 201, schema: EndpointWithSecret },
-  errors: ['not_permitted', 'already_done', 'too_many_webhook_endpoints'],
+  errors: ['not_permitted', 'proof_needed', 'already_done', 'too_many_webhook_endpoints'],
 })
 
 export const changeWebhook = consoleEndpoint({
   name: 'console.webhooks.change',
   route: 'PATCH /console/api/{environment}/webhooks/{endpoint_id}',
-  summary: 'Change, enable or disable a webhook endpoint',
+  summary:
+    'Change, enable or disable a webhook endpoint; in production another URL, or more events, take a fresh proof',
   permit: 'webhooks.write',
   params: endpointParams,
   body: updateWebhookEndpoint.body,
   reply: { status: 200, schema: EndpointObject },
-  errors: ofOne,
+  errors: [...ofOne, 'proof_needed'],
 })
 
 export const deleteWebhook = consoleEndpoint({

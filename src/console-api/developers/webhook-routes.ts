@@ -15,7 +15,7 @@ import {
 import { redeliverRangeOf, tryNow } from '../../webhooks/redelivery.ts'
 import { endpointList, type WebhookEndpoint } from '../../webhooks/store.ts'
 import type { World } from '../../world.ts'
-import { actIn } from '../act.ts'
+import { actIn, assertProof } from '../act.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
 import type { ConsoleParts } from '../parts.ts'
 import { sendIn } from '../sending.ts'
@@ -97,6 +97,8 @@ const changingWebhooks = ({ office, runtimes }: ConsoleParts): ConsoleHandler[] 
       world,
       async (here) => {
         const before = renderEndpoint(await findEndpoint(here, where))
+        if (world.environment === 'production' && sendsElsewhere(before, body))
+          await assertProof(office, actor)
         const result = await editEndpoint(here, webhooks, where, body)
         const after = renderEndpoint(result)
         return { result, entry: { action: 'change_webhook', object_id: where.id, before, after } }
@@ -142,6 +144,13 @@ const changingWebhooks = ({ office, runtimes }: ConsoleParts): ConsoleHandler[] 
     return { endpoint: await oneWithQueue(world, rotated.endpoint), secret: rotated.secret }
   }),
 ]
+
+type Destination = { readonly url?: string; readonly events?: readonly string[] }
+
+/** Whether events go to another address, or more kinds of events to the same one. */
+const sendsElsewhere = (before: Required<Destination>, { url, events = [] }: Destination): boolean =>
+  (url !== undefined && url !== before.url) ||
+  (!before.events.includes('*') && events.some((kind) => !before.events.includes(kind)))
 
 const sendingWebhooks = (parts: ConsoleParts): ConsoleHandler[] => [
   answer(contract.testWebhook, ({ world, actor, params }) => {

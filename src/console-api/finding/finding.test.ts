@@ -1,12 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ConsoleClient, openConsole, signedIn } from '../../../test/support/console.ts'
 import { asAdmin } from '../../../test/support/database.ts'
 import { someCpf, startTestService, type TestService } from '../../../test/support/service.ts'
 import { eventually } from '../../../test/support/wait.ts'
 import { customersByName } from '../../customers/store.ts'
+import { openLookout } from '../../db/lookout.ts'
 import { transaction } from '../../db/pool.ts'
+import { eventLookout } from '../../events/log-store.ts'
 import { recordException } from '../../exceptions/store.ts'
-import { openCriers } from './hints.ts'
+import { cryEvents, openCriers } from './hints.ts'
+import { streamOf } from './streams.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -153,6 +158,42 @@ test('what happens is hinted at to the partner whose it is, and to nobody else',
   expect(JSON.stringify(told.hints())).not.toContain(later.payout.id)
   told.leave()
   untold.leave()
+})
+
+test('whatever happens after a stream says that it is live is hinted at, however long the first look takes', async () => {
+  const { api, partner_id } = await openPartner()
+  const world = service.worlds.sandbox
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const query = (async (...asked: [string]) => {
+    await released
+    return world.reads.query(...asked)
+  }) as typeof world.reads.query
+  const slow = { ...world, reads: { query } as typeof world.reads }
+  const lookout = openLookout(eventLookout(world.reads), pino({ level: 'silent' }))
+  const leaving = new AbortController()
+  const inbox = openCriers().listen('slow', (tell, until, begun) =>
+    cryEvents(slow, lookout, { partner_id, tell, until, begun }),
+  )
+  let text = ''
+  const reading = (async () => {
+    const { chunks } = await streamOf(inbox, leaving.signal)
+    for await (const chunk of chunks) text += chunk
+  })()
+  const made = eventually(() => expect(text).toContain(': live')).then(async () => {
+    const { json } = await api.post('/v1/customers', { name: 'Ana', document: someCpf() })
+    return json.id as string
+  })
+  // Long enough for a stream that does not wait for its first look to say that it is live, and for the customer.
+  await Promise.race([made, sleep(2000)])
+  release()
+  const id = await made
+  await eventually(() => expect(text).toContain(id))
+  leaving.abort()
+  await reading
+  await lookout.stop()
 })
 
 test('connections to the database that break cost no hint', async () => {

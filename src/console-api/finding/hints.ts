@@ -15,16 +15,34 @@ const ALL: Hint = { kind: 'all' }
 
 export type Tell = (hint: Hint) => void
 
+/** Calls `begun` once it knows what there is: whatever comes after that is told. */
+type Cry = (tell: Tell, until: AbortSignal, begun: () => void) => Promise<void>
+
 /** One crier serves everybody who listens under the same name, and rests while nobody does. */
-export type Criers = { listen(name: string, cry: (tell: Tell, until: AbortSignal) => Promise<void>): Inbox }
+export type Criers = { listen(name: string, cry: Cry): Inbox }
 
 export type Inbox = {
+  /** Resolves when whatever happens from now on will be told. */
+  readonly begun: Promise<void>
   /** What came since; empty when nothing came for so long, or the listener has left. */
   take(wait_ms: number, gone: AbortSignal): Promise<readonly Hint[]>
   leave(): void
 }
 
-type Crier = { readonly inboxes: Set<Tell>; readonly stopping: AbortController }
+type Crier = {
+  readonly inboxes: Set<Tell>
+  readonly stopping: AbortController
+  readonly begun: Promise<void>
+  begin(): void
+}
+
+function openCrier(): Crier {
+  let begin = () => {}
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve
+  })
+  return { inboxes: new Set(), stopping: new AbortController(), begun, begin }
+}
 
 export function openCriers(): Criers {
   const criers = new Map<string, Crier>()
@@ -32,7 +50,7 @@ export function openCriers(): Criers {
   return {
     listen(name, cry) {
       const known = criers.get(name)
-      const crier: Crier = known ?? { inboxes: new Set(), stopping: new AbortController() }
+      const crier = known ?? openCrier()
       const inbox = openInbox()
       crier.inboxes.add(inbox.add)
       if (!known) {
@@ -40,9 +58,10 @@ export function openCriers(): Criers {
         const tell: Tell = (hint) => {
           for (const add of crier.inboxes) add(hint)
         }
-        void cry(tell, crier.stopping.signal)
+        void cry(tell, crier.stopping.signal, crier.begin)
       }
       return {
+        begun: crier.begun,
         take: inbox.take,
         leave() {
           crier.inboxes.delete(inbox.add)
@@ -91,17 +110,18 @@ const RETRY_MS = 1000
 
 const rest = (ms: number, until: AbortSignal) => sleep(ms, undefined, { signal: until }).catch(() => {})
 
-/** Every event of a partner, as it gets its place in the log. A place is read on from whatever becomes of the database. */
+type Crying = { readonly tell: Tell; readonly until: AbortSignal; readonly begun: () => void }
+
+/** Every event of a partner, from the last position at the start on. A failure of the database only delays it. */
 export async function cryEvents(
   { reads: db }: World,
   lookout: Lookout,
-  partner_id: string,
-  tell: Tell,
-  until: AbortSignal,
+  { partner_id, tell, until, begun }: Crying & { readonly partner_id: string },
 ): Promise<void> {
   let after: bigint | undefined
   const look = async () => {
     after ??= await lastPosition(db, partner_id)
+    begun()
     after = await tellBehind(db, { partner_id, after }, tell)
   }
   while (!until.aborted) {
@@ -148,7 +168,7 @@ const kindOf = (id: string): string => kinds.get(id.slice(0, id.indexOf('_'))) ?
 const MARK_MS = 5000
 
 /** What waits for an operator. Nothing tells of it by itself, so it is looked at now and then, once for all who look on. */
-export async function cryDesk(world: World, shared: Db, tell: Tell, until: AbortSignal): Promise<void> {
+export async function cryDesk(world: World, shared: Db, { tell, until, begun }: Crying): Promise<void> {
   const { reads: db } = world
   let before: Record<string, string> | undefined
   while (!until.aborted) {
@@ -159,6 +179,7 @@ export async function cryDesk(world: World, shared: Db, tell: Tell, until: Abort
       }
       for (const kind of Object.keys(now)) if (before && before[kind] !== now[kind]) tell({ kind })
       before = now
+      begun()
     } catch {
       // It is asked again in a moment; nobody is told anything false meanwhile.
     }

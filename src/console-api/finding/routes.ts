@@ -23,15 +23,15 @@ export const findingRoutes = ({ office, runtimes }: ConsoleParts): ConsoleHandle
       const { environment } = world
       const { partner_id } = actor
       const { newEvents } = runtimes[environment]
-      const inbox = criers.listen(`${environment} ${partner_id}`, (tell, until) =>
-        cryEvents(world, newEvents, partner_id, tell, until),
+      const inbox = criers.listen(`${environment} ${partner_id}`, (tell, until, begun) =>
+        cryEvents(world, newEvents, { partner_id, tell, until, begun }),
       )
       return streamOf(inbox, gone)
     }),
 
     answer(contract.streamToOperator, async ({ world, gone }) => {
-      const inbox = criers.listen(`${world.environment} desk`, (tell, until) =>
-        cryDesk(world, shared.db, tell, until),
+      const inbox = criers.listen(`${world.environment} desk`, (tell, until, begun) =>
+        cryDesk(world, shared.db, { tell, until, begun }),
       )
       return streamOf(inbox, gone)
     }),

@@ -5,11 +5,16 @@ const PING_MS = 15_000
 /** Before a browser comes back. */
 const RETRY_MS = 2000
 
-/** Server-sent hints. Whoever does not read fast enough is told less, never later. */
-export function streamOf(inbox: Inbox, gone: AbortSignal): TextStream {
+/**
+ * Server-sent hints. Whoever does not read fast enough is told less, never later. The response is held until the first
+ * position of the log is known: the page says that it is live as soon as the response begins.
+ */
+export async function streamOf(inbox: Inbox, gone: AbortSignal): Promise<TextStream> {
   // Also of a stream of which nothing was ever read.
+  const left = new Promise<void>((resolve) => gone.addEventListener('abort', () => resolve(), { once: true }))
   gone.addEventListener('abort', inbox.leave, { once: true })
   if (gone.aborted) inbox.leave()
+  else await Promise.race([inbox.begun, left])
   return new TextStream(told(inbox, gone))
 }
 

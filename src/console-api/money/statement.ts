@@ -7,7 +7,7 @@ import type { StatementLine } from '../../ledger/balances.ts'
 import { transferById } from '../../onchain/store.ts'
 import { tradeById } from '../../quotes/store.ts'
 import type { World } from '../../world.ts'
-import { type Column, decimalOf, ROWS_MAX } from '../csv.ts'
+import { type Column, decimalOf, PART, ROWS_MAX } from '../csv.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
 import { consoleList, exportRows, rangeOf } from '../lists.ts'
 import type { ConsoleParts } from '../parts.ts'
@@ -47,16 +47,14 @@ async function aboutOf(world: World, { cause_id }: StatementLine) {
   return trade ? { from_asset: trade.from_asset, to_asset: trade.to_asset } : null
 }
 
-const LINES_AT_ONCE = 1000
-
 type Range = { readonly created_after?: string; readonly created_before?: string; readonly asset?: Asset }
 
 /** A statement from its newest line to its first, a part at a time. */
 async function* everyLine(world: World, customer: Customer, range: Range, gone: AbortSignal) {
   const { asset } = range
-  const list = { limit: LINES_AT_ONCE, ...rangeOf(range), tag: '' }
+  const list = { limit: PART, ...rangeOf(range), tag: '' }
   let cursor: string | undefined
-  for (let left = ROWS_MAX; left > 0 && !gone.aborted; left -= LINES_AT_ONCE) {
+  for (let left = ROWS_MAX; left > 0 && !gone.aborted; left -= PART) {
     const { lines, next_cursor } = await readStatement(world.reads, customer, { ...list, cursor }, asset)
     yield lines.map((line) => renderStatementLine(line, customer))
     if (next_cursor === null) return

@@ -11,6 +11,7 @@ const Waiting = T.Object({
   outcome: T.Enum(['completed', 'confirmed', 'failed']),
   evidence: T.String(),
   end_to_end_id: Maybe(T.String()),
+  despite_acceptance: T.Boolean({ description: 'Given back although the network had accepted it' }),
   proposed_by: T.String(),
   proposed_at: Timestamp,
   mine: T.Boolean({ description: 'Proposed by whoever asks, who therefore cannot approve it' }),
@@ -30,6 +31,7 @@ const OpenItem = T.Object({
   asked: T.Integer(),
   next_at: Timestamp,
   last_word: Maybe(T.String()),
+  accepted_at: Maybe(Timestamp),
   proposal: Maybe(Waiting),
 })
 
@@ -54,7 +56,15 @@ const Step = T.Object({
 
 const ExceptionObject = T.Object({
   id: T.String(),
-  kind: T.Enum(['contradiction', 'late_success', 'stuck', 'audit']),
+  kind: T.Enum([
+    'contradiction',
+    'late_success',
+    'accepted_then_absent',
+    'invalid_answer',
+    'superseded',
+    'stuck',
+    'audit',
+  ]),
   rail: T.String(),
   object_id: T.String(),
   partner_id: Maybe(T.String()),
@@ -115,6 +125,12 @@ export const resolveByHand = consoleEndpoint({
       }),
     ),
     evidence: Text(1000, 'How it is known'),
+    despite_acceptance: T.Optional(
+      T.Boolean({
+        description:
+          'Of a payout that was never paid: the network had accepted it, and the money goes back all the same',
+      }),
+    ),
   }),
   reply: { status: 200, schema: ActedObject },
   errors: [

@@ -62,7 +62,7 @@ export const deskRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
   answer(resolveByHand, async ({ actor, world, params, body }) => {
     const found = await orderOf(world, params.id)
     const { environment } = world
-    const { paid, end_to_end_id, evidence } = body
+    const { paid, end_to_end_id, evidence, despite_acceptance = false } = body
     if ('send_id' in found) {
       if (paid && end_to_end_id === undefined)
         refuse('invalid_request', {
@@ -74,6 +74,7 @@ export const deskRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
         outcome: paid ? 'completed' : 'failed',
         evidence,
         ...(paid ? { end_to_end_id: end_to_end_id! } : {}),
+        ...(despite_acceptance ? { despite_acceptance } : {}),
       } as const
       return told(await act(office, actor, { name: 'resolve_payout', environment, details }), ({ id }) => id)
     }
@@ -155,6 +156,7 @@ async function itemOf(
     asked: steps.reduce((sum, { kind, times }) => sum + (kind === 'asked' ? times : 0), 0),
     next_at: order.next_attempt_at.toISOString(),
     last_word: lastWord(steps),
+    accepted_at: ('send_id' in order ? order.accepted_at : null)?.toISOString() ?? null,
     proposal: proposal ? renderWaiting(proposal, email) : null,
   }
 }
@@ -165,6 +167,7 @@ type Resolution = {
   outcome: 'completed' | 'confirmed' | 'failed'
   evidence: string
   end_to_end_id?: string
+  despite_acceptance?: boolean
 }
 
 function resourceOf({ details }: Proposal): string {
@@ -173,12 +176,13 @@ function resourceOf({ details }: Proposal): string {
 }
 
 function renderWaiting({ id, details, proposed_by, proposed_at }: Proposal, email: string) {
-  const { outcome, evidence, end_to_end_id = null } = details as Resolution
+  const { outcome, evidence, end_to_end_id = null, despite_acceptance = false } = details as Resolution
   return {
     id,
     outcome,
     evidence,
     end_to_end_id,
+    despite_acceptance,
     proposed_by,
     proposed_at: proposed_at.toISOString(),
     mine: proposed_by === email,

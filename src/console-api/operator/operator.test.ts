@@ -340,6 +340,21 @@ describe('one operator alone', () => {
     expect(approved.status, approved.text).toBe(200)
   })
 
+  test.each(['owner', 'developer', 'viewer'] as const)(
+    'gets no password of a partner’s %s, though there is no second factor',
+    async (role) => {
+      const { partner_id } = await service.partner()
+      await makePerson(service, { partner_id, role: 'owner' })
+      const person = await makePerson(service, { partner_id, role })
+      const reset = await ana.post(`${live}/people/${person.user.id}/password`)
+      expect(reset.json).toMatchObject({ outcome: 'proposed', activation_code: expect.any(String) })
+      expect(reset.json).not.toHaveProperty('password')
+      const approve = `${live}/proposals/${reset.json.proposal_id}/approve`
+      expect((await ana.post(approve)).json.error).toMatchObject({ code: 'second_person_needed' })
+      expect((await eva.post(approve)).json).toMatchObject({ outcome: 'done', password: expect.any(String) })
+    },
+  )
+
   test('gives a partner whose people are gone an owner', async () => {
     const { partner_id } = await service.partner()
     const viewer = await makePerson(service, { partner_id, role: 'viewer' })

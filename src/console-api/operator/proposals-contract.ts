@@ -10,7 +10,7 @@ const ProposalObject = T.Object({
   id: T.String(),
   place: Place,
   action: T.String(),
-  state: T.Enum(['open', 'approved', 'done', 'rejected', 'withdrawn', 'expired']),
+  state: T.Enum(['open', 'approved', 'done', 'rejected', 'withdrawn', 'expired', 'superseded']),
   what: T.String({ description: 'What happens when it is approved' }),
   details: T.Record(T.String(), T.String(), { description: 'What was ordered, as the log has it' }),
   partner: Maybe(T.Object({ id: T.String(), name: T.String() })),

@@ -1,7 +1,7 @@
 import { linesAbout } from '../../acts/store.ts'
 import { refuse } from '../../core/errors.ts'
 import type { Place } from '../../db/sealing.ts'
-import { act, placeOfProposal } from '../../operator/act.ts'
+import { act, placeOfProposal, rolesThatApprove } from '../../operator/act.ts'
 import { type Described, describeProposal } from '../../operator/description.ts'
 import type { Office } from '../../operator/office.ts'
 import { findProposal, listProposals } from '../../operator/proposals.ts'
@@ -28,14 +28,15 @@ export const proposalsRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
     const { db, pen } = await reading(office, place)
     const proposal = await findProposal({ db }, params.proposal_id, pen)
     const described = await describeProposal(office.worlds.production, proposal)
-    const [lines, operators] = await Promise.all([
+    const [lines, operators, approvers] = await Promise.all([
       linesAbout(db, proposal.id),
       selectOperators(office.shared.db),
+      rolesThatApprove(office, proposal, place),
     ])
     return {
       proposal: render(described, place, actor.email),
       others: operators
-        .filter((user) => user.email !== proposal.proposed_by && roleOf(user) !== 'reader')
+        .filter((user) => user.email !== proposal.proposed_by && approvers.includes(roleOf(user)))
         .map((user) => ({ email: user.email, name: user.name, role: roleOf(user) })),
       lines: lines
         .filter((line) => line.proposal_id === proposal.id)

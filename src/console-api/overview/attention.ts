@@ -25,7 +25,7 @@ export async function attentionOf(
     unansweredTransfers(world.reads, { partner_id, before: Object.fromEntries(patience) as never }),
     troubledEndpoints(world.reads, partner_id),
     oldValues(world, keys),
-    actor.role === 'owner' ? sensitiveActs(office.shared.db, partner_id) : [],
+    actor.role === 'owner' ? sensitiveActs(office.shares.shared(actor).db, partner_id) : [],
   ])
   return {
     unanswered: [...payouts, ...transfers].map(renderUnanswered),

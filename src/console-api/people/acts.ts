@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { linesOfPartner } from '../../acts/store.ts'
+import type { PersonActor } from '../../core/actor.ts'
 import { decodeCursor, encodeCursor } from '../../http/page.ts'
 import { newestOf, type PlacedLine, readUpTo } from '../merged-lines.ts'
 import type { ConsoleParts } from '../parts.ts'
@@ -8,15 +9,21 @@ const LIMIT = 50
 
 /** Three logs, one list by time. A cursor says how far each of them was read. */
 export async function listLines(
-  { office }: ConsoleParts,
-  partner_id: string,
+  { office: { shares, worlds } }: ConsoleParts,
+  actor: PersonActor,
   query: { readonly limit?: string; readonly cursor?: string },
 ) {
+  const { partner_id } = actor
+  const pools = {
+    production: shares.world(worlds.production, actor).reads,
+    sandbox: shares.world(worlds.sandbox, actor).reads,
+    shared: shares.shared(actor).db,
+  }
   const limit = query.limit === undefined ? LIMIT : Number(query.limit)
   const tag = createHash('sha256').update(`acts ${partner_id}`).digest('base64url').slice(0, 12)
   const after = decodeCursor(query.cursor, readUpTo, { tag })
   const { lines, next } = await newestOf(
-    (place, before, most) => linesOfPartner(office.log.pools[place], partner_id, { before, limit: most }),
+    (place, before, most) => linesOfPartner(pools[place], partner_id, { before, limit: most }),
     { limit, after },
   )
   return {

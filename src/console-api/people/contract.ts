@@ -79,6 +79,7 @@ export const signOutOfConsole = consoleEndpoint({
   route: 'DELETE /console/api/session',
   summary: 'Sign out',
   permit: 'self',
+  protects: true,
   reply: { status: 204 },
 })
 
@@ -198,6 +199,7 @@ export const endMySession = consoleEndpoint({
   route: 'DELETE /console/api/me/sessions/{session_id}',
   summary: 'End a session of one’s own',
   permit: 'self',
+  protects: true,
   params: T.Object({ session_id: Id('session') }),
   reply: { status: 204 },
   errors: ['object_not_found'],
@@ -208,6 +210,7 @@ export const endMyOtherSessions = consoleEndpoint({
   route: 'DELETE /console/api/me/sessions',
   summary: 'End all sessions of one’s own but this one',
   permit: 'self',
+  protects: true,
   reply: { status: 200, schema: T.Object({ ended: T.Integer() }) },
 })
 
@@ -299,6 +302,7 @@ export const removeColleague = consoleEndpoint({
   route: 'DELETE /console/api/team/{user_id}',
   summary: 'Remove a person; all sessions of the person end',
   permit: 'people.write',
+  protects: true,
   params: OfColleague,
   reply: { status: 204 },
   errors: ['object_not_found', 'last_owner'],

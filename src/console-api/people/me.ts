@@ -55,7 +55,7 @@ export const meRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
 
   answer(changeMyPassword, async ({ signed, body, ...visit }) => {
     const team = await notedTeam(parts, { ...visit, signed })
-    const known = await choosePassword(team, { email: signed.user.email, ...body }, signed.token)
+    const known = await choosePassword(team, { email: signed.user.email, ...body }, signed)
     // Who is signed in and mistypes stays so.
     if (known.outcome === 'wrong')
       refuse('invalid_request', { param: 'password', message: 'This is not your password.' })
@@ -89,8 +89,8 @@ const factorRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
 ]
 
 const sessionRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
-  answer(listMySessions, async ({ signed }) => {
-    const sessions = await selectSessions(parts.office.shared.db, signed.user.id)
+  answer(listMySessions, async ({ signed, actor }) => {
+    const sessions = await selectSessions(parts.office.shares.shared(actor).db, signed.user.id)
     return {
       data: sessions.map(({ created_at, used_at, ...session }) => ({
         ...session,
@@ -125,8 +125,9 @@ const sessionRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
   }),
 ]
 
-async function renderMe({ office: { shared } }: ConsoleParts, user: User) {
+async function renderMe({ office }: ConsoleParts, user: User) {
   const { id, email, name, language, created_at, keys_shut_until } = user
+  const shared = office.shares.shared({ user_id: id, partner_id: user.partner_id })
   const factor = await findFactor(shared.db, id)
   return {
     id,

@@ -28,7 +28,7 @@ export async function notedTeam(
 ): Promise<NotedTeam> {
   const pen = await office.log.pen('shared', { kind: 'shell' })
   return {
-    ...office.shared,
+    ...office.shares.shared(self ?? { address }),
     sealer,
     origin: { address, agent },
     ...(self ? { stillHere: (tx: Db) => assertStanding(tx, self) } : {}),
@@ -52,8 +52,9 @@ export async function renderSession(
 }
 
 /** Of a token that was made a moment ago. */
-export async function renderToken(parts: ConsoleParts, token: string) {
-  return renderSigned(parts, (await signedBy(parts.office.shared.db, token)) ?? refuse('not_signed_in'))
+export async function renderToken(parts: ConsoleParts, token: string, { address }: { address: string }) {
+  const { db } = parts.office.shares.shared({ address })
+  return renderSigned(parts, (await signedBy(db, token)) ?? refuse('not_signed_in'))
 }
 
 async function renderSigned(
@@ -62,7 +63,8 @@ async function renderSigned(
 ): Promise<Static<(typeof proveInConsole)['reply']['schema']>> {
   const { id, email, name, partner_id, language } = signed.user
   const role = roleOf(signed.user)
-  const partner = partner_id === null ? null : await partnerById(office.shared.db, partner_id)
+  const { db } = office.shares.shared({ user_id: id, partner_id })
+  const partner = partner_id === null ? null : await partnerById(db, partner_id)
   return {
     signed_in: true,
     csrf_token: csrfTokenOf(signed),
@@ -78,6 +80,12 @@ export function refuseProof(refused: Refused): never {
   switch (refused.outcome) {
     case 'code_needed':
       return refuse('code_needed', { details: { of: refused.of } })
+    case 'busy':
+      throw new Refusal('rate_limit_exceeded', {
+        message: `Too many people are signing in right now. Try again in ${inWords(refused.wait_seconds)}.`,
+        retry_after_seconds: refused.wait_seconds,
+        details: { retry_after_seconds: refused.wait_seconds },
+      })
     case 'too_many_failures':
       throw new Refusal('rate_limit_exceeded', {
         message: `Too many failures. Try again in ${inWords(refused.wait_seconds)}.`,

@@ -17,20 +17,26 @@ import {
 } from './contract.ts'
 import { meRoutes } from './me.ts'
 import { notedTeam, refuseProof, renderSession, renderToken } from './own.ts'
+import { openSignIns } from './sign-ins.ts'
 import { teamRoutes } from './team.ts'
 
-export const peopleRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
+export const peopleRoutes = (
+  parts: ConsoleParts,
+  signIns = openSignIns(parts.office.worlds.production),
+): ConsoleHandler[] => [
   answer(getSession, async ({ signed }) => renderSession(parts, signed)),
 
   answer(signInToConsole, async ({ body, signed, setSession, ...visit }) => {
+    signIns.assertFewer(body.email)
     const team = await notedTeam(parts, { ...visit, signed: undefined })
     const known = await signIn(team, body)
     if (known.outcome !== 'known') return refuseProof(known)
+    signIns.count(body.email)
     // Nobody has the token of before any more once the browser has this one.
     if (signed) await transaction(team.db, (tx) => endSession(tx, team, signed.token))
     setSession(known.token)
     const { new_password } = known
-    return { ...(await renderToken(parts, known.token)), ...(new_password ? { new_password } : {}) }
+    return { ...(await renderToken(parts, known.token, visit)), ...(new_password ? { new_password } : {}) }
   }),
 
   answer(signOutOfConsole, async ({ signed, setSession, ...visit }) => {
@@ -44,22 +50,22 @@ export const peopleRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
     const known = await proveAgain(await notedTeam(parts, { ...visit, signed }), signed, body)
     if (known.outcome !== 'known') return refuseProof(known)
     setSession(known.token)
-    return renderToken(parts, known.token)
+    return renderToken(parts, known.token, visit)
   }),
 
-  answer(lookAtLinkInConsole, async ({ body }) => {
-    const { db } = parts.office.shared
+  answer(lookAtLinkInConsole, async ({ body, address }) => {
+    const { db } = parts.office.shares.shared({ address })
     const { kind, email, name, partner_id, role, expires_at } = await lookAtLink(db, body.token)
     const partner = await partnerById(db, partner_id)
     return { kind, email, name, partner: partner.name, role, expires_at: expires_at.toISOString() }
   }),
 
   answer(useLinkInConsole, async ({ body, ...visit }) => {
-    const { email } = await useLink(await notedTeam(parts, { ...visit, signed: undefined }), body)
-    return { email }
+    const used = await useLink(await notedTeam(parts, { ...visit, signed: undefined }), body)
+    return used.outcome === 'known' ? { email: used.user.email } : refuseProof(used)
   }),
 
   ...meRoutes(parts),
   ...teamRoutes(parts),
-  answer(listActs, ({ actor, query }) => listLines(parts, actor.partner_id, query)),
+  answer(listActs, ({ actor, query }) => listLines(parts, actor, query)),
 ]

@@ -35,10 +35,11 @@ import {
 
 /** A partner's people, as its owners arrange them, and what was agreed with the partner. */
 export const teamRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
-  answer(getAccount, async ({ actor }) => renderAccount(parts, actor.partner_id)),
+  answer(getAccount, async ({ actor }) => renderAccount(parts, actor)),
 
-  answer(getTeam, async ({ actor: { partner_id } }) => {
-    const { db } = parts.office.shared
+  answer(getTeam, async ({ actor }) => {
+    const { partner_id } = actor
+    const { db } = parts.office.shares.shared(actor)
     const [people, invitations] = await Promise.all([
       selectTeam(db, partner_id),
       selectInvitations(db, partner_id),
@@ -163,8 +164,9 @@ const renderInvitation = ({ id, email, name, role, made_by, created_at, expires_
   expires_at: expires_at.toISOString(),
 })
 
-async function renderAccount({ office }: ConsoleParts, partner_id: string) {
-  const partner = await partnerById(office.shared.db, partner_id)
+async function renderAccount({ office: { shares, worlds } }: ConsoleParts, actor: PersonActor) {
+  const { partner_id } = actor
+  const partner = await partnerById(shares.shared(actor).db, partner_id)
   const { id, name, tier, service_fee_bps, partner_fee_share_pct, third_party_payouts } = partner
   const limits = limitsOfPartner(tier, partner)
   return {
@@ -179,15 +181,15 @@ async function renderAccount({ office }: ConsoleParts, partner_id: string) {
     endpoint_limits: endpointLimits(limits, endpoints),
     own_limits: limitNames.filter((name) => partner[name] !== null),
     money_limits: {
-      production: await renderMoneyLimits(office.worlds.production, partner_id),
-      sandbox: await renderMoneyLimits(office.worlds.sandbox, partner_id),
+      production: await renderMoneyLimits(shares.world(worlds.production, actor), partner_id),
+      sandbox: await renderMoneyLimits(shares.world(worlds.sandbox, actor), partner_id),
     },
     created_at: partner.created_at.toISOString(),
   }
 }
 
-async function renderMoneyLimits({ db }: World, partner_id: string) {
-  const limits = await moneyLimitsOf(db, partner_id)
+async function renderMoneyLimits({ reads }: World, partner_id: string) {
+  const limits = await moneyLimitsOf(reads, partner_id)
   return Object.fromEntries(
     moneyLimitNames.map((name) => [name, limits?.[name]?.toString() ?? null]),
   ) as Record<MoneyLimitName, string | null>

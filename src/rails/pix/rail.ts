@@ -21,6 +21,8 @@ export type PixOrder = {
   /** When the first try began, and which try this is. */
   readonly sent_at: Date
   readonly attempt: number
+  /** The rail accepted this order before. */
+  readonly accepted?: true
 }
 
 /**

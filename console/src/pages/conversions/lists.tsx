@@ -172,7 +172,12 @@ function Export({ list }: { readonly list: HeadProps['list'] }) {
   const name: Name = `console.${list}.csv`
   const query = { ...filters, status, language } as never
   return (
-    <a className="btn" href={addressOf(name, { params: { environment }, query })} download>
+    <a
+      className="btn"
+      href={addressOf(name, { params: { environment }, query })}
+      title={ui.export_hint}
+      download
+    >
       <Icon name="download" />
       {ui.export_csv}
     </a>

@@ -82,8 +82,9 @@ export function NewRows({ waiting, onShow }: { readonly waiting: number; readonl
 
 /** A link: the browser itself takes the file, so nothing of it is held by the page. */
 export function CsvLink({ href, children }: { readonly href: string; readonly children: ReactNode }) {
+  const { ui } = useText()
   return (
-    <a className="btn" href={href} download>
+    <a className="btn" href={href} title={ui.export_hint} download>
       <Icon name="download" />
       {children}
     </a>

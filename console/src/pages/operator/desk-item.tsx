@@ -10,7 +10,7 @@ import { useLanguage, useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Field, focusFirstMistake, Input, Radios, TextArea } from '../../ui/field.tsx'
+import { Checkbox, Field, focusFirstMistake, Input, Radios, TextArea } from '../../ui/field.tsx'
 import { Id } from '../../ui/id.tsx'
 import { useNow } from '../../ui/time.tsx'
 import { Track } from '../../ui/track.tsx'
@@ -83,10 +83,12 @@ function Resolve({ item }: { readonly item: OpenItem }) {
   const [paid, setPaid] = useState('paid')
   const [e2e, setE2e] = useState('')
   const [evidence, setEvidence] = useState('')
+  const [despite, setDespite] = useState(false)
   const [tried, setTried] = useState(false)
   const [acted, setActed] = useState<Acted>()
   const payout = item.kind === 'payout'
   const wants_id = payout && paid === 'paid'
+  const wants_statement = paid === 'unpaid' && item.accepted_at !== null
   const mistakes = {
     e2e: wants_id && !E2E.test(e2e.trim()) ? desk.e2e_wrong : undefined,
     evidence: evidence.trim() === '' ? desk.evidence_missing : undefined,
@@ -105,6 +107,7 @@ function Resolve({ item }: { readonly item: OpenItem }) {
       paid: paid === 'paid',
       evidence: evidence.trim(),
       ...(wants_id ? { end_to_end_id: e2e.trim() } : {}),
+      ...(wants_statement && despite ? { despite_acceptance: true } : {}),
     }
     const done = await resolve
       .mutateAsync({ params: { environment, id: item.id }, body })
@@ -137,6 +140,14 @@ function Resolve({ item }: { readonly item: OpenItem }) {
         <Field label={desk.e2e} error={tried ? mistakes.e2e : undefined}>
           <Input value={e2e} onValue={setE2e} mono autoComplete="off" spellCheck={false} maxLength={64} />
         </Field>
+      )}
+      {wants_statement && (
+        <Checkbox
+          checked={despite}
+          onChecked={setDespite}
+          label={desk.despite(listTime(item.accepted_at!, { language }))}
+          hint={desk.despite_hint}
+        />
       )}
       <Field label={desk.evidence} hint={desk.evidence_hint} error={tried ? mistakes.evidence : undefined}>
         <TextArea value={evidence} onValue={setEvidence} rows={2} maxLength={1000} />
@@ -213,6 +224,7 @@ function Proposed({ item, proposal, onDecided }: ProposedProps) {
           “{proposal.evidence}”{' '}
           {proposal.end_to_end_id !== null && <span className="mono quiet">{proposal.end_to_end_id}</span>}
         </p>
+        {proposal.despite_acceptance && <p>{desk.despite_stated}</p>}
         <Decide question={question} onDecided={onDecided} />
       </div>
     </div>

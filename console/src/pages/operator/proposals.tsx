@@ -25,6 +25,7 @@ const shapes: Readonly<Record<Proposal['state'], string>> = {
   rejected: 'off',
   withdrawn: 'off',
   expired: 'ended',
+  superseded: 'attention',
 }
 
 /** What waits for a second person, and what became of the rest. */

@@ -239,6 +239,9 @@ export const operator = {
     e2e_wrong: 'E, eight letters or digits, twelve digits, eleven letters or digits: 32 in all.',
     evidence_hint: 'How you know. Kept for good, with your name.',
     evidence_missing: 'Say how you know.',
+    despite: (time: string) => `The network accepted this payout at ${time}. Return the money anyway.`,
+    despite_hint: 'The payout may still be paid. Use the written answer of the bank as evidence.',
+    despite_stated: 'The network had accepted this payout. The money is returned anyway.',
     propose: (outcome: string) => `Propose “${outcome}”`,
     resolve_now: (outcome: string) => `Set to “${outcome}”`,
     proposing: 'Proposing…',
@@ -276,8 +279,12 @@ export const operator = {
     kinds: {
       contradiction: 'The rail tells another end than the one that was booked.',
       late_success: 'The rail paid what had been returned.',
+      accepted_then_absent:
+        'The rail accepted this payout and now does not know it. Ask the provider before you resolve it.',
+      invalid_answer: 'The rail answered something that makes no sense. The service treats it as no answer.',
       stuck: 'On its way for longer than it should be.',
       audit: 'The audit found what must not exist.',
+      superseded: 'An approval found another end booked than the one that was proposed.',
     } as Record<string, string>,
   },
   proposals: {
@@ -301,6 +308,7 @@ export const operator = {
       rejected: 'Refused',
       withdrawn: 'Withdrawn',
       expired: 'Expired',
+      superseded: 'Superseded',
     } as Record<string, string>,
     action: {
       credit: 'Credit a customer',
@@ -516,7 +524,7 @@ export const operator = {
   },
   people: {
     title: 'Operators',
-    about_two: 'What changes an operator is proposed to another one.',
+    about_two: 'What changes an operator is proposed, and another admin approves it.',
     about_one: 'There are not two who can decide yet: changes happen at once.',
     name: 'Name',
     email: 'E-mail',

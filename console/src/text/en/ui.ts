@@ -35,6 +35,8 @@ export const ui = {
   status: 'Status',
   path: 'Path',
   export_csv: 'Export CSV',
+  export_hint:
+    'One export of your team runs at a time. An export that breaks off is shown as a failed download: start it again.',
   stored_it: 'I have stored it in a safe place',
   stored_first: 'Say that you have stored it: it is not shown again.',
   type_name: (name: string) => `Type ${name} to confirm`,

@@ -232,6 +232,9 @@ export const operator: typeof En = {
     e2e_wrong: 'E, oito letras ou dígitos, doze dígitos, onze letras ou dígitos: 32 ao todo.',
     evidence_hint: 'Como você sabe. Fica guardado para sempre, com seu nome.',
     evidence_missing: 'Diga como você sabe.',
+    despite: (time: string) => `A rede aceitou este pagamento em ${time}. Devolver o dinheiro mesmo assim.`,
+    despite_hint: 'O pagamento ainda pode ser feito. Use a resposta escrita do banco como comprovação.',
+    despite_stated: 'A rede tinha aceitado este pagamento. O dinheiro é devolvido mesmo assim.',
     propose: (outcome) => `Propor “${outcome}”`,
     resolve_now: (outcome) => `Marcar como “${outcome}”`,
     proposing: 'Propondo…',
@@ -269,8 +272,12 @@ export const operator: typeof En = {
     kinds: {
       contradiction: 'O trilho diz outro fim que não o lançado.',
       late_success: 'O trilho pagou o que já tinha sido devolvido.',
+      accepted_then_absent:
+        'O trilho aceitou este pagamento e agora não o conhece. Consulte o provedor antes de resolver.',
+      invalid_answer: 'O trilho deu uma resposta inválida. O serviço a trata como falta de resposta.',
       stuck: 'A caminho por mais tempo do que devia.',
       audit: 'A auditoria achou o que não pode existir.',
+      superseded: 'Uma aprovação encontrou outro desfecho registrado, diferente do proposto.',
     },
   },
   proposals: {
@@ -294,6 +301,7 @@ export const operator: typeof En = {
       rejected: 'Recusada',
       withdrawn: 'Retirada',
       expired: 'Expirada',
+      superseded: 'Superada',
     },
     action: {
       credit: 'Creditar um cliente',
@@ -507,7 +515,7 @@ export const operator: typeof En = {
   },
   people: {
     title: 'Operadores',
-    about_two: 'O que muda um operador é proposto a outro.',
+    about_two: 'O que muda um operador é proposto, e outro administrador aprova.',
     about_one: 'Ainda não há dois que possam decidir: mudanças acontecem na hora.',
     name: 'Nome',
     email: 'E-mail',

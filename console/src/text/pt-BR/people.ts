@@ -15,7 +15,7 @@ export const people: typeof En = {
     next: 'A seguir: o código do seu aplicativo autenticador.',
     wrong:
       'E-mail e senha não conferem. Depois de cinco tentativas erradas em 15 minutos, é preciso esperar.',
-    too_many: (left) => `Tentativas erradas demais. Você pode tentar de novo em ${left}.`,
+    too_many: (left) => `Tentativas demais. Você pode tentar de novo em ${left}.`,
     try_now: 'Você já pode tentar de novo.',
     code_title: 'Digite o código',
     code_about: 'Seis dígitos do seu aplicativo autenticador.',
@@ -51,9 +51,10 @@ export const people: typeof En = {
     to_sign_in: 'Ir para a entrada',
     password: 'Senha nova',
     again: 'Mais uma vez',
-    hint: 'De 12 a 128 caracteres. Algumas palavras sem relação entre si funcionam bem.',
+    hint: 'De 12 a 128 caracteres. Quatro palavras sem relação entre si funcionam bem. Nomes, anos e sequências contam pouco.',
     short: 'Uma senha tem de 12 a 128 caracteres.',
-    guessed: 'Esta senha é uma das primeiras que alguém tentaria. Escolha outra.',
+    guessed:
+      'Esta senha é fácil de adivinhar. Use quatro ou mais palavras sem relação entre si, ou uma senha gerada por um gerenciador.',
     different: 'As duas não são iguais.',
     go: 'Escolher esta senha',
     going: 'Salvando…',

@@ -35,6 +35,8 @@ export const ui: typeof En = {
   status: 'Situação',
   path: 'Caminho',
   export_csv: 'Exportar CSV',
+  export_hint:
+    'Sua equipe faz uma exportação por vez. Uma exportação interrompida aparece como download com falha: comece de novo.',
   stored_it: 'Guardei em lugar seguro',
   stored_first: 'Confirme que você guardou: não será mostrado de novo.',
   type_name: (name) => `Digite ${name} para confirmar`,
@@ -89,7 +91,8 @@ export const ui: typeof En = {
     not_permitted: 'Seu papel não permite isto. Peça a um titular da sua equipe.',
     proof_needed: 'Confirme mais uma vez que é você, e isto segue adiante.',
     factor_needed: 'Isto exige um segundo fator. Cadastre um nas suas preferências e tente de novo.',
-    cross_site_request: 'Isto não veio da própria página do console. Recarregue a página e tente de novo.',
+    cross_site_request:
+      'Isto não veio da própria página do console. Abra o console no endereço de sempre, recarregue a página e tente de novo.',
     object_not_found: 'Isto não existe neste ambiente.',
     second_person_needed: 'Uma segunda pessoa precisa fazer isto: a proposta é sua.',
     key_not_found: 'Esta chave não existe neste ambiente.',

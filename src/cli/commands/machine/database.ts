@@ -19,4 +19,14 @@ export const databaseCommands: CliCommand[] = [
     who: 'machine',
     run: async (input) => (await import('../../machine/database.ts')).copy(input),
   },
+  {
+    name: 'database unmark',
+    about: 'Let a service start again on a data folder that was copied away or replaced by a restore',
+    options: {
+      yes: { type: 'boolean', about: 'The service on the other database will never run again' },
+    },
+    examples: ['DATA_DIR=./data trilho database unmark --yes'],
+    who: 'machine',
+    run: async (input) => (await import('../../machine/database.ts')).unmark(input),
+  },
 ]

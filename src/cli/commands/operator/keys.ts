@@ -37,7 +37,7 @@ export const keyCommands: CliCommand[] = [
   {
     name: 'keys revoke',
     takes: 'KEY',
-    about: 'Revoke a key; nothing commits under it any more when this returns',
+    about: 'Revoke a key, named by its id or its value; nothing commits under it any more when this returns',
     examples: ['trilho keys revoke $KEY'],
     who: 'operator',
     runWith: async (input, reach) => (await load()).keysRevoke(input, reach),

@@ -19,15 +19,6 @@ export const logCommands: CliCommand[] = [
     runWith: async (input, reach) => (await load()).logList(input, reach),
   },
   {
-    name: 'log adopt',
-    takes: 'PROPOSAL',
-    about: 'Vouch for a proposal that the version before made or decided without a line in the log',
-    options: { reason: { type: 'string', value: 'TEXT', about: 'How you know', required: true } },
-    examples: ["trilho log adopt $PROPOSAL --reason 'Known from the ticket'"],
-    who: 'operator',
-    runWith: async (input, reach) => (await load()).logAdopt(input, reach),
-  },
-  {
     name: 'log verify',
     about: 'Prove that the log and the proposals are as they were written; exits 1 and names what is not',
     options: {

@@ -28,6 +28,10 @@ export const openOrderCommands: CliCommand[] = [
       outcome: { type: 'string', value: 'completed|failed', about: 'What happened', required: true },
       'end-to-end-id': { type: 'string', value: 'ID', about: 'Its id in the Pix network, when completed' },
       evidence,
+      'despite-acceptance': {
+        type: 'boolean',
+        about: 'With failed: the network had accepted the payout, and the money goes back all the same',
+      },
       operator: operatorOption,
     },
     examples: ["trilho payouts resolve $PAYOUT --outcome failed --evidence 'Statement of 16 November'"],

@@ -1,19 +1,24 @@
 -- The service itself may not change or remove a delivery or an attempt; these keep what is still owed.
 
--- Ended deliveries, and whatever was meant for an endpoint that is no more. Returns how many went. Ended
--- ones are locked, or passed over: what is begun anew meanwhile is owed once more.
+-- Removes ended deliveries, and pending ones of deleted endpoints. Returns how many. Ended ones are locked, or passed over: a
+-- delivery that is begun anew meanwhile must stay. `older_than` counts up to what the retention of deliveries allows. The
+-- service may change the times of a delivery, but not those of its event: the event must be as old.
 CREATE OR REPLACE FUNCTION forget_deliveries(older_than timestamptz, most integer) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
-DECLARE gone integer;
+DECLARE
+  horizon timestamptz := removable_before('deliveries', older_than);
+  gone integer;
 BEGIN
   WITH ended AS (
-    SELECT event_id, endpoint_id FROM webhook_deliveries
-      WHERE status <> 'pending' AND ended_at < older_than ORDER BY ended_at LIMIT most FOR UPDATE SKIP LOCKED
+    SELECT event_id, endpoint_id FROM webhook_deliveries d
+      WHERE status <> 'pending' AND ended_at < horizon
+        AND NOT EXISTS (SELECT FROM events e WHERE e.id = d.event_id AND e.created_at >= horizon) ORDER BY ended_at LIMIT most FOR UPDATE SKIP LOCKED
   ), old AS (
     SELECT event_id, endpoint_id FROM ended
     UNION
     (SELECT d.event_id, d.endpoint_id FROM webhook_endpoints w JOIN webhook_deliveries d ON d.endpoint_id = w.id
-      WHERE w.status = 'deleted' AND d.status = 'pending' AND d.created_at < older_than LIMIT most)
+      WHERE w.status = 'deleted' AND d.status = 'pending' AND d.created_at < horizon
+        AND NOT EXISTS (SELECT FROM events e WHERE e.id = d.event_id AND e.created_at >= horizon) LIMIT most)
   ), attempts AS (
     DELETE FROM webhook_attempts a USING old WHERE (a.event_id, a.endpoint_id) = (old.event_id, old.endpoint_id)
   ), deliveries AS (

@@ -11,6 +11,28 @@ BEGIN
   RETURN last;
 END $$;
 
+-- An event that was written without a position (customers, keys, endpoints: transactions of several round trips) gets its
+-- position inside of COMMIT. The lock on the log is held for no longer than COMMIT takes, whatever the node does meanwhile,
+-- and nothing is acknowledged before it has its position (decision 0084). A batch of the ledger may hold the log while it
+-- flushes, so the lock is waited for a little longer than row locks are.
+CREATE OR REPLACE FUNCTION place_event() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '4s' AS $$
+DECLARE place bigint := take_positions(1) + 1;
+BEGIN
+  UPDATE events SET position = place, late = is_late(place, created_at) WHERE id = NEW.id AND position IS NULL;
+  RETURN NULL;
+END $$;
+-- CREATE OR REPLACE does not know constraint triggers, and no other trigger can wait for COMMIT.
+DO $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = 'events'::regclass AND tgname = 'place_event' AND tgenabled = 'O'
+      AND tgdeferrable AND tginitdeferred AND tgfoid = 'place_event'::regproc AND pg_get_triggerdef(oid) LIKE '%WHEN ((new."position" IS NULL))%') THEN
+    DROP TRIGGER IF EXISTS place_event ON events;
+    CREATE CONSTRAINT TRIGGER place_event AFTER INSERT ON events DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW WHEN (NEW.position IS NULL) EXECUTE FUNCTION place_event();
+  END IF;
+END $$;
+
 -- Whether an event came into the log so much after its own time, or before it, that a range of positions does not lead to it:
 -- the clock of a node, or of the database, may have stepped. Null: no.
 CREATE OR REPLACE FUNCTION is_late(place bigint, created_at timestamptz) RETURNS boolean LANGUAGE sql STABLE AS $$
@@ -64,7 +86,8 @@ BEGIN
     WHERE e.position > after AND e.position <= after + reach ORDER BY e.position LIMIT most;
 END $$;
 
--- Gives positions to committed events that have none; returns how many. The events of an object keep their own order.
+-- Gives positions to committed events that have none; returns how many. The events of an object keep their own order. Only a
+-- version before 0040-log-order.sql left such events.
 CREATE OR REPLACE FUNCTION place_events() RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
@@ -89,23 +112,25 @@ BEGIN
   endpoints := ARRAY[]::text[];
 END $$;
 
--- Old events that nobody waits for: those with a delivery that is kept are kept with it. Looks at `most` ids behind `after`;
--- returns the last old one that it saw, or null when there was none: an id begins with its time. Nobody redelivers meanwhile, so
--- no delivery comes to an event that goes.
+-- Removes old events that have no delivery. Looks at `most` ids behind `after`; returns the last old id that it saw, or null
+-- when there was none: an id begins with its time. `older_than` counts up to what the retention of events allows. The
+-- advisory lock keeps redeliveries out meanwhile, so that no delivery is added to an event that is being removed.
 CREATE OR REPLACE FUNCTION forget_old_events(older_than timestamptz, after text, most integer) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
-DECLARE seen text;
+DECLARE
+  horizon timestamptz := removable_before('events', older_than);
+  seen text;
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended('redeliver ' || current_schema(), 0));
   WITH looked AS MATERIALIZED (
     SELECT id, created_at FROM events WHERE id > after ORDER BY id LIMIT most
   ), old AS MATERIALIZED (
-    SELECT id FROM looked WHERE created_at < older_than
+    SELECT id FROM looked WHERE created_at < horizon
       AND NOT EXISTS (SELECT FROM webhook_deliveries d WHERE d.event_id = looked.id)
   ), gone AS (
     DELETE FROM events e USING old WHERE e.id = old.id
   )
-  SELECT max(id) FILTER (WHERE created_at < older_than) INTO seen FROM looked;
+  SELECT max(id) FILTER (WHERE created_at < horizon) INTO seen FROM looked;
   RETURN seen;
 END $$;
 

@@ -21,7 +21,8 @@ END $$;
 CREATE OR REPLACE FUNCTION queue_transfers() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
-  INSERT INTO open_transfers SELECT partner_id, status = 'processing', created_at, id, status, next_attempt_at FROM added
+  INSERT INTO open_transfers (partner_id, followed, created_at, id, status, next_attempt_at, network)
+    SELECT partner_id, status = 'processing', created_at, id, status, next_attempt_at, network FROM added
     WHERE status IN ('pending', 'processing');
   RETURN NULL;
 END $$;
@@ -30,7 +31,8 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
   DELETE FROM open_transfers q USING before b
     WHERE (q.partner_id, q.followed, q.created_at, q.id) = (b.partner_id, b.status = 'processing', b.created_at, b.id);
-  INSERT INTO open_transfers SELECT partner_id, status = 'processing', created_at, id, status, next_attempt_at FROM after
+  INSERT INTO open_transfers (partner_id, followed, created_at, id, status, next_attempt_at, network)
+    SELECT partner_id, status = 'processing', created_at, id, status, next_attempt_at, network FROM after
     WHERE status IN ('pending', 'processing');
   RETURN NULL;
 END $$;

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { assertOwnPage, type PageHeaders } from './own-page.ts'
+
+const PUBLIC = 'https://pay.example.com'
+const same = { 'sec-fetch-site': 'same-origin' }
+
+const own: readonly [string, PageHeaders, string][] = [
+  ['the public address', { origin: PUBLIC, host: 'pay.example.com' }, PUBLIC],
+  ['a proxy that rewrites Host', { origin: PUBLIC, host: 'trilho:8080', ...same }, PUBLIC],
+  ['no Origin, the public Host', { host: 'pay.example.com', ...same }, PUBLIC],
+  ['a tunnel to this machine', { origin: 'http://localhost:9000', host: 'localhost:9000', ...same }, PUBLIC],
+  ['development, IPv4', { origin: 'http://127.0.0.1:8080', ...same }, 'http://127.0.0.1:8080'],
+  ['development, a name', { origin: 'http://localhost:8080', ...same }, 'http://127.0.0.1:8080'],
+  ['development, IPv6', { origin: 'http://[::1]:8080', ...same }, 'http://127.0.0.1:8080'],
+  ['the address of the machine', { origin: 'http://192.0.2.7:8080', ...same }, 'http://127.0.0.1:8080'],
+  ['no Origin, an IPv6 Host', { host: '[2001:db8::7]:8080', ...same }, 'http://127.0.0.1:8080'],
+]
+
+test.each(own)('comes from a page of our own: %s', (_, headers, public_url) => {
+  expect(() => assertOwnPage(headers, public_url)).not.toThrow()
+})
+
+const foreign: readonly [string, PageHeaders][] = [
+  ['another site', { origin: 'https://elsewhere.example', host: 'pay.example.com' }],
+  ['another site of the same domain', { origin: 'https://docs.example.com', 'sec-fetch-site': 'same-site' }],
+  [
+    'a name of somebody else that leads here',
+    { origin: 'http://rebound.example:8080', host: 'rebound.example:8080', ...same },
+  ],
+  ['the same without an Origin', { host: 'rebound.example:8080', ...same }],
+  ['a name that looks like ours', { origin: 'https://pay.example.com.evil.example', ...same }],
+  ['our name over plain HTTP', { origin: 'http://pay.example.com', ...same }],
+  ['an opaque origin', { origin: 'null', host: 'pay.example.com', ...same }],
+  ['a browser that says nothing', { host: 'pay.example.com' }],
+  ['this machine, without a word of the browser', { origin: 'http://localhost:9000' }],
+]
+
+test.each(foreign)('is refused: %s', (_, headers) => {
+  expect(() => assertOwnPage(headers, PUBLIC)).toThrow(
+    expect.objectContaining({ code: 'cross_site_request' }),
+  )
+})
+
+test('the refusal says where the console is', () => {
+  const headers = { origin: 'http://pay.internal:8080', ...same }
+  expect(() => assertOwnPage(headers, PUBLIC)).toThrow(
+    /pay\.internal:8080.*https:\/\/pay\.example\.com\/console.*PUBLIC_URL/,
+  )
+})

@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto'
+import { Refusal } from '../../core/errors.ts'
+import { openAddresses } from '../../limits/addresses.ts'
+import type { World } from '../../world.ts'
+
+/**
+ * How often one person may sign in. Each sign-in is a line of the log of acts, which is kept for ever. Only sign-ins that
+ * succeed are counted, so nobody without the password can use the window up and lock its person out.
+ */
+export type SignIns = {
+  /** Throws when the person has signed in too often in this minute. */
+  assertFewer(email: string): void
+  count(email: string): void
+}
+
+export const SIGN_INS_PER_MINUTE = 20
+
+export function openSignIns({ clock }: Pick<World, 'clock'>): SignIns {
+  const counts = openAddresses({ clock, limit: SIGN_INS_PER_MINUTE })
+  const nameOf = (email: string) => createHash('sha256').update(email.toLowerCase()).digest('hex')
+  return {
+    assertFewer(email) {
+      const { remaining, resets_at } = counts.windowOf(nameOf(email))
+      if (remaining > 0) return
+      const retry_after_seconds = Math.max(1, Math.ceil(resets_at - clock.now() / 1000))
+      throw new Refusal('rate_limit_exceeded', {
+        message: `You may sign in ${SIGN_INS_PER_MINUTE} times per minute. Wait ${retry_after_seconds} s, then go on.`,
+        retry_after_seconds,
+        details: { window: 'minute', limit: SIGN_INS_PER_MINUTE, retry_after_seconds },
+      })
+    },
+    count: (email) => void counts.take(nameOf(email)),
+  }
+}

@@ -1,0 +1,2 @@
+-- additive
+ALTER TABLE payouts ADD COLUMN IF NOT EXISTS accepted_at timestamptz;

@@ -1,0 +1,95 @@
+/**
+ * Slots of one worker: how many calls it may have under way, per rail and, within a rail, per partner. A rail that does not
+ * answer fills its own slots and no others; a partner whose orders hang leaves some slots of its rail to other partners.
+ */
+export type SlotLimits = { readonly per_rail: number; readonly per_partner: number }
+
+/** Which rail a row is for, and whose it is. */
+export type Place = { readonly rail: string; readonly partner_id: string }
+
+/** What may be taken now. */
+export type Room = {
+  /** Rails that have free slots. */
+  readonly rails: readonly { readonly rail: string; readonly free: number }[]
+  /** What is under way on those rails. */
+  readonly running: readonly (Place & { readonly count: number })[]
+  readonly per_partner: number
+}
+
+export type Slots = {
+  room(): Room
+  occupy(place: Place): void
+  release(place: Place): void
+  /** Notes what was taken in a room, to know where more rows may be due than there were slots for. */
+  note(room: Room, taken: readonly Place[]): void
+  /** More rows may be due for this rail or this partner than there were slots for at the last look. */
+  isShort(place: Place): boolean
+  /** A rail or partner that was short has a free slot again: look once more without a pause. */
+  hasRoomAgain(): boolean
+}
+
+export function openSlots(rails: readonly string[], { per_rail, per_partner }: SlotLimits): Slots {
+  const lanes = new Map(rails.map((rail) => [rail, openLane(rail, per_rail, per_partner)]))
+  const laneOf = ({ rail }: Place): Lane => {
+    const lane = lanes.get(rail)
+    if (!lane) throw new Error(`no slots for the rail ${rail}`)
+    return lane
+  }
+  return {
+    room() {
+      const free = [...lanes.values()].filter((lane) => lane.free() > 0)
+      return {
+        rails: free.map((lane) => ({ rail: lane.rail, free: lane.free() })),
+        running: free.flatMap((lane) => lane.running()),
+        per_partner,
+      }
+    },
+    occupy: (place) => laneOf(place).add(place.partner_id, 1),
+    release: (place) => laneOf(place).add(place.partner_id, -1),
+    note(room, taken) {
+      for (const { rail, free } of room.rails) {
+        const before = room.running.filter((running) => running.rail === rail)
+        const partners = taken.filter((place) => place.rail === rail).map(({ partner_id }) => partner_id)
+        lanes.get(rail)!.note({ free, before, partners })
+      }
+    },
+    isShort: (place) => laneOf(place).isShort(place.partner_id),
+    hasRoomAgain: () => [...lanes.values()].some((lane) => lane.hasRoomAgain()),
+  }
+}
+
+type Lane = ReturnType<typeof openLane>
+
+function openLane(rail: string, per_rail: number, per_partner: number) {
+  const counts = new Map<string, number>()
+  let total = 0
+  let is_short = false
+  let short_partners = new Set<string>()
+  const free = () => per_rail - total
+  return {
+    rail,
+    free,
+    running: () => [...counts].map(([partner_id, count]) => ({ rail, partner_id, count })),
+    add(partner_id: string, by: 1 | -1): void {
+      const count = (counts.get(partner_id) ?? 0) + by
+      if (count === 0) counts.delete(partner_id)
+      else counts.set(partner_id, count)
+      total += by
+    },
+    note(look: {
+      readonly free: number
+      readonly before: readonly { readonly partner_id: string; readonly count: number }[]
+      readonly partners: readonly string[]
+    }): void {
+      is_short = look.partners.length === look.free
+      const used = new Map(look.before.map(({ partner_id, count }) => [partner_id, count]))
+      for (const partner_id of look.partners) used.set(partner_id, (used.get(partner_id) ?? 0) + 1)
+      short_partners = new Set([...used].filter(([, count]) => count >= per_partner).map(([id]) => id))
+    },
+    isShort: (partner_id: string) => is_short || short_partners.has(partner_id),
+    hasRoomAgain(): boolean {
+      if (free() <= 0) return false
+      return is_short || [...short_partners].some((id) => (counts.get(id) ?? 0) < per_partner)
+    },
+  }
+}

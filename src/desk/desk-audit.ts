@@ -1,0 +1,44 @@
+import type { RangeCheck } from '../ledger/audit.ts'
+
+const subjectOf = (proposal: string) =>
+  `coalesce(${proposal}.details ->> 'payout_id', ${proposal}.details ->> 'transfer_id')`
+
+const OF_DESK = `('resolve_payout', 'resolve_transfer')`
+
+/** An operator's end of an order: that nothing left, or was not paid. */
+const BY_OPERATOR = `'resolved_by_operator'`
+
+const resolvedWithout = (
+  table: string,
+  within: string,
+) => `SELECT r.id AS object_id, r.partner_id, r.status, r.failure_code AS outcome FROM ${table} r
+  WHERE ${within} AND ${BY_OPERATOR} IN (r.failure_code, r.rail_code)
+    AND NOT EXISTS (SELECT FROM resolutions o WHERE o.resource_id = r.id AND o.outcome = 'failed')`
+
+/** That operators' holds and resolutions agree with the proposals, payouts and transfers that they are about. */
+export const deskChecks: readonly RangeCheck[] = [
+  {
+    name: 'every hold belongs to an open proposal, and every open proposal holds',
+    walk: 'causes',
+    sql: (
+      within,
+    ) => `SELECT h.resource_id AS object_id, h.proposal_id, p.ended FROM holds h LEFT JOIN proposals p ON p.id = h.proposal_id
+      WHERE ${within('h.resource_id')} AND (p.id IS NULL OR p.ended IS NOT NULL OR p.action NOT IN ${OF_DESK}
+        OR ${subjectOf('p')} IS DISTINCT FROM h.resource_id)
+      UNION ALL
+      SELECT ${subjectOf('p')}, p.id, p.ended FROM proposals p LEFT JOIN holds h ON h.resource_id = ${subjectOf('p')}
+      WHERE ${within('p.id')} AND p.ended IS NULL AND p.action IN ${OF_DESK} AND h.resource_id IS NULL`,
+  },
+  {
+    name: 'every resolution agrees with its payout or transfer, and every end by an operator has one',
+    walk: 'causes',
+    // The resolution is written in the transaction of the end, with its time.
+    sql: (within) => `SELECT o.resource_id AS object_id, coalesce(p.partner_id, t.partner_id) AS partner_id,
+        coalesce(p.status, t.status) AS status, o.outcome
+      FROM resolutions o LEFT JOIN payouts p ON p.id = o.resource_id LEFT JOIN transfers t ON t.id = o.resource_id
+      WHERE ${within('o.resource_id')} AND (coalesce(p.status, t.status) IS DISTINCT FROM o.outcome
+        OR coalesce(p.completed_at, t.completed_at) IS DISTINCT FROM o.resolved_at)
+      UNION ALL ${resolvedWithout('payouts', within('r.id'))}
+      UNION ALL ${resolvedWithout('transfers', within('r.id'))}`,
+  },
+]

@@ -1,0 +1,126 @@
+import { afterEach, expect, test } from 'vitest'
+import { type Bench, openBench } from '../../test/support/rail-bench.ts'
+import { until } from '../../test/support/wait.ts'
+import { openExceptions } from '../exceptions/store.ts'
+import { withValidAnswers, withValidChainAnswers, withValidPrices } from './answers.ts'
+import { simulatedChain, simulatedTransaction } from './chain/simulated.ts'
+import { openJournal } from './journal.ts'
+import type { PixRail } from './pix/rail.ts'
+import { simulatedPix } from './pix/simulated.ts'
+import type { PriceFeed } from './prices/feed.ts'
+
+let bench: Bench | undefined
+afterEach(async () => {
+  await bench?.stop()
+  bench = undefined
+})
+
+const clock = { now: () => Date.UTC(2026, 10, 15, 12) } as never
+const pix = simulatedPix({ clock, journal: openJournal(undefined) })
+const chain = simulatedChain({ clock, journal: openJournal(undefined), broadcast_ms: 0, confirm_ms: 0 })
+const quiet = () => {}
+
+test.each<[string, unknown]>([
+  ['no name', { name: '', document: '52998224725' }],
+  ['a name with a NUL', { name: `Ana${String.fromCharCode(0)}`, document: '52998224725' }],
+  ['a name with a lone surrogate', { name: 'Ana \ud800', document: '52998224725' }],
+  ['a document with a wrong digit', { name: 'Ana', document: '52998224724' }],
+  ['a document with dots', { name: 'Ana', document: '529.982.247-25' }],
+  ['null', null],
+])('a directory that answers %s is not available, and one exception says so', async (_, answer) => {
+  bench = await openBench({ pix: { ...pix, holder: async () => answer as never } })
+  const { world } = bench
+  for (let i = 0; i < 3; i++)
+    await expect(world.pix.holder('ana@example.com', undefined)).rejects.toMatchObject({
+      code: 'rail_unavailable',
+    })
+  await until(async () => (await openExceptions(world.db, 10)).length > 0, 20_000)
+  expect(await openExceptions(world.db, 10)).toMatchObject([
+    { kind: 'invalid_answer', rail: 'pix', object_id: 'pix', partner_id: null, details: { call: 'holder' } },
+  ])
+})
+
+test('fees that are no figures are a network that is not available', async () => {
+  const reported: string[] = []
+  const rail = withValidChainAnswers(
+    { ...chain, feeInputs: async () => ({ gas_price_wei: -1n, eth_price: 1n, sat_per_vbyte: 1n }) },
+    ({ message }) => reported.push(message),
+  )
+  await expect(rail.feeInputs('ethereum')).rejects.toMatchObject({ code: 'rail_unavailable' })
+  expect(reported).toEqual(['ethereum: the answer to fees is not valid: gas_price_wei is -1'])
+})
+
+test('a price that makes no sense is not known; the other one is', async () => {
+  const reported: string[] = []
+  const at = new Date('2026-11-15T12:00:00Z')
+  const good = { price: 5_40000000n, at, source: 'fixed' }
+  const fed = (bad: unknown): PriceFeed =>
+    withValidPrices(
+      { environment: 'sandbox', latest: async () => ({ 'USDT/BRL': good, 'BTC/USDT': bad }) as never },
+      ({ problem }) => reported.push(problem),
+    )
+  const bad = [
+    { ...good, price: 0n },
+    { ...good, price: 5.4 },
+    { ...good, at: '2026' },
+    { ...good, source: '' },
+    null,
+  ]
+  for (const one of bad) expect(await fed(one).latest()).toEqual({ 'USDT/BRL': good })
+  expect(reported).toHaveLength(bad.length)
+  expect(await fed(good).latest()).toEqual({ 'USDT/BRL': good, 'BTC/USDT': good })
+})
+
+test('what the simulated rails answer is valid, and goes through as it is', async () => {
+  const to = { name: 'Ana', document: '52998224725', pix_key: 'ana@example.com' }
+  const payout = {
+    send_id: 'TRILHO1',
+    amount: {} as never,
+    to,
+    description: null,
+    sent_at: new Date(),
+    attempt: 1,
+  }
+  for (const pix_key of [
+    'ana@example.com',
+    'ac03@sandbox.test',
+    'slow@sandbox.test',
+    'timeout@sandbox.test',
+  ]) {
+    const order = { ...payout, send_id: pix_key, to: { ...to, pix_key } }
+    const rail: PixRail = withValidAnswers(pix, quiet)
+    expect(await rail.status(order)).toEqual({ kind: 'absent' })
+    expect(await rail.send(order)).toEqual(await pix.send(order))
+    expect(await rail.status(order)).toEqual(await pix.status(order))
+  }
+  const rail = withValidChainAnswers(chain, quiet)
+  for (const [network, asset] of [
+    ['tron', 'USDT'],
+    ['polygon', 'USDT'],
+    ['bitcoin', 'BTC'],
+  ] as const) {
+    const amount = 10_000_000n
+    const order = {
+      id: `tr_${network}`,
+      asset,
+      network,
+      destination_address: 'x',
+      amount,
+      created_at: new Date(0),
+    }
+    expect(await rail.prepare(order)).toEqual({ kind: 'signed', ...simulatedTransaction(order) })
+    expect(await rail.broadcast(order, simulatedTransaction(order))).toEqual({ kind: 'accepted' })
+    expect(await rail.status(order, simulatedTransaction(order))).toEqual(
+      await chain.status(order, simulatedTransaction(order)),
+    )
+    expect(await rail.feeInputs(network)).toEqual(await chain.feeInputs(network))
+  }
+})
+
+test('fields that no schema knows are left out', async () => {
+  const rail = withValidAnswers(
+    { ...pix, send: async () => ({ kind: 'refused', rail_code: 'AC03', more: '\u0000' }) as never },
+    quiet,
+  )
+  expect(await rail.send({} as never)).toEqual({ kind: 'refused', rail_code: 'AC03' })
+})

@@ -1,0 +1,219 @@
+import { type Static, Type as T, type TObject, type TSchema } from 'typebox'
+import { Value } from 'typebox/value'
+import { parseDocument } from '../core/document.ts'
+import type { Environment } from '../core/environment.ts'
+import { refuse } from '../core/errors.ts'
+import { UNITS_MAX } from '../core/money.ts'
+import type { ChainOrder, ChainRail } from './chain/rail.ts'
+import type { PixRail } from './pix/rail.ts'
+import { type FedPrice, type FedPrices, fedPairs, type PriceFeed } from './prices/feed.ts'
+
+/**
+ * What rails may answer, one schema for each kind of answer. Every rail is wrapped in these checks, the simulated ones too: an
+ * answer that does not fit is treated like no answer, and no value of it reaches the database.
+ */
+export class InvalidAnswer extends Error {
+  readonly rail: string
+  readonly call: string
+  /** Which field is wrong, and what stands there; short, printable ASCII. */
+  readonly problem: string
+
+  constructor({ rail, call, problem }: { rail: string; call: string; problem: string }) {
+    super(`${rail}: the answer to ${call} is not valid: ${problem}`)
+    this.rail = rail
+    this.call = call
+    this.problem = problem
+  }
+}
+
+const refined = <S extends TSchema>(schema: S, isValid: (value: Static<S>) => boolean): S =>
+  T.Refine(schema, (value) => isValid(value as Static<S>)) as unknown as S
+
+/** Far enough for every rail, and within what PostgreSQL can add to a time. */
+const LAST_DATE = Date.UTC(2200, 0)
+const ValidDate = refined(
+  T.Unsafe<Date>({}),
+  (value: unknown) => value instanceof Date && value.getTime() > 0 && value.getTime() < LAST_DATE,
+)
+const Units = T.BigInt({ minimum: 0n, maximum: UNITS_MAX })
+const Figure = T.BigInt({ minimum: 0n, maximum: 10n ** 36n })
+/** A word in printable ASCII, as networks name their reasons. */
+const RailCode = T.String({ pattern: '^[\\x21-\\x7e]{1,64}$' })
+/** E, the ISPB, the minute in UTC, eleven letters or digits: 32 characters. */
+const EndToEndId = T.String({
+  pattern:
+    '^E[0-9]{8}20[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])(?:[01][0-9]|2[0-3])[0-5][0-9][0-9A-Za-z]{11}$',
+})
+const SignedBytes = T.String({ pattern: '^[\\x21-\\x7e]{1,200000}$' })
+const Name = refined(
+  T.String({ minLength: 1, maxLength: 500 }),
+  (name) => name.isWellFormed() && !/\p{Cc}/u.test(name),
+)
+const BareDocument = refined(T.String(), (text) => parseDocument(text)?.value === text)
+
+type Answers = Readonly<Record<string, TObject>>
+
+const pixOutcomes = {
+  settled: T.Object({ kind: T.Literal('settled'), end_to_end_id: EndToEndId }),
+  refused: T.Object({ kind: T.Literal('refused'), rail_code: RailCode }),
+  accepted: T.Object({ kind: T.Literal('accepted'), ask_at: T.Optional(ValidDate) }),
+  unknown: T.Object({ kind: T.Literal('unknown'), ask_at: T.Optional(ValidDate) }),
+} satisfies Answers
+
+const pixStatuses = { ...pixOutcomes, absent: T.Object({ kind: T.Literal('absent') }) } satisfies Answers
+
+const HolderAnswer = T.Object({ name: Name, document: BareDocument })
+
+const hex = (pattern: string) => T.String({ pattern })
+const hashWithPrefix = hex('^0x[0-9a-f]{64}$')
+const plainHash = hex('^[0-9a-f]{64}$')
+const hashOf = (network: string) => (network === 'bitcoin' || network === 'tron' ? plainHash : hashWithPrefix)
+
+const preparedWith = (tx_hash: typeof plainHash) =>
+  ({
+    signed: T.Object({ kind: T.Literal('signed'), tx_hash, signed: SignedBytes }),
+    refused: T.Object({ kind: T.Literal('refused'), rail_code: RailCode }),
+    later: T.Object({ kind: T.Literal('later'), at: ValidDate }),
+  }) satisfies Answers
+const prepared = new Map([plainHash, hashWithPrefix].map((hash) => [hash, preparedWith(hash)]))
+
+const broadcasts = {
+  accepted: T.Object({ kind: T.Literal('accepted') }),
+  unknown: T.Object({ kind: T.Literal('unknown') }),
+} satisfies Answers
+
+const chainStatuses = {
+  waiting: T.Object({ kind: T.Literal('waiting') }),
+  confirmed: T.Object({ kind: T.Literal('confirmed'), charged: T.Optional(Units) }),
+  failed: T.Object({ kind: T.Literal('failed'), rail_code: RailCode, charged: T.Optional(Units) }),
+  absent: T.Object({ kind: T.Literal('absent') }),
+} satisfies Answers
+
+const FeeAnswer = T.Object({ gas_price_wei: Figure, eth_price: Figure, sat_per_vbyte: Figure })
+
+const PriceAnswer = T.Object({
+  price: T.BigInt({ minimum: 1n, maximum: 10n ** 24n }),
+  at: ValidDate,
+  source: T.String({ pattern: '^[\\x20-\\x7e]{1,100}$' }),
+})
+
+type Asked = { readonly rail: string; readonly call: string }
+
+/** The answer with the fields of its schema, and no others. */
+function checked<Answer>(asked: Asked, schema: TObject, answer: unknown): Answer {
+  if (!Value.Check(schema, answer)) throw new InvalidAnswer({ ...asked, problem: problemOf(schema, answer) })
+  const given = answer as Record<string, unknown>
+  const fields = Object.keys(schema.properties).filter((name) => given[name] !== undefined)
+  return Object.fromEntries(fields.map((name) => [name, given[name]])) as Answer
+}
+
+function checkedKind<Answer>(asked: Asked, answers: Answers, answer: unknown): Answer {
+  const kind: unknown = (answer as { kind?: unknown } | null | undefined)?.kind
+  const schema = typeof kind === 'string' && Object.hasOwn(answers, kind) ? answers[kind] : undefined
+  if (!schema) throw new InvalidAnswer({ ...asked, problem: `kind is ${shown(kind)}` })
+  return checked(asked, schema, answer)
+}
+
+function problemOf(schema: TObject, answer: unknown): string {
+  if (typeof answer !== 'object' || answer === null) return `the answer is ${shown(answer)}`
+  const wrong = Object.entries(schema.properties).find(([name, field]) => {
+    const value = (answer as Record<string, unknown>)[name]
+    const is_left_out = value === undefined && !schema.required?.includes(name)
+    return !is_left_out && !Value.Check(field, value)
+  })
+  return wrong
+    ? `${wrong[0]} is ${shown((answer as Record<string, unknown>)[wrong[0]])}`
+    : 'it has no such form'
+}
+
+const SHOWN_MAX = 40
+
+/** A value as it may stand in a log and in a table, whatever it is. */
+function shown(value: unknown): string {
+  if (value === '') return 'empty'
+  if (typeof value === 'string') {
+    const is_plain = value.length <= SHOWN_MAX && /^[\x20-\x7e]+$/.test(value) && !/[0-9]{8}/.test(value)
+    return is_plain ? `"${value}"` : `a text of ${value.length} characters`
+  }
+  if (value === undefined || value === null) return String(value)
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value).slice(0, SHOWN_MAX)
+  if (value instanceof Date) return 'a date that is not valid'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+/** Told of an invalid answer that belongs to no order. Those about an order are thrown to whoever has the order. */
+export type ReportInvalid = (error: InvalidAnswer) => void
+
+/** For whoever is about to accept an order: an answer that makes no sense is a reason not to. */
+function orUnavailable<Answer>(check: () => Answer, report: ReportInvalid): Answer {
+  try {
+    return check()
+  } catch (error) {
+    if (!(error instanceof InvalidAnswer)) throw error
+    report(error)
+    return refuse('rail_unavailable', { retry_after_seconds: 5 })
+  }
+}
+
+export function withValidAnswers<E extends Environment>(rail: PixRail<E>, report: ReportInvalid): PixRail<E> {
+  const asked = (call: string): Asked => ({ rail: 'pix', call })
+  return {
+    environment: rail.environment,
+    ready: () => rail.ready(),
+    async holder(pix_key, asking) {
+      const answer = await rail.holder(pix_key, asking)
+      if (answer === undefined) return undefined
+      return orUnavailable(() => checked(asked('holder'), HolderAnswer, answer), report)
+    },
+    send: async (order, signal) => checkedKind(asked('send'), pixOutcomes, await rail.send(order, signal)),
+    status: async (order, signal) =>
+      checkedKind(asked('status'), pixStatuses, await rail.status(order, signal)),
+  }
+}
+
+export function withValidChainAnswers<E extends Environment>(
+  rail: ChainRail<E>,
+  report: ReportInvalid,
+): ChainRail<E> {
+  const asked = ({ network }: Pick<ChainOrder, 'network'>, call: string): Asked => ({ rail: network, call })
+  return {
+    environment: rail.environment,
+    async feeInputs(network) {
+      const answer = await rail.feeInputs(network)
+      return orUnavailable(() => checked(asked({ network }, 'fees'), FeeAnswer, answer), report)
+    },
+    async prepare(order, signal) {
+      const answers = prepared.get(hashOf(order.network))!
+      return checkedKind(asked(order, 'sign'), answers, await rail.prepare(order, signal))
+    },
+    broadcast: async (order, transaction, signal) =>
+      checkedKind(asked(order, 'broadcast'), broadcasts, await rail.broadcast(order, transaction, signal)),
+    status: async (order, transaction, signal) =>
+      checkedKind(asked(order, 'status'), chainStatuses, await rail.status(order, transaction, signal)),
+  }
+}
+
+/** A price that makes no sense is not known, and nobody is quoted from it. */
+export function withValidPrices<E extends Environment>(
+  feed: PriceFeed<E>,
+  report: ReportInvalid,
+): PriceFeed<E> {
+  return {
+    environment: feed.environment,
+    async latest() {
+      const answer: FedPrices | null | undefined = await feed.latest()
+      const prices: Partial<Record<string, FedPrice>> = {}
+      for (const pair of fedPairs) {
+        const price = answer?.[pair]
+        if (price === undefined) continue
+        try {
+          prices[pair] = checked({ rail: 'prices', call: pair }, PriceAnswer, price)
+        } catch (error) {
+          if (!(error instanceof InvalidAnswer)) throw error
+          report(error)
+        }
+      }
+      return prices
+    },
+  }
+}

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { asAdmin } from './support/database.ts'
+import { someCpf } from './support/service.ts'
+import { openSlowWire } from './support/slow-wire.ts'
+import { openStage, type Stage } from './support/stage.ts'
+
+/** A node starts beside another one that is called all the time. */
+
+const CLIENTS = 4
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await openStage({ nodes: 1 })
+})
+afterAll(() => stage.stop())
+
+/** Calls the first node without a pause until `work` has ended. Returns every response that is no success. */
+async function failuresDuring(work: () => Promise<void>): Promise<string[]> {
+  const api = stage.api(0)
+  const failed: string[] = []
+  let working = true
+  const call = async (asking: ReturnType<typeof api.get>) => {
+    const { status, text, json } = await asking
+    if (status > 201) failed.push(`${status} ${text}`)
+    return json
+  }
+  const clients = Array.from({ length: CLIENTS }, async () => {
+    while (working) {
+      const customer = { name: 'Ana Souza', document: someCpf() }
+      const { id: customer_id } = await call(api.post('/v1/customers', customer))
+      if (customer_id === undefined) continue
+      await call(api.patch(`/v1/customers/${customer_id}`, { name: 'Ana Maria' }))
+      await call(api.post('/v1/sandbox/deposits', { customer_id, asset: 'BRL', amount: '1' }))
+      await call(api.post('/v1/sandbox/events/trade.failed'))
+      await call(api.get(`/v1/customers/${customer_id}/balances`))
+    }
+  })
+  await work().finally(() => {
+    working = false
+  })
+  await Promise.all(clients)
+  return failed
+}
+
+test('no request fails while another node starts', { timeout: 300_000 }, async () => {
+  const failed = await failuresDuring(async () => {
+    const node = await stage.start()
+    await node.kill('SIGTERM')
+  })
+  expect(failed).toEqual([])
+})
+
+test('no request fails while a node that is far from the database states functions and triggers anew', {
+  timeout: 300_000,
+}, async () => {
+  const wire = await openSlowWire(stage.database.url, 40)
+  onTestFinished(wire.stop)
+  // As after an upgrade.
+  await asAdmin(
+    stage.database.url,
+    ['live', 'sandbox', 'shared'].map((schema) => `UPDATE ${schema}.functions SET digest = 'x'`),
+  )
+  const failed = await failuresDuring(async () => {
+    const node = await stage.start({ DATABASE_URL: wire.url })
+    await node.kill('SIGTERM')
+  })
+  expect(failed).toEqual([])
+  const [row] = await asAdmin(stage.database.url, ['SELECT digest FROM sandbox.functions'])
+  expect(row!.digest).not.toBe('x')
+})
