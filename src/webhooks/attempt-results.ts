@@ -17,6 +17,8 @@ export type AttemptResult = {
   readonly started_at: Date
   readonly duration_ms: number
   readonly delivered: boolean
+  /** The answer was longer than what is kept of one. */
+  readonly lengthy: boolean
   /** When to try again; null when it was delivered, or the schedule is used up. */
   readonly retry_ms: number | null
 }
@@ -37,7 +39,7 @@ const outcomeColumns = {
   duration_ms: 'integer',
   delivered: 'boolean',
   retry_ms: 'float8',
-} as const satisfies Record<keyof AttemptResult, string>
+} as const satisfies Record<Exclude<keyof AttemptResult, 'lengthy'>, string>
 
 const noted = Object.keys(outcomeColumns).filter(
   (name) => !['partner_id', 'tries', 'delivered', 'retry_ms'].includes(name),
@@ -57,7 +59,7 @@ const ATTEMPTS_WITH_BODY = 3
  * Returns those endpoints that took something and are said to fail.
  */
 export async function recordResults(db: Db, outcomes: readonly AttemptResult[]): Promise<string[]> {
-  const names = Object.keys(outcomeColumns) as (keyof AttemptResult)[]
+  const names = Object.keys(outcomeColumns) as (keyof typeof outcomeColumns)[]
   const arrays = Object.values(outcomeColumns).map((type, i) => `$${i + 1}::${type}[]`)
   const kept = noted.map((name) => (name.startsWith('answer_') ? whileKept(name) : `done.${name}`))
   const { rows } = await db.query({

@@ -12,6 +12,8 @@ export type ReceiverResponse = {
   readonly body: string | null
   /** Set when the answer did not come, or did not come to its end in time. */
   readonly error: string | null
+  /** It was longer than any part of it that is kept. */
+  readonly lengthy: boolean
 }
 
 /** An answer is read up to here; the rest of it is left where it is. */
@@ -98,7 +100,8 @@ class Answer implements Dispatcher.DispatchHandler {
   told(error: Error | null): ReceiverResponse {
     const status = this.#status
     const body = status === null ? null : shownText(Buffer.concat(this.#chunks))
-    return { status, headers: this.#headers, body, error: error && reasonOf(error) }
+    const lengthy = this.#bytes > KEPT_BYTES
+    return { status, headers: this.#headers, body, error: error && reasonOf(error), lengthy }
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

@@ -43,9 +43,9 @@ export function openAttempts(
         await releaseTaken(world.db, [taken])
         return
       }
-      const { duration_ms: took_ms, delivered } = outcome
+      const { duration_ms: took_ms, delivered, lengthy } = outcome
       const gone = outcome.status === 410
-      onAnswer({ took_ms, delivered, gone })
+      onAnswer({ took_ms, delivered, lengthy, gone })
       onAttempt?.(endOf(taken, outcome))
       await recorder.record(outcome, { gone })
       if (outcome.retry_ms !== null) onRetry(outcome.retry_ms)

@@ -50,6 +50,7 @@ export async function tryDelivery(
     answer_headers: answer.headers && JSON.stringify(answer.headers),
     answer_body: answer.body,
     error: answer.error,
+    lengthy: answer.lengthy,
     started_at,
     duration_ms: Math.round(performance.now() - begun),
     ...resultOf(taken, answer, { retry_ms: options.retry_ms, now: world.clock.now() }),

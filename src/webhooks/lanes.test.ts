@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
-import { isSlow, LANES_MAX, type Lanes, lanesAfter, newLanes } from './lanes.ts'
+import { isCostly, isSlow, LANES_MAX, type Lanes, lanesAfter, newLanes } from './lanes.ts'
 
 const TIMEOUT_MS = 10_000
 const after = (times: number, took_ms: number, delivered: boolean, from: Lanes = newLanes): Lanes => {
   let lanes = from
-  for (let i = 0; i < times; i++) lanes = lanesAfter(lanes, { took_ms, delivered }, TIMEOUT_MS)
+  for (let i = 0; i < times; i++)
+    lanes = lanesAfter(lanes, { took_ms, delivered, lengthy: false }, TIMEOUT_MS)
   return lanes
 }
 
@@ -39,4 +40,19 @@ test('a quick one that begins to hang loses its lanes with the first attempts, a
 
 test('one that refuses quickly is asked less, and is not called slow', () => {
   expect(after(50, 50, false, after(50, 50, true)).count).toBe(2)
+})
+
+test('an endpoint is costly after two failures in a row, and no more after two good answers in a row', () => {
+  expect(isCostly(after(1, 5, false))).toBe(false)
+  const failing = after(2, 5, false)
+  expect(isCostly(failing)).toBe(true)
+  expect(isCostly(after(50, 5, false))).toBe(true)
+  expect(isCostly(after(2, 5, true, after(50, 5, false)))).toBe(false)
+})
+
+test('an endpoint that answers yes at length is costly too', () => {
+  let lanes = newLanes
+  for (let i = 0; i < 2; i++)
+    lanes = lanesAfter(lanes, { took_ms: 5, delivered: true, lengthy: true }, TIMEOUT_MS)
+  expect(isCostly(lanes)).toBe(true)
 })

@@ -52,7 +52,7 @@ test('as many are under way as there are lanes, the others wait, in their order'
   while (under_way.length > 0) {
     const one = under_way.shift()!
     ids.push(one.id)
-    one.end({ took_ms: 1, delivered: true, gone: false })
+    one.end({ took_ms: 1, delivered: true, lengthy: false, gone: false })
     await turn()
   }
   expect(ids).toEqual(taken(count).map(({ id }) => id))
@@ -64,7 +64,7 @@ test('a lane is free with the answer, a place only when that is written down', a
   const { post, under_way, told } = openHand()
   post.add(taken(newLanes.count + 3))
   const [first] = under_way
-  first!.answer({ took_ms: 1, delivered: true, gone: false })
+  first!.answer({ took_ms: 1, delivered: true, lengthy: false, gone: false })
   await turn()
   // Its own lane, and the one that was gained.
   expect(under_way).toHaveLength(newLanes.count + 2)
@@ -81,7 +81,7 @@ test('a lane is used again in the next round, when its connection is free', asyn
   const { post, under_way } = openHand()
   post.add(taken(newLanes.count + 1))
   // It refuses, and so gains no lane.
-  for (const one of [...under_way]) one.answer({ took_ms: 1, delivered: false, gone: false })
+  for (const one of [...under_way]) one.answer({ took_ms: 1, delivered: false, lengthy: false, gone: false })
   post.add([delivery(100)])
   expect(under_way).toHaveLength(newLanes.count)
   await turn()
@@ -92,8 +92,8 @@ test('who asks for no more gets no more, until that is written down', async () =
   const { post, under_way } = openHand()
   post.add(taken(newLanes.count + 3))
   const [first, second] = under_way
-  first!.answer({ took_ms: 1, delivered: false, gone: true })
-  second!.end({ took_ms: 1, delivered: true, gone: false })
+  first!.answer({ took_ms: 1, delivered: false, lengthy: false, gone: true })
+  second!.end({ took_ms: 1, delivered: true, lengthy: false, gone: false })
   await turn()
   expect(under_way).toHaveLength(newLanes.count)
   // Its endpoint was not disabled after all, or it would have been dropped.
@@ -106,7 +106,7 @@ test('what waits behind an endpoint in trouble is given back, and asked for agai
   const { post, under_way, released, told } = openHand()
   post.add(taken(newLanes.count + 2))
   for (let i = 0; i < newLanes.count; i++)
-    under_way.shift()!.end({ took_ms: TIMEOUT_MS, delivered: false, gone: false })
+    under_way.shift()!.end({ took_ms: TIMEOUT_MS, delivered: false, lengthy: false, gone: false })
   await turn()
   expect(released.length + under_way.length).toBe(2)
   expect(released.length).toBeGreaterThan(0)
@@ -143,7 +143,7 @@ test('dropped, nothing more begins; stopped, what is under way ends and the rest
   })
   for (const one of under_way) {
     expect(over).toBe(false)
-    one.end({ took_ms: 1, delivered: true, gone: false })
+    one.end({ took_ms: 1, delivered: true, lengthy: false, gone: false })
     await turn()
   }
   const untried = await ending

@@ -27,6 +27,8 @@ export const unseen = (partner_id: string): Seen => ({ partner_id, lanes: newLan
 export type Made = {
   readonly took_ms: number
   readonly delivered: boolean
+  /** The answer was longer than what is kept of one. */
+  readonly lengthy: boolean
   /** The receiver asked for no more. */
   readonly gone: boolean
 }

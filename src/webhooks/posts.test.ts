@@ -15,6 +15,7 @@ function stage(pace = openPace(1000)) {
     timeout_ms: 1000,
     wait_ms: 60_000,
     pace,
+    costly_pace: openPace(1000),
     deliver: ({ id }) => {
       begun.push(id)
       return new Promise(() => {})

@@ -1,3 +1,4 @@
+import { isCostly } from './lanes.ts'
 import type { Pace } from './pace.ts'
 import { openPost, type Post, type PostOptions, unseen } from './post.ts'
 import type { TakenDelivery } from './queue.ts'
@@ -25,8 +26,15 @@ export type Owned = { readonly endpoint_id: string; readonly partner_id: string 
 /** How the endpoint has been doing is remembered for so long. */
 const IDLE_MS = 600_000
 
-export function openPosts(options: PostOptions & { readonly pace: Pace; onRoom(): void }): Posts {
-  const { pace, onRoom } = options
+export function openPosts(
+  options: PostOptions & {
+    readonly pace: Pace
+    /** Of attempts at costly endpoints. */
+    readonly costly_pace: Pace
+    onRoom(): void
+  },
+): Posts {
+  const { pace, costly_pace, onRoom } = options
   const posts = new Map<string, Post>()
   /** With their partners; those that waited longest first. */
   const hungry = new Map<string, string>()
@@ -58,7 +66,7 @@ export function openPosts(options: PostOptions & { readonly pace: Pace; onRoom()
         [...hungry].map(([id, partner_id]) => [id, posts.get(id)?.seen() ?? unseen(partner_id)]),
       )
       const all = [...posts.values()].map((post) => post.seen())
-      const rooms = giveRooms(all, asking, pace.left)
+      const rooms = giveRooms(all, asking, pace.left, costly_pace.left)
       for (const id of rooms.keys()) {
         // Made now: while the taking is under way the partner must be known.
         if (!posts.has(id)) posts.set(id, openPostOf(id, hungry.get(id)!))
@@ -72,10 +80,11 @@ export function openPosts(options: PostOptions & { readonly pace: Pace; onRoom()
         // Dropped meanwhile: what was taken for it is canceled.
         if (!asked.delete(id)) continue
         const post = posts.get(id)!
-        const { partner_id } = post.seen()
+        const { partner_id, lanes } = post.seen()
         const got = taken.filter(({ endpoint_id }) => endpoint_id === id)
         if (got.length === room) hungry.set(id, partner_id)
         pace.spend(partner_id, got.length)
+        if (isCostly(lanes)) costly_pace.spend(partner_id, got.length)
         post.add(got)
       }
     },
@@ -86,6 +95,7 @@ export function openPosts(options: PostOptions & { readonly pace: Pace; onRoom()
     },
     forgetIdle() {
       pace.forgetIdle()
+      costly_pace.forgetIdle()
       for (const [id, post] of posts) if (post.hasRested(IDLE_MS)) posts.delete(id)
     },
     async stop() {

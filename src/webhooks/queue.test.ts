@@ -104,6 +104,7 @@ const resultOf = (
   partner_id,
   attempt: attempts,
   tries,
+  lengthy: false,
   url,
   headers: '{}',
   answer_headers: null,

@@ -38,6 +38,7 @@ async function tried(name: string): Promise<AttemptResult[]> {
     partner_id: 'ptn_1',
     attempt: 1,
     tries: 1,
+    lengthy: false,
     url: 'https://example.com/',
     headers: '{"user-agent":"test"}',
     status: 200,

@@ -12,8 +12,9 @@ import {
   SLOW_PLACES_OF_PARTNER,
 } from './rooms.ts'
 
-const quick = { count: 16, usual_ms: 20 }
-const slow = { count: 1, usual_ms: 9000 }
+const quick = { count: 16, usual_ms: 20, wasted: 0 }
+const slow = { count: 1, usual_ms: 9000, wasted: 0 }
+const costly = { count: 2, usual_ms: 5, wasted: 1 }
 const endpoints = (count: number, post: Post) =>
   Array.from({ length: count }, (_, i) => [`${post.partner_id} ${i}`, post] as const)
 const total = (rooms: ReadonlyMap<string, number>, partner = '') =>
@@ -44,10 +45,29 @@ test('slow endpoints of a partner are not in the way of its quick one', () => {
   expect(giveRooms([], new Map(hungry)).get('quick')).toBe(quick.count + aheadOf(quick))
 })
 
+test('costly endpoints of a partner begin only as many as their own pace allows, and are not in the way of its quick one', () => {
+  const hungry = [
+    ...endpoints(30, { partner_id: 'a', lanes: costly, held: 0 }),
+    ['quick', { partner_id: 'a', lanes: quick, held: 0 }] as const,
+  ]
+  const rooms = giveRooms(
+    [],
+    new Map(hungry),
+    () => PLACES,
+    () => 7,
+  )
+  expect(rooms.get('quick')).toBe(quick.count + aheadOf(quick))
+  expect(total(rooms) - rooms.get('quick')!).toBe(7)
+})
+
 test('what is taken ahead is worked off in a moment, and never more than so many', () => {
   const times = [0, 1, 2, 5, 20, 100, 600, 4000, 9000]
   for (const usual_ms of times) {
-    const lanes = lanesAfter({ count: 16, usual_ms }, { took_ms: usual_ms, delivered: true }, 10_000)
+    const lanes = lanesAfter(
+      { count: 16, usual_ms, wasted: 0 },
+      { took_ms: usual_ms, delivered: true, lengthy: false },
+      10_000,
+    )
     const ahead = aheadOf(lanes)
     expect(ahead).toBeLessThanOrEqual(AHEAD_MAX)
     expect((ahead * usual_ms) / lanes.count).toBeLessThanOrEqual(Math.max(AHEAD_MS, usual_ms))
@@ -87,7 +107,7 @@ test('whatever was given out before, nobody gets too much, and somebody new gets
   const posts = fc.array(
     fc.record({
       partner_id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
-      lanes: fc.constantFrom(newLanes, quick, slow, { count: 4, usual_ms: 2500 }),
+      lanes: fc.constantFrom(newLanes, quick, slow, { count: 4, usual_ms: 2500, wasted: 0 }, costly),
     }),
     { maxLength: 60 },
   )

@@ -1,4 +1,4 @@
-import { isSlow, type Lanes } from './lanes.ts'
+import { isCostly, isSlow, type Lanes } from './lanes.ts'
 
 /**
  * Who may take how many deliveries now. A place is taken from then to the end of the attempt, and there are only so
@@ -8,7 +8,8 @@ import { isSlow, type Lanes } from './lanes.ts'
  * - A partner holds no more places than there are free. However many partners take all they can get, there is as much
  *   left for the next one as each of them has.
  * - Slow endpoints hold few: some per partner, a quarter of the places in all.
- * - A partner begins only as many as its pace allows (pace.ts).
+ * - A partner begins only as many as its pace allows, and of attempts at costly endpoints only as many as a second, slower
+ *   pace allows (pace.ts).
  */
 export type Post = {
   readonly partner_id: string
@@ -26,9 +27,13 @@ export function giveRooms(
   posts: Iterable<Post>,
   hungry: ReadonlyMap<string, Post>,
   leftOf: (partner_id: string) => number = () => PLACES,
+  costlyLeftOf: (partner_id: string) => number = () => PLACES,
 ): Map<string, number> {
   const places = countPlaces(posts)
-  for (const { partner_id } of hungry.values()) places.left.set(partner_id, leftOf(partner_id))
+  for (const { partner_id } of hungry.values()) {
+    places.left.set(partner_id, leftOf(partner_id))
+    places.costly_left.set(partner_id, costlyLeftOf(partner_id))
+  }
   const asking = [...hungry].map(([endpoint_id, post]) => ({
     endpoint_id,
     post,
@@ -81,6 +86,8 @@ type Places = {
   readonly slow: Map<string, number>
   /** How many more each partner may begin. */
   readonly left: Map<string, number>
+  /** And of those how many at costly endpoints. */
+  readonly costly_left: Map<string, number>
 }
 
 function countPlaces(posts: Iterable<Post>): Places {
@@ -90,6 +97,7 @@ function countPlaces(posts: Iterable<Post>): Places {
     held: new Map(),
     slow: new Map(),
     left: new Map(),
+    costly_left: new Map(),
   }
   for (const post of posts) hold(places, post, post.held)
   return places
@@ -110,6 +118,11 @@ function take(places: Places, post: Post): boolean {
   if (places.free <= (places.held.get(partner_id) ?? 0)) return false
   const slow = places.slow.get(partner_id) ?? 0
   if (isSlow(post.lanes) && (places.slow_free <= 0 || slow >= SLOW_PLACES_OF_PARTNER)) return false
+  if (isCostly(post.lanes)) {
+    const costly_left = places.costly_left.get(partner_id) ?? 0
+    if (costly_left <= 0) return false
+    places.costly_left.set(partner_id, costly_left - 1)
+  }
   hold(places, post, 1)
   places.left.set(partner_id, left - 1)
   return true

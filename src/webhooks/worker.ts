@@ -39,6 +39,8 @@ export type WebhookWorkerOptions = DeliveryOptions & {
   readonly onLost?: (loss: { kept: boolean }) => void
 }
 
+/** Attempts of one partner in a second, over a while, at endpoints that fail or answer at length. */
+const COSTLY_PER_SECOND = 25
 /** Between two takes while deliveries pour in, so that they are taken together. */
 const GATHER_MS = 5
 /** Whoever waits for a place or for its pace is asked again after so long. */
@@ -65,6 +67,7 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
     log,
     timeout_ms,
     pace: openPace(options.per_second),
+    costly_pace: openPace(Math.min(options.per_second, COSTLY_PER_SECOND)),
     wait_ms: lease_ms / 2,
     deliver: attempts.make,
     release: (taken) => void releaseTaken(db, taken).catch(warn),
