@@ -29,7 +29,12 @@ export async function verify(
   })
 }
 
-async function verifyIn(tx: Db, place: Place, walk: ReturnType<typeof openWalk>): Promise<Verified> {
+/** In a transaction of the caller's. */
+export async function verifyIn(
+  tx: Db,
+  place: Place,
+  walk: ReturnType<typeof openWalk>,
+): Promise<Verified> {
   const { lines, broken, histories } = await walk.prove(tx)
   const missing = new Set(histories.keys())
   const wrong = openNames<Broken>()
