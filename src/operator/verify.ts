@@ -5,6 +5,7 @@ import type { Place } from '../db/sealing.ts'
 import type { SearchCheck } from '../ledger/audit.ts'
 import type { Office } from './office.ts'
 import { asProposed, everyProposal, proposalDigest } from './proposals.ts'
+import { sharedSettings, worldSettings } from './settings-audit.ts'
 import type { Proposal, ProposalEnd } from './store.ts'
 
 export type Verified = {
@@ -13,7 +14,7 @@ export type Verified = {
   readonly broken: readonly Broken[]
 }
 
-/** Proves the log of a place: its chain, and that proposals and lines agree, both ways. */
+/** Proves the log of a place: its chain, that proposals and lines agree, both ways, and that settings are as their lines say. */
 export async function verify(
   office: Office,
   place: Place,
@@ -30,11 +31,7 @@ export async function verify(
 }
 
 /** In a transaction of the caller's. */
-export async function verifyIn(
-  tx: Db,
-  place: Place,
-  walk: ReturnType<typeof openWalk>,
-): Promise<Verified> {
+export async function verifyIn(tx: Db, place: Place, walk: ReturnType<typeof openWalk>): Promise<Verified> {
   const { lines, broken, histories } = await walk.prove(tx)
   const missing = new Set(histories.keys())
   const wrong = openNames<Broken>()
@@ -48,7 +45,13 @@ export async function verifyIn(
   }
   for (const id of missing) say(id, 'was removed: its line is there')
   const rest = wrong.rest(`proposals of ${place}`, 'that are not as their lines say')
-  return { place, lines, broken: [...broken, ...wrong.names, ...rest] }
+  return { place, lines, broken: [...broken, ...wrong.names, ...rest, ...(await wrongSettings(tx, place))] }
+}
+
+async function wrongSettings(tx: Db, place: Place): Promise<Broken[]> {
+  const queries = place === 'shared' ? sharedSettings : worldSettings
+  const { rows } = await tx.query(`${queries.join(' UNION ALL ')} LIMIT 20`)
+  return rows
 }
 
 /** Which ends a row may have after a step of its log. That its time is over needs no line. */

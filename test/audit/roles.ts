@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto'
+import { note } from '../../src/acts/log.ts'
 import { prove } from '../../src/audit/proofs.ts'
 import type { ShellActor } from '../../src/core/actor.ts'
-import { type Client, openOwner } from '../../src/db/pool.ts'
+import { type Client, openOwner, transaction } from '../../src/db/pool.ts'
 import { recordException } from '../../src/exceptions/store.ts'
 import { createKey, revokeKey, rotateKey } from '../../src/keys/keys.ts'
 import { sliceChecks } from '../../src/node/worlds.ts'
 import { act } from '../../src/operator/act.ts'
-import { signedIn, openConsole } from '../support/console.ts'
+import { proposeIn } from '../../src/operator/proposals.ts'
+import { describeUser } from '../../src/team/people.ts'
+import { openConsole, signedIn } from '../support/console.ts'
 import { type History, openHistory } from '../support/history.ts'
-import { openDesk } from '../support/operators.ts'
+import { openDesk, operator } from '../support/operators.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { eventually, until } from '../support/wait.ts'
 
@@ -18,7 +21,11 @@ export type Populated = { readonly history: History; readonly owner: Client; sto
 const shell: ShellActor = { kind: 'shell' }
 
 export async function openPopulated(): Promise<Populated> {
-  const history = await openHistory({ WEBHOOK_ALLOW_PRIVATE: 'true', AUDIT_EVERY_MS: '0', RAIL_TIMEOUT_MS: '500' })
+  const history = await openHistory({
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+    AUDIT_EVERY_MS: '0',
+    RAIL_TIMEOUT_MS: '500',
+  })
   const receivers = [
     await openReceiver(),
     await openReceiver((_, response) => response.writeHead(503).end('no')),
@@ -32,7 +39,9 @@ export async function openPopulated(): Promise<Populated> {
   await fillPeople(history, partners[0]!.partner_id)
   const owner = await openOwner(history.database.url, 'test')
   await until(async () => {
-    const { rows } = await owner.query(`SELECT FROM sandbox.webhook_deliveries WHERE status = 'delivered' LIMIT 1`)
+    const { rows } = await owner.query(
+      `SELECT FROM sandbox.webhook_deliveries WHERE status = 'delivered' LIMIT 1`,
+    )
     return rows.length > 0
   }, 20_000)
   const quote = await history.quote(partners[0]!, partners[0]!.customers[0]!, 0)
@@ -60,18 +69,45 @@ async function fillByOperators(history: History, partner: Partner): Promise<void
   const { partner_id } = partner
   const environment = 'sandbox'
   await office.log.begin()
-  const limits = { payout_order: 100_000_000_000n, payout_day: 900_000_000_000n, transfer_order_btc: 5_000_000_000n }
+  const limits = {
+    payout_order: 100_000_000_000n,
+    payout_day: 900_000_000_000n,
+    transfer_order_btc: 5_000_000_000n,
+  }
   for (const subject_id of [partner_id, customer_id])
-    await act(office, shell, { name: 'set_money_limits', environment, details: { subject_id, change: limits } })
-  await act(office, shell, { name: 'set_treasury_limits', environment, details: { asset: 'BTC', lowest: -1_000_000_000_000n, highest: 1_000_000_000_000n } })
-  await act(office, shell, { name: 'allow_third_party', environment, details: { customer_id, allowed: true } })
+    await act(office, shell, {
+      name: 'set_money_limits',
+      environment,
+      details: { subject_id, change: limits },
+    })
+  await act(office, shell, {
+    name: 'set_treasury_limits',
+    environment,
+    details: { asset: 'BTC', lowest: -1_000_000_000_000n, highest: 1_000_000_000_000n },
+  })
+  await act(office, shell, {
+    name: 'allow_third_party',
+    environment,
+    details: { customer_id, allowed: true },
+  })
   await act(office, shell, { name: 'block_customer', environment, details: { customer_id: other_id } })
-  const { key } = await createKey(world, { partner_id, name: 'second', scopes: ['read'], ip_allowlist: ['203.0.113.0/24'] })
+  const { key } = await createKey(world, {
+    partner_id,
+    name: 'second',
+    scopes: ['read'],
+    ip_allowlist: ['203.0.113.0/24'],
+  })
   await rotateKey(world, key.id, 3600)
   const { key: revoked } = await createKey(world, { partner_id, name: 'third' })
   await revokeKey(world, revoked.id)
   for (const object_id of ['x_open', 'x_closed'])
-    await recordException(world.db, world.clock, { kind: 'stuck', rail: 'pix', object_id, partner_id, details: {} })
+    await recordException(world.db, world.clock, {
+      kind: 'stuck',
+      rail: 'pix',
+      object_id,
+      partner_id,
+      details: {},
+    })
   await fillDesk(history, partner)
 }
 
@@ -83,7 +119,10 @@ async function fillDesk({ office, world, ...history }: History, partner: Partner
   const credit = (reference: string) =>
     desk.propose(
       world,
-      { name: 'credit', details: { partner_id, customer_id, asset: 'BRL', amount: '77', reason: 'a gift', reference } },
+      {
+        name: 'credit',
+        details: { partner_id, customer_id, asset: 'BRL', amount: '77', reason: 'a gift', reference },
+      },
       'ana@operator.example',
     )
   await desk.approve(world, (await credit('desk-a')).id, 'bea@operator.example')
@@ -99,13 +138,39 @@ async function fillDesk({ office, world, ...history }: History, partner: Partner
 
 async function fillPeople(history: History, partner_id: string): Promise<void> {
   const { office, shared, url } = history
-  await act(office, shell, { name: 'create_partner', details: { name: 'Invited', owner: { name: 'Ivo', email: 'ivo@partner.example' } } })
+  await act(office, shell, {
+    name: 'create_partner',
+    details: { name: 'Invited', owner: { name: 'Ivo', email: 'ivo@partner.example' } },
+  })
   await act(office, shell, { name: 'change_partner', details: { partner_id, change: { tier: 'growth' } } })
   const at = { shared, url }
   const owner = await signedIn(at, { partner_id, role: 'owner', factor: true })
-  await signedIn(at, { partner_id, role: 'viewer' })
-  await signedIn(at, { role: 'admin', factor: true })
+  const viewer = await signedIn(at, { partner_id, role: 'viewer' })
+  const admin = await signedIn(at, { role: 'admin', factor: true })
+  for (const { person } of [owner, viewer, admin]) {
+    await noteInShared(history, 'create_user', person.user.id, describeUser(person.user))
+    if (person !== viewer.person) await noteInShared(history, 'confirm_factor', person.user.id, null)
+  }
+  const { id: proposal_id } = (
+    await proposeInShared(history, {
+      name: 'set_role',
+      details: { email: viewer.person.user.email, role: 'finance' },
+    })
+  ).proposal
+  if (!proposal_id) throw new Error('no proposal')
   await openConsole(url).signIn(owner.person.user.email, `not ${randomUUID()}`)
+}
+
+/** The line that the act itself would have written. */
+async function noteInShared({ office, shared }: History, action: string, object_id: string, after: unknown) {
+  const pen = await office.log.pen('shared', shell)
+  await transaction(shared.db, (tx) => note(tx, pen, { action, object_id, before: null, after }))
+}
+
+async function proposeInShared({ office, shared }: History, action: Parameters<typeof proposeIn>[2]) {
+  const actor = operator('ana@operator.example')
+  const pen = { ...(await office.log.pen('shared', actor)), actor }
+  return transaction(shared.db, (tx) => proposeIn(tx, shared, action, pen))
 }
 
 /** Rows that nothing above makes: a payout that was sent twice, one that an operator resolved, marks of the console. */
@@ -124,7 +189,6 @@ async function fillTheRest(owner: Client): Promise<void> {
      INSERT INTO forms (user_id, id, object_id) VALUES ('usr_x', 'form', 'usr_y');
      INSERT INTO lone_node (node) VALUES ('node') ON CONFLICT DO NOTHING;
      INSERT INTO windows VALUES ('key_x', 'minute', now(), now() + interval '1 minute', 3);
-     INSERT INTO proposals (id, action, details, proposed_by) SELECT 'prp_x', 'set_role', '{}', 'ana@operator.example' WHERE false;
      RESET search_path`,
   )
 }

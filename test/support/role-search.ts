@@ -160,9 +160,6 @@ export function hostileArguments(types: readonly string[]): string[][] {
 /** The ids of all events: the only objects of which a function of ours takes lists, besides payouts and transfers. */
 const EVERY_ID = `ARRAY(SELECT id FROM events UNION ALL SELECT id FROM payouts UNION ALL SELECT id FROM transfers)`
 
-/** A statement to try, and what it stands for in words. */
-export type Attempt = { readonly sql: string }
-
 /** How many rows of a table are tried: one for every value of its columns that have few, up to so many. */
 const ROWS_MOST = 10
 
@@ -193,7 +190,9 @@ export async function copyColumns(db: Db, table: string): Promise<Map<string, st
        AND a.attidentity <> 'a' AND a.attgenerated = '' ORDER BY a.attnum`,
     [table],
   )
-  return new Map(rows.map(({ name, type, last_of_key }) => [name, last_of_key ? anotherKey(name, type) : `t.${name}`]))
+  return new Map(
+    rows.map(({ name, type, last_of_key }) => [name, last_of_key ? anotherKey(name, type) : `t.${name}`]),
+  )
 }
 
 function anotherKey(name: string, type: string): string {
@@ -247,7 +246,8 @@ export async function attemptsOf(db: Db, ability: Ability): Promise<string[]> {
       return [`TRUNCATE ${ability.table}`]
     case 'call':
       return hostileArguments(ability.arguments).map(
-        (given) => `SELECT * FROM ${ability.schema}.${ability.name}(${given.join(', ')})`,
+        (given) =>
+          `SELECT * FROM ${ability.schema}.${ability.name}(${given.map((value, i) => `(${value})::${ability.arguments[i]}`).join(', ')})`,
       )
     case 'sequence':
       return [`SELECT setval('${ability.schema}.${ability.name}', 1)`]

@@ -15,7 +15,7 @@ import { TEST_KEY } from './database.ts'
 export type Verdict = 'refused' | 'nothing' | 'named' | 'unnamed'
 
 /** Refusals: data that does not fit, constraints, rights, triggers, limits, a value of a generated column, a timeout. */
-const REFUSED = /^(22|23|54|P0)|^(42501|428C9|0A000|55000)$/
+const REFUSED = /^(22|23|54|P0)|^(42501|428C9|0A000|40001|55000)$/
 
 /** Every check over everything, the log of acts included. */
 const wholeChecks = [...ledgerChecks, ...sliceChecks].filter((check) => !('pieces_only' in check))
@@ -23,7 +23,6 @@ const rangeChecks = wholeChecks.filter((check): check is RangeCheck => 'sql' in 
 const searchChecks = wholeChecks.filter((check) => 'find' in check) as Extract<Check, { find: unknown }>[]
 
 const queries = rangeChecks.map(({ sql }) => `SELECT FROM (${sql(() => 'true')}) AS wrong LIMIT 1`)
-const mentions = (query: string, table: string) => new RegExp(`\\b${table}\\b`).test(query)
 
 /**
  * Tries statements as a role, each in a transaction that is rolled back. `owner` is a connection of the owner of everything: the
@@ -32,16 +31,18 @@ const mentions = (query: string, table: string) => new RegExp(`\\b${table}\\b`).
 export function openTrials(owner: Client, url: string) {
   const sealer = createSealer([TEST_KEY])
 
-  async function attempt(role: SchemaName, schema: string, sql: string): Promise<Verdict> {
-    const sequences = await sequenceValues(owner)
+  /** `table`: what the statement speaks of; checks that speak of it too come first. */
+  async function attempt(role: SchemaName, schema: string, sql: string, table?: string): Promise<Verdict> {
+    const before = table === undefined ? await fingerprint(owner) : undefined
     await owner.query('BEGIN')
     try {
       await owner.query(
         `SET LOCAL search_path = ${schema}; SET LOCAL statement_timeout = '10s'; SET LOCAL lock_timeout = '2s';
          SET LOCAL ROLE ${roleOf(url, role)}`,
       )
+      let changed = 0
       try {
-        await owner.query(sql)
+        changed = (await owner.query(sql)).rowCount ?? 0
         // What COMMIT would have done.
         await owner.query('SET CONSTRAINTS ALL IMMEDIATE')
       } catch (error) {
@@ -49,23 +50,26 @@ export function openTrials(owner: Client, url: string) {
         throw new Error(`${sql}: ${(error as Error).message}`, { cause: error })
       }
       await owner.query('RESET ROLE; SET LOCAL statement_timeout = 0')
-      const touched = await touchedTables(owner)
-      const moved = (await sequenceValues(owner)) !== sequences
-      if (touched.length === 0 && !moved) return 'nothing'
-      return (await isNamed(role, touched)) ? 'named' : 'unnamed'
+      // A function tells nothing of what it changed.
+      const same = before === undefined ? changed === 0 : (await fingerprint(owner)).text === before.text
+      if (same) return 'nothing'
+      return (await isNamed(role, table)) ? 'named' : 'unnamed'
     } finally {
       await owner.query('ROLLBACK')
-      await restoreSequences(owner, sequences)
+      // A sequence keeps its value when the transaction is rolled back.
+      for (const { name, value } of before?.sequences ?? [])
+        await owner.query('SELECT setval($1, $2)', [name, value])
     }
   }
 
-  /** The audit of each world that sees the change, and the logs of acts. Checks that speak of what was touched come first. */
-  async function isNamed(role: SchemaName, touched: readonly string[]): Promise<boolean> {
-    const schemas = role === 'shared' ? ['sandbox', 'live'] : [role]
-    for (const schema of schemas) {
+  /** The audit of each world that sees the change, and the log of acts. */
+  async function isNamed(role: SchemaName, table = ''): Promise<boolean> {
+    for (const schema of role === 'shared' ? ['sandbox', 'live'] : [role]) {
       await owner.query(`SET LOCAL search_path = ${schema}`)
-      const near = (query: string) => touched.some((table) => mentions(query, table))
-      const order = [...queries.keys()].sort((a, b) => Number(near(queries[b]!)) - Number(near(queries[a]!)))
+      const speaks = new RegExp(`\\b${table}\\b`)
+      const order = [...queries.keys()].sort(
+        (a, b) => Number(speaks.test(queries[b]!)) - Number(speaks.test(queries[a]!)),
+      )
       for (const i of order) {
         const { rowCount } = await owner.query({ name: `${schema} check ${i}`, text: queries[i]! })
         if (rowCount! > 0) return true
@@ -91,29 +95,29 @@ export function openTrials(owner: Client, url: string) {
     }
   }
 
-  return { attempt }
+  /** Whether the audit finds anything before any attempt. */
+  async function isClean(role: SchemaName): Promise<boolean> {
+    await owner.query('BEGIN')
+    try {
+      return !(await isNamed(role))
+    } finally {
+      await owner.query('ROLLBACK')
+    }
+  }
+
+  return { attempt, isClean }
 }
 
-async function touchedTables(owner: Client): Promise<string[]> {
-  const { rows } = await owner.query({
-    name: 'touched tables',
-    text: 'SELECT DISTINCT relname::text AS name FROM pg_stat_xact_user_tables WHERE n_tup_ins + n_tup_upd + n_tup_del > 0',
-  })
-  return rows.map(({ name }) => name)
-}
-
-/** A sequence keeps its value when the transaction is rolled back. */
-async function sequenceValues(owner: Client): Promise<string> {
-  const { rows } = await owner.query({
-    name: 'sequence values',
-    text: `SELECT coalesce(json_object_agg(format('%I.%I', schemaname, sequencename), last_value ORDER BY schemaname, sequencename), '{}')::text AS all
-      FROM pg_sequences`,
-  })
-  return rows[0].all
-}
-
-async function restoreSequences(owner: Client, values: string): Promise<void> {
-  const now = JSON.parse(await sequenceValues(owner))
-  for (const [name, value] of Object.entries(JSON.parse(values)))
-    if (value !== null && value !== now[name]) await owner.query('SELECT setval($1, $2)', [name, value])
+/** Everything there is: a digest of the rows of each table, and the values of the sequences. */
+async function fingerprint(owner: Client) {
+  const { rows: tables } = await owner.query(
+    `SELECT format('SELECT %L || count(*) || coalesce(sum(hashtext(t::text)), 0) AS d FROM %I.%I t', relname, nspname, relname) AS sql
+     FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE relkind = 'r' AND nspname IN ('live', 'sandbox', 'shared') ORDER BY 1`,
+  )
+  const { rows: digests } = await owner.query(tables.map(({ sql }) => sql).join(' UNION ALL '))
+  const { rows: sequences } = await owner.query(
+    `SELECT format('%I.%I', schemaname, sequencename) AS name, last_value AS value FROM pg_sequences WHERE last_value IS NOT NULL ORDER BY 1`,
+  )
+  const values = sequences.map(({ name, value }) => `${name} ${value}`)
+  return { text: [...digests.map(({ d }) => d), ...values].join('\n'), sequences }
 }
