@@ -4,7 +4,7 @@ import { moneyLimitNames } from '../money-limits/store.ts'
 /**
  * What operators and owners set has no entries and no events, but each act is a line of the chained log, with what the row was
  * afterwards. These queries name rows that differ from the last line about them, and rows that were removed. The lines themselves
- * are proved by the log; a row without a line is older than the log.
+ * are proved by the log. A row without a line is older than the log, or somebody wrote it.
  */
 
 /** The last line of these acts about an object; `after` as JSON. */
@@ -19,6 +19,15 @@ const differs = (table: string, columns: readonly string[]) =>
 const gone = (action: string, table: string, key: string) =>
   `SELECT DISTINCT a.object_id, 'removed from ${table}' AS wrong FROM acts a WHERE a.action = '${action}'
      AND NOT EXISTS (SELECT FROM ${table} t WHERE t.${key} = a.object_id)`
+
+/** That no row can be older than the log: the migration of the log came with that of the table. */
+const madeWithLog = (table: string) =>
+  `(SELECT applied_at FROM migrations WHERE name = '0023-acts.sql') < (SELECT applied_at FROM migrations WHERE name = '${table}') + interval '1 hour'`
+
+/** Rows without a line, unless they are older than the log. */
+const unsaid = (action: string, table: string, key: string, young: string) =>
+  `SELECT t.${key} AS object_id, 'nobody set this row of ${table}' AS wrong FROM ${table} t
+     WHERE NOT EXISTS (SELECT FROM acts a WHERE a.object_id = t.${key} AND a.action = '${action}') AND (${young})`
 
 const limits = `SELECT t.subject_id AS object_id, 'money limits that differ from their line' AS wrong
   FROM money_limits t, ${lastLine('t.subject_id', ['set_money_limits'])} WHERE ${differs('t', moneyLimitNames)}`
@@ -36,8 +45,15 @@ const keys = `SELECT k.id AS object_id, 'a key that differs from its line' AS wr
 export const worldSettings: readonly string[] = [
   limits,
   gone('set_money_limits', 'money_limits', 'subject_id'),
+  unsaid(
+    'set_money_limits',
+    'money_limits',
+    'subject_id',
+    `${madeWithLog('0015-money-limits.sql')} OR t.changed_at > (SELECT applied_at FROM migrations WHERE name = '0023-acts.sql')`,
+  ),
   treasury,
   gone('set_treasury_limits', 'treasury_limits', 'asset'),
+  unsaid('set_treasury_limits', 'treasury_limits', 'asset', madeWithLog('0008-quotes.sql')),
   keys,
 ]
 
@@ -60,7 +76,8 @@ const people = `SELECT u.id AS object_id, 'a person with another role than the l
      ORDER BY a.seq DESC LIMIT 1) AS line
   WHERE (line.after ->> 'role') IS NOT NULL AND (line.after ->> 'role') <> ${role}
     OR (line.after ->> 'partner_id') IS NOT NULL AND (line.after ->> 'partner_id') IS DISTINCT FROM u.partner_id
-    OR line.action = 'remove_user' AND u.removed_at IS NULL`
+    OR line.action = 'remove_user' AND u.removed_at IS NULL
+    OR line.action NOT IN ('remove_user', 'approve') AND u.removed_at IS NOT NULL`
 
 /** Operators are made by an act, or by the approval of one. Those of before the log have no line. */
 const operators = `SELECT u.id AS object_id, 'an operator whom nobody made' AS wrong FROM users u

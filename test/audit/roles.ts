@@ -5,9 +5,12 @@ import type { ShellActor } from '../../src/core/actor.ts'
 import { type Client, openOwner, transaction } from '../../src/db/pool.ts'
 import { recordException } from '../../src/exceptions/store.ts'
 import { createKey, revokeKey, rotateKey } from '../../src/keys/keys.ts'
+import { listKeys } from '../../src/keys/store.ts'
 import { sliceChecks } from '../../src/node/worlds.ts'
 import { act } from '../../src/operator/act.ts'
+import { lookAtKey } from '../../src/operator/changes.ts'
 import { proposeIn } from '../../src/operator/proposals.ts'
+import { listPartners } from '../../src/partners/partners.ts'
 import { describeUser } from '../../src/team/people.ts'
 import { openConsole, signedIn } from '../support/console.ts'
 import { type History, openHistory } from '../support/history.ts'
@@ -143,28 +146,35 @@ async function fillPeople(history: History, partner_id: string): Promise<void> {
     details: { name: 'Invited', owner: { name: 'Ivo', email: 'ivo@partner.example' } },
   })
   await act(office, shell, { name: 'change_partner', details: { partner_id, change: { tier: 'growth' } } })
+  for (const partner of await listPartners(shared))
+    await noteIn(history, 'shared', 'create_partner', partner.id, partner)
+  for (const { id } of await listKeys(history.world.db, {}))
+    await noteIn(history, 'sandbox', 'create_key', id, await lookAtKey(history.world, { key_id: id }))
   const at = { shared, url }
   const owner = await signedIn(at, { partner_id, role: 'owner', factor: true })
   const viewer = await signedIn(at, { partner_id, role: 'viewer' })
   const admin = await signedIn(at, { role: 'admin', factor: true })
   for (const { person } of [owner, viewer, admin]) {
-    await noteInShared(history, 'create_user', person.user.id, describeUser(person.user))
-    if (person !== viewer.person) await noteInShared(history, 'confirm_factor', person.user.id, null)
+    await noteIn(history, 'shared', 'create_user', person.user.id, describeUser(person.user))
+    if (person !== viewer.person) await noteIn(history, 'shared', 'confirm_factor', person.user.id, null)
   }
-  const { id: proposal_id } = (
-    await proposeInShared(history, {
-      name: 'set_role',
-      details: { email: viewer.person.user.email, role: 'finance' },
-    })
-  ).proposal
-  if (!proposal_id) throw new Error('no proposal')
+  const { email } = viewer.person.user
+  await proposeInShared(history, { name: 'set_role', details: { email, role: 'finance' } })
   await openConsole(url).signIn(owner.person.user.email, `not ${randomUUID()}`)
 }
 
-/** The line that the act itself would have written. */
-async function noteInShared({ office, shared }: History, action: string, object_id: string, after: unknown) {
-  const pen = await office.log.pen('shared', shell)
-  await transaction(shared.db, (tx) => note(tx, pen, { action, object_id, before: null, after }))
+/** The line that the act itself would have written: test support makes partners, keys and people without it. */
+async function noteIn(
+  { office }: History,
+  place: 'shared' | 'sandbox',
+  action: string,
+  object_id: string,
+  after: unknown,
+) {
+  const pen = await office.log.pen(place, shell)
+  await transaction(office.log.pools[place], (tx) =>
+    note(tx, pen, { action, object_id, before: null, after }),
+  )
 }
 
 async function proposeInShared({ office, shared }: History, action: Parameters<typeof proposeIn>[2]) {
