@@ -57,6 +57,10 @@ const SEQUENCES = `SELECT n.nspname AS schema, c.relname AS name FROM pg_class c
   WHERE ${OURS} AND has_schema_privilege($1, n.oid, 'USAGE')
     AND CASE WHEN c.relkind = 'S' THEN has_sequence_privilege($1, c.oid, 'USAGE, UPDATE') ELSE false END ORDER BY 1, 2`
 
+const COLUMNS_OF = `SELECT a.attname AS name, format_type(a.atttypid, NULL) AS type, NOT a.attnotnull AS nullable,
+    (SELECT format_type(t.typelem, NULL) FROM pg_type t WHERE t.oid = a.atttypid AND t.typcategory = 'A') AS element
+  FROM pg_attribute a WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped`
+
 /** Everything that this role may change, in every schema. */
 export async function abilitiesOf(db: Db, role: string): Promise<Ability[]> {
   const ask = async (text: string) => (await db.query(text, [role])).rows
@@ -82,7 +86,7 @@ export async function guardsOf(db: Db, schema: SchemaName): Promise<string[]> {
        WHERE k.connamespace = $1::regnamespace
      UNION ALL SELECT c.relname || ': ' || pg_get_indexdef(i.indexrelid) FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
        WHERE c.relnamespace = $1::regnamespace AND i.indisunique
-     UNION ALL SELECT c.relname || ': ' || pg_get_triggerdef(t.oid) || ' ' || t.tgenabled FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+     UNION ALL SELECT c.relname || ': ' || pg_get_triggerdef(t.oid) || ' ' || t.tgenabled::text FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
        WHERE c.relnamespace = $1::regnamespace AND NOT t.tgisinternal
      ORDER BY 1`,
     [schema],
@@ -182,17 +186,15 @@ export async function variedRows(db: Db, table: string): Promise<string[]> {
 }
 
 /** Columns that an INSERT may name, and of each the value that a copy needs so that no unique index refuses it. */
-export async function copyColumns(db: Db, table: string): Promise<Map<string, string>> {
+async function copyColumns(db: Db, table: string, changed: 'first' | 'last'): Promise<Map<string, string>> {
   const { rows } = await db.query(
-    `SELECT a.attname AS name, format_type(a.atttypid, NULL) AS type, EXISTS (
-         SELECT FROM pg_index i WHERE i.indrelid = a.attrelid AND i.indisunique AND i.indkey[i.indnkeyatts - 1] = a.attnum) AS last_of_key
+    `SELECT a.attname AS name, format_type(a.atttypid, NULL) AS type, EXISTS (SELECT FROM pg_index i WHERE i.indrelid = a.attrelid
+         AND i.indisunique AND i.indkey[${changed === 'first' ? '0' : 'i.indnkeyatts - 1'}] = a.attnum) AS of_key
      FROM pg_attribute a WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped
        AND a.attidentity <> 'a' AND a.attgenerated = '' ORDER BY a.attnum`,
     [table],
   )
-  return new Map(
-    rows.map(({ name, type, last_of_key }) => [name, last_of_key ? anotherKey(name, type) : `t.${name}`]),
-  )
+  return new Map(rows.map(({ name, type, of_key }) => [name, of_key ? anotherKey(name, type) : `t.${name}`]))
 }
 
 function anotherKey(name: string, type: string): string {
@@ -211,45 +213,65 @@ function anotherKey(name: string, type: string): string {
   }
 }
 
-/** Every statement with which an ability is tried. */
-export async function attemptsOf(db: Db, ability: Ability): Promise<string[]> {
+/** Every statement with which an ability is tried. `all`: also copies of rows in which one more column is another. */
+export async function attemptsOf(db: Db, ability: Ability, all: boolean): Promise<string[]> {
   switch (ability.verb) {
-    case 'update': {
-      const { table, column } = ability
-      const values = hostileValues(table, column)
-      const places = await variedRows(db, `${ability.schema}.${table}`)
-      return values.flatMap((value) =>
-        places.map(
-          (place) =>
-            `UPDATE ${table} t SET ${column.name} = ${value} WHERE t.ctid = '${place}' AND t.${column.name}::text IS DISTINCT FROM (${value})::text`,
-        ),
-      )
-    }
+    case 'update':
+      return updatesOf(ability, await variedRows(db, `${ability.schema}.${ability.table}`))
     case 'delete': {
       const places = await variedRows(db, `${ability.schema}.${ability.table}`)
+      if (places.length === 0) return []
       return [
         ...places.map((place) => `DELETE FROM ${ability.table} WHERE ctid = '${place}'`),
         `DELETE FROM ${ability.table}`,
       ]
     }
-    case 'insert': {
-      const { table, schema } = ability
-      const columns = await copyColumns(db, `${schema}.${table}`)
-      const names = [...columns.keys()].join(', ')
-      const places = await variedRows(db, `${schema}.${table}`)
-      return places.map(
-        (place) =>
-          `INSERT INTO ${table} (${names}) SELECT ${[...columns.values()].join(', ')} FROM ${table} t WHERE t.ctid = '${place}'`,
-      )
-    }
+    case 'insert':
+      return copiesOf(db, ability, all)
     case 'truncate':
       return [`TRUNCATE ${ability.table}`]
     case 'call':
-      return hostileArguments(ability.arguments).map(
-        (given) =>
-          `SELECT * FROM ${ability.schema}.${ability.name}(${given.map((value, i) => `(${value})::${ability.arguments[i]}`).join(', ')})`,
-      )
+      return hostileArguments(ability.arguments).map((given) => {
+        const typed = given.map((value, i) => `(${value})::${ability.arguments[i]}`)
+        return `SELECT * FROM ${ability.schema}.${ability.name}(${typed.join(', ')})`
+      })
     case 'sequence':
       return [`SELECT setval('${ability.schema}.${ability.name}', 1)`]
   }
+}
+
+function updatesOf(
+  { table, column }: Extract<Ability, { verb: 'update' }>,
+  places: readonly string[],
+): string[] {
+  const c = `t.${column.name}::text`
+  return hostileValues(table, column).flatMap((value) =>
+    places.map(
+      (place) =>
+        `UPDATE ${table} t SET ${column.name} = ${value} WHERE t.ctid = '${place}' AND ${c} IS DISTINCT FROM (${value})::text`,
+    ),
+  )
+}
+
+async function copiesOf(
+  db: Db,
+  { schema, table }: { readonly schema: string; readonly table: string },
+  all: boolean,
+): Promise<string[]> {
+  const places = await variedRows(db, `${schema}.${table}`)
+  const copy = (columns: ReadonlyMap<string, string>, place: string) =>
+    `INSERT INTO ${table} (${[...columns.keys()].join(', ')}) SELECT ${[...columns.values()].join(', ')} FROM ${table} t WHERE t.ctid = '${place}'`
+  const [by_last, by_first] = [
+    await copyColumns(db, `${schema}.${table}`, 'last'),
+    await copyColumns(db, `${schema}.${table}`, 'first'),
+  ]
+  const plain = [by_last, by_first].flatMap((columns) => places.map((place) => copy(columns, place)))
+  if (!all || places.length === 0) return [...new Set(plain)]
+  const { rows } = await db.query(COLUMNS_OF, [`${schema}.${table}`])
+  const changed = rows
+    .filter(({ name }) => by_last.get(name) === `t.${name}`)
+    .flatMap((column: Column) =>
+      hostileValues(table, column).map((value) => copy(new Map(by_last).set(column.name, value), places[0]!)),
+    )
+  return [...new Set([...plain, ...changed])]
 }
