@@ -1,3 +1,6 @@
+import type { Db } from '../db/pool.ts'
+import type { Place } from '../db/sealing.ts'
+import type { Row, SearchCheck } from '../ledger/audit.ts'
 import { limitNames } from '../limits/tiers.ts'
 import { moneyLimitNames } from '../money-limits/store.ts'
 
@@ -42,7 +45,7 @@ const keys = `SELECT k.id AS object_id, 'a key that differs from its line' AS wr
   WHERE (line.after -> 'per_day') IS NOT NULL AND (${differs('k', ['name', ...limitNames])}
     OR (line.after ->> 'ip_allowlist')::jsonb IS DISTINCT FROM to_jsonb(k.ip_allowlist))`
 
-export const worldSettings: readonly string[] = [
+const worldSettings: readonly string[] = [
   limits,
   gone('set_money_limits', 'money_limits', 'subject_id'),
   unsaid(
@@ -96,7 +99,7 @@ const factors = `SELECT u.id AS object_id, 'a second factor that was removed wit
 const sessions = `SELECT s.id AS object_id, 'a session that nobody signed in to' AS wrong FROM sessions s
   WHERE NOT EXISTS (SELECT FROM acts a WHERE a.object_id = s.user_id AND a.action = 'sign_in' AND a.session_id = s.id)`
 
-export const sharedSettings: readonly string[] = [
+const sharedSettings: readonly string[] = [
   partners,
   gone('create_partner', 'partners', 'id'),
   people,
@@ -104,3 +107,17 @@ export const sharedSettings: readonly string[] = [
   factors,
   sessions,
 ]
+
+const NAMED_MOST = 100
+
+/** Of one place: both worlds are asked the same. */
+export async function wrongSettings(db: Db, place: Place): Promise<Row[]> {
+  const queries = place === 'shared' ? sharedSettings : worldSettings
+  const { rows } = await db.query(`${queries.join(' UNION ALL ')} LIMIT ${NAMED_MOST}`)
+  return rows
+}
+
+export const settingsCheck: SearchCheck = {
+  name: 'limits and keys are as the log of acts says',
+  find: (tx) => wrongSettings(tx, 'production'),
+}

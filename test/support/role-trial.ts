@@ -5,6 +5,7 @@ import { sqlState } from '../../src/db/failure.ts'
 import { type Client, type Pool, roleOf, type SchemaName } from '../../src/db/pool.ts'
 import { type Check, ledgerChecks, type RangeCheck } from '../../src/ledger/audit.ts'
 import { sliceChecks } from '../../src/node/worlds.ts'
+import { wrongSettings } from '../../src/operator/settings-audit.ts'
 import { verifyIn } from '../../src/operator/verify.ts'
 import { TEST_KEY } from './database.ts'
 
@@ -87,7 +88,8 @@ export function openTrials(owner: Client, url: string) {
       const log = openActLog({ pools: { shared: pool, production: pool, sandbox: pool }, sealer })
       const key = await log.key()
       await owner.query(`SET LOCAL search_path = ${role}`)
-      return (await verifyIn(owner, place, openWalk({ place, key }))).broken.length > 0
+      const { broken } = await verifyIn(owner, place, openWalk({ place, key }))
+      return broken.length > 0 || (await wrongSettings(owner, place)).length > 0
     } catch {
       // A check that cannot be made is a finding.
       await owner.query('ROLLBACK TO SAVEPOINT log')
