@@ -12,15 +12,16 @@ const told = (key: string) => `SELECT FROM events e WHERE e.object_id = ${key}.i
  */
 export const keyChecks: readonly RangeCheck[] = [
   {
-    name: 'every API key was told to its partner, with its end',
+    name: 'every API key was told to its partner',
     walk: 'causes',
     sql: (
       within,
-    ) => `SELECT k.id AS object_id, k.partner_id, k.revoked_at, k.sequence FROM api_keys k WHERE ${within('k.id')} AND (
+    ) => `SELECT k.id AS object_id, k.partner_id, k.created_at, k.sequence FROM api_keys k WHERE ${within('k.id')} AND (
         EXISTS (${told('k')} AND e.partner_id <> k.partner_id)
+        -- Older than the table: somebody dated it so that no event is missed.
+        OR k.created_at < (SELECT applied_at FROM migrations WHERE name = '0001-keys.sql') - interval '5 minutes'
         OR k.created_at > ${TOLD_SINCE} AND (
           NOT EXISTS (${told('k')} AND e.type = 'api_key.created' AND (e.data ->> 'scopes')::jsonb = to_jsonb(k.scopes))
-          OR (k.revoked_at IS NOT NULL) <> EXISTS (${told('k')} AND e.type = 'api_key.revoked')
           OR NOT EXISTS (${told('k')} AND e.sequence = k.sequence))
         -- Only the version before told a revocation as number 2, without counting it.
         OR EXISTS (${told('k')} AND e.sequence > greatest(k.sequence, 2)))`,

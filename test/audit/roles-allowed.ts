@@ -33,7 +33,7 @@ const SIGN_IN =
 export const allowedInWorld = listed([
   ['api_key_uses: insert api_key_id last_used_at last_used_address', 'when a key was last used, for people'],
   ['api_key_values: valid_until', 'may only end sooner (trigger): a caller is refused, no money moves'],
-  ['api_keys: expires_at', 'may only end sooner (trigger): a caller is refused, no money moves'],
+  ['api_keys: expires_at revoked_at', 'may only end sooner (trigger): a caller is refused, no money moves'],
   ['api_keys: sequence', 'of a revoked key only, about which nothing more is told'],
   [
     'audit_progress: node position findings pieces last_pieces proved_upto leased_until edition',
@@ -64,6 +64,10 @@ export const allowedInWorld = listed([
   ],
   ['daily_balances: insert partner_id day asset available in_transit customers', COUNTED],
   ['daily_progress: position', COUNTED],
+  [
+    'events: insert',
+    'partners make sample events of objects that do not exist; production, where nobody does, names them',
+  ],
   ['exceptions: insert', 'one alarm more than there is reason for'],
   [
     'follow_ups: asked ask_at',
@@ -82,6 +86,11 @@ export const allowedInWorld = listed([
     'proposals: approved_at',
     'infinity reads as no time: it counts only beside approved_by, and the two are kept by a trigger',
   ],
+  [
+    'quotes: insert',
+    'an open quote: its amounts are recomputed once it is executed, but no record of the market proves its price',
+  ],
+  ['quotes: expires_at', 'may only end sooner (trigger): its caller asks for another quote'],
   ['requests: insert', 'the log of requests, for people'],
   ['sandbox_prices: insert id price observed_at', 'play prices, set by partners; production reads none'],
   ['sends: insert', 'a send of a payout that exists: operators wait for two days at the most'],

@@ -48,6 +48,7 @@ export async function openPopulated(): Promise<Populated> {
     return rows.length > 0
   }, 20_000)
   const quote = await history.quote(partners[0]!, partners[0]!.customers[0]!, 0)
+  await history.quote(partners[1]!, partners[1]!.customers[0]!, 1)
   await history.stopServer()
   await history.executeByHand(partners[0]!, quote.id, true)
   await prove(history.world, { checks: sliceChecks, by: 'usr_test' })
