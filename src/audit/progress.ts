@@ -27,7 +27,7 @@ export type Progress = {
 }
 
 /** One more when a check refuses what the version before writes, or the other way round; a migration then says it, too. */
-const EDITION = 1
+export const AUDIT_EDITION = 1
 
 const COLUMNS = `node, turn_until > clock_timestamp() AS leased, started_at, stage, position, findings, pieces, last_pieces,
   proved_upto, log_last() AS log_end, last_started_at, last_finished_at, last_findings, clock_timestamp() AS now`
@@ -49,7 +49,7 @@ export async function takeTurn(db: Db, node: string, lease_ms: number): Promise<
     name: 'take audit turn',
     text: `UPDATE audit_progress SET node = $1, turn_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000), edition = $3
       WHERE edition <= $3 AND (node = $1 OR turn_until <= clock_timestamp()) RETURNING ${COLUMNS}`,
-    values: [node, lease_ms, EDITION],
+    values: [node, lease_ms, AUDIT_EDITION],
   })
   return rows[0]
 }

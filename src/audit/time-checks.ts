@@ -1,5 +1,7 @@
 import { EVENTS_KEPT_SINCE } from '../db/event-horizon.ts'
+import { EDITION } from '../db/functions.ts'
 import type { RangeCheck } from '../ledger/audit.ts'
+import { AUDIT_EDITION } from './progress.ts'
 
 /** Clocks of two servers of which one took over from the other may differ by this much. */
 const MARGIN = `interval '5 minutes'`
@@ -81,11 +83,13 @@ export const timeChecks: readonly RangeCheck[] = [
   {
     name: 'the audit in the background is not put off',
     walk: 'causes',
-    // One row, looked at with the piece that its name falls into.
+    // One row, looked at with the piece that its name falls into. An audit of a newer version may have been here, but not where no
+    // newer version has stated its functions: then no audit would ever get a turn again.
     sql: (
       within,
-    ) => `SELECT 'audit_progress' AS object_id, node, turn_until, last_finished_at, proved_upto FROM audit_progress
+    ) => `SELECT 'audit_progress' AS object_id, node, turn_until, last_finished_at, proved_upto, edition FROM audit_progress
       WHERE ${within(`'audit_progress'`)} AND (greatest(started_at, last_started_at, last_finished_at) > now() + ${MARGIN}
-        OR turn_until > now() + interval '1 hour' OR proved_upto > extract(epoch FROM now() + ${MARGIN}) * 1000000)`,
+        OR turn_until > now() + interval '1 hour' OR proved_upto > extract(epoch FROM now() + ${MARGIN}) * 1000000
+        OR edition > ${AUDIT_EDITION} AND (SELECT edition FROM functions) <= ${EDITION})`,
   },
 ]

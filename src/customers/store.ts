@@ -1,6 +1,7 @@
 import { assetNames } from '../core/money.ts'
 import { rowsById } from '../db/batched.ts'
 import { columnsOf } from '../db/columns.ts'
+import { EVENTS_REMOVED_UNTIL } from '../db/event-horizon.ts'
 import type { ListSource } from '../db/newest.ts'
 import type { Db } from '../db/pool.ts'
 import type { Check } from '../ledger/audit.ts'
@@ -176,5 +177,20 @@ export const customerChecks: readonly Check[] = [
       LEFT JOIN shared.partners s ON s.id = c.partner_id
       WHERE s.id IS NULL OR b.partners IS DISTINCT FROM ARRAY[c.partner_id]
         OR b.assets IS DISTINCT FROM (SELECT array_agg(name ORDER BY name COLLATE "C") FROM unnest(ARRAY[${allAssets}]) AS name)`,
+  },
+  {
+    // A block, an arrangement to pay others and a name are told to the partner. The document is kept by a trigger.
+    name: 'every customer is as its last event told it',
+    walk: 'customers',
+    sql: (within) => `SELECT c.id AS object_id, c.partner_id, c.sequence, e.type FROM customers c
+      LEFT JOIN events e ON e.object_id = c.id AND e.sequence = c.sequence
+      WHERE ${within('c.id')} AND (EXISTS (SELECT FROM events n WHERE n.object_id = c.id AND n.sequence > c.sequence) OR CASE
+        -- Where an earlier event is too young to be removed, so is this one. Customers of before the migration told nobody.
+        WHEN e.id IS NULL THEN EXISTS (SELECT FROM events n WHERE n.object_id = c.id AND n.created_at > ${EVENTS_REMOVED_UNTIL})
+          OR c.created_at > greatest(${EVENTS_REMOVED_UNTIL}, (SELECT applied_at FROM migrations WHERE name = '0021-events.sql'))
+        ELSE NOT starts_with(e.type, 'customer.') OR e.partner_id <> c.partner_id OR e.data ->> 'name' IS DISTINCT FROM c.name
+          OR e.data ->> 'email' IS DISTINCT FROM c.email OR e.data ->> 'status' IS DISTINCT FROM c.status
+          OR coalesce((e.data ->> 'third_party_payouts')::boolean, c.third_party_payouts) <> c.third_party_payouts
+          OR (e.data ->> 'metadata')::jsonb IS DISTINCT FROM c.metadata::jsonb END)`,
   },
 ]

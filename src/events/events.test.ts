@@ -205,6 +205,12 @@ describe('what is old is forgotten', () => {
     const of = (customer: string) => `(SELECT id FROM sandbox.events WHERE object_id = '${customer}')`
     await until(async () => (await count('webhook_deliveries', `endpoint_id = '${id}'`)) === 3, 5000)
     await asAdmin(service.database.url, [
+      // With what they tell of, in a database that is older than that.
+      `SET session_replication_role = replica`,
+      `UPDATE sandbox.migrations SET applied_at = applied_at - interval '1 year'`,
+      `UPDATE sandbox.customers SET created_at = now() - interval '100 days' WHERE partner_id = '${partner_id}'`,
+      `UPDATE sandbox.api_keys SET created_at = now() - interval '100 days' WHERE partner_id = '${partner_id}'`,
+      `RESET session_replication_role`,
       `UPDATE sandbox.events SET created_at = now() - interval '100 days' WHERE partner_id = '${partner_id}'`,
       `UPDATE sandbox.webhook_deliveries SET status = 'exhausted', ended_at = now() - interval '40 days' WHERE event_id = ${of(done)}`,
       `DELETE FROM sandbox.webhook_deliveries WHERE event_id = ${of(plain)}`,
@@ -244,12 +250,14 @@ describe('what is old is forgotten', () => {
 })
 
 test('the audit finds an event without a place in the log, which no transaction of the service leaves', async () => {
-  const { api, partner_id } = await settledPartner()
+  const { api } = await settledPartner()
   const customer_id = await addCustomer(api)
   await asAdmin(service.database.url, [
     'SET session_replication_role = replica',
     `INSERT INTO sandbox.events (id, partner_id, type, object_id, sequence, data, created_at)
-     VALUES ('evt_00000000000000000000000003', '${partner_id}', 'customer.updated', '${customer_id}', 2, '{}', now() - interval '2 hours')`,
+     SELECT 'evt_00000000000000000000000003', partner_id, 'customer.updated', object_id, 2, data, now() - interval '2 hours'
+     FROM sandbox.events WHERE object_id = '${customer_id}'`,
+    `UPDATE sandbox.customers SET sequence = 2 WHERE id = '${customer_id}'`,
   ])
   const { findings } = (await service.audit()).sandbox
   expect(findings).toMatchObject([

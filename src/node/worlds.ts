@@ -10,6 +10,7 @@ import { depositChecks, depositTemplate } from '../deposits/store.ts'
 import { deskChecks } from '../desk/desk-audit.ts'
 import { openInvalidAnswers } from '../desk/invalid-answers.ts'
 import { eventChecks } from '../events/store.ts'
+import { keyChecks } from '../keys/keys-audit.ts'
 import { type Check, type Template, templateChecks, transitCheck } from '../ledger/audit.ts'
 import { refusalCheck } from '../ledger/claims-audit.ts'
 import { type DoorFacts, type DoorOptions, openDoor } from '../ledger/commit.ts'
@@ -50,6 +51,7 @@ export const sliceChecks: readonly Check[] = [
   ...templateChecks(templates),
   transitCheck([openPayouts, openTransfers]),
   ...customerChecks,
+  ...keyChecks,
   ...depositChecks,
   ...adjustmentChecks,
   ...payoutChecks,

@@ -5,6 +5,7 @@ import type { Place } from '../db/sealing.ts'
 import type { SearchCheck } from '../ledger/audit.ts'
 import type { Office } from './office.ts'
 import { asProposed, everyProposal, proposalDigest } from './proposals.ts'
+import { settingsCheck, wrongSettings } from './settings-audit.ts'
 import type { Proposal, ProposalEnd } from './store.ts'
 
 export type Verified = {
@@ -29,7 +30,8 @@ export async function verify(
   })
 }
 
-async function verifyIn(tx: Db, place: Place, walk: ReturnType<typeof openWalk>): Promise<Verified> {
+/** In a transaction of the caller's. */
+export async function verifyIn(tx: Db, place: Place, walk: ReturnType<typeof openWalk>): Promise<Verified> {
   const { lines, broken, histories } = await walk.prove(tx)
   const missing = new Set(histories.keys())
   const wrong = openNames<Broken>()
@@ -96,5 +98,9 @@ export function logChecks(office: Office, environment: 'production' | 'sandbox')
     name: 'every act on partners and people is a line of an unbroken log',
     find: async () => [...(await verify(office, 'shared')).broken],
   }
-  return environment === 'production' ? [own, shared] : [own]
+  const sharedSettings: SearchCheck = {
+    name: 'the terms of partners and the roles and sessions of people are as the log says',
+    find: () => wrongSettings(office.log.pools.shared, 'shared'),
+  }
+  return environment === 'production' ? [own, settingsCheck, shared, sharedSettings] : [own, settingsCheck]
 }

@@ -3,6 +3,7 @@ import type { Api } from '../../test/support/api.ts'
 import { asAdmin } from '../../test/support/database.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { roomInMinute } from '../../test/support/wait.ts'
+import { blockCustomer } from '../customers/customers.ts'
 import { editPartner } from '../partners/partners.ts'
 
 let service: TestService
@@ -370,9 +371,7 @@ describe('interface §4.4: executing it', () => {
       expect((await other.api.get(path)).json.error.code).toBe('quote_not_found')
       expect((await other.api.post(`${path}/execute`)).json.error.code).toBe('quote_not_found')
     }
-    await asAdmin(service.database.url, [
-      `UPDATE sandbox.customers SET status = 'blocked' WHERE id = '${customer_id}'`,
-    ])
+    await blockCustomer(service.worlds.sandbox, customer_id, 'blocked')
     expect((await execute(id)).json.error.code).toBe('customer_blocked')
     expect((await api.post('/v1/quotes', order(customer_id))).json.error.code).toBe('customer_blocked')
   })

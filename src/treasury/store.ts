@@ -243,6 +243,14 @@ export const treasuryChecks: readonly Check[] = [
         AND NOT EXISTS (SELECT FROM folds f WHERE f.trade_ids @> ARRAY[t.id])`,
   },
   {
+    name: 'only completed trades wait to be folded',
+    walk: 'causes',
+    sql: (
+      within,
+    ) => `SELECT u.trade_id AS object_id, t.status FROM unfolded u LEFT JOIN trades t ON t.id = u.trade_id
+      WHERE ${within('u.trade_id')} AND t.status IS DISTINCT FROM 'completed'`,
+  },
+  {
     name: 'every payment of fees is to a partner, or a customer of it',
     walk: 'causes',
     prefix: 'fp',

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { note } from '../../src/acts/log.ts'
 import type { OperatorRole, PartnerRole } from '../../src/core/actor.ts'
 import { createSealer } from '../../src/core/seal.ts'
 import { transaction } from '../../src/db/pool.ts'
 import { beginFactor, codeAt, confirmFactor, stepAt } from '../../src/team/factor.ts'
 import { makePassword } from '../../src/team/password.ts'
-import { createUser } from '../../src/team/people.ts'
+import { createUser, describeUser } from '../../src/team/people.ts'
 import type { User } from '../../src/team/store.ts'
 import { TEST_KEY } from './database.ts'
 import type { TestService } from './service.ts'
@@ -82,7 +83,7 @@ let made = 0
 
 /** Somebody of a partner, or of the operator when none is named. */
 export async function makePerson(
-  service: Pick<TestService, 'shared'>,
+  service: Pick<TestService, 'shared'> & Partial<Pick<TestService, 'office'>>,
   options: {
     partner_id?: string
     role: PartnerRole | OperatorRole
@@ -102,6 +103,7 @@ export async function makePerson(
   }
   const fresh = await makePassword()
   const { user, password } = await transaction(shared.db, (tx) => createUser(tx, wanted, fresh))
+  if (service.office && user.role === 'operator') await noteOperator(service.office, user)
   if (!options.factor) return { user, password, code: () => '' }
   const team = { ...shared, sealer: createSealer([TEST_KEY]), note: async () => {} }
   const { secret } = await beginFactor(team, user)
@@ -119,9 +121,16 @@ export async function makePerson(
   }
 }
 
+/** The audit names an operator of whom the log has no line. */
+async function noteOperator({ log }: TestService['office'], user: User): Promise<void> {
+  const pen = await log.pen('shared', { kind: 'shell' })
+  const entry = { action: 'create_user', object_id: user.id, before: null, after: describeUser(user) }
+  await transaction(log.pools.shared, (tx) => note(tx, pen, entry))
+}
+
 /** A person with a session: one of each role is what most tests need. */
 export async function signedIn(
-  service: Pick<TestService, 'shared' | 'url'>,
+  service: Pick<TestService, 'shared' | 'url'> & Partial<Pick<TestService, 'office'>>,
   options: Parameters<typeof makePerson>[1] & { readonly address?: string },
 ): Promise<ConsoleClient & { readonly person: Person }> {
   const person = await makePerson(service, options)

@@ -159,12 +159,18 @@ function callsTo(url: string) {
 
 /** What is done beside the API, by an operator and by the treasury. */
 function deskIn(world: World<'sandbox'>) {
-  /** A trade that the treasury had no room for. */
-  async function failTrade({ partner_id, key_id, key }: Partner, quote_id: string): Promise<void> {
+  /** A trade that the treasury had no room for, or one that nobody has folded yet. */
+  async function executeByHand(
+    { partner_id, key_id, key }: Partner,
+    quote_id: string,
+    has_room: boolean,
+  ): Promise<void> {
     const key_hash = hashKeyValue(key).toString('hex')
     const actor = { key_id, key_hash, partner_id, terms: {} } as unknown as Parameters<typeof execute>[1]
-    await world.commit(execute(world, actor, (await quoteById(world.db, quote_id))!, () => false))
+    await world.commit(execute(world, actor, (await quoteById(world.db, quote_id))!, () => has_room))
   }
+
+  const failTrade = (partner: Partner, quote_id: string) => executeByHand(partner, quote_id, false)
 
   const credit = ({ partner_id }: Partner, customer_id: string, reference: string) =>
     perform(world, {
@@ -194,7 +200,7 @@ function deskIn(world: World<'sandbox'>) {
     await perform(world, { name: 'reverse_credit', details })
   }
 
-  return { failTrade, credit, payFees, correct }
+  return { executeByHand, failTrade, credit, payFees, correct }
 }
 
 /** What chance has no number for. */

@@ -1,10 +1,15 @@
 -- The order of the log (decision 0072). Whoever gives positions holds the log until its transaction has ended, and waits for
 -- nothing behind that: so positions are seen in their own order, and what commits late has a later one. Returns the
--- position before the first of so many. A position is a time, unless more were given than time went by.
+-- position before the first of so many. A position is a time, unless more were given than time went by. A batch of the ledger
+-- has up to 512 commands of a few events each: more than 10,000 positions at once is no batch, but somebody who would use up
+-- the log, and who asks for fewer than none would give positions away twice.
 CREATE OR REPLACE FUNCTION take_positions(how_many bigint) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE last bigint;
 BEGIN
+  IF how_many BETWEEN 0 AND 10000 IS NOT TRUE THEN
+    RAISE EXCEPTION 'a batch takes 0 to 10000 positions of the log, not %', how_many;
+  END IF;
   LOCK TABLE log_turn IN SHARE ROW EXCLUSIVE MODE;
   SELECT greatest(last_value, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) INTO last FROM event_log;
   PERFORM setval('event_log', last + how_many);

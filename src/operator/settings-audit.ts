@@ -1,0 +1,123 @@
+import type { Db } from '../db/pool.ts'
+import type { Place } from '../db/sealing.ts'
+import type { Row, SearchCheck } from '../ledger/audit.ts'
+import { limitNames } from '../limits/tiers.ts'
+import { moneyLimitNames } from '../money-limits/store.ts'
+
+/**
+ * What operators and owners set has no entries and no events, but each act is a line of the chained log, with what the row was
+ * afterwards. These queries name rows that differ from the last line about them, and rows that were removed. The lines themselves
+ * are proved by the log. A row without a line is older than the log, or somebody wrote it.
+ */
+
+/** The last line of these acts about an object; `after` as JSON. */
+const lastLine = (object_id: string, actions: readonly string[]) =>
+  `LATERAL (SELECT a.after::json AS after FROM acts a WHERE a.object_id = ${object_id}
+     AND a.action IN (${actions.map((action) => `'${action}'`).join(', ')}) ORDER BY a.seq DESC LIMIT 1) AS line`
+
+const differs = (table: string, columns: readonly string[]) =>
+  columns.map((column) => `line.after ->> '${column}' IS DISTINCT FROM ${table}.${column}::text`).join(' OR ')
+
+/** Objects of these acts whose row is gone. */
+const gone = (action: string, table: string, key: string) =>
+  `SELECT DISTINCT a.object_id, 'removed from ${table}' AS wrong FROM acts a WHERE a.action = '${action}'
+     AND NOT EXISTS (SELECT FROM ${table} t WHERE t.${key} = a.object_id)`
+
+/** That no row can be older than the log: the migration of the log came with that of the table. */
+const madeWithLog = (table: string) =>
+  `(SELECT applied_at FROM migrations WHERE name = '0023-acts.sql') < (SELECT applied_at FROM migrations WHERE name = '${table}') + interval '1 hour'`
+
+/** Rows without a line, unless they are older than the log. */
+const unsaid = (action: string, table: string, key: string, young: string) =>
+  `SELECT t.${key} AS object_id, 'nobody set this row of ${table}' AS wrong FROM ${table} t
+     WHERE NOT EXISTS (SELECT FROM acts a WHERE a.object_id = t.${key} AND a.action = '${action}') AND (${young})`
+
+const limits = `SELECT t.subject_id AS object_id, 'money limits that differ from their line' AS wrong
+  FROM money_limits t, ${lastLine('t.subject_id', ['set_money_limits'])} WHERE ${differs('t', moneyLimitNames)}`
+
+const treasury = `SELECT t.asset AS object_id, 'a treasury limit that differs from its line' AS wrong
+  FROM treasury_limits t, ${lastLine('t.asset', ['set_treasury_limits'])} WHERE ${differs('t', ['lowest', 'highest'])}`
+
+/** Each act on a key notes all of it. */
+const keyActs = ['create_key', 'rotate_key', 'revoke_key', 'set_key_limits', 'change_key']
+const keys = `SELECT k.id AS object_id, 'a key that differs from its line' AS wrong
+  FROM api_keys k, ${lastLine('k.id', keyActs)}
+  WHERE (line.after -> 'per_day') IS NOT NULL AND (${differs('k', ['name', ...limitNames])}
+    OR (line.after ->> 'ip_allowlist')::jsonb IS DISTINCT FROM to_jsonb(k.ip_allowlist))`
+
+const worldSettings: readonly string[] = [
+  limits,
+  gone('set_money_limits', 'money_limits', 'subject_id'),
+  unsaid(
+    'set_money_limits',
+    'money_limits',
+    'subject_id',
+    `${madeWithLog('0015-money-limits.sql')} OR t.changed_at > (SELECT applied_at FROM migrations WHERE name = '0023-acts.sql')`,
+  ),
+  treasury,
+  gone('set_treasury_limits', 'treasury_limits', 'asset'),
+  unsaid('set_treasury_limits', 'treasury_limits', 'asset', madeWithLog('0008-quotes.sql')),
+  keys,
+]
+
+const terms = [
+  'tier',
+  ...limitNames,
+  'pix_fee',
+  'service_fee_bps',
+  'partner_fee_share_pct',
+  'third_party_payouts',
+]
+const partners = `SELECT p.id AS object_id, 'a partner whose terms differ from its line' AS wrong
+  FROM partners p, ${lastLine('p.id', ['create_partner', 'change_partner'])} WHERE ${differs('p', ['name', ...terms])}`
+
+/** As `roleOf` tells it. */
+const role = `CASE u.role WHEN 'operator' THEN coalesce(u.operator_role, 'reader') WHEN 'owner' THEN 'owner' ELSE coalesce(u.partner_role, 'viewer') END`
+const people = `SELECT u.id AS object_id, 'a person with another role than the log says' AS wrong
+  FROM users u, LATERAL (SELECT a.action, coalesce(a.after::json -> 'person', a.after::json) AS after FROM acts a WHERE a.object_id = u.id
+     AND a.action IN ('create_user', 'set_role', 'reset_factor', 'remove_user', 'use_invitation', 'approve')
+     ORDER BY a.seq DESC LIMIT 1) AS line
+  WHERE (line.after ->> 'role') IS NOT NULL AND (line.after ->> 'role') <> ${role}
+    OR (line.after ->> 'partner_id') IS NOT NULL AND (line.after ->> 'partner_id') IS DISTINCT FROM u.partner_id
+    OR line.action = 'remove_user' AND u.removed_at IS NULL
+    OR line.action NOT IN ('remove_user', 'approve') AND u.removed_at IS NOT NULL`
+
+/** Operators are made by an act, or by the approval of one. Those of before the log have no line. */
+const operators = `SELECT u.id AS object_id, 'an operator whom nobody made' AS wrong FROM users u
+  WHERE u.role = 'operator' AND u.removed_at IS NULL
+    AND (u.created_at > (SELECT applied_at FROM migrations WHERE name = '0005-acts.sql')
+      OR u.created_at < (SELECT applied_at FROM migrations WHERE name = '0001-partners.sql'))
+    AND NOT EXISTS (SELECT FROM acts a WHERE a.object_id = u.id AND a.action IN ('create_user', 'set_role', 'approve'))`
+
+/** A second factor that was confirmed is there until its person, an owner or two operators take it away. */
+const factors = `SELECT u.id AS object_id, 'a second factor that was removed without an act' AS wrong
+  FROM users u, LATERAL (SELECT a.action FROM acts a WHERE a.object_id = u.id
+     AND a.action IN ('confirm_factor', 'disable_factor', 'reset_factor', 'remove_user', 'approve') ORDER BY a.seq DESC LIMIT 1) AS line
+  WHERE line.action = 'confirm_factor' AND NOT EXISTS (SELECT FROM factors f WHERE f.id = u.id AND f.confirmed_at IS NOT NULL)`
+
+/** Whoever signs in leaves a line, which names the session. */
+const sessions = `SELECT s.id AS object_id, 'a session that nobody signed in to' AS wrong FROM sessions s
+  WHERE NOT EXISTS (SELECT FROM acts a WHERE a.object_id = s.user_id AND a.action = 'sign_in' AND a.session_id = s.id)`
+
+const sharedSettings: readonly string[] = [
+  partners,
+  gone('create_partner', 'partners', 'id'),
+  people,
+  operators,
+  factors,
+  sessions,
+]
+
+const NAMED_MOST = 100
+
+/** Of one place: both worlds are asked the same. */
+export async function wrongSettings(db: Db, place: Place): Promise<Row[]> {
+  const queries = place === 'shared' ? sharedSettings : worldSettings
+  const { rows } = await db.query(`${queries.join(' UNION ALL ')} LIMIT ${NAMED_MOST}`)
+  return rows
+}
+
+export const settingsCheck: SearchCheck = {
+  name: 'limits and keys are as the log of acts says',
+  find: (tx) => wrongSettings(tx, 'production'),
+}
