@@ -13,6 +13,11 @@ const own: readonly [string, PageHeaders, string][] = [
   ['development, a name', { origin: 'http://localhost:8080', ...same }, 'http://127.0.0.1:8080'],
   ['development, IPv6', { origin: 'http://[::1]:8080', ...same }, 'http://127.0.0.1:8080'],
   ['the address of the machine', { origin: 'http://192.0.2.7:8080', ...same }, 'http://127.0.0.1:8080'],
+  [
+    'plain HTTP to another machine, where browsers send no Sec-Fetch-Site',
+    { origin: 'http://192.0.2.7:8080', host: '192.0.2.7:8080' },
+    'http://127.0.0.1:8080',
+  ],
   ['no Origin, an IPv6 Host', { host: '[2001:db8::7]:8080', ...same }, 'http://127.0.0.1:8080'],
 ]
 
@@ -31,6 +36,18 @@ const foreign: readonly [string, PageHeaders][] = [
   ['a name that looks like ours', { origin: 'https://pay.example.com.evil.example', ...same }],
   ['our name over plain HTTP', { origin: 'http://pay.example.com', ...same }],
   ['an opaque origin', { origin: 'null', host: 'pay.example.com', ...same }],
+  [
+    'the same where the browser sends no Sec-Fetch-Site',
+    { origin: 'http://rebound.example', host: 'rebound.example' },
+  ],
+  [
+    'another site, to the address of the machine',
+    { origin: 'https://elsewhere.example', host: '192.0.2.7:8080' },
+  ],
+  [
+    'one port of a machine from a page of another port',
+    { origin: 'http://192.0.2.7:3000', host: '192.0.2.7:8080' },
+  ],
   ['a browser that says nothing', { host: 'pay.example.com' }],
   ['this machine, without a word of the browser', { origin: 'http://localhost:9000' }],
 ]

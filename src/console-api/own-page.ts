@@ -9,18 +9,21 @@ export type PageHeaders = {
 }
 
 /**
- * Refuses a request that does not come from a page of this console. A page of our own is at PUBLIC_URL. At another address a
- * browser must say that the page has the same origin, and the address must be `localhost` or an IP address: a name that is not
- * ours may lead here by a DNS entry of somebody else (DNS rebinding), an IP address cannot. Where a browser sends no Origin,
- * Host stands in for it; beside an Origin it is not judged, for proxies rewrite it.
+ * Refuses a request that does not come from a page of this console. A page of our own is at PUBLIC_URL. At another address
+ * the page must have the same origin as the request, and the address must be `localhost` or an IP address: a name that is not
+ * ours may lead here by a DNS entry of somebody else (DNS rebinding), an IP address cannot. Same origin is what the browser
+ * says in Sec-Fetch-Site, or an Origin that equals Host: over plain HTTP, browsers send Sec-Fetch-Site to their own machine
+ * only. Where a browser sends no Origin, Host stands in for it.
  */
 export function assertOwnPage(headers: PageHeaders, public_url: string): void {
   const own = new URL(public_url)
   const { origin, host } = headers
-  const same_origin = headers['sec-fetch-site'] === 'same-origin'
+  const site = headers['sec-fetch-site']
   if (origin === own.origin) return
   const place = origin ?? (host === undefined ? undefined : `http://${host}`)
   const shown = place !== undefined && URL.canParse(place) ? new URL(place) : undefined
+  const same_origin =
+    site === 'same-origin' || (site === undefined && origin !== undefined && shown?.host === host)
   if (same_origin && shown && isNobodysName(shown.hostname)) return
   if (same_origin && origin === undefined && shown?.host === own.host) return
   if (!same_origin || !shown) throw new Refusal('cross_site_request')
