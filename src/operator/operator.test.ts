@@ -25,7 +25,7 @@ async function openPayout() {
   const { api } = await service.partner()
   const { id: customer_id } = (await api.post('/v1/customers', { name: 'Ana', document: someCpf() })).json
   await api.post('/v1/sandbox/deposits', { customer_id, asset: 'BRL', amount: '5000' })
-  const counterparty = { type: 'pix_key', pix_key: 'timeout@sandbox.test' }
+  const counterparty = { type: 'pix_key', pix_key: 'unknown@sandbox.test' }
   const { json } = await api.post('/v1/pix/payouts', {
     customer_id,
     amount: '1000',

@@ -199,7 +199,7 @@ describe('what is written down', () => {
   })
 
   test('is forgotten with the events, but not of what is on its way', async () => {
-    const { id } = await pay('timeout@sandbox.test')
+    const { id } = await pay('unknown@sandbox.test')
     await until(async () => (await kindsOf(id)).length >= 2, 15_000)
     // A payout on its way and its steps, as if it had been made long ago; and steps of payouts and transfers that ended.
     const old = 'po_00000000000000000000000001'
@@ -212,7 +212,7 @@ describe('what is written down', () => {
       asked('tr_00000000000000000000000000'),
       asked('po_00000000000000000000000000'),
     ])
-    const { id: young } = await pay('timeout@sandbox.test')
+    const { id: young } = await pay('unknown@sandbox.test')
     await until(async () => (await kindsOf(young)).length >= 2, 15_000)
     await asAdmin(service.database.url, renamed(id, old))
     // The caller may name any time: steps are kept for as long as events.

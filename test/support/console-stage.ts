@@ -96,7 +96,7 @@ export async function setConsoleStage(service: TestService): Promise<ConsoleStag
       await made(api, '/v1/sandbox/deposits', { customer_id: customers[1]!.id, asset: 'BRL', amount })
       const paid = await pay(api, customers[1]!, {
         amount,
-        pix_key: 'timeout@sandbox.test',
+        pix_key: 'unknown@sandbox.test',
         name: `unanswered-${++left}`,
       })
       return paid.id

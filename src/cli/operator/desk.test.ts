@@ -16,7 +16,7 @@ test('what stays open on a rail is listed, and settled by hand with evidence', a
   const payout = await api.post('/v1/pix/payouts', {
     customer_id: stage.demo.customer_id,
     amount: '100',
-    counterparty: { type: 'pix_key', pix_key: 'timeout@sandbox.test' },
+    counterparty: { type: 'pix_key', pix_key: 'unknown@sandbox.test' },
     idempotency_key: 'open',
   })
   const transfer = await api.post('/v1/onchain/transfers', {
@@ -44,12 +44,12 @@ test('what stays open on a rail is listed, and settled by hand with evidence', a
   await until(async () => {
     of_payout = await stage.run(resolving, { RAIL_TIMEOUT_MS: '500' })
     return of_payout.code === 0
-  }, 14_000)
+  }, 60_000)
   expect(JSON.parse(of_payout!.out)).toMatchObject({ id: payout.json.id, status: 'failed' })
   // Once it is signed, only the chain can fail a transfer.
   await until(
     async () => (await api.get(`/v1/onchain/transfers/${transfer.json.id}`)).json.status === 'processing',
-    20_000,
+    60_000,
   )
   const [signed, of_transfer] = [
     await stage.trilho('transfers', 'resolve', transfer.json.id, ...failed),

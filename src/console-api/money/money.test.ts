@@ -79,9 +79,9 @@ describe('lists', () => {
   test('no answer is what is processing for longer than the desk waits, and nobody said that it is on its way', async () => {
     const team = await aTeam()
     await pay(team, to('slow@sandbox.test'))
-    const payout = await pay(team, to('timeout@sandbox.test'))
+    const payout = await pay(team, to('unknown@sandbox.test'))
     const list = () => team.owner.get('/sandbox/payouts?status=no_answer')
-    await until(async () => ids(await list()).join() === payout.id, 9000)
+    await until(async () => ids(await list()).join() === payout.id, 60_000)
     const { json } = await list()
     expect(json.data[0]).toMatchObject({ payout: { id: payout.id, status: 'processing' }, no_answer: true })
     expect(json.open).toEqual({ count: 2, no_answer: 1 })

@@ -130,13 +130,13 @@ describe('what happened is there a moment later', () => {
 
 describe('what needs attention', () => {
   test('is what a rail has not answered for longer than the desk waits', async () => {
-    await pay('timeout@sandbox.test', '4321')
-    await until(async () => (await get()).attention.unanswered.length === 1, 8000)
+    const { id } = (await pay('unknown@sandbox.test', '4321')).json
+    await until(async () => (await get()).attention.unanswered.length === 1, 60_000)
     const [one] = (await get()).attention.unanswered
     expect(one).toMatchObject({ rail: 'pix', asset: 'BRL', count: 1 })
     expect(Number(one.amount)).toBeGreaterThanOrEqual(4321)
-    // Found completed after ten seconds: it needs nobody any more.
-    await until(async () => (await get()).attention.unanswered.length === 0, 20_000)
+    expect((await api.post(`/v1/sandbox/pix/payouts/${id}/complete`)).json.status).toBe('completed')
+    await until(async () => (await get()).attention.unanswered.length === 0, 60_000)
   })
 
   test('is an endpoint that fails, and what waits for it', async () => {

@@ -47,7 +47,7 @@ export function simulatedPix(options: { clock: Clock; journal: Journal }): PixRa
       if (name === 'lost' && order.attempt === 1) return { kind: 'unknown' }
       journal.add(order.send_id, order)
       // The answer never arrived, or made no sense; what happened on the other side happened all the same.
-      if (name === 'timeout' || name === 'garbage') return { kind: 'unknown' }
+      if (name === 'timeout' || name === 'garbage' || name === 'unknown') return { kind: 'unknown' }
       if (name === 'slow') return { kind: 'accepted' }
       return finalOutcome(order)
     },
@@ -56,6 +56,7 @@ export function simulatedPix(options: { clock: Clock; journal: Journal }): PixRa
       // The journal may be that of another process: what was accepted before is known all the same.
       if (!order.accepted && !journal.has(order.send_id)) return { kind: 'absent' }
       const name = magicName(keyOf(order))
+      if (name === 'unknown') return { kind: 'unknown' }
       const silence = name === 'slow' ? SLOW_MS : name === 'timeout' ? SILENT_MS : 0
       return silentFor(order, silence) ?? finalOutcome(order)
     },

@@ -53,6 +53,7 @@ export const playground = {
     'timeout@sandbox.test': 'the network is silent, found completed after 10 seconds',
     'lost@sandbox.test': 'the first try never arrives, sent again under the same id',
     'garbage@sandbox.test': 'the network makes no sense, found completed a moment later',
+    'unknown@sandbox.test': 'the network never says what became of it',
     'ac03@sandbox.test': 'accepted, then failed with AC03; the money comes back',
     'ab03@sandbox.test': 'accepted, then failed with AB03; the money comes back',
     'am02@sandbox.test': 'accepted, then failed with AM02; the money comes back',

@@ -55,6 +55,7 @@ export const playground: typeof En = {
     'timeout@sandbox.test': 'a rede fica em silêncio, concluído depois de 10 segundos',
     'lost@sandbox.test': 'o primeiro envio nunca chega, vai de novo com o mesmo id',
     'garbage@sandbox.test': 'a rede responde sem sentido, concluído logo depois',
+    'unknown@sandbox.test': 'a rede nunca informa o resultado',
     'ac03@sandbox.test': 'aceito, depois falha com AC03; o dinheiro volta',
     'ab03@sandbox.test': 'aceito, depois falha com AB03; o dinheiro volta',
     'am02@sandbox.test': 'aceito, depois falha com AM02; o dinheiro volta',
