@@ -422,7 +422,7 @@ describe('a node that missed the hint about a rotation without grace', () => {
     ['a change of a customer', () => ['PATCH', `/v1/customers/${made.customer}`, { name: 'Eva' }]],
     ['a webhook endpoint', () => ['POST', '/v1/webhook_endpoints', endpointBody]],
     [
-      'a change of one',
+      'a change of a webhook endpoint',
       () => ['PATCH', `/v1/webhook_endpoints/${made.endpoint}`, { url: 'https://example.org/' }],
     ],
     ['a secret', () => ['POST', `/v1/webhook_endpoints/${made.endpoint}/rotate_secret`]],
@@ -430,7 +430,7 @@ describe('a node that missed the hint about a rotation without grace', () => {
     ['a sample event', () => ['POST', '/v1/sandbox/events/customer.created']],
     ['a redelivery', () => ['POST', `/v1/events/${made.event}/redeliver`]],
     [
-      'a redelivery of many',
+      'a redelivery of many events',
       () => [
         'POST',
         `/v1/webhook_endpoints/${made.endpoint}/redeliver`,

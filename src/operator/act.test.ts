@@ -429,7 +429,7 @@ describe('two operators', () => {
     expect(rows).toEqual([{ count: 1n }])
   })
 
-  test('approve many operators concurrently, with fewer connections than approvals', async () => {
+  test('approve several operators concurrently without running out of connections', async () => {
     const at = await freshOffice()
     await at.makeOperators(ana, bea, eva)
     const propose = async (n: number) => {
@@ -522,7 +522,7 @@ describe('two operators', () => {
     expect(await at.deposits()).toBe(0)
   })
 
-  test('move no money when the approver signs out before the commit, which takes no lock', async () => {
+  test('move no money when the session of the approver ends while the approval waits for a lock', async () => {
     const at = await openCredits()
     await at.signIn('ses_bea')
     const details = await at.credit()

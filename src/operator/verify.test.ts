@@ -449,7 +449,7 @@ test('an act whose line number is taken fails with that reason, beside the ledge
   expect(after).toEqual([])
 })
 
-test('an emptied log accepts no lines, and later lines do not hide that it was emptied', async () => {
+test('an emptied log is not begun again, and later lines do not hide that it was emptied', async () => {
   await sql('DELETE FROM live.acts', `UPDATE live.acts_head SET seq = 0, hash = ''`)
   const { shared, worlds } = hands
   const office = openOffice({ shared, worlds, sealer: createSealer([TEST_KEY]) })
@@ -470,7 +470,7 @@ test('an emptied log accepts no lines, and later lines do not hide that it was e
   })
 })
 
-test('logs that lost their first lines before they began still begin', async () => {
+test('a begin of the logs that failed midway is completed by the next one', async () => {
   const own = openHands(await createDatabase())
   const { shared, worlds } = own
   const away = { connect: () => Promise.reject(new Error('cut')), wait_ms: 0 } as unknown as Pool
