@@ -59,7 +59,7 @@ export async function readHead(db: Db): Promise<Head> {
   return head
 }
 
-/** Serialises the acts of one schema, so that the `before` of a line is the `after` of the previous one. */
+/** Serialises the acts of one schema, so that the `before` of a line is the state that earlier acts left. */
 export async function takeTurn(tx: Db): Promise<void> {
   await tx.query(
     `SET LOCAL lock_timeout = '5s'; SET LOCAL statement_timeout = '6s'; SET LOCAL idle_in_transaction_session_timeout = '6s'`,
