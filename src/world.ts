@@ -16,69 +16,72 @@ import type { PixRail } from './rails/pix/rail.ts'
 import type { FedPrices, PriceFeed } from './rails/prices/feed.ts'
 
 /**
- * Everything a rule may touch in one environment. What a rule is not handed, it cannot reach: its database connections
- * may enter one schema only, and the rails are those of its own environment.
+ * Everything a rule may touch in one environment. A rule cannot reach anything else: the database connections may use
+ * one schema only, and the rails belong to the same environment.
  */
 export type World<E extends Environment = Environment> = {
   readonly environment: E
-  /** For what moves no money, and for what money needs to know. A partner that only reads is handed `reads` in its place. */
+  /**
+   * For writes that move no money, and for reads before money moves. A partner's read-only call gets `reads` in its
+   * place.
+   */
   readonly db: Pool
-  /** For calls that only read: a partner's slow lists must not keep anybody's payouts waiting for a connection. */
+  /** For read-only calls: a partner's slow lists must not keep payouts waiting for a connection. */
   readonly reads: Pool
-  /** For finding out whose key it is, and nothing else. */
+  /** For looking up API keys, and nothing else. */
   readonly keys: Pool
   readonly clock: Clock
   readonly commit: Door['commit']
-  /** For a dry run: what `commit` would come to, and nothing of it stays. */
+  /** A dry run: decides like `commit`, returns the result and rolls everything back. */
   readonly preview: Door['preview']
-  /** The outside. A simulated rail is of the sandbox, so it cannot be handed to production: that does not compile. */
+  /** The rails. The type of a simulated rail names the sandbox, so handing one to production does not compile. */
   readonly pix: PixRail<E>
   readonly chain: ChainRail<E>
   readonly prices: PriceFeed<E>
   readonly set_prices: SetPrices<E>
   readonly quoting: Quoting
-  /** Whether a trade may be turned down because of what the treasury holds. */
+  /** Whether the limits of the treasury may refuse a trade. */
   readonly treasury_limits: boolean
-  /** Webhooks may also go out without TLS. */
+  /** Webhooks may also go to plain `http` addresses. */
   readonly plain_http_webhooks: boolean
-  /** EVM addresses in lower case only are refused. */
+  /** An EVM address without a checksum (all lower case) is refused. */
   readonly require_address_checksum: boolean
-  /** How long a payout's create call waits for the network. */
+  /** How long the call that creates a payout waits for the network's outcome. */
   readonly pix_wait_ms: number
-  /** How long whoever took a payout or transfer has it for itself. */
+  /** Length of the lease on a payout or transfer. */
   readonly lease_ms: number
-  /** How long a rail may take to answer; well inside the lease. */
+  /** Timeout of a rail call; well below the lease. */
   readonly rail_timeout_ms: number
-  /** How long a payout or transfer may be on its way before somebody is told. */
+  /** How long a payout or transfer may stay open before an exception is recorded. */
   readonly stuck_after_ms: number
   newId(kind: IdKind): string
-  /** An event that moves no money was committed: whoever waits for events is woken. */
+  /** Wakes the readers of the event log after the commit of an event that moves no money. */
   told(): void
 }
 
-/** Prices that a partner set itself stand before those of the feed. Like a rail, they are of one environment by their type. */
+/** Prices that a partner set override those of the feed. Like a rail, they belong to one environment by their type. */
 export type SetPrices<E extends Environment = Environment> = {
   readonly environment: E
-  /** What a quote must read to know them. */
+  /** The rows that a quote must read. */
   reads(partner_id: string): readonly RowRef[]
-  /** Those that were read, as they are at that moment. */
+  /** The partner's prices, from the rows that the command read. */
   held(held: Held, partner_id: string): FedPrices
   current(db: Db, partner_id: string, now: Date): Promise<FedPrices>
 }
 
-/** What the operator set for all conversions. */
+/** Settings of the operator for all conversions. */
 export type Quoting = {
-  /** Moves every price against the customer. */
+  /** Basis points by which every price moves against the customer. */
   readonly spread_bps: number
   readonly partner_fee_max_bps: number
-  /** Nobody is quoted from an older price. */
+  /** A quote needs a price that is at most this old. */
   readonly price_max_age_ms: number
 }
 
 export type Worlds = { readonly [E in Environment]: World<E> }
 
 type Parts<E extends Environment> = Omit<World<E>, 'newId'> & {
-  /** Told of answers of rails that are not valid and belong to no order. */
+  /** Called with an invalid answer of a rail that belongs to no order. */
   readonly onInvalidAnswer: ReportInvalid
 }
 

@@ -1,17 +1,17 @@
 import type { Line } from './line.ts'
 
-/** What our own lines say of one proposal. */
+/** What the verified lines of a log say about one proposal. */
 export type History = {
-  /** Of the `propose` line, if that is the first line about the proposal. */
+  /** Author and digest of the `propose` line, if that is the first line about the proposal. */
   readonly proposed: { readonly by: string | null; readonly digest: string } | undefined
-  /** Of the first line that approves it. */
+  /** The operator of the first `approve` line. */
   readonly approved_by: string | null
-  /** Of the last line. */
+  /** Action of the last line. */
   readonly step: string
   readonly step_by: string | null
-  /** What its row is since the last step. */
+  /** Digest of the proposal's row after the last line. */
   readonly last: string
-  /** A step after its end. */
+  /** Whether there is a line after the end of the proposal. */
   readonly went_on: boolean
 }
 

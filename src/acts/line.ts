@@ -1,21 +1,24 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { Place } from '../db/sealing.ts'
 
-/** Where acts are noted: each schema has a log of its own, for a line is written in the transaction of its act. */
+/** The schemas that have an act log. Each has its own, because a line is written in the transaction of its act. */
 export const places: readonly Place[] = ['production', 'sandbox', 'shared']
 
-/** Whoever acted: a person who signed in, one at a shell who did not, or the service when a time was over. */
+/**
+ * The actor of a line: a signed-in operator or user, an unidentified shell, or the service itself (an expiry, the
+ * first line).
+ */
 export type LogActor =
   | {
       readonly kind: 'operator'
       readonly user_id: string
       readonly email: string
       readonly session_id?: string
-      /** In the console. */
+      /** Set in the console. */
       readonly address?: string
     }
   | {
-      /** Of a partner. */
+      /** A user of a partner. */
       readonly kind: 'person'
       readonly user_id: string
       readonly email: string
@@ -26,7 +29,7 @@ export type LogActor =
   | { readonly kind: 'shell' }
   | { readonly kind: 'service' }
 
-/** What is to be said of an act. Never a password, a hash, a key's value, sealed bytes or a whole document. */
+/** The content of a line. Never a password, a hash, a key's value, encrypted bytes or a whole document. */
 export type Entry = {
   readonly action: string
   readonly object_id: string | null
@@ -44,23 +47,26 @@ export type Line = {
   readonly session_id: string | null
   readonly action: string
   readonly object_id: string | null
-  /** JSON, to the byte. */
+  /** Canonical JSON; the hash covers its exact bytes. */
   readonly before: string | null
   readonly after: string | null
   readonly proposal_id: string | null
   readonly previous_hash: string
   readonly hash: string
-  /** Of a partner's person; the chained text of `after` says it too, and from which address. */
+  /**
+   * Set for a user of a partner. The hash does not cover this column; the `origin` in `after`, which it covers,
+   * repeats it.
+   */
   readonly partner_id: string | null
 }
 
-/** The newest line of a log; 0 and nothing before there is one. */
+/** Number and hash of the newest line; 0 and an empty hash before the first. */
 export type Head = { readonly seq: bigint; readonly hash: string }
 
-/** Whoever writes: the log, the key that it is chained with, and on whose behalf. */
+/** What is needed to write a line: the log, its HMAC key and the actor. */
 export type Pen = { readonly place: Place; readonly key: Buffer; readonly actor: LogActor }
 
-/** What is told of a line to whoever acted: noted down elsewhere, it proves later that the line is still there. */
+/** Place, number and hash of a line, shown to the actor. Kept elsewhere, they prove later that the line still exists. */
 export type Noted = { readonly place: Place; readonly seq: bigint; readonly hash: string }
 
 export function lineAfter(head: Head, pen: Pen, entry: Entry, at: Date): Line {
@@ -84,7 +90,7 @@ export function lineAfter(head: Head, pen: Pen, entry: Entry, at: Date): Line {
   return { ...line, hash: hashOf(pen, line) }
 }
 
-/** Chained with the rest, and without another form of the chain, which the version before could not read. */
+/** The origin goes into `after`, which the hash covers: a new hashed field would be unreadable to an older version. */
 const withOrigin = (after: unknown, actor: LogActor): unknown => {
   const origin = originOf(actor)
   return origin ? { ...(after as object | null), origin } : after
@@ -95,7 +101,7 @@ function originOf(actor: LogActor): object | undefined {
   return actor.kind === 'operator' && actor.address !== undefined ? { address: actor.address } : undefined
 }
 
-/** Only who has the key can make it. The place is part of it: a line of one log is none of another. */
+/** Only a holder of the key can compute the hash. It covers the place, so a line of one log is invalid in another. */
 export function hashOf({ place, key }: Pick<Pen, 'place' | 'key'>, line: Omit<Line, 'hash'>): string {
   const said = [
     place,
@@ -118,7 +124,7 @@ export function hashOf({ place, key }: Pick<Pen, 'place' | 'key'>, line: Omit<Li
 const jsonOf = (value: unknown): string | null =>
   value === null || value === undefined ? null : canonical(value)
 
-/** The same text for the same value, whatever the order of its fields. */
+/** The same text for the same value, whatever the order of the fields. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, item) => {
     if (typeof item === 'bigint') return item.toString()
@@ -127,5 +133,5 @@ function canonical(value: unknown): string {
   })
 }
 
-/** What a row was, in 64 characters. */
+/** SHA-256 of a row, in hex. */
 export const digestOf = (row: unknown): string => createHash('sha256').update(canonical(row)).digest('hex')

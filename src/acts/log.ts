@@ -21,24 +21,27 @@ import {
 } from './store.ts'
 
 /**
- * The log of what people do. A line is written in the very transaction that does it, and each is chained to the one before
- * with a key of which the database has only the sealed form (decision 0052).
+ * The log of the acts of people. A line is written in the transaction of its act and chained to the line before it
+ * with an HMAC key, which the database stores only encrypted (decision 0052).
  */
 export type ActLog = {
   readonly pools: Readonly<Record<Place, Pool>>
-  /** To write in the log of a place. The first one that is asked for begins all of them. */
+  /** For writing to the log of a place. The first call creates the key and the first line of all logs. */
   pen(place: Place, actor: LogActor): Promise<Pen>
-  /** So that no act waits for it. */
+  /** Creates the key and the first lines ahead of time, so that no act waits for that. */
   begin(): Promise<void>
-  /** For reading: undefined while nobody has ever written. */
+  /** For verification: undefined if no line was ever written. */
   key(): Promise<LogKey | undefined>
 }
 
-/** What all three logs are chained with. `begun`: each of them has its first line, and none may begin again. */
+/** The HMAC key of all three logs. `begun`: each log has its first line, and none may begin again. */
 export type LogKey = { readonly bytes: Buffer; readonly begun: boolean }
 
 const KEY_BYTES = 32
-/** Follows the key, under the same seal, once all logs have begun: nobody else can set it, or take it back. */
+/**
+ * Appended to the key before encryption once all logs have begun, so that nobody without SECRET_KEY can set or clear
+ * the mark.
+ */
 const BEGUN = Buffer.from('begun')
 
 export function openActLog(options: {
@@ -104,7 +107,10 @@ const keyIn = (opened: Buffer): LogKey => ({
   begun: opened.subarray(KEY_BYTES).equals(BEGUN),
 })
 
-/** Where the next line goes. Somebody with a shell on the database may have made that impossible. */
+/**
+ * The head, if the next line can follow it. Someone with access to the database may have deleted the head or taken
+ * the number.
+ */
 function freeHead({ place }: Pen, head: HeldHead | undefined): HeldHead {
   const wrong = !head
     ? 'has lost its head'
@@ -118,7 +124,7 @@ function freeHead({ place }: Pen, head: HeldHead | undefined): HeldHead {
 
 const notedOf = (pen: Pen, { seq, hash }: Line): Noted => ({ place: pen.place, seq, hash })
 
-/** Last in a transaction beside the door for money. */
+/** Call last in a transaction that moves no money. */
 export async function note(tx: Db, pen: Pen, entry: Entry): Promise<Noted> {
   const { head, now } = await lockHead(tx)
   const line = lineAfter(freeHead(pen, head), pen, entry, now)
@@ -126,10 +132,10 @@ export async function note(tx: Db, pen: Pen, entry: Entry): Promise<Noted> {
   return notedOf(pen, line)
 }
 
-/** What a money command locks to write a line. */
+/** The row that a money command locks to write a line. */
 export const headRef = { source: headRows, id: HEAD }
 
-/** As part of a money command that holds the head. */
+/** For a money command that holds the head. */
 export function noteHeld(held: Held, pen: Pen, entry: Entry): { noted: Noted; writes: Write[] } {
   const head = freeHead(pen, held.row(headRows, HEAD))
   const line = lineAfter(head, pen, entry, held.now)

@@ -5,16 +5,19 @@ import type { SealedColumn } from '../db/sealing.ts'
 import { insertInto, type RowSource, rowSource, updateOf } from '../ledger/command.ts'
 import type { Head, Line } from './line.ts'
 
-/** A time that no clock shows, such as infinity, comes as the last one that does: such a line is not ours in any case. */
+/**
+ * A time outside of the range of JavaScript dates, such as infinity, is clamped: the line's hash is wrong in any
+ * case.
+ */
 const COLUMNS = columnsOf('acts').replace(
   ' at,',
   ` least(greatest(at, '0001-01-01'), '9999-12-31')::timestamptz(3) AS at,`,
 )
 
-/** `taken`: somebody else has put a line where the next one belongs. */
+/** `taken`: a line with the next number exists, which the service did not write. */
 export type HeldHead = Head & { readonly id: string; readonly taken: boolean }
 
-/** Whoever adds a line holds the head. It is taken last of all locks, so that nobody waits in a circle. */
+/** Locked by every writer of a line. It is the last lock that a transaction takes, to avoid deadlocks. */
 export const headRows: RowSource<HeldHead> = {
   ...rowSource<HeldHead>(
     'acts head',
@@ -44,7 +47,7 @@ export const insertActs = insertInto('acts', {
 
 export const moveHead = updateOf(headRows, 'acts_head', { id: 'text', seq: 'bigint', hash: 'text' })
 
-/** Undefined: somebody has removed it. */
+/** Undefined if the head was deleted. */
 export async function findHead(db: Db): Promise<Head | undefined> {
   const { rows } = await db.query('SELECT seq, hash FROM acts_head')
   return rows[0]
@@ -56,7 +59,7 @@ export async function readHead(db: Db): Promise<Head> {
   return head
 }
 
-/** Acts of one schema come one after the other, so that a line's before is what the line before it left. */
+/** Serialises the acts of one schema, so that the `before` of a line is the state that earlier acts left. */
 export async function takeTurn(tx: Db): Promise<void> {
   await tx.query(
     `SET LOCAL lock_timeout = '5s'; SET LOCAL statement_timeout = '6s'; SET LOCAL idle_in_transaction_session_timeout = '6s'`,
@@ -64,17 +67,20 @@ export async function takeTurn(tx: Db): Promise<void> {
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('acts ' || current_schema(), 0))`)
 }
 
-/** The same among those who change one thing: people of partners do not wait for each other, only for an operator's turn. */
+/**
+ * Serialises the acts on one object. Acts of users on different objects run concurrently; they only wait for an
+ * operator's act.
+ */
 export async function takeTurnOn(tx: Db, object_id: string): Promise<void> {
   await tx.query(`SET LOCAL lock_timeout = '4s'`)
   await tx.query(`SELECT pg_advisory_xact_lock_shared(hashtextextended('acts ' || current_schema(), 0))`)
   await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`act on ${object_id}`])
 }
 
-/** In a transaction that has everything else. */
+/** Call after all other locks are taken. */
 export async function lockHead(tx: Db): Promise<{ head: HeldHead | undefined; now: Date }> {
   const { rows } = await tx.query({ name: 'lock acts head', text: headRows.sql, values: [[HEAD]] })
-  // A statement of its own: the time is that after the waiting.
+  // A second statement, so that the time is read after the wait for the lock.
   const { rows: times } = await tx.query('SELECT clock_timestamp()::timestamptz(3) AS now')
   return { head: rows[0], now: times[0].now }
 }
@@ -110,8 +116,8 @@ export type LineFilter = {
 }
 
 /**
- * The newest that fit, along an index of what was asked for. `object` is what it was about, or the proposal; few lines are
- * about one thing, so the rest is asked of those.
+ * The newest matching lines, each filter along its index. `object` matches the object or the proposal; few lines
+ * match either, so the other filters are applied to those.
  */
 export async function linesBefore(db: Db, filter: LineFilter): Promise<Line[]> {
   const { before, limit } = filter
@@ -132,7 +138,7 @@ export async function linesBefore(db: Db, filter: LineFilter): Promise<Line[]> {
   return rows
 }
 
-/** What people of a partner did, newest first, before a line. */
+/** What users of a partner did, newest first, before line `before`. */
 export async function linesOfPartner(
   db: Db,
   partner_id: string,
@@ -150,11 +156,11 @@ export type SensitiveAct = Pick<
   Line,
   'seq' | 'at' | 'action' | 'actor_kind' | 'actor_email' | 'object_id'
 > & {
-  /** Of the person whom it was done to, if that person is still there. */
+  /** E-mail of the user the act was about, unless that user was removed. */
   readonly object_email: string | null
 }
 
-/** What opens or closes a partner's doors, whoever did it. */
+/** Acts that give or take access to a partner's account, whoever the actor is. */
 const SENSITIVE = [
   'create_user',
   'invite',
@@ -168,9 +174,10 @@ const SENSITIVE = [
 ]
 
 /**
- * Of the last seven days, at most 50; of `shared`. What operators did to a partner's people is among it; what two of them did,
- * when the second one approved it. Nobody can bury it: what the same person did to the same again and again is told once, the
- * newest; of every person and every kind of act one line comes before a second; and last what people did to themselves.
+ * The sensitive acts of the last seven days about a partner's users, at most 50, from `shared`. Includes acts of
+ * operators on those users; an act that two operators decided appears with its approval. Nobody can push a line out
+ * of the list by repetition: of the same act by one actor on one object only the newest appears, every actor and kind
+ * of act gets one line before any gets a second, and acts of users on themselves come last.
  */
 export async function sensitiveActs(db: Db, partner_id: string): Promise<SensitiveAct[]> {
   const { rows } = await db.query(
@@ -192,7 +199,7 @@ export async function sensitiveActs(db: Db, partner_id: string): Promise<Sensiti
   return rows
 }
 
-/** What the log says of one proposal, in order. */
+/** The lines about one proposal, in order. */
 export async function linesAbout(db: Db, proposal_id: string): Promise<Line[]> {
   const { rows } = await db.query(`SELECT ${COLUMNS} FROM acts WHERE proposal_id = $1 ORDER BY seq`, [
     proposal_id,
@@ -209,7 +216,7 @@ export async function readKey(db: Db): Promise<SealedKey | undefined> {
 
 export const KEY_ID = 'acts'
 
-/** Nothing happens when there is one: whoever came first has made it. */
+/** Does nothing if another node has created the key first. */
 export async function insertKey(tx: Db, key: { value: Buffer; key_id: string }): Promise<void> {
   await tx.query(
     'INSERT INTO acts_keys (id, secret, secret_key_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
@@ -217,7 +224,7 @@ export async function insertKey(tx: Db, key: { value: Buffer; key_id: string }):
   )
 }
 
-/** In a transaction that stores it again. */
+/** In a transaction that encrypts the key again. */
 export async function lockKey(tx: Db): Promise<SealedKey> {
   const { rows } = await tx.query('SELECT secret FROM acts_keys FOR UPDATE')
   return rows[0]

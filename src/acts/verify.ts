@@ -5,28 +5,28 @@ import { type Head, hashOf, type Line } from './line.ts'
 import type { LogKey } from './log.ts'
 import { findHead, selectLines } from './store.ts'
 
-/** What is wrong with a log. `object_id` names the place, `wrong` says what was found there. */
+/** A defect of a log. `object_id` names the line or log, `wrong` says what was found. */
 export type Broken = { readonly object_id: string; readonly wrong: string }
 
 export type Proof = {
   readonly lines: bigint
   readonly broken: readonly Broken[]
-  /** By proposal. */
+  /** By proposal id. */
   readonly histories: ReadonlyMap<string, History>
 }
 
-/** A line that was noted down once, outside of the database. */
+/** A line's number and hash, noted outside of the database. */
 export type Anchor = { readonly seq: bigint; readonly hash: string }
 
-/** So much at once keeps nobody waiting: between two parts others have their turn. */
+/** Lines read per query. */
 const PART = 500
 
-/** More are counted, and not named. */
+/** Further defects are counted, not named. */
 const NAMED_MOST = 20
 
 export const lineName = (place: Place, seq: bigint): string => `line ${seq} of ${place}`
 
-/** The first of what is wrong, and how much more there is. */
+/** Collects the first defects by name and counts the rest. */
 export function openNames<Name>() {
   const names: Name[] = []
   let more = 0
@@ -36,19 +36,19 @@ export function openNames<Name>() {
       if (names.length < NAMED_MOST) names.push(name)
       else more++
     },
-    /** What is said of those without a name. */
+    /** One defect that stands for all that were only counted. */
     rest: (object_id: string, what: string): Broken[] =>
       more === 0 ? [] : [{ object_id, wrong: `${more} more ${what}` }],
   }
 }
 
-/** A place in the log, and what is wrong there; a line that is not ours is judged when all of them are known. */
+/** A defect at a line. A line with a wrong hash is judged at the end, when all such lines are known. */
 type Wrong = { readonly seq: bigint; readonly found: string | Line }
 
 /**
- * Walks a log from its first line to its head. A line whose hash is not ours was changed or added; one that is ours under
- * another number was moved; a number that is missing was removed. Lines are only ever added, so most of the way needs no
- * snapshot: `walk` goes on from where it was, and `prove` walks what is left of it in one.
+ * Walks a log from its first line to its head. A line with a wrong hash was changed or added; if the hash fits
+ * another number, the line was moved; a missing number was removed. Lines are only ever added, so most of the walk
+ * needs no snapshot: `walk` continues where it stopped, and `prove` walks the rest in the caller's snapshot.
  */
 export function openWalk(options: { place: Place; key: LogKey | undefined; anchors?: readonly Anchor[] }) {
   const { place, key, anchors = [] } = options
@@ -108,7 +108,7 @@ export function openWalk(options: { place: Place; key: LogKey | undefined; ancho
   return { walk, prove }
 }
 
-/** The column by which a partner finds its lines is not chained; what the line says of it is. */
+/** The `partner_id` column is not covered by the hash; the `origin` in `after` is. */
 function partnerSaid({ actor_kind, after }: Line): string | null {
   return actor_kind === 'person' && after !== null ? (JSON.parse(after).origin?.partner_id ?? null) : null
 }

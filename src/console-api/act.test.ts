@@ -47,7 +47,7 @@ async function linesOf(id: string) {
 }
 
 test.each(Object.keys(things))(
-  'of changes of a %s at once each begins where the one before ended',
+  'concurrent changes of a %s are logged in order: each begins with the state that the previous one left',
   async (kind) => {
     const { partner_id } = await service.partner()
     const owner = await signedIn(service, { partner_id, role: 'owner' })
@@ -59,7 +59,7 @@ test.each(Object.keys(things))(
   },
 )
 
-test('nor does an operator come between', async () => {
+test("an operator's change does not interleave with them either", async () => {
   const { partner_id } = await service.partner()
   const owner = await signedIn(service, { partner_id, role: 'owner' })
   const { id, change } = await things.key!(owner)

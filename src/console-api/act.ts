@@ -14,20 +14,20 @@ import { assertStanding } from '../team/people.ts'
 import type { World } from '../world.ts'
 import { formById, insertForm, insertForms, type Form as NewForm } from './store.ts'
 
-/** What came of an act, and the line that the log gets of it. */
+/** The result of an act, and its entry for the act log. */
 type Done<Result> = { readonly result: Result; readonly entry: Entry }
 
 type Form = {
-  /** The id that the page gave its form: what is sent twice happens once. */
+  /** The id that the page gave its form: a form that arrives twice takes effect once. */
   readonly form_id?: string | undefined
 }
 
 type About = Form & {
-  /** What is changed, where it was there before: whoever changes it reads it after those who came first. */
+  /** The changed object. Acts on one object run one after the other, so each reads what the previous one wrote. */
   readonly object_id?: string
 }
 
-/** What a person of a partner does in a world: the rule, its line in the log and its form, in one transaction. */
+/** Runs an act of a partner's user in a world: the rule, its log line and its form id share one transaction. */
 export const actIn = <Result>(
   office: Office,
   actor: PersonActor,
@@ -36,7 +36,7 @@ export const actIn = <Result>(
   about: About = {},
 ): Promise<Result> => noted(office, actor, world.environment, world, (db) => work({ ...world, db }), about)
 
-/** The same about what both worlds share: people. */
+/** The same in `shared`, for acts on people. */
 export const actInShared = <Result>(
   office: Office,
   actor: PersonActor,
@@ -45,7 +45,7 @@ export const actInShared = <Result>(
 ): Promise<Result> =>
   noted(office, actor, 'shared', sharedOf(office, actor), (db) => work({ ...office.shared, db }), about)
 
-/** For an act that turns out to need a fresh proof only once what it changes was read. */
+/** For an act that learns only from the object it changes that a fresh proof is needed. */
 export const assertProof = (office: Office, actor: PersonActor): Promise<void> =>
   assertStanding(sharedOf(office, actor).db, { ...actor, proof: true })
 
@@ -72,7 +72,7 @@ async function noted<Result>(
   })
 }
 
-/** A form takes effect once, in the transaction that is handed in. */
+/** Makes a form take effect once, within the transaction that is passed in. */
 export const onceFor = ({ user_id }: PersonActor | OperatorActor, id: string): Once => ({
   async assertNew(tx) {
     const before = await formById(tx, user_id, id)
@@ -82,8 +82,8 @@ export const onceFor = ({ user_id }: PersonActor | OperatorActor, id: string): O
 })
 
 /**
- * The same where money may move, which is in the sandbox: the line and the form are written by the first command that
- * changes anything. `object_id` null: what that command's movement is caused by.
+ * The same for acts that may move money, which only the sandbox has. The first command that changes anything writes
+ * the log line and the form id. `object_id` null: the cause of that command's first movement.
  */
 export async function actWithMoney<E extends Environment, Result>(
   office: Office,
@@ -96,7 +96,7 @@ export async function actWithMoney<E extends Environment, Result>(
   const assertNew = async () => {
     if (form_id !== undefined) await transaction(world.db, onceFor(actor, form_id).assertNew)
   }
-  // Whose session ended while the body was under way acts no more.
+  // The session may have ended while the body was arriving.
   await assertStanding(sharedOf(office, actor).db, actor)
   await assertNew()
   let noted = false
@@ -109,7 +109,7 @@ export async function actWithMoney<E extends Environment, Result>(
     return told
   }
   return work({ ...world, commit }).catch(async (error: unknown) => {
-    // Of two that arrive at once the second is undone as a whole.
+    // Of two concurrent copies of a form the second is rolled back as a whole.
     if (isUniqueViolation(error, 'forms_pkey')) await assertNew()
     throw error
   })

@@ -17,13 +17,13 @@ afterAll(() => service.stop())
 const many = (count: number, client = person) =>
   Promise.all(Array.from({ length: count }, () => client.get('/sandbox/overview?period=90d')))
 
-describe('calls of one person', () => {
-  test('of the pages in several tabs are all answered', async () => {
+describe('concurrent calls of one user', () => {
+  test('from pages in several tabs are all answered', async () => {
     const replies = await many(5 * 10)
     expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200))
   })
 
-  test('beyond what may wait are refused, and told when to come again', async () => {
+  test('beyond the queue are refused, with a time to retry', async () => {
     const replies = await many(3 * (AT_ONCE + WAITING))
     const refused = replies.filter(({ status }) => status !== 200)
     expect(refused.length).toBeGreaterThan(0)
@@ -34,7 +34,7 @@ describe('calls of one person', () => {
     expect((await person.get('/sandbox/overview')).status).toBe(200)
   })
 
-  test('keep nobody else from being answered', async () => {
+  test('do not delay other users', async () => {
     const { partner_id } = await service.partner()
     const other = await signedIn(service, { partner_id, role: 'viewer' })
     const flood = many(3 * (AT_ONCE + WAITING))
@@ -44,10 +44,10 @@ describe('calls of one person', () => {
   })
 })
 
-describe('statements of people', () => {
+describe('queries of users', () => {
   const SLOW = 'SELECT pg_sleep(1)'
 
-  test.each(['db', 'reads'] as const)('leave a connection of the pool %s to programs', async (pool) => {
+  test.each(['db', 'reads'] as const)('leave a connection of the pool %s to API calls', async (pool) => {
     const world = service.worlds.sandbox
     const shares = openPeopleShares()
     const { max } = world[pool].options

@@ -2,11 +2,14 @@ import { Refusal } from '../core/errors.ts'
 import { Crowded, openTurns, type Turns } from '../core/turns.ts'
 
 /**
- * How many calls of one person a node works on at once. A page makes some ten together, and several tabs more: those beyond
- * wait for their turn, and whoever has that many waiting is no page.
+ * Bounds the concurrent calls of one user on a node. A page makes about ten calls at once, several tabs more: calls
+ * beyond the bound wait, and calls beyond the queue are refused, since no page makes so many.
  */
 export type Calls = {
-  /** Whose session it is. Asking writes to its row, so one at a time: the others would only hold connections meanwhile. */
+  /**
+   * Looks up a session, one call at a time per token: the lookup updates the session's row, so others would only hold
+   * connections.
+   */
   lookUp<T>(token: string, work: () => Promise<T>): Promise<T>
   answer<T>(user_id: string, work: () => Promise<T>): Promise<T>
 }
@@ -26,7 +29,7 @@ export function openCalls(): Calls {
   }
 }
 
-/** The place is held until the work is done, also when nobody waits for its answer any more. */
+/** The place is held until the work ends, even if the client has left. */
 async function inTurn<T>(turns: Turns, name: string, work: () => Promise<T>): Promise<T> {
   const leave = await turns.take(name).catch(refuseCrowd)
   try {

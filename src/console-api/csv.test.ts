@@ -24,7 +24,7 @@ test.each([
   ['a, "b"; c', '"a, ""b""; c"'],
   ['two\nlines', '"two\nlines"'],
   ['', ''],
-])('%j is no formula and one cell', async (text, cell) => {
+])('%j is written as one cell and not as a formula', async (text, cell) => {
   expect(await written(text)).toBe(cell)
   expect(await written(text, 'pt-BR')).toBe(cell)
 })
@@ -34,18 +34,18 @@ test.each([
   ['BRL', -482_000n, '-4820.00'],
   ['USDT', 999_999_999_999_999_999n, '999999999999.999999'],
   ['BTC', '-5', '-0.00000005'],
-] as const)('%s %s is told to the last digit', (asset, units, number) => {
+] as const)('%s %s is written to the last digit', (asset, units, number) => {
   expect(decimalOf(asset, units)).toEqual({ number })
 })
 
-test('a number has the point of the language, and is no text', async () => {
+test('a number has the decimal point of the language and is not quoted as text', async () => {
   const column = { name: 'n', cell: () => decimalOf('BRL', -105_000n) }
   const parts: string[] = []
   for await (const part of csvOf([column, column], once(1), 'pt-BR')) parts.push(part)
   expect(parts).toEqual(['\ufeffn;n\r\n', '-1050,00;-1050,00\r\n'])
 })
 
-test('a file that has as many rows as may be says so in its last line, and no other file does', async () => {
+test('a file with the maximum number of rows says so in its last line, and no other file does', async () => {
   const last = async (count: number, language: 'en' | 'pt-BR') => {
     const rows = once(...Array.from({ length: count }, () => 'row'))
     let line = ''
@@ -57,7 +57,7 @@ test('a file that has as many rows as may be says so in its last line, and no ot
   expect(await last(ROWS_MAX, 'pt-BR')).toMatch(/^"# 100000 linhas, o máximo de um arquivo/)
 })
 
-test('rows come until the list ends, whoever asked has left, or there are as many as may be', async () => {
+test('rows are read until the list ends, the client leaves, or the maximum is reached', async () => {
   const row = (n: number) => ({ id: `x_${n}`, created_at: new Date(n) })
   const count = async (length: number, gone = new AbortController().signal) => {
     let rows = 0

@@ -2,7 +2,7 @@ import { type Static, Type as T } from 'typebox'
 import { type Asset, assets } from '../core/money.ts'
 import type { Newest, Position } from '../db/newest.ts'
 
-/** Tables for spreadsheets: streamed, in the way of the person's language, and never a formula. */
+/** CSV exports: streamed, with the separators of the user's language, and never with a formula. */
 
 export const CsvLanguage = T.Enum(['en', 'pt-BR'])
 export type CsvLanguage = Static<typeof CsvLanguage>
@@ -10,14 +10,14 @@ export type CsvLanguage = Static<typeof CsvLanguage>
 /** Query fields of every export, beside the filters of its list. */
 export const csvQuery = { language: T.Optional(CsvLanguage) }
 
-/** Text that came from people and programs, a number that the service wrote, or nothing. */
+/** Text from users or programs, a number that the service formats, or empty. */
 export type Cell = string | { readonly number: string } | null
 
 export type Column<Row> = { readonly name: string; readonly cell: (row: Row) => Cell }
 
 export const ROWS_MAX = 100_000
 
-/** So that spreadsheets read it as UTF-8. */
+/** Makes spreadsheets read the file as UTF-8. */
 const BOM = '\ufeff'
 
 const styles = {
@@ -51,13 +51,16 @@ export async function* csvOf<Row>(
   if (count >= ROWS_MAX) yield `${written(ROWS_LEFT_OUT[language], language)}\r\n`
 }
 
-/** Last line of a file that has as many rows as an export may have. Any other file has rows only, so that programs can read it. */
+/**
+ * Last line of a file that has the maximum number of rows. Every other file has rows only, so that programs can read
+ * it.
+ */
 const ROWS_LEFT_OUT: Readonly<Record<CsvLanguage, string>> = {
   en: `# ${ROWS_MAX} rows, the most that a file has. For the others choose other dates`,
   'pt-BR': `# ${ROWS_MAX} linhas, o máximo de um arquivo. Para as demais, escolha outras datas`,
 }
 
-/** What begins like a formula, or with a sign that no eye sees, is text to a spreadsheet once an apostrophe leads it. */
+/** A leading apostrophe makes a spreadsheet read as text what begins like a formula or with an invisible character. */
 const FORMULA = /^[=+\-@\p{Cc}\p{Cf}]/u
 const QUOTED = /[",;\r\n]/
 
@@ -68,10 +71,10 @@ function written(cell: Cell, language: CsvLanguage): string {
   return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** Small, so that neither the event loop nor a connection is held for long by one part. */
+/** Small, so that one part holds neither the event loop nor a connection for long. */
 export const PART = 200
 
-/** A list from its newest row to its end, a part at a time, up to as many as an export may have. */
+/** Reads a list from its newest row on, part by part, up to `ROWS_MAX` rows. */
 export async function* everyRow<Row extends { id: string; created_at: Date }>(
   read: (position: Position | undefined, limit: number) => Promise<Newest<Row>>,
   gone: AbortSignal,

@@ -2,7 +2,7 @@ import { type ConsoleEndpoint, methodAndPath } from './endpoint.ts'
 
 type Json = { readonly [key: string]: unknown }
 
-/** A schema as the document has it: what has a name stands once, under components. */
+/** Converts a schema for the document: a named schema is moved to `components` and referenced. */
 function schemaOf(schema: unknown, named: Map<string, Json>): unknown {
   if (Array.isArray(schema)) return schema.map((each) => schemaOf(each, named))
   if (schema === null || typeof schema !== 'object') return schema
@@ -54,7 +54,7 @@ function operationOf(endpoint: ConsoleEndpoint, named: Map<string, Json>): Json 
   }
 }
 
-/** The document of the console's own calls. They are for its pages: they change with them, and no partner builds on them. */
+/** The OpenAPI document of the console's own calls. They change with the pages; partners must not build on them. */
 export function buildConsoleDocument(endpoints: readonly ConsoleEndpoint[], version: string) {
   const named = new Map<string, Json>()
   const paths: Record<string, Record<string, Json>> = {}

@@ -10,20 +10,23 @@ import type { Signed } from './session.ts'
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
 /**
- * A call of the console's own pages, declared once, as data, like the endpoints of the API: its checks, its document and the
- * types of the pages come from here. `{environment}` in the route says which world it is about.
+ * A call of the console's own pages, declared once as data, like the endpoints of the API: its checks, its document
+ * and the types of the pages follow from it. `{environment}` in the route selects the world.
  */
 export type ConsoleEndpoint = {
-  /** How the pages call it: console.keys.create. */
+  /** The name that pages use, such as console.keys.create. */
   readonly name: `console.${string}`
   readonly route: `${Method} /console/api/${string}`
   readonly summary: string
   readonly permit: Permit
-  /** Where a permit that takes proof takes it: everywhere when absent. `always`: also where the permit takes none. */
+  /** Where a permit of kind `proof` needs the proof: everywhere if absent. `always`: even if the permit needs none. */
   readonly proof?: 'production' | 'always'
-  /** Where nobody may without a second factor. */
+  /** Where the call needs a user with a second factor. */
   readonly factor?: 'always' | 'production'
-  /** Takes access away, such as revoking a key: counted in a window of its own, so that other changes never prevent it. */
+  /**
+   * The call takes access away, such as revoking a key. It has its own rate window, so that other changes cannot
+   * block it.
+   */
   readonly protects?: true
   /** Exists in the sandbox only. */
   readonly sandbox_only?: true
@@ -33,10 +36,10 @@ export type ConsoleEndpoint = {
   readonly reply: {
     readonly status: 200 | 201 | 204
     readonly schema?: TSchema
-    /** What is sent piece by piece, as text. */
+    /** Content type of a streamed reply. */
     readonly type?: 'text/csv' | 'text/event-stream'
   }
-  /** What it may answer beyond what every call of the console may. */
+  /** Error codes beyond those that every call of the console has. */
   readonly errors?: readonly ErrorCode[]
 }
 
@@ -46,7 +49,7 @@ export function consoleEndpoint<const E extends ConsoleEndpoint>(declared: E): E
   return declared
 }
 
-/** What a page gives a form, so that it takes effect once although it may arrive twice. */
+/** The id that a page gives a form, so that the form takes effect once even if it arrives twice. */
 export const FormId = T.String({
   pattern: '^[A-Za-z0-9_-]{16,64}$',
   'x-must-be': '16 to 64 letters, digits, hyphens or underscores',
@@ -57,7 +60,7 @@ export const FormId = T.String({
 type Part<S> = S extends TSchema ? Static<S> : undefined
 type PermitOf<E extends ConsoleEndpoint> = E['permit']
 
-/** Who asks, as far as the permit tells. */
+/** The actor's type, as the permit implies it. */
 type ActorOf<E extends ConsoleEndpoint> =
   PermitOf<E> extends 'anybody'
     ? undefined
@@ -75,7 +78,7 @@ type WorldOf<E extends ConsoleEndpoint> = E['route'] extends `${string}{environm
 
 export type ConsoleCall<E extends ConsoleEndpoint> = {
   readonly actor: ActorOf<E>
-  /** The session, where there is one. */
+  /** The session, if the caller is signed in. */
   readonly signed: PermitOf<E> extends 'anybody' ? Signed | undefined : Signed
   readonly world: WorldOf<E>
   readonly params: Part<E['params']>
@@ -84,13 +87,13 @@ export type ConsoleCall<E extends ConsoleEndpoint> = {
   readonly request_id: string
   readonly address: string
   readonly agent: string | undefined
-  /** Aborted when whoever asked has left, or the node stops. */
+  /** Aborted when the client has left or the node stops. */
   readonly gone: AbortSignal
-  /** Sends a cookie, or takes it away. */
+  /** Sets the session cookie, or deletes it. */
   setSession(token: string | undefined): void
 }
 
-/** An answer that is sent piece by piece. */
+/** A streamed reply. */
 export class TextStream {
   readonly chunks: AsyncIterable<string>
   readonly filename: string | undefined
@@ -105,7 +108,7 @@ export type ConsoleHandler = {
   run(call: ConsoleCall<ConsoleEndpoint>): Promise<unknown>
 }
 
-/** What answers a call of the console: it parses, calls one rule of a slice, and renders. */
+/** Binds a handler to its endpoint. The handler parses, calls one rule of a slice, and renders. */
 export const answer = <const E extends ConsoleEndpoint>(
   declared: E,
   run: (

@@ -8,7 +8,7 @@ import { overviewEndpoints } from './overview/contract.ts'
 import { peopleEndpoints } from './people/contract.ts'
 import { playgroundEndpoints } from './playground/contract.ts'
 
-/** Everything that the console's pages ask for, as data. */
+/** Every call of the console. */
 export const consoleEndpoints: readonly ConsoleEndpoint[] = [
   ...peopleEndpoints,
   ...overviewEndpoints,

@@ -4,7 +4,7 @@ import { asAdmin, createDatabase, type TestDatabase } from '../../test/support/d
 import { openHands, someCpf, spawnServer, type TestService, testEnv } from '../../test/support/service.ts'
 import { eventually } from '../../test/support/wait.ts'
 
-/** In a process of its own: what it logs is read. */
+/** The server runs in its own process, because the test reads its log. */
 let database: TestDatabase
 let hands: ReturnType<typeof openHands>
 let server: Awaited<ReturnType<typeof spawnServer>>
@@ -71,7 +71,7 @@ test('an export that breaks off midway has an error line, a request line, and do
   })
 }, 60_000)
 
-test('a client that leaves during an export is logged as that, and as no failure of the server', async () => {
+test('a client that leaves during an export is logged as such, and not as a failure of the server', async () => {
   const { response, request_id } = await begin()
   const reader = response.body!.getReader()
   await reader.read()

@@ -20,13 +20,13 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-test('who is nobody is told so', async () => {
+test('a call without a session is refused', async () => {
   const client = openConsole(service.url)
   expect((await client.get('/session')).json).toEqual({ signed_in: false })
   expect((await client.delete('/session')).json.error.code).toBe('not_signed_in')
 })
 
-test('who signs in has a session that ends when they sign out', async () => {
+test('a sign-in opens a session, and a sign-out ends it', async () => {
   const { partner_id } = await service.partner()
   const owner = await signedIn(service, { partner_id, role: 'owner' })
   expect((await owner.get('/session')).json).toMatchObject({
@@ -39,7 +39,7 @@ test('who signs in has a session that ends when they sign out', async () => {
   expect((await owner.get('/session')).json).toEqual({ signed_in: false })
 })
 
-test('a second factor is asked for', async () => {
+test('a user with a second factor is asked for a code', async () => {
   const { partner_id } = await service.partner()
   const client = await signedIn(service, { partner_id, role: 'viewer', factor: true })
   const again = openConsole(service.url)
@@ -48,7 +48,7 @@ test('a second factor is asked for', async () => {
   expect((await again.signIn(email, 'wrong')).json.error.code).toBe('wrong_credentials')
 })
 
-test('another page cannot make a browser change anything', async () => {
+test('another site cannot make a browser change anything', async () => {
   const { partner_id } = await service.partner()
   const owner = await signedIn(service, { partner_id, role: 'owner' })
   const foreign = await owner.delete('/session', {}, { origin: 'https://elsewhere.example' })
@@ -58,7 +58,7 @@ test('another page cannot make a browser change anything', async () => {
   expect((await owner.get('/session')).json.signed_in).toBe(true)
 })
 
-/** The gate of a node whose minute does not end. `lookUps` counts how often a session was looked up. */
+/** The gate of a node whose minute does not end. `lookUps` counts the lookups of sessions. */
 function openStillGate() {
   const gate = openOrigins({ clock: { ...systemClock(), now: () => 1_800_000_030_000 }, trusted_proxies: [] })
   const { office, worlds, shared } = service
@@ -104,7 +104,7 @@ const aSession = async (address: string) => {
   )
 }
 
-test('an address past its window costs the database nothing, whatever cookies it shows', async () => {
+test('an address past its window causes no query, whatever cookies it sends', async () => {
   const address = '198.51.100.7'
   const gate = openStillGate()
   gate.useUpWindow(address)
@@ -115,7 +115,7 @@ test('an address past its window costs the database nothing, whatever cookies it
   expect(gate.lookUps()).toBe(0)
 })
 
-test('a session is not touched by the window of its address, also one that another node opened', async () => {
+test('the window of an address does not block a live session, even one that another node opened', async () => {
   const address = '198.51.100.8'
   const { token } = await aSession(address)
   const gate = openStillGate()
@@ -129,7 +129,7 @@ test('a session is not touched by the window of its address, also one that anoth
   expect(gate.lookUps()).toBe(before)
 })
 
-test('a session that the node does not know yet uses up nothing of its address', async () => {
+test('a live session that the node does not know yet does not count against its address', async () => {
   const address = '198.51.100.9'
   const { token } = await aSession(address)
   const gate = openStillGate()

@@ -16,12 +16,12 @@ import { isOfOperator, leaveOf } from './permits.ts'
 import { actorOf, isCsrfToken, type Signed, signedBy, tokenIn } from './session.ts'
 import { isWrite, type Writes } from './writes.ts'
 
-/** Who asked, and about which world. */
+/** The result of the gate: the session, the actor and the world of a call. */
 export type Entered = {
   readonly signed: Signed | undefined
   readonly actor: PersonActor | OperatorActor | undefined
   readonly world: World | undefined
-  /** The person's window of this minute, of a call that was counted in it. */
+  /** The user's rate window of this minute, for a call that was counted. */
   readonly window?: WindowState
 }
 
@@ -35,7 +35,7 @@ export type ConsoleGateOptions = {
   readonly writes: Writes
 }
 
-/** The order: session, own page, permit, environment, factor, proof, windows; then body and rules, in the handler. */
+/** The order: session, own page, permit, environment, factor, proof, rate windows. The handler checks body and rules. */
 export async function enter(
   endpoint: ConsoleEndpoint,
   request: FastifyRequest,
@@ -59,9 +59,9 @@ export async function enter(
 }
 
 /**
- * Whoever has no session is counted by the address, like everybody without a key. A token that this node does not know is
- * counted before the database is asked, and the count is taken back if the session goes on. A session is looked up on its
- * person's share of the connections; an unknown token on the share of its address.
+ * Finds the session of a call. A call without a session is counted by its address, like an API call without a key. An
+ * unknown token is counted before the database is asked; the count is taken back if the session is live. A known
+ * session is looked up on its user's share of the connections, an unknown token on the share of its address.
  */
 async function findSigned(
   endpoint: ConsoleEndpoint,
@@ -89,7 +89,10 @@ async function findSigned(
   return signed
 }
 
-/** False: the address is past its window, and the session goes on all the same, so it is not counted. */
+/**
+ * Counts a call with an unknown token. False if the address is past its window but the session is live, so nothing
+ * was counted.
+ */
 async function countUnknown(
   token: string,
   address: string,
@@ -101,7 +104,10 @@ async function countUnknown(
   throw away.refusal
 }
 
-/** A page says itself that nobody has touched it for a while; a stream opens itself again and again. */
+/**
+ * A page marks its own requests once nobody has touched it for a while. A stream of hints reconnects by itself and
+ * never counts.
+ */
 const isAttended = ({ reply }: ConsoleEndpoint, { headers }: FastifyRequest): boolean =>
   headers['x-unattended'] === undefined && reply.type !== 'text/event-stream'
 
@@ -111,8 +117,8 @@ function countVisit(gate: Pick<Gate, 'visit'>, address: string): void {
 }
 
 /**
- * The cookie alone changes nothing: another site can make a browser send it. Whoever signs in has no token yet; there the
- * origin must do.
+ * The cookie alone is not enough, because another site can make a browser send it. A sign-in has no CSRF token yet,
+ * so only its origin is checked.
  */
 function assertOwnRequest({ headers }: FastifyRequest, signed: Signed | undefined, public_url: string): void {
   assertOwnPage(headers, public_url)
@@ -121,7 +127,7 @@ function assertOwnRequest({ headers }: FastifyRequest, signed: Signed | undefine
     throw new Refusal('cross_site_request')
 }
 
-/** To partners' people the operator's part does not exist. */
+/** For users of partners the operator's calls do not exist. */
 function assertPermitted({ permit }: ConsoleEndpoint, actor: PersonActor | OperatorActor): void {
   if (isOfOperator(permit) && actor.kind !== 'operator') throw new Refusal('route_not_found')
   if (leaveOf(permit, actor.role) === undefined) throw new Refusal('not_permitted')
@@ -132,7 +138,7 @@ function worldIn(worlds: Worlds, environment: string | undefined): World {
   return worlds[environment as Environment]
 }
 
-/** True: it takes a fresh proof, and there was one when the call came in. */
+/** True if the call needs a fresh proof, and had one when it came in. */
 function judgeProof(
   endpoint: ConsoleEndpoint,
   {
@@ -153,8 +159,8 @@ function judgeProof(
 }
 
 /**
- * Whoever talked somebody into taking a second factor away, and put another in its place, must wait until that was seen; and
- * makes nobody meanwhile who need not wait.
+ * After a reset of the second factor the user may not touch production keys or other people's roles until
+ * `keys_shut_until`: the reset may have been social engineering, and the delay gives others time to notice.
  */
 function assertNotShut({ user: { keys_shut_until } }: Signed): void {
   if (keys_shut_until === null) return

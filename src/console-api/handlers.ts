@@ -10,7 +10,7 @@ import type { ConsoleParts } from './parts.ts'
 import { peopleRoutes } from './people/routes.ts'
 import { playgroundRoutes } from './playground/routes.ts'
 
-/** One handler for each endpoint. */
+/** The handlers of all endpoints. Throws if one is missing. */
 export function consoleHandlersOf(parts: ConsoleParts): ConsoleHandler[] {
   const handlers = [
     ...peopleRoutes(parts),

@@ -2,22 +2,22 @@ import type { Caller } from '../http/shares.ts'
 import { hashToken } from '../team/sessions.ts'
 
 /**
- * Whose sessions this node has seen, by the hash of their token. It says on which share of the connections a session is
- * looked up, and which cookies are counted against their address; whether a session still goes on is asked of the database
- * each time.
+ * The sessions that this node has seen, by the hash of their token. They decide on which share of the connections a
+ * session is looked up, and which cookies are counted against their address. Whether a session is live is asked of
+ * the database each time.
  */
 export type KnownSessions = {
-  /** Undefined: this node has not seen the token, or the session has ended. */
+  /** Undefined if this node has not seen the token or the session has ended. */
   callerOf(token: string): Caller | undefined
-  /** Whether the token is in the list of sessions that go on, which is read again at most every five seconds. */
+  /** Whether the token is in the list of live sessions, which is read again at most every five seconds. */
   isGoingOn(token: string): Promise<boolean>
-  /** The session was found to go on. */
+  /** Adds a session that was found live. */
   note(token: string, caller: Caller): void
-  /** The session has ended. */
+  /** Removes a session that has ended. */
   forget(token: string): void
 }
 
-/** What `selectGoingOn` returns. */
+/** A row of `selectGoingOn`. */
 type Listed = { readonly token_hash: Buffer; readonly user_id: string; readonly partner_id: string | null }
 
 export const KNOWN_MAX = 20_000
@@ -35,7 +35,7 @@ export function openKnownSessions(list: () => Promise<readonly Listed[]>): Known
     known.set(name, caller)
   }
 
-  /** One question for everybody who asks meanwhile. Where the database does not answer, nothing new is known. */
+  /** Concurrent callers share one query. If it fails, the list stays as it is. */
   async function read(): Promise<void> {
     read_at = performance.now()
     const listed = await list().catch(() => [])

@@ -7,7 +7,7 @@ import { asAdmin } from '../../test/support/database.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { codeAt, stepAt } from '../team/factor.ts'
 
-/** Whoever comes in sends headers first. What happens before the body is there counts when it is. */
+/** A client sends the headers first. A session or proof that ends before the body arrives does not count. */
 let service: TestService
 let partner_id: string
 beforeAll(async () => {
@@ -22,13 +22,13 @@ const admin = (...statements: string[]) => asAdmin(service.database.url, stateme
 let forms = 0
 const form_id = () => `form-of-late-body-${++forms}`.padEnd(20, '-')
 
-/** The session is touched where the call is let in: from then on only the body is waited for. */
+/** The gate touches the session: from then on the call waits only for the body. */
 async function letIn({ person }: Client): Promise<void> {
   const touched = `SELECT FROM shared.sessions WHERE user_id = '${person.user.id}' AND used_at > now() - interval '1 minute'`
   while ((await admin(touched)).length === 0) await sleep(10)
 }
 
-/** The first line of the answer. */
+/** Returns the status line of the reply. */
 async function late(
   client: Client,
   [method, path, body]: readonly [string, string, object?],
@@ -63,7 +63,7 @@ async function late(
 
 const REFUSED = 'HTTP/1.1 401 Unauthorized'
 
-/** The person's own browser ends all sessions but its own. */
+/** The user's own browser ends all other sessions. */
 async function endOthers({ person }: Client) {
   const own = openConsole(service.url)
   expect((await own.signIn(person.user.email, person.password, person.code() || undefined)).status).toBe(200)
@@ -71,8 +71,8 @@ async function endOthers({ person }: Client) {
   return own
 }
 
-describe('a session that ended before the body came changes nothing of its person', () => {
-  test('no second factor is taken away', async () => {
+describe('a call whose session ended before its body arrived changes nothing of its user', () => {
+  test('the second factor is not removed', async () => {
     const thief = await signedIn(service, { partner_id, role: 'developer', factor: true })
     let own = openConsole(service.url)
     const answer = await late(thief, ['DELETE', '/me/factor'], async () => (own = await endOthers(thief)))
@@ -89,7 +89,7 @@ describe('a session that ended before the body came changes nothing of its perso
     expect(answer).toBe(REFUSED)
   })
 
-  test('no second factor is begun, or confirmed', async () => {
+  test('no second factor is begun or confirmed', async () => {
     const thief = await signedIn(service, { partner_id, role: 'developer' })
     expect(await late(thief, ['POST', '/me/factor'], () => endOthers(thief))).toBe(REFUSED)
     const again = await signedIn(service, { partner_id, role: 'developer' })
@@ -105,7 +105,7 @@ describe('a session that ended before the body came changes nothing of its perso
     expect((await own.get('/me')).json.factor).toBe(null)
   })
 
-  test('no password is changed, no name, and no other session is ended', async () => {
+  test('neither password nor name is changed, and no other session is ended', async () => {
     const thief = await signedIn(service, { partner_id, role: 'developer' })
     const { email } = thief.person.user
     const { password } = thief.person
@@ -125,7 +125,7 @@ describe('a session that ended before the body came changes nothing of its perso
     expect((await own.get('/me')).json.name).toBe(thief.person.user.name)
   })
 
-  test('no money of the sandbox is deposited or played with', async () => {
+  test('no sandbox money is deposited or moved', async () => {
     const owner = await signedIn(service, { partner_id, role: 'owner' })
     const made = { form_id: form_id(), name: 'Rita Lima', document: someCpf() }
     const { id } = (await owner.post('/sandbox/customers', made)).json
@@ -143,7 +143,7 @@ describe('a session that ended before the body came changes nothing of its perso
   })
 })
 
-describe('a proof that was over before the body came is none', () => {
+describe('a proof that expired before the body arrived does not count', () => {
   const unprove = ({ person }: Client) =>
     admin(
       `UPDATE shared.sessions SET proved_at = proved_at - interval '5 minutes' WHERE user_id = '${person.user.id}'`,
@@ -157,13 +157,13 @@ describe('a proof that was over before the body came is none', () => {
     expect((await dev.get('/production/keys')).json.data).toEqual([])
   })
 
-  test('for one’s own second factor', async () => {
+  test("for the user's own second factor", async () => {
     const dev = await signedIn(service, { partner_id, role: 'developer', factor: true })
     expect(await late(dev, ['DELETE', '/me/factor'], () => unprove(dev))).toBe(FORBIDDEN)
     expect((await dev.get('/me')).json.factor).not.toBe(null)
   })
 
-  test('for what an operator does', async () => {
+  test('for an act of an operator', async () => {
     const ana = await signedIn(service, { role: 'admin', factor: true })
     const path = `/operator/production/partners/${partner_id}`
     expect(await late(ana, ['PATCH', path, { tier: 'enterprise' }], () => unprove(ana))).toBe(FORBIDDEN)

@@ -19,13 +19,13 @@ type Query = {
   readonly created_before?: string
 }
 
-/** A list of the console: 50 rows, unless the page asks for another number. */
+/** A list of the console: 50 rows unless the page asks for another number. */
 export const consoleList = (
   endpoint: ConsoleEndpoint,
   call: { world: World; actor: PersonActor; params?: unknown; query: Query },
 ): List => listOf(endpoint, { ...call, query: { limit: PAGE, ...call.query } })
 
-/** Each with its customer's name. */
+/** Adds the customer's name to each row. */
 export async function withCustomers<Row extends { customer_id: string }>(
   db: Db,
   rows: readonly Row[],
@@ -39,10 +39,10 @@ export async function withCustomers<Row extends { customer_id: string }>(
 
 type Read<Row> = (filter: NewestFilter) => Promise<Newest<Row>>
 
-/** What a filter that no index answers may cost one page: so many walks, each as long as one of the API. */
+/** How many index walks one page may take if no index answers its filter; each is as long as a walk of the API. */
 const WALKS = 20
 
-/** A page that is as full as it can be made at that price. */
+/** Repeats the walk until the page is full or `WALKS` is reached. */
 export async function fullPage<Row extends { id: string; created_at: Date }>(
   read: Read<Row>,
   filter: NewestFilter,
@@ -59,12 +59,12 @@ export async function fullPage<Row extends { id: string; created_at: Date }>(
   return position ? { rows, stopped_at: position } : { rows }
 }
 
-/** Everything before this moment that is still open has had time enough. */
+/** Payouts and transfers that are open since before this moment count as unanswered. */
 export const silentSince = (world: World): Date => new Date(world.clock.now() - world.stuck_after_ms)
 
 type Asked = { readonly status?: string; readonly failure_code?: string }
 
-/** Both states that the API does not know become what the stores do. */
+/** Translates the status `no_answer`, and a failure code without a status, into filters of the store. */
 export function statusFilters(world: World, { status, failure_code }: Asked) {
   if (status === 'no_answer')
     return { status: undefined, failure_code, silent_since: silentSince(world).toISOString() }
@@ -78,13 +78,13 @@ type Export<Row, Shown> = {
   readonly columns: readonly Column<Shown>[]
   readonly read: Read<Row>
   readonly filters: NewestFilter['filters']
-  /** What else belongs to the rows of a part. */
+  /** Adds related data to the rows of a part. */
   show(rows: readonly Row[]): Promise<readonly Shown[]>
 }
 
 type ExportCall = { world: World; actor: PersonActor; gone: AbortSignal }
 
-/** A list as a table. */
+/** Exports a list as CSV. */
 export async function exportList<Row extends { id: string; created_at: Date }, Shown>(
   parts: ConsoleParts,
   { world, actor, gone }: ExportCall,
@@ -104,13 +104,13 @@ type Exported = {
   readonly endpoint: ConsoleEndpoint
   readonly noun: string
   readonly query: Query & { readonly language?: CsvLanguage }
-  /** Whose rows they are, where it is one object’s. */
+  /** The object whose rows are exported, if they belong to one object. */
   readonly object_id: string | null
 }
 
 /**
- * What is wrong with the question is found with the first rows, and refused; that somebody took them is noted before the
- * first line leaves.
+ * Reads the first rows before anything is sent, so that an invalid query is refused with an error. The export is
+ * logged before the first line leaves.
  */
 export async function exportRows<Shown>(
   { office }: ConsoleParts,
@@ -135,7 +135,7 @@ export const rangeOf = ({ created_after, created_before }: Query) => ({
   before: created_before === undefined ? undefined : parseTime(created_before, 'created_before'),
 })
 
-/** The log keeps for ever what it is told: documents and names of people are not among it. */
+/** The act log keeps its lines for ever, so documents and names of people are left out of the filters. */
 function notedFilters({ query: schema }: ConsoleEndpoint, query: object): Record<string, string> {
   const noted = Object.entries(query).map(([name, value]) => {
     const { enum: names, format, 'x-id': kind } = (schema?.properties[name] ?? {}) as Record<string, unknown>

@@ -26,7 +26,7 @@ async function everyPage(logs: Readonly<Record<Place, ReturnType<typeof logOf>>>
   }
 }
 
-test('every line is shown once, and each log in its own order, whatever its clock said', async () => {
+test('every line is shown once, and each log in its own order, whatever its clock says', async () => {
   for (let round = 0; round < 50; round++) {
     const logs = { production: logOf(40), sandbox: logOf(35), shared: logOf(25) }
     const shown = await everyPage(logs, 7)
@@ -37,7 +37,7 @@ test('every line is shown once, and each log in its own order, whatever its cloc
   }
 })
 
-test('where clocks agree the newest comes first', async () => {
+test('if the clocks agree, the newest line comes first', async () => {
   const at = (ms: number) => ({ seq: BigInt(ms), at: new Date(ms) })
   const logs = { production: [at(5), at(2)], sandbox: [at(4), at(1)], shared: [at(3)] }
   const shown = await everyPage(logs, 2)

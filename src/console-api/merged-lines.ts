@@ -4,12 +4,13 @@ import type { Place } from '../db/sealing.ts'
 export type PlacedLine = Line & { readonly place: Place }
 
 const SEQ = /^[0-9]{1,18}$/
-/** How far each log was read, as a cursor has it. */
+/** How far each log was read; part of the cursor. */
 export const readUpTo = { production: SEQ, sandbox: SEQ, shared: SEQ } satisfies Record<Place, RegExp>
 
 /**
- * Several logs as one list, newest first. Each keeps its own order, whatever a clock said meanwhile, for a cursor goes on after
- * the last line of each that was shown: a line that is shown too early would take those before it along.
+ * Merges several logs into one list, newest first. The lines of one log keep their order even if a clock went back:
+ * the cursor continues after the last shown line of each log, so a line shown too early would skip the lines before
+ * it.
  */
 export async function newestOf(
   read: (place: Place, before: bigint | undefined, limit: number) => Promise<readonly Line[]>,

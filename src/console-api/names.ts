@@ -5,7 +5,7 @@ import type { ConsoleEndpoint } from './endpoint.ts'
 
 type Given = Readonly<Record<string, string>>
 
-/** What cannot be the name of anything is answered like the name of nothing, and the database is not asked. */
+/** An id of impossible form gets the same answer as an unknown id, without a query. */
 export function assertNames({ params }: ConsoleEndpoint, given: Given): void {
   for (const [param, text] of Object.entries(given)) {
     const kind = params?.properties[param]?.['x-id' as never] as IdKind | undefined
@@ -19,7 +19,7 @@ function absentCode(kind: IdKind | undefined): ErrorCode {
   return code in errors ? (code as ErrorCode) : 'object_not_found'
 }
 
-/** No text in the database has a NUL in it, and it takes no question with one. */
+/** PostgreSQL rejects text with a NUL, and no stored text has one. */
 export function assertStorable(query: Given): void {
   const param = Object.keys(query).find((name) => query[name]!.includes('\0'))
   if (param === undefined) return

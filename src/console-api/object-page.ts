@@ -7,7 +7,7 @@ import { entriesOf } from '../ledger/balances.ts'
 import { requestById } from '../requests/store.ts'
 import { deliveriesOfEvents, deliveryStatuses } from '../webhooks/delivery-store.ts'
 
-/** What the page of one payout, transfer, trade or deposit tells beside the object itself. */
+/** Parts of the pages of a payout, transfer, trade or deposit. */
 
 export const MovementObject = T.Object(
   {
@@ -28,7 +28,7 @@ export const MovementObject = T.Object(
   { $id: 'Movement' },
 )
 
-/** Oldest first. The entries of each sum to zero per asset: the ledger takes no other. */
+/** Oldest first. The entries of each movement sum to zero per asset. */
 export async function movementsOf(db: Db, cause_id: string): Promise<Static<typeof MovementObject>[]> {
   const movements: Static<typeof MovementObject>[] = []
   for (const { movement, created_at, account, owner, asset, ...entry } of await entriesOf(db, cause_id)) {
@@ -70,7 +70,7 @@ export const ToldEvent = T.Object(
 
 const EVENTS_SHOWN = 50
 
-/** In the order of the log, each with what became of it at every endpoint. */
+/** The events about an object in the order of the log, each with its deliveries. */
 export async function eventsAbout(
   db: Db,
   { id: object_id, partner_id }: { readonly id: string; readonly partner_id: string },
@@ -97,7 +97,7 @@ export const ApiRequest = T.Object(
     id: T.Union([Id('request'), T.Null()], { description: 'Null: made before requests were kept' }),
     route: T.String(),
     key: T.Object({ id: Id('key'), name: T.String(), last_four: T.String() }),
-    /** Of the log of requests, which forgets after some weeks. */
+    /** From the log of requests, which is kept for some weeks. */
     logged: T.Union([T.Object({ address: T.String(), duration_ms: T.Integer() }), T.Null()]),
     body: T.Unknown({ description: 'What was asked for, as the row that came of it says' }),
     answer: T.Union([T.Object({ status: T.Integer(), body: T.Unknown() }), T.Null()], {
@@ -109,7 +109,7 @@ export const ApiRequest = T.Object(
 
 type Made = { readonly partner_id: string; readonly api_key_id: string; readonly request_id: string | null }
 
-/** The call that made an object: what it said, from the object's row, and what it was told, from its claim. */
+/** The API call that created an object: the request from the object's row, the answer from its idempotency record. */
 export async function apiRequestOf(
   db: Db,
   { partner_id, api_key_id, request_id }: Made,

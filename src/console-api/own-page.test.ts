@@ -29,7 +29,7 @@ const foreign: readonly [string, PageHeaders][] = [
   ['another site', { origin: 'https://elsewhere.example', host: 'pay.example.com' }],
   ['another site of the same domain', { origin: 'https://docs.example.com', 'sec-fetch-site': 'same-site' }],
   [
-    'a name of somebody else that leads here',
+    'a foreign name that resolves to this server',
     { origin: 'http://rebound.example:8080', host: 'rebound.example:8080', ...same },
   ],
   ['the same without an Origin', { host: 'rebound.example:8080', ...same }],

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { Refusal } from '../core/errors.ts'
 
-/** What a browser says of the page that a request comes from. */
+/** The headers by which a browser names the page of a request. */
 export type PageHeaders = {
   readonly origin?: string | undefined
   readonly host?: string | undefined
@@ -33,7 +33,7 @@ export function assertOwnPage(headers: PageHeaders, public_url: string): void {
   })
 }
 
-/** A host that no DNS entry can point here. A browser writes IPv6 addresses in brackets. */
+/** A host that no DNS entry can point here. Browsers write IPv6 addresses in brackets. */
 const isNobodysName = (hostname: string): boolean =>
   hostname === 'localhost' ||
   hostname.endsWith('.localhost') ||

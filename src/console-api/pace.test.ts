@@ -22,7 +22,7 @@ test('exports read one part at a time on a node, and take turns', async () => {
   expect(order).toEqual(['a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c'])
 })
 
-test('an export whose client left reads nothing more, and holds up nobody', async () => {
+test('an export whose client left reads nothing more and delays no other', async () => {
   const pace = openPace()
   const leaving = new AbortController()
   let ended = false

@@ -2,15 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openTurns, type Turns } from '../core/turns.ts'
 
 /**
- * Exports read in small parts, one part at a time on the whole node, partners in turn, with a pause after each part: however
- * many exports run, they use at most a third of the node's time, and payouts find the event loop and the database free.
+ * Exports read in small parts, one part at a time on the whole node, partners in turn, with a pause after each part.
+ * All exports together use at most a third of the node's time, which leaves the event loop and the database to
+ * payouts.
  */
 export type Pace = {
-  /** The same chunks, each at its turn. */
+  /** The same chunks, each in its turn. */
   paced(name: string, chunks: AsyncIterable<string>, gone: AbortSignal): AsyncGenerator<string>
 }
 
-/** How many times as long as a part took the node does nothing for exports afterwards. */
+/** The pause after a part, as a multiple of the time the part took. */
 const PAUSE_FACTOR = 2
 const PAUSE_MIN_MS = 5
 const PAUSE_MAX_MS = 500

@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { Refusal } from '../core/errors.ts'
 
-/** Everything comes from this server, and nothing may become a script that was not one. */
+/** Every resource comes from this server, and no text can become a script. */
 export const consoleSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -30,18 +30,19 @@ const types: Readonly<Record<string, string>> = {
 
 type File = { readonly type: string; readonly body: Buffer; readonly gzip: Buffer | undefined }
 
-/** Beside the compiled code, or where the build puts it when this runs from source. */
+/** Beside the compiled code, or in `dist` when this runs from source. */
 const folders = ['../console/', '../../dist/console/'].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
 )
 
 /**
- * The console's pages, ready-built. Every address that is no file is the one page, which finds its way by the address. Files
- * under assets/ carry a hash in their name and never change.
+ * Serves the built pages. Every path that is not a file gets index.html, whose script routes by the path. Files under
+ * assets/ have a hash in their name and never change.
  */
 export function registerConsolePages(app: FastifyInstance, log: Logger): void {
   const folder = folders.find((path) => existsSync(join(path, 'index.html')))
-  if (folder === undefined) log.info('the console is not built and not served. Run: npm run build')
+  if (folder === undefined)
+    log.info('console: its pages are not built, so they are not served. Run: npm run build')
   const files = folder === undefined ? new Map<string, File>() : readAll(folder)
   app.get('/console', async (request, reply) => send('index.html', files, request, reply))
   app.get<{ Params: { '*': string } }>('/console/*', async (request, reply) => {

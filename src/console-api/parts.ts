@@ -5,20 +5,20 @@ import type { AnsweredRequest } from '../http/answered-request.ts'
 import type { Check } from '../ledger/audit.ts'
 import type { Office } from '../operator/office.ts'
 
-/** What the handlers of the console call, beside the world that a call is about. */
+/** What the handlers of the console use beside the world of a call. */
 export type ConsoleParts = {
-  /** Both worlds, what they share, and the log of acts. */
+  /** Both worlds, the shared schema and the act log. */
   readonly office: Office
   readonly sealer: Sealer
-  /** What works in each environment, as the handlers of the API get it. */
+  /** The running parts of each environment, as the API's handlers get them. */
   readonly runtimes: Readonly<Record<Environment, HandlerParts>>
-  /** What the audit checks beyond the ledger itself. */
+  /** The checks of the audit beyond those of the ledger. */
   readonly checks: readonly Check[]
   readonly node: { readonly role: string; readonly version: string }
   /** Aborted when the node stops, after the drain. */
   readonly stopping: AbortSignal
-  /** Writes down what was asked under a key. */
+  /** Adds a request under an API key to the log of requests. */
   readonly record: (answered: AnsweredRequest) => void
-  /** Where browsers find this node. */
+  /** The address of this node for browsers. */
   readonly public_url: () => string
 }

@@ -3,14 +3,14 @@ import { Crowded, type Leave, openTurns } from '../core/turns.ts'
 import type { ConsoleEndpoint } from './endpoint.ts'
 import type { Signed } from './session.ts'
 
-/** What is sent piece by piece takes long, so there are so many places for it, and nobody gets them all. */
+/** A streamed reply takes long, so each node has a bounded number of places, and no user or partner gets them all. */
 type Kind = NonNullable<ConsoleEndpoint['reply']['type']>
 
 type Bound = {
   readonly node: number
   readonly partner: number
   readonly person: number
-  /** How long a call waits for a place; without this it is refused at once. */
+  /** How long a call waits for a place; if absent, it is refused at once. */
   readonly wait_ms?: number
 }
 
@@ -19,7 +19,7 @@ export const bounds: Readonly<Record<Kind, Bound>> = {
   'text/event-stream': { node: 1000, partner: 250, person: 12 },
 }
 
-/** Calls of one name that may wait for a place. */
+/** Calls of one user or partner that may wait for a place. */
 const WAITING = 2
 
 const inWords: Readonly<Record<Kind, string>> = {
@@ -31,7 +31,7 @@ const inWords: Readonly<Record<Kind, string>> = {
 
 const RETRY_SECONDS = 5
 
-/** A place until `gone`; refuses when there is none. */
+/** Takes a place until `gone` is aborted. Refuses if none is free. */
 export type Places = { take(kind: Kind, signed: Signed, gone: AbortSignal): Promise<void> }
 
 export function openPlaces(): Places {

@@ -7,7 +7,7 @@ import { sendIn } from './sending.ts'
 
 const EVENTS_MAX = 50
 
-/** Everything that was told of one object, once more. Whose object it is must be known before. */
+/** Redelivers the events about one object. The caller must have checked that the object belongs to the partner. */
 export async function redeliverObject(
   parts: ConsoleParts,
   { world, actor }: { readonly world: World; readonly actor: PersonActor },

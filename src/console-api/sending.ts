@@ -10,8 +10,8 @@ import type { ConsoleParts } from './parts.ts'
 type Caller = { readonly world: World; readonly actor: PersonActor }
 
 /**
- * What makes webhooks go out: counted for the team as such calls are for a key (contract §17.15), noted, and under way once
- * it is committed.
+ * For acts that make webhooks go out: counts the act in the team's redelivery window, like such calls under a key
+ * (contract §17.15), logs it, and wakes the worker after the commit.
  */
 export async function sendIn<Result>(
   { office, runtimes }: ConsoleParts,
@@ -34,7 +34,7 @@ function refuseMore(limit: number, retry_after_seconds: number): never {
   })
 }
 
-/** Whoever is woken before the transaction has ended finds nothing to do. */
+/** Delays wake-ups until after the commit: a worker woken earlier finds nothing to do. */
 function wakingLater(webhooks: Webhooks): { webhooks: Webhooks; wake(): void } {
   const fed: Parameters<Webhooks['worker']['wake']>[0][] = []
   const worker = { ...webhooks.worker, wake: (one: (typeof fed)[number]) => void fed.push(one) }

@@ -22,7 +22,7 @@ afterAll(() => service.stop())
 const namesIn = ({ route }: ConsoleEndpoint): string[] =>
   [...route.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
 
-/** As an endpoint is called, with some of its names filled in. */
+/** Calls an endpoint with some of its path parameters filled in. */
 async function call(endpoint: ConsoleEndpoint, filled: Record<string, string>, query = '') {
   const { method, path } = methodAndPath(endpoint)
   const place = path
@@ -36,20 +36,20 @@ async function call(endpoint: ConsoleEndpoint, filled: Record<string, string>, q
   return { status, code: /"code":"(\w+)"/.exec(text)?.[1], text }
 }
 
-/** So that it is the path that is wrong, as far as the schema tells. */
+/** A body that fits the schema, so that only the path is wrong. */
 function sampleOf(body: Record<string, any> | undefined): Record<string, unknown> {
   const fields = Object.entries<any>(body?.properties ?? {})
   return Object.fromEntries(fields.map(([name, schema]) => [name, schema.examples?.[0] ?? schema.enum?.[0]]))
 }
 
-test('every name in a path is declared', () => {
+test('every path parameter is declared', () => {
   for (const endpoint of consoleEndpoints)
     expect(Object.keys(endpoint.params?.properties ?? {}).sort(), endpoint.name).toEqual(
       namesIn(endpoint).sort(),
     )
 })
 
-test('what cannot be a name is nowhere found, and breaks nothing', async () => {
+test('an impossible id is not found, and breaks nothing', async () => {
   const odd = ['a%00b', '__proto__', '_'.repeat(150), 'usdt']
   for (const endpoint of consoleEndpoints)
     for (const name of namesIn(endpoint))
@@ -59,14 +59,14 @@ test('what cannot be a name is nowhere found, and breaks nothing', async () => {
       }
 })
 
-test('the treasury of an asset that there is not is not limited', async () => {
+test('a treasury limit for an unknown asset is refused', async () => {
   for (const asset of ['EVIL', 'usdt', '__proto__']) {
     const { status, json } = await admin.patch(`/operator/sandbox/treasury/${asset}`, { lowest: null })
     expect([status, json.error?.param], asset).toEqual([400, 'asset'])
   }
 })
 
-test('no text of a query has a sign in it that no text in the database has', async () => {
+test('a query with a NUL causes no internal error', async () => {
   for (const endpoint of consoleEndpoints.filter(({ query }) => query))
     for (const name of Object.keys(endpoint.query!.properties)) {
       const { status, text } = await call(endpoint, {}, `?${name}=a%00b`)
@@ -74,7 +74,7 @@ test('no text of a query has a sign in it that no text in the database has', asy
     }
 })
 
-test('a fault tells a person nothing of idempotency keys', async () => {
+test('an internal error does not mention idempotency keys', async () => {
   await asAdmin(service.database.url, ['ALTER TABLE shared.users RENAME COLUMN name TO name_gone'])
   const { status, json } = await owner.get('/team')
   await asAdmin(service.database.url, ['ALTER TABLE shared.users RENAME COLUMN name_gone TO name'])
@@ -82,7 +82,7 @@ test('a fault tells a person nothing of idempotency keys', async () => {
   expect(json.error.message).not.toMatch(/idempotency/)
 })
 
-test('an amount that no order has is no limit', async () => {
+test('an amount beyond the largest amount is refused as a limit', async () => {
   const path = `/operator/sandbox/partners/${owner.person.user.partner_id}/money-limits`
   for (const payout_order of ['9223372036854775808', '1000000000000000000'])
     expect((await admin.patch(path, { payout_order })).status).toBe(400)
@@ -97,7 +97,7 @@ const exportsNoted = async () => {
   return rows.map(({ after }) => after as string)
 }
 
-test('a question that is wrong is refused before a table begins, and not noted as one', async () => {
+test('an invalid export is refused before its first line, and not logged as an export', async () => {
   const customer = await newCustomer()
   const before = await exportsNoted()
   for (const path of [
@@ -109,7 +109,7 @@ test('a question that is wrong is refused before a table begins, and not noted a
   expect(await exportsNoted()).toEqual(before)
 })
 
-test('the log keeps which filters a table had, and no document or name of anybody', async () => {
+test('the log keeps which filters an export had, but no document and no name', async () => {
   const { length } = await exportsNoted()
   const created_after = '2026-01-01T00:00:00.000Z'
   const secret = { document: '52998224725', name: 'Beatriz', external_id: 'bea-1' }
@@ -128,11 +128,11 @@ test('the log keeps which filters a table had, and no document or name of anybod
   expect(JSON.parse(payouts!).filters).toEqual({ customer_id: 'set' })
 })
 
-/** Reads nothing by itself. */
+/** Starts an export without reading it. */
 const beginExport = (client: typeof owner, path = '/sandbox/customers.csv') =>
   fetch(`${service.url}/console/api${path}`, { headers: { cookie: client.cookie! } })
 
-/** More than a socket takes while nobody reads. */
+/** More rows than a socket buffers while nobody reads. */
 async function largeTeam() {
   const { partner_id, api } = await service.partner()
   const { id } = (await api.post('/v1/customers', { name: 'First', document: someCpf() })).json
@@ -148,7 +148,7 @@ async function largeTeam() {
   return partner_id
 }
 
-test('a table ends with its session, and does not look whole; a partner takes one at a time', async () => {
+test('an export ends with its session and does not look complete; a partner runs one at a time', async () => {
   const partner_id = await largeTeam()
   const finance = await signedIn(service, { partner_id, role: 'finance' })
   const colleague = await signedIn(service, { partner_id, role: 'owner' })
@@ -181,7 +181,7 @@ test('a stream ends soon after its session', async () => {
   expect(await stream.text()).toContain(': live')
 })
 
-test('what makes webhooks go out is counted for the team', async () => {
+test('calls that make webhooks go out are counted for the team', async () => {
   const { partner_id } = await service.partner()
   const team = await Promise.all(
     (['owner', 'developer'] as const).map((role) => signedIn(service, { partner_id, role })),
@@ -199,7 +199,7 @@ test('what makes webhooks go out is counted for the team', async () => {
     answers.push(await (i % 3 ? person.post(`${path}/test`) : person.post(`${path}/redeliver`, range)))
   }
   const refused = answers.filter(({ status }) => status === 429)
-  // A minute may end in between.
+  // A new minute may begin meanwhile.
   expect(answers.length - refused.length).toBeLessThanOrEqual(20)
   for (const { status } of answers.slice(0, 10)) expect([200, 201]).toContain(status)
   expect(refused[0]?.json.error.code).toBe('too_many_redeliveries')

@@ -29,13 +29,13 @@ export type ConsoleServerOptions = Omit<ConsoleGateOptions, 'calls' | 'sessions'
   readonly shared: Pool
   readonly handlers: readonly ConsoleHandler[]
   readonly log: Pick<Logger, 'error'>
-  /** Aborted when the drain of a stop begins: streams of hints end then, so that pages reconnect to another node. */
+  /** Aborted when a stop begins to drain: streams of hints end then, so that pages reconnect to another node. */
   readonly draining: AbortSignal
-  /** Aborted when the drain is over: what is still being sent piece by piece ends then. */
+  /** Aborted when the drain is over: streams that are still open end then. */
   readonly stopping: AbortSignal
 }
 
-/** The console's own calls: no API key opens one, and a session opens no call of the API. */
+/** The console's own calls: an API key is not valid here, and a session is not valid in the API. */
 export function registerConsoleApi(app: FastifyInstance, options: ConsoleServerOptions): void {
   const parts = {
     ...options,
@@ -73,7 +73,7 @@ function addRoute(app: FastifyInstance, handler: ConsoleHandler, options: Server
       ...(endpoint.body ? { body: endpoint.body } : {}),
       querystring: endpoint.query ?? { type: 'object', additionalProperties: false },
     },
-    // Before the body is read: whoever may not come in need not send it.
+    // Before the body is read: a refused caller need not send it.
     onRequest: async (request, reply) => {
       const let_in = await inTime(request, enter(endpoint, request, options))
       entered.set(request, let_in)
@@ -116,7 +116,7 @@ async function run(handler: ConsoleHandler, exchange: Exchange): Promise<Fastify
   return send(told, endpoint, exchange, gone)
 }
 
-/** Who left while waiting for a turn needs no answer. */
+/** A client that left while waiting for a turn gets no answer. */
 function runInTurn(
   handler: ConsoleHandler,
   call: ConsoleCall<ConsoleEndpoint>,
@@ -129,7 +129,7 @@ function runInTurn(
   })
 }
 
-/** What is sent piece by piece takes a place, and ends with its session. */
+/** A streamed reply takes a place and ends with its session. */
 async function goneOf(
   { reply: { type } }: ConsoleEndpoint,
   { request, reply, entered: { signed }, options }: Exchange,
@@ -161,14 +161,14 @@ function send(
   return reply.type('application/json; charset=utf-8').send(JSON.stringify(told))
 }
 
-/** Who left while waiting is not answered; whoever waits while the node stops asks another node. */
+/** A client that left while waiting gets no answer. A client that waits while the node stops retries on another node. */
 function assertStaying(gone: AbortSignal, stopping: AbortSignal): void {
   if (gone.aborted) throw endOf(gone, stopping)
 }
 
 /**
- * The chunks of a table. Where it ends before its end, the connection is cut instead of closed, so that no client takes the
- * file for complete; the log has an error line, unless the client left.
+ * The chunks of an export. If it ends early, the connection is cut instead of closed, so that no client takes the
+ * file for complete; an error is logged unless the client left.
  */
 async function* wholeOrCut(
   chunks: AsyncIterable<string>,
@@ -184,7 +184,7 @@ async function* wholeOrCut(
     gone.throwIfAborted()
   } catch (error) {
     const why = gone.aborted ? endOf(gone, options.stopping) : error
-    // Where nothing was sent yet, the error object can still say what is wrong.
+    // If nothing was sent yet, the error can still be the reply.
     if (why instanceof ClientLeft || !reply.raw.headersSent) throw why
     const { code } = toRefusal(why)
     request.error_code = code
@@ -199,7 +199,7 @@ async function* wholeOrCut(
   }
 }
 
-/** Why a call ends before its end: its client left, the node stops, or its session has ended. */
+/** Why a call ends early: its client left, the node stops, or its session has ended. */
 const endOf = (gone: AbortSignal, stopping: AbortSignal): Error =>
   gone.reason instanceof ClientLeft
     ? gone.reason

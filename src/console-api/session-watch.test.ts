@@ -4,7 +4,7 @@ import { openSessionWatch } from './session-watch.ts'
 
 const never = new AbortController().signal
 
-test('whatever is sent to a session that has ended is told so, and nobody else', async () => {
+test('the streams of an ended session are ended, and no others', async () => {
   const going = new Set(['one', 'two'])
   const watch = openSessionWatch(async (ids) => new Set(ids.filter((id) => going.has(id))), { check_ms: 1 })
   const ended = ['one', 'one', 'two'].map((id) => watch.ended(id, never))
@@ -26,7 +26,7 @@ test('a database that does not answer ends no session', async () => {
   expect(await askedAtEnd).toBe(4)
 })
 
-test('nobody looks after sessions to which nothing is sent', async () => {
+test('sessions without a stream are not checked', async () => {
   const asked: (readonly string[])[] = []
   const watch = openSessionWatch(
     async (ids) => {

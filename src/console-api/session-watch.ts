@@ -1,13 +1,13 @@
-/** Tells what is being sent piece by piece that its session has ended: one look for all of them, which uses none of them. */
+/** Ends streamed replies whose session has ended. One query checks all sessions, and does not count as a use of them. */
 export type SessionWatch = {
-  /** Aborted soon after the session has ended. Nobody looks any more after `gone`. */
+  /** Aborted soon after the session has ended. Watching stops when `gone` is aborted. */
   ended(session_id: string, gone: AbortSignal): AbortSignal
 }
 
 const CHECK_MS = 3000
 
 export function openSessionWatch(
-  /** Those of these sessions that go on. */
+  /** Returns the ids of the sessions that are still live. */
   goingOn: (session_ids: readonly string[]) => Promise<ReadonlySet<string>>,
   { check_ms = CHECK_MS } = {},
 ): SessionWatch {
@@ -22,7 +22,7 @@ export function openSessionWatch(
 
   async function look(): Promise<void> {
     const asked = [...watched.keys()]
-    // While the database does not answer nobody's session has ended.
+    // If the query fails, all sessions count as live.
     const going = await goingOn(asked).catch(() => new Set(asked))
     for (const id of asked) {
       if (going.has(id)) continue

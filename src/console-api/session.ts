@@ -5,26 +5,26 @@ import { operatorActor, roleOf } from '../team/people.ts'
 import { findSession, isToken } from '../team/sessions.ts'
 import type { User } from '../team/store.ts'
 
-/** Somebody's session in the console, as found by its cookie. */
+/** A live session of the console, found by its cookie. */
 export type Signed = {
   readonly token: string
   readonly session_id: string
   readonly user: User
   readonly factor: boolean
-  /** Until when nothing more needs to be shown; null when it does. */
+  /** Until then no fresh proof is needed; null if one is. */
   readonly proved_until: Date | null
 }
 
-/** The prefix makes browsers insist on TLS, on this host alone and on the whole path. */
+/** The prefix makes browsers require TLS, this host and the path /. */
 export const COOKIE = '__Host-sid'
 
-/** Gone with the browser; the server ends it sooner. */
+/** A session cookie: it ends with the browser, and the server ends the session sooner. */
 const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Strict'
 
 export const cookieOf = (token: string | undefined): string =>
   token === undefined ? `${COOKIE}=; ${ATTRIBUTES}; Max-Age=0` : `${COOKIE}=${token}; ${ATTRIBUTES}`
 
-/** The token in a Cookie header, if there is one that could be ours. */
+/** The session token in a Cookie header, if one has the right form. */
 export function tokenIn(header: string | undefined): string | undefined {
   for (const part of header?.split(';') ?? []) {
     const [name, value] = part.trim().split('=')
@@ -40,7 +40,7 @@ export async function signedBy(db: Db, token: string, attended = true): Promise<
   return { token, session_id, user, factor, proved_until }
 }
 
-/** Known to the page of this session, which asked for it, and to nobody who only makes the browser send the cookie. */
+/** The CSRF token: the page of this session gets it, a site that only makes the browser send the cookie does not. */
 export const csrfTokenOf = ({ token }: Pick<Signed, 'token'>): string =>
   createHash('sha256').update(`csrf ${token}`).digest('base64url')
 

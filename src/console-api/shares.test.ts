@@ -6,7 +6,7 @@ import { startTestService, type TestService } from '../../test/support/service.t
 import { until } from '../../test/support/wait.ts'
 
 const CROWD = 12
-/** Longer than a write speaks for the server (readiness.ts): the next readiness check has to write again. */
+/** Longer than a successful write counts as proof of readiness (readiness.ts): the next check has to write again. */
 const NEXT_WRITE_MS = 3500
 
 let service: TestService
@@ -35,7 +35,7 @@ const stuckStatements = async () => {
   return rows.length
 }
 
-test('people of one partner keep neither operators nor sign-in nor readiness waiting', async () => {
+test('users of one partner do not delay operators, sign-in or readiness', async () => {
   const { partner_id } = await service.partner()
   const { partner_id: other_id } = await service.partner()
   const people: Awaited<ReturnType<typeof signedIn>>[] = []

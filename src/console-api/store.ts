@@ -4,7 +4,7 @@ import { insertInto } from '../ledger/command.ts'
 
 export type Form = { readonly user_id: string; readonly id: string; readonly object_id: string }
 
-/** Of two that arrive at once the second waits here, and is told what the first one made. */
+/** Of two concurrent copies of a form the second waits here and gets the object that the first one made. */
 export async function formById(tx: Db, user_id: string, id: string): Promise<Form | undefined> {
   await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`form ${user_id} ${id}`])
   const { rows } = await tx.query('SELECT user_id, id, object_id FROM forms WHERE user_id = $1 AND id = $2', [
@@ -18,12 +18,12 @@ export async function insertForm(tx: Db, { user_id, id, object_id }: Form): Prom
   await tx.query('INSERT INTO forms (user_id, id, object_id) VALUES ($1, $2, $3)', [user_id, id, object_id])
 }
 
-/** As part of a command that moves money. */
+/** For a command that moves money. */
 export const insertForms = insertInto('forms', { user_id: 'text', id: 'text', object_id: 'text' })
 
 const STEP = 1000
 
-/** A page that is older than a day has been closed, or reloaded. */
+/** Deletes forms older than a day: their pages have been closed or reloaded. */
 export async function forgetForms(db: Db, goOn: GoOn = () => true): Promise<void> {
   for (let gone = STEP; gone === STEP && goOn(); ) {
     const { rowCount } = await db.query(

@@ -24,7 +24,7 @@ const linesOf = async (user_id: string): Promise<number> => {
   return rows.length
 }
 
-test('a person makes so many changes a minute; the next is refused, leaves no line, and signing out still works', async () => {
+test('a user beyond the changes per minute is refused without a log line, and can still sign out', async () => {
   const { partner_id } = await service.partner()
   const viewer = await signedIn(service, { partner_id, role: 'viewer' })
   await roomInMinute(30)
@@ -46,7 +46,7 @@ test('a person makes so many changes a minute; the next is refused, leaves no li
   expect((await viewer.delete('/session')).status).toBe(204)
 }, 120_000)
 
-test('exports count as changes, for each leaves a line', async () => {
+test('exports count as changes, because each writes a log line', async () => {
   const { partner_id } = await service.partner()
   const finance = await signedIn(service, { partner_id, role: 'finance' })
   await roomInMinute(30)
@@ -55,7 +55,7 @@ test('exports count as changes, for each leaves a line', async () => {
   expect(replies.map(({ status }) => status)).toEqual([...replies.slice(1).map(() => 200), 429])
 }, 120_000)
 
-test('people of a partner share a window, and use up nothing of others’ or of operators’', async () => {
+test('users of a partner share a window, and use up nothing of other partners or operators', async () => {
   const { partner_id } = await service.partner()
   const team: Awaited<ReturnType<typeof signedIn>>[] = []
   while (team.length < 6) team.push(await signedIn(service, { partner_id, role: 'viewer' }))
@@ -71,13 +71,13 @@ test('people of a partner share a window, and use up nothing of others’ or of 
   expect((await operator.patch('/me', { language: 'en' })).status).toBe(200)
 }, 120_000)
 
-test('a person signs in so many times a minute, and then is told to wait', async () => {
+test('a user beyond the sign-ins per minute is told to wait', async () => {
   const { partner_id } = await service.partner()
   const viewer = await signedIn(service, { partner_id, role: 'viewer' })
   const { user, password } = viewer.person
   const signIn = () => openConsole(service.url).signIn(user.email, password)
   let reply = await signIn()
-  // A minute may end in between.
+  // A new minute may begin meanwhile.
   for (let tries = 1; tries < 5 * SIGN_INS_PER_MINUTE && reply.status === 200; tries++) reply = await signIn()
   expect([reply.status, reply.json.error?.details]).toMatchObject([429, { limit: SIGN_INS_PER_MINUTE }])
   expect((await viewer.get('/session')).status).toBe(200)

@@ -5,24 +5,24 @@ import type { Want } from '../limits/windows.ts'
 import type { ConsoleEndpoint } from './endpoint.ts'
 
 /**
- * How much people may change in the console. Each change is a line of the log of acts, which is kept for ever: without a
- * window one viewer could write gigabytes a day. People of a partner also share a window; operators do not, so that one
- * operator keeps no other from acting.
+ * Limits how much a user may change in the console. Each change is a line of the act log, which is kept for ever:
+ * without a limit one viewer could write gigabytes a day. Users of a partner also share a window. Operators do not,
+ * so that one operator cannot block another.
  */
 export type Writes = {
-  /** Counts a change in all windows, or refuses it and counts nothing. Returns the person's window of this minute. */
+  /** Counts a change in all windows, or refuses it and counts nothing. Returns the user's window of this minute. */
   count(endpoint: ConsoleEndpoint, who: Writer): Promise<WindowState>
 }
 
 type Writer = { readonly user_id: string; readonly partner_id?: string | null }
 
-/** Of one person. */
+/** Per user. */
 export type WritesAllowed = { readonly per_minute: number; readonly per_day: number }
 
-/** How many times a person's figures all people of a partner have together. */
+/** The limits of a whole team, as a multiple of one user's. */
 const TEAM_FACTOR = 5
 
-/** A call that leaves a line in the log of acts: whatever is no GET, and exports. */
+/** A call that leaves a line in the act log: every call but GET, and exports. */
 export const isWrite = ({ route, reply }: ConsoleEndpoint): boolean =>
   !route.startsWith('GET ') || reply.type === 'text/csv'
 
@@ -38,7 +38,7 @@ export function openWrites(
         { name: `console ${kind} of ${whose}, day`, kind: 'day', limit: factor * per_day },
       ]
       const wants = [...wantsOf(user_id, 1), ...(partner_id ? wantsOf('the team', TEAM_FACTOR) : [])]
-      // All windows under one subject: they are judged together, and a refusal counts in none of them.
+      // All windows have one subject, so they are judged together and a refusal counts in none.
       const { window, refused } = await limiter.take(partner_id ?? 'operator', wants)
       if (refused) throw tooManyWrites(wants.find(({ name }) => name === refused.name)!, refused)
       return window

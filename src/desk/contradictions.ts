@@ -2,7 +2,10 @@ import { exceptionWrite, recordException } from '../exceptions/store.ts'
 import type { Write } from '../ledger/command.ts'
 import type { World } from '../world.ts'
 
-/** The rail tells another end than the one that was booked. Nothing is booked again by machine: somebody must look. */
+/**
+ * Records that the rail reports another end than the booked one. Nothing is booked again automatically: an operator
+ * must check.
+ */
 export function contradictionWrite(
   world: World,
   seen: {
@@ -28,7 +31,7 @@ export function contradictionWrite(
   )
 }
 
-/** The same where nothing is booked at all, so that there is no transaction to be a part of. */
+/** The same when there is no booking whose transaction could hold the exception. */
 export function recordContradiction(
   world: Pick<World, 'db' | 'clock'>,
   seen: {

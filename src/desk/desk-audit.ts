@@ -5,7 +5,7 @@ const subjectOf = (proposal: string) =>
 
 const OF_DESK = `('resolve_payout', 'resolve_transfer')`
 
-/** An operator's end of an order: that nothing left, or was not paid. */
+/** Failure code of an order that an operator resolved as failed. */
 const BY_OPERATOR = `'resolved_by_operator'`
 
 const resolvedWithout = (
@@ -15,7 +15,7 @@ const resolvedWithout = (
   WHERE ${within} AND ${BY_OPERATOR} IN (r.failure_code, r.rail_code)
     AND NOT EXISTS (SELECT FROM resolutions o WHERE o.resource_id = r.id AND o.outcome = 'failed')`
 
-/** That operators' holds and resolutions agree with the proposals, payouts and transfers that they are about. */
+/** Holds and resolutions must match their proposals, payouts and transfers. */
 export const deskChecks: readonly RangeCheck[] = [
   {
     name: 'every hold belongs to an open proposal, and every open proposal holds',
@@ -32,7 +32,7 @@ export const deskChecks: readonly RangeCheck[] = [
   {
     name: 'every resolution agrees with its payout or transfer, and every end by an operator has one',
     walk: 'causes',
-    // The resolution is written in the transaction of the end, with its time.
+    // The resolution is written in the transaction that books the end, with the same time.
     sql: (within) => `SELECT o.resource_id AS object_id, coalesce(p.partner_id, t.partner_id) AS partner_id,
         coalesce(p.status, t.status) AS status, o.outcome
       FROM resolutions o LEFT JOIN payouts p ON p.id = o.resource_id LEFT JOIN transfers t ON t.id = o.resource_id

@@ -4,9 +4,9 @@ import type { Db } from '../db/pool.ts'
 import { rowSource } from '../ledger/command.ts'
 
 /**
- * An open proposal holds the payout or transfer that it speaks of: until it is decided, workers ask about it and may
- * settle it by what the rail says, but they send, sign and broadcast nothing. Otherwise what one operator established
- * would not be true any more when the other one approves it.
+ * An open proposal holds its payout or transfer: until the decision workers poll its status and may settle it by the
+ * rail's answer, but they do not send, sign or broadcast. Otherwise the evidence of the proposer could be outdated
+ * when the approver reads it.
  */
 export type Hold = { readonly id: string; readonly proposal_id: string }
 
@@ -17,7 +17,7 @@ export const holdRows = rowSource<Hold>(
 
 const tableOf = (resource_id: string) => (resource_id.startsWith('po_') ? 'payouts' : 'transfers')
 
-/** In the transaction that makes the proposal. Waits for whoever is about to say that it sends, and comes after it. */
+/** Runs in the transaction that inserts the proposal. The row lock waits for a worker that is about to record a send. */
 export async function holdResource(tx: Db, resource_id: string, proposal_id: string): Promise<void> {
   await tx.query(`SELECT id FROM ${tableOf(resource_id)} WHERE id = $1 FOR NO KEY UPDATE`, [resource_id])
   const { rowCount } = await tx.query(
@@ -31,7 +31,7 @@ export async function holdResource(tx: Db, resource_id: string, proposal_id: str
   })
 }
 
-/** In the transaction that ends the proposal, whatever its end is. */
+/** Runs in the transaction that ends the proposal. */
 export async function releaseHold(tx: Db, proposal_id: string): Promise<void> {
   await tx.query('DELETE FROM holds WHERE proposal_id = $1', [proposal_id])
 }
@@ -42,6 +42,6 @@ const readHold = batched<string, Hold>(async (db, ids) => {
   return ids.map((id) => found.get(id))
 })
 
-/** A look outside of any lock, so that nothing is begun in vain. */
+/** A read without a lock, so that a worker does not start in vain. */
 export const isHeld = async (db: Db, resource_id: string): Promise<boolean> =>
   (await readHold(db, resource_id)) !== undefined

@@ -7,7 +7,7 @@ type Books = Pick<World, 'db' | 'clock'>
 
 const CHECK = 'Look at what the provider sends, and at the adapter of this rail. The service goes on asking.'
 
-/** A rail answered something that makes no sense about a payout or transfer. The order stays open, and somebody must look. */
+/** Records an invalid answer of a rail about a payout or transfer. The order stays open, and an operator must check. */
 export function reportInvalidAnswer(
   { db, clock }: Books,
   log: Logger,
@@ -30,7 +30,10 @@ export function reportInvalidAnswer(
 
 const AGAIN_MS = 60_000
 
-/** The same for answers about no order (a holder, fees, a price): one exception for each rail, looked for once a minute. */
+/**
+ * The same for answers about no order (a holder, fees, a price): at most one exception per rail, checked once a
+ * minute.
+ */
 export function openInvalidAnswers({ db, clock }: Books, log: Logger): ReportInvalid {
   const told = new Map<string, number>()
   return (error) => {

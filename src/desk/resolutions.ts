@@ -1,7 +1,7 @@
 import type { Db } from '../db/pool.ts'
 import { insertInto, type Write, writeTo } from '../ledger/command.ts'
 
-/** What an operator established about an open payout or transfer, who it was, and how it is known. */
+/** The outcome that an operator established for an open payout or transfer, with the evidence. */
 export type Resolution = {
   readonly outcome: 'completed' | 'confirmed' | 'failed'
   readonly evidence: string
@@ -18,7 +18,7 @@ const insertResolutions = insertInto('resolutions', {
   resolved_at: 'timestamptz',
 })
 
-/** How an operator ended a payout or transfer, if one did. */
+/** The resolution of a payout or transfer, if an operator ended it. */
 export async function resolutionOf(
   db: Db,
   resource_id: string,
@@ -44,10 +44,10 @@ const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
-/** How long after the question before it each one is asked: a day in all, then it is left alone. */
+/** Delays between the status queries after a resolution: about a day in all, then they end. */
 const ASK_AFTER_MS = [30 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 6 * HOUR, 16 * HOUR]
 
-/** In the transaction of the end itself. `ask`: whether there is anything that the rail could be asked about. */
+/** Part of the transaction that books the end. `ask`: whether the rail can be queried about the order. */
 export function resolutionWrites(
   resource: { readonly kind: FollowedKind; readonly id: string; readonly ask: boolean },
   resolution: Resolution,
@@ -63,7 +63,10 @@ export function resolutionWrites(
 
 export type FollowUp = { readonly resource_id: string; readonly asked: number }
 
-/** A question that its taker does not come to ask is not asked again: the next one is. */
+/**
+ * Takes the follow-ups that are due and schedules the next query. A query that is lost with its node is not repeated;
+ * the next one follows.
+ */
 export async function takeFollowUps(db: Db, kind: FollowedKind, limit: number): Promise<FollowUp[]> {
   const { rows } = await db.query({
     name: 'take follow-ups',
@@ -76,14 +79,13 @@ export async function takeFollowUps(db: Db, kind: FollowedKind, limit: number): 
   return rows
 }
 
-/** The rail gave a final answer: there is nothing more to ask. */
+/** The rail gave a final answer, so no more queries are needed. */
 export async function endFollowUp(db: Db, resource_id: string): Promise<void> {
   await db.query('UPDATE follow_ups SET ask_at = NULL WHERE resource_id = $1', [resource_id])
 }
 
 export type Resolved = Resolution & { readonly resource_id: string; readonly resolved_at: Date }
 
-/** What was settled by hand, the newest first. */
 export async function newestResolutions(db: Db, limit: number): Promise<Resolved[]> {
   const { rows } = await db.query(
     `SELECT resource_id, outcome, evidence, proposal_id, resolved_by, resolved_at FROM resolutions

@@ -2,14 +2,17 @@ import { refuse } from '../core/errors.ts'
 import type { World } from '../world.ts'
 import { closeException, type Exception, exceptionById, newestExceptions, openExceptions } from './store.ts'
 
-/** What an operator does with exceptions: look, find out outside what happened, and close them with the reason. */
+/**
+ * The most exceptions that a list shows. Operators read the list, investigate outside, and close each exception with
+ * a reason.
+ */
 const MOST = 200
 
 export function listExceptions(world: World, options: { closed_too: boolean }): Promise<Exception[]> {
   return options.closed_too ? newestExceptions(world.db, MOST) : openExceptions(world.db, MOST)
 }
 
-/** Nothing but the row is closed: what is wrong with the money is mended by a correction or a resolution of its own. */
+/** Closes the row only. Wrong money is corrected by a booking or a resolution of its own. */
 export async function closeByHand(
   world: World,
   closing: { id: string; closed_by: string; closed_reason: string },

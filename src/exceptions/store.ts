@@ -4,28 +4,28 @@ import { targetOf, type Write, writeTo } from '../ledger/command.ts'
 import type { World } from '../world.ts'
 
 /**
- * What may be wrong with money and needs a person: a row that stays open until somebody has looked at it, not a line in a
- * log. While it is open it is written once, however often the same thing is seen.
+ * A possible problem with money that a person must check: a row that stays open until it is closed, not a log line.
+ * While it is open, further sightings of the same problem add no row.
  */
 export type ExceptionKind =
-  /** The rail tells another end than the one that was booked. */
+  /** The rail reports another end than the booked one. */
   | 'contradiction'
-  /** The rail paid what had been returned: money went out twice, or is about to be missed. */
+  /** The rail paid an order whose money had been returned to the customer: the money may have gone out twice. */
   | 'late_success'
-  /** The rail accepted a payout, and later does not know it. */
+  /** The rail accepted a payout and later does not know it. */
   | 'accepted_then_absent'
-  /** A rail answered something that makes no sense. */
+  /** A rail gave an invalid answer. */
   | 'invalid_answer'
-  /** On its way for longer than it should be. */
+  /** A payout or transfer stays open too long. */
   | 'stuck'
-  /** The audit found what must not exist. */
+  /** The audit found a broken rule. */
   | 'audit'
-  /** An approval found another end booked than the one that was proposed. */
+  /** At an approval another end was booked than the proposed one. */
   | 'superseded'
 
 export type NewException = {
   readonly kind: ExceptionKind
-  /** pix, a network, or empty. */
+  /** `pix`, the name of a network, or empty. */
   readonly rail: string
   readonly object_id: string
   readonly partner_id: string | null
@@ -59,12 +59,11 @@ const insertExceptions = targetOf(
     ON CONFLICT (kind, object_id) WHERE closed_at IS NULL DO NOTHING`,
 )
 
-/** As part of a money command. */
 export function exceptionWrite(world: Pick<World, 'newId'>, exception: NewException, now: Date): Write {
   return writeTo(insertExceptions, rowOf(world.newId('exception'), exception, now))
 }
 
-/** On its own, or beside a change that moves no money. */
+/** Outside of a money command. */
 export async function recordException(db: Db, clock: World['clock'], exception: NewException): Promise<void> {
   const now = clock.now()
   const row = rowOf(newId('exception', now), exception, new Date(now))
@@ -74,7 +73,10 @@ export async function recordException(db: Db, clock: World['clock'], exception: 
   )
 }
 
-/** The same for what is seen at every question: once closed, it comes back after a day if nothing has changed. */
+/**
+ * The same for a problem that shows at every query: a closed exception opens again after a day if the problem
+ * persists.
+ */
 export async function recordExceptionDaily(
   db: Db,
   clock: World['clock'],
@@ -115,7 +117,7 @@ export type OpenExceptions = {
   readonly oldest_seconds: number
 }
 
-/** For the metrics; counted up to a point. */
+/** For the metrics; counts at most 100,000 rows. */
 export async function countOpenExceptions(db: Db): Promise<OpenExceptions[]> {
   const { rows } = await db.query({
     name: 'count open exceptions',
@@ -127,7 +129,7 @@ export async function countOpenExceptions(db: Db): Promise<OpenExceptions[]> {
   return rows
 }
 
-/** Changes when one is opened or closed: for whoever looks on. */
+/** Changes when an exception is opened or closed. Pages poll it. */
 export async function exceptionsMark(db: Db): Promise<string> {
   const { rows } = await db.query({
     name: 'exceptions mark',
@@ -145,7 +147,7 @@ export async function newestExceptions(db: Db, limit: number): Promise<Exception
   return rows
 }
 
-/** What the audit found and nobody has closed, check by check, with a few of the objects. */
+/** Open findings of the audit, grouped by check, with a few of the objects. */
 export async function openFindings(db: Db): Promise<{ check: string; found: number; examples: string[] }[]> {
   const { rows } = await db.query(
     `SELECT coalesce(details ->> 'check', '') AS check, count(*)::integer AS found, (array_agg(object_id))[1:5] AS examples
@@ -160,7 +162,7 @@ export async function exceptionById(db: Db, id: string): Promise<Exception | und
   return rows[0]
 }
 
-/** Undefined: there is no such exception, or it was closed before. */
+/** Undefined if the exception does not exist or is closed already. */
 export async function closeException(
   db: Db,
   closing: { id: string; closed_by: string; closed_reason: string },
@@ -173,7 +175,7 @@ export async function closeException(
   return rows[0]
 }
 
-/** Open or closed, the newest first. */
+/** Open and closed ones, newest first. */
 export async function exceptionsAbout(db: Db, object_id: string): Promise<Exception[]> {
   const { rows } = await db.query(
     `SELECT ${COLUMNS} FROM exceptions WHERE object_id = $1 ORDER BY opened_at DESC, id DESC LIMIT 20`,

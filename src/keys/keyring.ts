@@ -11,18 +11,17 @@ import type { IdentifiedKey } from './store.ts'
 import { type KeyUses, openKeyUses } from './uses.ts'
 import { environmentOf, hashKeyValue } from './value.ts'
 
-/** Turns the Authorization header into a key. What it knows of a key is never older than a second. */
+/** Turns the Authorization header into a key. Cached keys are less than a second old. */
 export type Keyring = {
-  /** What the header shows, judged without asking anybody. */
+  /** Parses the header, without a query. */
   read(authorization: string | undefined): { readonly refusal: Refusal } | Presented
-  /** Asks whose key it is, unless that is known. Keys that nobody knows are asked for a few at a time. */
+  /** Finds the key in the cache or the database. Lookups of unlikely values are queued. */
   identify(shown: Presented, address: string): Promise<Identified>
-  /** Remembers the use; written down in the background. */
+  /** Notes the use in memory; it is written in the background. */
   readonly noteUse: KeyUses['note']
   stop(): Promise<void>
 }
 
-/** A value in the form of a key. */
 export type Presented = KeyValue & { readonly refusal?: undefined }
 
 export type Identified =
@@ -31,7 +30,7 @@ export type Identified =
       readonly refusal?: undefined
       readonly world: World
       readonly key: IdentifiedKey
-      /** The value that was used, in hex. */
+      /** Hash of the presented value, in hex. */
       readonly key_hash: string
       readonly limits: Limits
       allows(address: string): boolean

@@ -1,14 +1,14 @@
 import { EVENTS_REMOVED_UNTIL } from '../db/event-horizon.ts'
 import type { RangeCheck } from '../ledger/audit.ts'
 
-/** From this time on every event about a key is there. Keys of before the migration have no event of their creation. */
+/** Since this time no event about a key is missing. Keys older than that migration have no `api_key.created` event. */
 const TOLD_SINCE = `greatest(${EVENTS_REMOVED_UNTIL}, (SELECT applied_at FROM migrations WHERE name = '0021-events.sql'))`
 
 const told = (key: string) => `SELECT FROM events e WHERE e.object_id = ${key}.id`
 
 /**
- * That nobody made an API key, or a value of one, without telling its partner. Whose a key is, what it opens and its values are
- * kept by triggers (identity.sql); its name, its addresses and its figures may change without an event.
+ * Every API key, and every value of one, was announced to its partner by an event. Triggers protect a key's partner,
+ * scopes and values (identity.sql); its name, allowlist and limits may change without an event.
  */
 export const keyChecks: readonly RangeCheck[] = [
   {

@@ -27,7 +27,7 @@ import { createKey, onBehalfOf, revokeKey, rotateKey } from './keys.ts'
 import { listKeys } from './store.ts'
 import { hashKeyValue } from './value.ts'
 
-/** One server that believes the proxy on this machine, and one that believes nobody, over the same database. */
+/** Two servers on one database: one trusts the proxy on this machine, the other trusts none. */
 let service: TestService
 let plain: Service
 beforeAll(async () => {
@@ -57,7 +57,7 @@ describe('interface §5, item 6: the answer to a request without a good key', ()
     expect(await codeOf(service.url, undefined)).toBe('missing_authorization')
   })
 
-  test('a header that is no key, or a key that nobody has', async () => {
+  test('a header without a key, or with an unknown key', async () => {
     const { key } = await service.partner()
     for (const header of [
       '',
@@ -85,14 +85,14 @@ describe('interface §5, item 6: the answer to a request without a good key', ()
     await until(async () => (await answer(service.url, key)) === 'revoked_api_key', 1000)
   })
 
-  test('the scheme is read in any case', async () => {
+  test('the scheme is case-insensitive', async () => {
     const { key } = await service.partner()
     for (const scheme of ['bearer', 'BEARER', 'Bearer ']) {
       expect(await codeOf(service.url, `${scheme} ${key}`)).toBe('welcome')
     }
   })
 
-  test('a short form is refused, and the message shows what a key looks like', async () => {
+  test('a short form is refused, and the message shows the form of a key', async () => {
     const { key } = await service.partner()
     const secret = key.replace('svc_test_sk_', '')
     for (const short of [`sk_test_${secret}`, `sk_live_${secret}`, `test_sk_${secret}`, secret]) {
@@ -104,7 +104,7 @@ describe('interface §5, item 6: the answer to a request without a good key', ()
   })
 })
 
-test('interface §5, item 2: a key reaches the environment of its prefix and nothing of the other', async () => {
+test('interface §5, item 2: a key works in the environment of its prefix only', async () => {
   const sandbox = await service.partner()
   const live = await service.partner({ environment: 'production', partner_id: sandbox.partner_id })
   expect(sandbox.key).toMatch(/^svc_test_sk_[A-Za-z0-9]{32,}$/)
@@ -133,14 +133,14 @@ test('interface §5, item 2: a key reaches the environment of its prefix and not
 })
 
 describe('contract §5: scopes', () => {
-  test('a key has all of them unless told otherwise; a call without a scope takes any key', async () => {
+  test('a key has all scopes by default; a call without a scope accepts any key', async () => {
     const { key_id } = await service.partner()
     expect((await listKeys(service.worlds.sandbox.db, { id: key_id }))[0]!.scopes).toEqual(scopes)
     const { key } = await service.partner({ scopes: [] })
     expect(await answer(service.url, key)).toBe('welcome')
   })
 
-  test('an unknown scope, and a range that is none, is not stored', async () => {
+  test('an unknown scope or an invalid range is refused', async () => {
     const { partner_id } = await service.partner()
     const made = (wanted: object) =>
       createKey(service.worlds.sandbox, { partner_id, name: 'x', ...wanted }).catch((error) => error)
@@ -161,7 +161,7 @@ describe('contract §5: scopes', () => {
 describe('interface §5, item 5: an allowlist', () => {
   const list = ['203.0.113.0/24', '192.0.2.7', '2001:db8::/32']
 
-  test('lets in the addresses that the trusted proxy names, and no others', async () => {
+  test('allows the addresses that the trusted proxy names, and no others', async () => {
     const { key } = await service.partner({ ip_allowlist: list })
     const through = (forwarded: string | undefined) =>
       codeOf(service.url, `Bearer ${key}`, forwarded === undefined ? {} : { 'x-forwarded-for': forwarded })
@@ -180,7 +180,7 @@ describe('interface §5, item 5: an allowlist', () => {
       '198.51.100.1',
       '192.0.2.8',
       '2001:db9::1',
-      // What the client claims comes first; what the proxy saw comes last.
+      // The client's own claim comes first; the address that the proxy saw comes last.
       '203.0.113.9, 198.51.100.1',
       '203.0.113.9, nonsense',
     ]) {
@@ -188,7 +188,7 @@ describe('interface §5, item 5: an allowlist', () => {
     }
   })
 
-  test('goes by the connection where no proxy is trusted', async () => {
+  test('checks the address of the connection if no proxy is trusted', async () => {
     const local = await service.partner({ ip_allowlist: ['127.0.0.1'] })
     const remote = await service.partner({ ip_allowlist: list })
     const claim = { 'x-forwarded-for': '203.0.113.9' }
@@ -196,7 +196,7 @@ describe('interface §5, item 5: an allowlist', () => {
     expect(await codeOf(plain.url, `Bearer ${remote.key}`, claim)).toBe('ip_not_allowed')
   })
 
-  test('is judged after the key itself', async () => {
+  test('is checked after the key itself', async () => {
     const { key, key_id } = await service.partner({ ip_allowlist: list })
     await revokeKey(service.worlds.sandbox, key_id)
     await until(async () => (await answer(service.url, key)) === 'revoked_api_key', 1000)
@@ -215,7 +215,7 @@ test('contract §5: a key with an expiry works until then', async () => {
   expect(refused).toMatchObject({ code: 'expired_api_key' })
 })
 
-test('contract §5: a key that is revoked while a body comes in is told no answer of before', async () => {
+test('contract §5: a request whose key is revoked while its body arrives gets no stored answer', async () => {
   const { api, key, key_id } = await service.partner()
   const document = someCpf()
   const { id: customer_id } = (await api.post('/v1/customers', { name: 'Ana', document })).json
@@ -232,7 +232,7 @@ test('contract §5: a key that is revoked while a body comes in is told no answe
   sending.flushHeaders()
   await once(sending, 'continue')
   sending.write('{')
-  await sleep(200) // As long as it takes to be let in.
+  await sleep(200) // Long enough for the request to pass the gate.
   await revokeKey(service.worlds.sandbox, key_id)
   await until(async () => (await answer(service.url, key)) === 'revoked_api_key', 5000)
   await sleep(150)
@@ -241,23 +241,23 @@ test('contract §5: a key that is revoked while a body comes in is told no answe
   expect(statusCode).toBe(401)
 })
 
-test('contract §5: a key that is revoked while a list waits for the database is told nothing of it', async () => {
+test('contract §5: a list whose key is revoked while it waits for the database returns nothing', async () => {
   const { api, key, key_id } = await service.partner()
   await api.get('/v1/customers')
   const unlock = await holdLock(service.database.url, 'sandbox.customers')
   const listing = api.get('/v1/customers')
   try {
-    await sleep(120) // As long as it takes to be let in, and for that to be long ago.
+    await sleep(120) // Long enough for the request to pass the gate and for the cached key to expire.
     await revokeKey(service.worlds.sandbox, key_id)
     await until(async () => (await answer(service.url, key)) === 'revoked_api_key', 5000)
   } finally {
     await unlock()
   }
-  // Where that took longer than anybody waits for a lock, it was told so before.
+  // 503 if the wait exceeded the lock timeout.
   expect([401, 503]).toContain((await listing).status)
 })
 
-/** A deposit for a new customer, as a request under this key would make it once the gate has let it in. */
+/** A deposit for a new customer, as a request under this key makes it after the gate. */
 async function underKey(partner_id: string, key_id: string, value: string) {
   const { sandbox } = service.worlds
   const { api } = await service.partner({ partner_id })
@@ -269,7 +269,7 @@ async function underKey(partner_id: string, key_id: string, value: string) {
 }
 
 describe('contract §5: rotation', () => {
-  test('keeps the id, and the old value works until the grace ends', async () => {
+  test('keeps the id, and the old value works until the grace period ends', async () => {
     const { sandbox } = service.worlds
     const { key: old, key_id, api } = await service.partner()
     await api.get('/v1/usage')
@@ -278,16 +278,16 @@ describe('contract §5: rotation', () => {
     expect(rotated.key.last_four).toBe(rotated.value.slice(-4))
     expect(rotated.value).not.toBe(old)
     for (const value of [old, rotated.value]) expect(await answer(service.url, value)).toBe('welcome')
-    // Both values are one key: their requests are counted together.
+    // Both values belong to one key: their requests are counted together.
     const { json } = await openApi(service.url, rotated.value).get('/v1/usage')
     expect(json.day.used).toBeGreaterThanOrEqual(4)
     await until(async () => (await answer(service.url, old)) === 'revoked_api_key', 5200)
-    // Nodes agree on the time to within what a busy machine lets them measure.
+    // The clocks of the nodes agree to within the precision of a busy machine.
     await until(async () => (await answer(plain.url, old)) === 'revoked_api_key', 1000)
     expect(await answer(service.url, rotated.value)).toBe('welcome')
   })
 
-  test('without grace ends the old value at once', async () => {
+  test('without a grace period ends the old value at once', async () => {
     const { sandbox } = service.worlds
     const { key: old, key_id } = await service.partner()
     for (const { url } of [service, plain]) expect(await answer(url, old)).toBe('welcome')
@@ -298,7 +298,7 @@ describe('contract §5: rotation', () => {
     }
   })
 
-  test('again does not lengthen the grace of the first value', async () => {
+  test('a second time does not extend the grace period of the first value', async () => {
     const { sandbox } = service.worlds
     const { key: first, key_id } = await service.partner()
     const second = await rotateKey(sandbox, key_id, 0)
@@ -308,7 +308,7 @@ describe('contract §5: rotation', () => {
     expect(await answer(service.url, third.value)).toBe('welcome')
   })
 
-  test('waits for what is under way', async () => {
+  test('waits for running operations', async () => {
     const { key_id } = await service.partner()
     const holder = new pg.Client({ connectionString: service.database.url })
     await holder.connect()
@@ -336,7 +336,7 @@ describe('contract §5: rotation', () => {
   })
 })
 
-test('a request already let in is refused when its key is revoked before the money moves', async () => {
+test('a request that passed the gate is refused if its key is revoked before the money moves', async () => {
   const { partner_id, key_id, key } = await service.partner()
   expect((await underKey(partner_id, key_id, key)).amount).toBe(1n)
   await revokeKey(service.worlds.sandbox, key_id)
@@ -344,7 +344,7 @@ test('a request already let in is refused when its key is revoked before the mon
   await expect(underKey(partner_id, 'key_none', key)).rejects.toMatchObject({ code: 'revoked_api_key' })
 })
 
-test('a request already let in is refused when its value was rotated out, and the value of another key counts for nothing', async () => {
+test('a request that passed the gate is refused if its value was rotated out, and a value of another key does not count', async () => {
   const { sandbox } = service.worlds
   const { partner_id, key_id, key: old } = await service.partner()
   const { value } = await rotateKey(sandbox, key_id, 0)
@@ -356,7 +356,7 @@ test('a request already let in is refused when its value was rotated out, and th
   await expect(underKey(partner_id, key_id, other.key)).rejects.toMatchObject({ code: 'revoked_api_key' })
 })
 
-describe('a node that did not hear of a rotation without grace', () => {
+describe('a node that missed the hint about a rotation without grace', () => {
   const document = '52998224725'
   let made: Record<'customer' | 'payout' | 'transfer' | 'quote' | 'endpoint' | 'event', string>
   let owner: Awaited<ReturnType<TestService['partner']>>
@@ -414,15 +414,15 @@ describe('a node that did not hear of a rotation without grace', () => {
     ['a trade', () => ['POST', `/v1/quotes/${made.quote}/execute`]],
     ['an end of a quote', () => ['POST', `/v1/sandbox/quotes/${made.quote}/expire`]],
     ['an end of a payout', () => ['POST', `/v1/sandbox/pix/payouts/${made.payout}/fail`]],
-    ['another end of it', () => ['POST', `/v1/sandbox/pix/payouts/${made.payout}/complete`]],
+    ['the other end of a payout', () => ['POST', `/v1/sandbox/pix/payouts/${made.payout}/complete`]],
     ['an end of a transfer', () => ['POST', `/v1/sandbox/onchain/transfers/${made.transfer}/confirm`]],
-    ['another end of that', () => ['POST', `/v1/sandbox/onchain/transfers/${made.transfer}/fail`]],
+    ['the other end of a transfer', () => ['POST', `/v1/sandbox/onchain/transfers/${made.transfer}/fail`]],
     ['a price', () => ['POST', '/v1/sandbox/prices', { pair: 'USDT/BRL', price: '9' }]],
     ['a customer', () => ['POST', '/v1/customers', { name: 'Eva', document: someCpf() }]],
     ['a change of a customer', () => ['PATCH', `/v1/customers/${made.customer}`, { name: 'Eva' }]],
     ['a webhook endpoint', () => ['POST', '/v1/webhook_endpoints', endpointBody]],
     [
-      'a change of one',
+      'a change of a webhook endpoint',
       () => ['PATCH', `/v1/webhook_endpoints/${made.endpoint}`, { url: 'https://example.org/' }],
     ],
     ['a secret', () => ['POST', `/v1/webhook_endpoints/${made.endpoint}/rotate_secret`]],
@@ -430,7 +430,7 @@ describe('a node that did not hear of a rotation without grace', () => {
     ['a sample event', () => ['POST', '/v1/sandbox/events/customer.created']],
     ['a redelivery', () => ['POST', `/v1/events/${made.event}/redeliver`]],
     [
-      'a redelivery of many',
+      'a redelivery of many events',
       () => [
         'POST',
         `/v1/webhook_endpoints/${made.endpoint}/redeliver`,
@@ -447,7 +447,7 @@ describe('a node that did not hear of a rotation without grace', () => {
       body ? { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } } : {},
     )
 
-  /** What a write would leave behind, and what no worker changes by itself. */
+  /** The rows that a write would leave and that no worker changes by itself. */
   const traces = () => {
     const rows = (table: string, columns: string) =>
       `(SELECT json_agg(json_build_array(${columns}) ORDER BY id) FROM sandbox.${table} WHERE partner_id = '${owner.partner_id}') AS ${table}`
@@ -462,7 +462,7 @@ describe('a node that did not hear of a rotation without grace', () => {
     return asAdmin(service.database.url, [`SELECT ${kept.join(', ')}`])
   }
 
-  test.each(writes)('makes no more of %s with the value that was replaced', async (_, request) => {
+  test.each(writes)('does not make %s with the replaced value', async (_, request) => {
     const { value, key } = await createKey(service.worlds.sandbox, {
       partner_id: owner.partner_id,
       name: 'old',
@@ -470,7 +470,7 @@ describe('a node that did not hear of a rotation without grace', () => {
     const before = await traces()
     const api = openApi(service.url, value)
     expect((await api.get('/v1/usage')).status).toBe(200)
-    // What a rotation does, but for the hint: the node remembers the value for most of a second.
+    // A rotation without its hint: the node caches the value for most of a second.
     await asAdmin(service.database.url, [
       `UPDATE sandbox.api_key_values SET valid_until = clock_timestamp() WHERE api_key_id = '${key.id}'`,
     ])
@@ -481,7 +481,7 @@ describe('a node that did not hear of a rotation without grace', () => {
     expect(after).toEqual(before)
   })
 
-  test('every call that writes is in that list', () => {
+  test('the list above has every call that writes', () => {
     const listed = writes.map(([, request]) => request().slice(0, 2).join(' '))
     const matches = (route: string) =>
       listed.some((one) => new RegExp(`^${route.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(one))
@@ -508,7 +508,7 @@ describe('contract §5: a revocation holds on every node', () => {
     )
   })
 
-  test('within one second even when no node hears of it', async () => {
+  test('within one second even if no node gets the hint', async () => {
     const { key, key_id } = await service.partner()
     for (const { url } of [service, other]) expect(await answer(url, key)).toBe('welcome')
     await asAdmin(service.database.url, [
@@ -521,7 +521,7 @@ describe('contract §5: a revocation holds on every node', () => {
     )
   })
 
-  test('and a node that lost its line to the others hears again', async () => {
+  test('and a node that lost its hint connection gets hints again', async () => {
     await asAdmin(service.database.url, [
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'trilho hints' AND datname = current_database()`,
     ])
@@ -534,7 +534,7 @@ describe('contract §5: a revocation holds on every node', () => {
     const { key, key_id } = await service.partner()
     for (const { url } of [service, plain, other]) expect(await answer(url, key)).toBe('welcome')
     await revokeKey(service.worlds.sandbox, key_id)
-    // Sooner than a key is remembered: it was told.
+    // Sooner than the cache expires, so the hint arrived.
     await Promise.all(
       [service, plain, other].map(({ url }) =>
         until(async () => (await answer(url, key)) === 'revoked_api_key', 800),
@@ -542,7 +542,7 @@ describe('contract §5: a revocation holds on every node', () => {
     )
   })
 
-  test('and under load no deposit is made after revoke returned, time after time', async () => {
+  test('and under load no deposit is made after revoke returned, in repeated rounds', async () => {
     for (let round = 0; round < size(10, 3); round++) {
       const { key, key_id, api } = await service.partner()
       const customer_id = (await api.post('/v1/customers', { name: 'Ana', document: someCpf() })).json.id
@@ -573,7 +573,7 @@ describe('contract §5: a revocation holds on every node', () => {
         ({ created_at }) => (created_at as Date) > (clock!.now as Date) || (created_at as Date) > revoked_at!,
       )
       expect(late).toEqual([])
-      // Every answer was true: what was acknowledged is there, and nothing else is.
+      // Every acknowledged deposit exists, and no other one does.
       const made = journals.flatMap((journal) => journal.made)
       expect(rows.map(({ id }) => id).sort()).toEqual(made.sort())
       expect(journals.map(({ refused }) => refused)).toEqual(Array(50).fill('revoked_api_key'))
@@ -625,7 +625,7 @@ test('interface §5, item 3: the value of a key is in no table and in no log lin
   expect(stored).not.toContain(hashKeyValue(guess).toString('hex'))
 })
 
-test('contract §5: the last use of a key is noted with its address', async () => {
+test('contract §5: the last use of a key is recorded with its address', async () => {
   const hands = openHands(await createDatabase())
   onTestFinished(hands.stop)
   const node = await startNode(hands.database.url, { TRUST_PROXY: '127.0.0.1' })
@@ -636,7 +636,7 @@ test('contract §5: the last use of a key is noted with its address', async () =
   for (const address of ['198.51.100.1', '203.0.113.9'])
     await used.api.send('GET', '/v1/usage', { headers: { 'x-forwarded-for': address } })
   expect(await answer(node.url, unused.key)).toBe('ip_not_allowed')
-  // What was noted is written in the background, and at the latest when the server stops.
+  // Uses are written in the background, and at the latest when the server stops.
   await node.stop()
   const find = async (id: string) => (await listKeys(hands.worlds.sandbox.db, { id }))[0]!
   const { last_used_at, last_used_address } = await find(used.key_id)

@@ -28,7 +28,7 @@ import {
 } from './store.ts'
 import { hashKeyValue, lastFour, newKeyValue } from './value.ts'
 
-/** Keys (interface §5, contract §5). The clear value exists in the answer of create and rotate, and nowhere else. */
+/** Keys (interface §5, contract §5). Only the results of create and rotate hold the clear value. */
 export type NewKey = {
   readonly partner_id: string
   readonly name: string
@@ -40,7 +40,7 @@ export type NewKey = {
 
 export type ShownKey = { readonly key: ListedKey; readonly value: string }
 
-/** A key in the form in which it may be listed, logged and sent in events: without its value. */
+/** A key as it may be listed, logged and sent in events: without its value. */
 export const renderKey = (key: ListedKey, environment: Environment) => ({
   id: key.id,
   partner_id: key.partner_id,
@@ -56,16 +56,15 @@ export const renderKey = (key: ListedKey, environment: Environment) => ({
   last_used_address: key.last_used_address,
 })
 
-/** A key of another partner, or of the other environment, is none. */
+/** A key of another partner or environment counts as not found. */
 export const findKey = (world: World, where: Where): Promise<ListedKey> =>
   findOwned('key', where, async () => (await listKeys(world.db, { id: where.id }))[0])
 
-/** What the playground of the console calls with: its value is kept by nobody. */
+/** The name of the key that the console's playground uses. Nobody knows its value. */
 export const PLAYGROUND_NAME = 'Playground'
 
 export const isOfPlayground = ({ made_for }: Pick<ApiKey, 'made_for'>): boolean => made_for === 'playground'
 
-/** For names that people give. */
 export function assertFreeName(name: string): void {
   if (name.trim().toLowerCase() === PLAYGROUND_NAME.toLowerCase())
     refuse('invalid_request', { param: 'name', message: 'This is the name of the playground’s own key.' })
@@ -108,8 +107,8 @@ export async function createKey(world: World, wanted: NewKey): Promise<ShownKey>
 }
 
 /**
- * When this returns, no operation under the key commits any more: it waits for the running ones, which hold the same lock
- * together, and every later one finds the key revoked.
+ * After this returns, no operation under the key commits: the lock waits for running operations, which share it, and
+ * later ones find the key revoked.
  */
 export async function revokeKey(world: World, id: string): Promise<ListedKey> {
   const key = await transaction(world.db, async (tx) => {
@@ -132,7 +131,7 @@ export async function revokeKey(world: World, id: string): Promise<ListedKey> {
   return key
 }
 
-/** The id stays, and with it scopes, limits and idempotency; the old value works until the grace ends. */
+/** The id stays, and with it scopes, limits and idempotency records; the old value works until the grace period ends. */
 export async function rotateKey(world: World, id: string, grace_seconds: number): Promise<ShownKey> {
   const value = newKeyValue(world.environment)
   const key = await transaction(world.db, async (tx) => {
@@ -157,7 +156,10 @@ export async function rotateKey(world: World, id: string, grace_seconds: number)
   return { key, value }
 }
 
-/** What is absent stays. No request that a node takes after this is judged by the addresses of before. */
+/**
+ * Absent fields stay unchanged. The hint makes every node drop its cached copy of the key, and with it the old
+ * allowlist.
+ */
 export async function changeKey(world: World, id: string, change: KeyChange): Promise<ListedKey> {
   checkAllowlist(change.ip_allowlist ?? [])
   const key = await transaction(world.db, async (tx) => {
@@ -182,8 +184,8 @@ export async function setKeyLimits(world: World, id: string, limits: Partial<Cus
 }
 
 /**
- * The value that was used, and its key, judged by the database's clock under the lock that a revocation and a rotation
- * take alone: what a node remembers of a key may be 0.9 seconds old.
+ * Checks the presented value and its key by the database's clock, under the lock that a revocation or rotation takes
+ * exclusively: the node's cached copy may be 0.9 seconds old.
  */
 function judge(key: KeyInForce | undefined, actor: PartnerActor, now: Date): void {
   if (key?.api_key_id !== actor.key_id || key.revoked_at) refuse('revoked_api_key')
@@ -192,8 +194,8 @@ function judge(key: KeyInForce | undefined, actor: PartnerActor, now: Date): voi
 }
 
 /**
- * A command on behalf of an API key: the key is judged once more, inside the transaction that moves the money. A person's
- * session is judged at the console's gate, at every call.
+ * Adds a second check of the API key to a command, in the transaction that moves the money. A user's session is
+ * checked by the console's gate at every call.
  */
 export function onBehalfOf<Result>(actor: AnyoneOfPartner, command: Command<Result>): Command<Result> {
   if (actor.kind === 'person') return command
@@ -212,7 +214,7 @@ export function onBehalfOf<Result>(actor: AnyoneOfPartner, command: Command<Resu
   }
 }
 
-/** The same for what moves no money: every write of this world's own connections is judged in its own transaction. */
+/** The same for writes that move no money: each transaction on the world's pool checks the key first. */
 export function worldOf(actor: AnyoneOfPartner, world: World): World {
   if (actor.kind === 'person') return world
   const check = async (tx: Db) => {

@@ -8,9 +8,9 @@ import { limitsOf } from '../limits/tiers.ts'
 import type { World } from '../world.ts'
 import { findByHash, type IdentifiedKey } from './store.ts'
 
-/** What a node knows of keys: never older than a second, and forgotten when one of them may have changed. */
+/** A node's cache of keys: entries live less than a second, and a hint about any key clears it. */
 export type KnownKeys = {
-  /** What is known of a value, or found now. Whoever asks while the same is being asked for gets the same answer. */
+  /** Returns the cached entry or queries it. Concurrent calls for one value share a query. */
   look(value: KeyValue, address: string): Promise<Known>
 }
 
@@ -18,12 +18,12 @@ export type KeyValue = {
   readonly world: World
   readonly hash: Buffer
   readonly name: string
-  /** Whether a key of this value is in force, as far as this node knows. */
+  /** Whether the roster of this node lists the value as valid. */
   readonly likely: boolean
 }
 
 export type Known = {
-  /** Undefined: there is no such key. */
+  /** Undefined if no such key exists. */
   readonly key: IdentifiedKey | undefined
   readonly limits: Limits | undefined
   readonly cidrs: readonly Cidr[]
@@ -34,8 +34,8 @@ const KNOWN_FOR_MS = 900
 const KNOWN_MAX = 20_000
 
 /**
- * Keys that nobody knows are asked for on one connection of the two, each address in its turn, so that guesses keep no key
- * that exists from being found.
+ * Lookups of values outside of the roster use one of the two connections, one address after the other, so that
+ * guesses do not delay lookups of real keys.
  */
 const STRANGE = { at_once: 1, per_name: 1, waiting_per_name: 100, waiting_max: 1000, wait_ms: 3000 }
 
@@ -56,8 +56,8 @@ export function openKnownKeys(hints: Hints): KnownKeys {
   async function find(value: KeyValue): Promise<Known> {
     const asked_in = generation
     const found = await findKey(value)
-    // A revocation that came while we asked must not be overwritten by what we saw before it. Unknown keys are not kept:
-    // whoever guesses keys would fill the memory with them.
+    // An answer from before a revocation must not overwrite the cleared cache. Unknown keys are not cached: guesses
+    // would fill the memory.
     if (found.key && asked_in === generation) {
       if (known.size >= KNOWN_MAX) known.clear()
       known.set(value.name, found)

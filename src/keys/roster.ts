@@ -5,20 +5,20 @@ import type { World } from '../world.ts'
 import { listValidHashes } from './store.ts'
 
 /**
- * The names of all key values in force, so that an address that guesses can be turned away without a question to the
- * database while a partner behind the same address is not (decision 0036). It says who *may* be known; whether a key
- * still holds is asked each time.
+ * The hashes of all valid key values, so that guesses from an address can be refused without a query while a partner
+ * behind the same address is served (decision 0036). The roster only says which values may be valid; each request
+ * still checks its key.
  */
 export type Roster = {
-  /** Whether this may be a key in force. Yes as well while nobody knows. */
+  /** Whether the value may be valid. True as long as the list was not read yet. */
   mayHave(name: string): boolean
-  /** A value that was found in force. */
+  /** Adds a value that was found valid. */
   note(name: string): void
   stop(): Promise<void>
 }
 
 const RENEW_MS = 15_000
-/** Beyond this many the youngest are known from the start, and the others once they were used here. */
+/** If there are more valid values, the newest are listed, and the others are added when they are used here. */
 const KNOWN_MAX = 100_000
 
 export function openRoster(world: World, { hints, log }: { hints: Hints; log: Logger }): Roster {
@@ -31,7 +31,8 @@ export function openRoster(world: World, { hints, log }: { hints: Hints; log: Lo
 
   const reading = openLoop(read, {
     poll_ms: RENEW_MS,
-    onError: (error) => log.warn({ err: error }, 'the keys in force could not be listed'),
+    onError: (error) =>
+      log.warn({ err: error }, 'keys: the list of valid keys was not renewed; trying again'),
   })
   hints.on('api_key_changed', reading.wake)
   hints.onLost(reading.wake)
@@ -42,5 +43,5 @@ export function openRoster(world: World, { hints, log }: { hints: Hints; log: Lo
   }
 }
 
-/** A value is known by its hash alone. */
+/** A value's name is its hash. */
 export const nameOfHash = (hash: Buffer): string => hash.toString('base64')

@@ -13,14 +13,14 @@ export type ApiKey = CustomLimits & {
   readonly ip_allowlist: readonly string[]
   readonly expires_at: Date | null
   readonly revoked_at: Date | null
-  /** Of the last event about it. */
+  /** Sequence number of the last event about the key. */
   readonly sequence: number
   readonly created_at: Date
-  /** What made it for itself, and threw its value away; null: somebody has it. */
+  /** The feature that created the key for itself and discarded its value; null for a key that a person holds. */
   readonly made_for: 'playground' | null
 }
 
-/** A key as the gate needs it: with the value that was used, and the figures of its partner. */
+/** A key with what the gate needs: the presented value and the partner's terms. */
 export type IdentifiedKey = ApiKey & {
   readonly last_four: string
   readonly valid_until: Date | null
@@ -45,7 +45,7 @@ export async function findByHash(db: Db, hash: Buffer): Promise<IdentifiedKey | 
   return rows[0]
 }
 
-/** The key that acts for a partner's people in the playground, and the hash of its value. */
+/** The key that acts for a partner's users in the playground, with the hash of its value. */
 export async function findPlaygroundKey(
   db: Db,
   partner_id: string,
@@ -59,7 +59,7 @@ export async function findPlaygroundKey(
   return rows[0]
 }
 
-/** The hashes of all values in force, the youngest first. */
+/** Hashes of all valid values, newest first. */
 export async function listValidHashes(db: Db, most: number): Promise<Buffer[]> {
   const { rows } = await db.query(
     `SELECT v.hash FROM api_key_values v JOIN api_keys k ON k.id = v.api_key_id
@@ -115,7 +115,7 @@ export async function listKeys(
   return rows
 }
 
-/** Pages of a partner's keys; `listKeys` has the rest of each. */
+/** One page of a partner's keys; `listKeys` reads their details. */
 export const keyList: ListSource = {
   table: 'api_keys',
   columns: columnsOf('api_keys'),
@@ -131,14 +131,14 @@ export async function namesOfKeys(db: Db, ids: readonly string[]): Promise<Map<s
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
-/** A value that a rotation replaced, and that works until its grace ends. */
+/** A value that a rotation replaced and that works until its grace period ends. */
 export type OldValue = {
   readonly api_key_id: string
   readonly last_four: string
   readonly valid_until: Date
 }
 
-/** The one that ends last comes first. */
+/** The latest `valid_until` first. */
 export async function valuesInGrace(db: Db, keys: readonly string[]): Promise<OldValue[]> {
   const { rows } = await db.query({
     name: 'key values in grace',
@@ -149,7 +149,7 @@ export async function valuesInGrace(db: Db, keys: readonly string[]): Promise<Ol
   return rows
 }
 
-/** Waits for the operations that run under the key: longer than a request would. */
+/** Waits for running operations under the key, longer than a request would. */
 export async function lockKeyAlone(db: Db, id: string): Promise<ApiKey | undefined> {
   await db.query("SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '15s'")
   await db.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [id])
@@ -166,8 +166,8 @@ export async function markRevoked(db: Db, id: string): Promise<ApiKey> {
 }
 
 /**
- * The number of the next event about a key. The version before tells of a revocation as number 2, whatever came before: a
- * rotation leaves that one free.
+ * The sequence number of the next event about a key. An older version always numbers a revocation 2, so a rotation
+ * skips 2.
  */
 export async function countEvent(db: Db, id: string, type: 'rotated' | 'revoked'): Promise<number> {
   const { rows } = await db.query(
@@ -177,7 +177,7 @@ export async function countEvent(db: Db, id: string, type: 'rotated' | 'revoked'
   return rows[0].sequence
 }
 
-/** Values replaced by a rotation end when the grace does; one that would end sooner still does. */
+/** Ends the values that a rotation replaces after the grace period; an earlier end stays. */
 export async function endValues(db: Db, api_key_id: string, grace_seconds: number): Promise<void> {
   await db.query(
     `UPDATE api_key_values SET valid_until = least(valid_until, clock_timestamp() + make_interval(secs => $2)) WHERE api_key_id = $1`,
@@ -194,7 +194,7 @@ export async function updateKey(db: Db, id: string, { name, ip_allowlist }: KeyC
   )
 }
 
-/** What is absent stays; null gives a figure up again. */
+/** Absent fields stay unchanged; null removes the key's own limit. */
 export async function updateLimits(
   db: Db,
   id: string,
@@ -222,14 +222,14 @@ export async function noteUses(
   )
 }
 
-/** A value of a key, by its hash in hex, with what ends it. */
+/** A value of a key, by its hash in hex, with the times that end it. */
 export type KeyInForce = {
   readonly id: string
   readonly api_key_id: string
   readonly valid_until: Date | null
   readonly revoked_at: Date | null
   readonly expires_at: Date | null
-  /** Of its partner. */
+  /** Setting of the key's partner. */
   readonly third_party_payouts: boolean
 }
 
@@ -237,10 +237,13 @@ const IN_FORCE = `SELECT encode(v.hash, 'hex') AS id, v.api_key_id, v.valid_unti
   FROM unnest($1::text[]) AS used (hash) JOIN api_key_values v ON v.hash = decode(used.hash, 'hex') JOIN api_keys k ON k.id = v.api_key_id
   JOIN shared.partners p ON p.id = k.partner_id`
 
-/** What the money transaction judges again, under the lock that a revocation and a rotation take alone. */
+/** Read again by the money transaction, under the advisory lock that a revocation or rotation takes exclusively. */
 export const keyInForce = rowSource<KeyInForce>('api keys', IN_FORCE)
 
-/** The same for a transaction beside the door. The statements are two: the second must see what the lock waited for. */
+/**
+ * The same for a transaction that moves no money. Two statements, because the second must see what the lock waited
+ * for.
+ */
 export async function lockKeyInForce(
   tx: Db,
   used: { key_id: string; key_hash: string },

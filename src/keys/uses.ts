@@ -3,7 +3,7 @@ import { openLoop } from '../core/loop.ts'
 import type { World, Worlds } from '../world.ts'
 import { noteUses } from './store.ts'
 
-/** When, and from where, each key was last used: kept in memory for some seconds, then written down together. */
+/** Time and address of each key's last use: collected in memory, written every few seconds. */
 export type KeyUses = {
   note(world: World, use: { readonly key_id: string; readonly address: string }): void
   stop(): Promise<void>
@@ -20,7 +20,8 @@ type Use = {
 
 export function openKeyUses({ worlds, log }: { worlds: Worlds; log: Logger }): KeyUses {
   const uses = new Map<string, Use>()
-  const notNoted = (error: unknown) => log.warn({ err: error }, 'last uses of keys not noted')
+  const notNoted = (error: unknown) =>
+    log.warn({ err: error }, 'keys: last uses not written; the time stays old until the next use of each key')
 
   async function write(): Promise<void> {
     const noted = [...uses.values()]

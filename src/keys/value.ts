@@ -1,7 +1,7 @@
 import { hash, randomInt } from 'node:crypto'
 import type { Environment } from '../core/environment.ts'
 
-/** Interface §5. The prefix is the only thing that ever chooses an environment. */
+/** Interface §5. Only this prefix selects the environment. */
 const prefixes: Readonly<Record<Environment, string>> = {
   production: 'svc_live_sk_',
   sandbox: 'svc_test_sk_',
@@ -10,7 +10,7 @@ const prefixes: Readonly<Record<Environment, string>> = {
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const SECRET_LENGTH = 43
 
-/** 43 characters of 62: 256 bits, so a plain hash of it cannot be turned back. */
+/** 43 characters of 62: 256 bits, so a plain hash cannot be reversed. */
 export function newKeyValue(environment: Environment): string {
   let secret = ''
   for (let i = 0; i < SECRET_LENGTH; i++) secret += alphabet[randomInt(alphabet.length)]
@@ -22,7 +22,7 @@ export function environmentOf(value: string): Environment | undefined {
   return value.startsWith(prefixes.production) ? 'production' : 'sandbox'
 }
 
-/** Hashed here, so that the clear value never travels to the database, where it could reach a log. */
+/** Hashed here, so that the clear value never reaches the database or its log. */
 export function hashKeyValue(value: string): Buffer {
   return hash('sha256', value, 'buffer')
 }

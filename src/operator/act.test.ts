@@ -31,7 +31,7 @@ const [ana, bea, eva] = [
   operator('eva@operator.example'),
 ]
 
-/** Beside a partner: what each act needs to be done once. */
+/** A partner, and everything that each act needs to succeed once. */
 async function openOffice(hands: Hands) {
   const { office, shared, worlds } = hands
   const asShell = <Name extends ActName>(action: Act<Name>) => act(office, shell, action)
@@ -73,7 +73,10 @@ async function freshOffice() {
   return openOffice(hands)
 }
 
-/** Each command is decided once for nothing, and again after what happened meanwhile: as in a batch that is run again. */
+/**
+ * Decides each command once in a preview, runs `meanwhile`, then commits: like a batch that lost a race and runs
+ * again.
+ */
 function afterLostRace(office: Office, meanwhile: () => Promise<unknown>): Office {
   const losing = <E extends Environment>(world: World<E>): World<E> => ({
     ...world,
@@ -109,7 +112,7 @@ describe('from a shell, while there is no operator', () => {
     (await newestLines(at.office.log.pools[place], 1))[0]!
 
   test.each(['production', 'sandbox'] as const)(
-    'every act in %s is one line, with before and after and without secrets',
+    'every act in %s writes one line, with the state before and after and without secrets',
     async (environment) => {
       const { partner_id, office, asShell } = at
       const customer = await at.customerIn(environment)
@@ -199,7 +202,7 @@ describe('from a shell, while there is no operator', () => {
     },
   )
 
-  test('so is what is done to partners and people; a password is in no line', async () => {
+  test('acts on partners and people write one line each; no line holds a password', async () => {
     const { asShell, partner_id, office } = at
     await asShell({ name: 'change_partner', details: { partner_id, change: { pix_fee: 7 } } })
     expect(await newest('shared')).toMatchObject({
@@ -226,7 +229,7 @@ describe('from a shell, while there is no operator', () => {
     expect((await verify(office, 'shared')).broken).toEqual([])
   })
 
-  test('money in production is refused, with how to make operators; in the sandbox it moves, once, with its line', async () => {
+  test('money in production is refused, with how to create operators; in the sandbox it moves once, with its line', async () => {
     const { asShell, office } = at
     const live = await at.customerIn('production')
     const credit = asShell({ name: 'credit', environment: 'production', details: at.booking(live.id) })
@@ -241,7 +244,7 @@ describe('from a shell, while there is no operator', () => {
     expect((await verify(office, 'sandbox')).broken).toEqual([])
   })
 
-  test('what lost a race and moved nothing has no line', async () => {
+  test('a command that lost a race and moved nothing writes no line', async () => {
     const at = await freshOffice()
     const { id } = await at.customerIn('sandbox')
     const order = { name: 'credit', environment: 'sandbox', details: at.booking(id) } as const
@@ -251,7 +254,7 @@ describe('from a shell, while there is no operator', () => {
     expect((await verify(at.office, 'sandbox')).broken).toEqual([])
   })
 
-  test('what fails leaves no line', async () => {
+  test('an act that fails writes no line', async () => {
     const before = [await newest('production'), await newest('shared')]
     const nobody = { customer_id: 'cus_none' }
     await expect(
@@ -263,7 +266,7 @@ describe('from a shell, while there is no operator', () => {
     expect([await newest('production'), await newest('shared')]).toEqual(before)
   })
 
-  test('the first operator is made from the shell, and the log says so', async () => {
+  test('the first operator is created from the shell, with a line in the log', async () => {
     const details = { email: 'First@Operator.example', name: 'F', partner_id: null, role: 'admin' } as const
     await at.asShell({ name: 'create_user', details })
     expect(await newest('shared')).toMatchObject({ action: 'create_user', actor_kind: 'shell' })
@@ -275,7 +278,7 @@ describe('from a shell, while there is no operator', () => {
     )
   })
 
-  test('every act of the rules was tried here, or takes operators', () => {
+  test('every act of the rules was tried above, or needs operators', () => {
     const tried = new Set<string>(
       ['approve', 'reject', 'withdraw', 'set_role', 'reset_factor', 'remove_user', 'rotate_secrets'].concat(
         ['debit', 'reverse_credit', 'resolve_payout', 'resolve_transfer', 'pay_fees', 'credit'],
@@ -303,7 +306,7 @@ describe('two operators', () => {
       act(at.office, who, { name: 'approve', details: { proposal_id } })
     await expect(approve(shell)).rejects.toThrow(/takes an operator who is signed in/)
     await expect(approve(ana)).rejects.toThrow(/another operator than the one who made it/)
-    // As of now, and not as of when bea signed in.
+    // The role at the moment of the act counts, not the role at sign-in.
     const roleOfBea = (role: string) =>
       asAdmin(at.url, [`UPDATE shared.users SET operator_role = '${role}' WHERE email = '${bea.email}'`])
     await roleOfBea('reader')
@@ -328,7 +331,7 @@ describe('two operators', () => {
     expect((await verify(at.office, 'production')).broken).toEqual([])
   })
 
-  test('approve nothing under a session that has ended, though nobody has cleared it away yet', async () => {
+  test('approve nothing under an expired session, even before it is cleared away', async () => {
     const at = await freshOffice()
     await at.makeOperators(ana, bea)
     const { id } = await at.customerIn('production')
@@ -349,7 +352,7 @@ describe('two operators', () => {
     expect(doneOf(await approveIn('ses_good'))).toMatchObject({ proposal: { ended: 'done' } })
   })
 
-  test('approve nothing that was put into the table, or changed there, past the service', async () => {
+  test('approve nothing that was inserted or changed in the table by other means than the service', async () => {
     const at = await freshOffice()
     await at.makeOperators(ana, bea)
     await at.office.log.begin()
@@ -376,10 +379,10 @@ describe('two operators', () => {
     expect(rows).toEqual([{ count: 0n }])
   })
 
-  test('approve nothing without its author’s own line, whatever was there when the log began', async () => {
+  test('approve nothing without a propose line by its author, even if the row is older than the log', async () => {
     const hands = openHands(await createDatabase())
     onTestFinished(hands.stop)
-    // The role of the world may insert into proposals: this is its connection.
+    // This is the world's own connection, whose role may insert into proposals.
     const { db } = hands.worlds.production
     const forge = (proposal_id: string, details: object) =>
       db.query('INSERT INTO proposals (id, action, details, proposed_by) VALUES ($1, $2, $3, $4)', [
@@ -403,7 +406,7 @@ describe('two operators', () => {
     expect(Object.keys(rules)).not.toContain('adopt')
   })
 
-  test('log what was committed: of a try that lost a race there is no line, and nobody is told of one', async () => {
+  test('log what was committed: an attempt that lost a race writes no line and returns none', async () => {
     const at = await freshOffice()
     await at.makeOperators(ana, bea, eva)
     const { id } = await at.customerIn('production')
@@ -426,7 +429,7 @@ describe('two operators', () => {
     expect(rows).toEqual([{ count: 1n }])
   })
 
-  test('approve operators at once, with no more connections than there are of them', async () => {
+  test('approve several operators concurrently without running out of connections', async () => {
     const at = await freshOffice()
     await at.makeOperators(ana, bea, eva)
     const propose = async (n: number) => {
@@ -445,7 +448,7 @@ describe('two operators', () => {
     expect((await verify(at.office, 'shared')).broken).toEqual([])
   })
 
-  test('approve nothing of somebody who may not propose it any more', async () => {
+  test('approve nothing whose author may not propose it any more', async () => {
     const at = await freshOffice()
     await at.makeOperators(ana, bea, eva)
     const { id } = await at.customerIn('production')
@@ -460,7 +463,7 @@ describe('two operators', () => {
       )
   })
 
-  /** Three operators, and credits that the first of them proposes. */
+  /** Three operators, and credits that the first one proposes. */
   async function openCredits() {
     const at = await freshOffice()
     await at.makeOperators(ana, bea, eva)
@@ -482,7 +485,7 @@ describe('two operators', () => {
     }
   }
   type Credits = Awaited<ReturnType<typeof openCredits>>
-  /** An office whose money waits at its door. */
+  /** An office whose commits in production first wait for `before`. */
   function waitingAt({ office, worlds }: Credits, before: () => Promise<void>): Office {
     const { production } = worlds
     const commit: typeof production.commit = async (command) => {
@@ -491,7 +494,7 @@ describe('two operators', () => {
     }
     return { ...office, worlds: { ...worlds, production: { ...production, commit } } }
   }
-  /** In a transaction that may be kept open for as long as the test takes. */
+  /** A transaction without timeouts, so that the test can keep it open. */
   const slowly = (at: Credits, work: (tx: Db) => Promise<unknown>) =>
     transaction(at.shared.db, async (tx) => {
       await tx.query(`SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0;
@@ -503,7 +506,7 @@ describe('two operators', () => {
     ['the approver is removed', (tx) => removeUser(tx, bea.email), /not signed in as an operator any more/],
     ['the approver is lowered', (tx) => setRole(tx, bea.email, 'reader'), /not signed in .* any more/],
     ['the proposer is lowered', (tx) => setRole(tx, ana.email, 'reader'), /ana.*, who proposed it, is not/],
-  ])('move no money when %s between the first look and the commit', async (_, change, why) => {
+  ])('move no money when %s between the first check and the commit', async (_, change, why) => {
     const at = await openCredits()
     await at.signIn('ses_bea')
     const details = await at.credit()
@@ -519,7 +522,7 @@ describe('two operators', () => {
     expect(await at.deposits()).toBe(0)
   })
 
-  test('move no money when the approver signs out before the commit, for which nobody waits', async () => {
+  test('move no money when the session of the approver ends while the approval waits for a lock', async () => {
     const at = await openCredits()
     await at.signIn('ses_bea')
     const details = await at.credit()
@@ -535,7 +538,7 @@ describe('two operators', () => {
     expect(await at.deposits()).toBe(0)
   })
 
-  test('whoever is to be removed cannot keep that waiting with one approval after the other', async () => {
+  test('a removal does not wait for further approvals of the person who is to be removed', async () => {
     const at = await openCredits()
     const [first, second] = [await at.credit(), await at.credit()]
     const removal = {
@@ -549,7 +552,7 @@ describe('two operators', () => {
     await gate.reached
     const removing = act(at.office, eva, { name: 'approve', details: removal })
     await until(() => isLockAwaited(at.url), 30_000)
-    // On another node: there nobody knows how many she has under way.
+    // Another node does not know how many approvals she has running.
     const elsewhere = openHands({ url: at.url, drop: async () => {} })
     onTestFinished(elsewhere.stop)
     let answered = false
@@ -562,7 +565,7 @@ describe('two operators', () => {
     expect(await at.deposits()).toBe(1)
   })
 
-  test('approvals that wait leave connections to everybody else', async () => {
+  test('waiting approvals leave connections to other callers', async () => {
     const at = await openCredits()
     const gate = openGate()
     const slow = waitingAt(at, gate.arrive)
@@ -577,9 +580,9 @@ describe('two operators', () => {
   })
 
   test.each([
-    ['whoever proposed it', ana],
-    ['whoever approves it', bea],
-  ])('and %s is not removed while the money moves', async (_, { email }) => {
+    ['the proposer', ana],
+    ['the approver', bea],
+  ])('%s is not removed while the money moves', async (_, { email }) => {
     const at = await openCredits()
     const details = await at.credit()
     let removed = false
@@ -594,7 +597,7 @@ describe('two operators', () => {
     expect(await at.deposits()).toBe(1)
   })
 
-  test('decide on operators: making one is proposed, and whoever approves sees the password, once', async () => {
+  test('decide on operators: creating one is proposed, and the approver sees the password once', async () => {
     const at = await freshOffice()
     await at.makeOperators(ana, bea, eva)
     const details = { email: 'new@operator.example', name: 'New', partner_id: null, role: 'admin' } as const
@@ -614,7 +617,7 @@ describe('two operators', () => {
     await expect(decide(ana, 'approve', wanted)).rejects.toThrow(/another operator/)
     expect(await selectUser(at.shared.db, details.email)).toBeUndefined()
     const { person } = doneOf<{ person: { password: string } }>(await decide(bea, 'approve', wanted))
-    // The other half is with whoever proposed it: its hash alone is kept.
+    // The proposer has the activation code: the service keeps only its hash.
     const user_before = (await selectUser(at.shared.db, details.email))!
     expect(user_before.activation_hash).toEqual(
       createHash('sha256').update(codes[2]!.replaceAll('-', '')).digest(),
@@ -631,13 +634,13 @@ describe('two operators', () => {
       expect(said).not.toContain('argon2')
     }
     expect((await verify(at.office, 'shared')).broken).toEqual([])
-    // A partner's people take one.
+    // An act on a partner's people takes one operator.
     const owner = { email: 'o@acme.example', name: 'O', partner_id: at.partner_id, role: 'owner' } as const
     doneOf(await act(at.office, bea, { name: 'create_user', details: owner }))
     proposedOf(await act(at.office, bea, { name: 'reset_password', details: { email: ana.email } }))
   })
 
-  test('of whom one is an admin: a resolver may propose what is done to an operator, and only the admin approves', async () => {
+  test('with one admin among them: a resolver may propose an act on an operator, and only the admin approves', async () => {
     const at = await freshOffice()
     const rui = operator('rui@operator.example', 'resolver')
     await at.makeOperators(ana, rui)
@@ -657,7 +660,7 @@ describe('two operators', () => {
     )
   })
 
-  test('a proposal about an operator whose time is over ends by itself, and nobody approves it', async () => {
+  test('an expired proposal about an operator ends by itself and cannot be approved', async () => {
     const at = await freshOffice()
     await at.makeOperators(ana, bea)
     const proposal_id = proposedOf(
@@ -673,7 +676,7 @@ describe('two operators', () => {
     expect((await newestLines(at.shared.db, 1))[0]).toMatchObject({ action: 'expire', actor_kind: 'service' })
   })
 
-  test('two at once cannot both be alone: of many operators made at once, those after the second are proposed', async () => {
+  test('of many operators created concurrently, those after the second are proposed', async () => {
     const at = await freshOffice()
     await at.makeOperators(ana)
     const make = (i: number) => {
@@ -685,7 +688,7 @@ describe('two operators', () => {
   })
 })
 
-test('money that has moved is told of, though the connection that held its people is lost after it', async () => {
+test('an approval whose money has moved succeeds even if the connection that locked its people is lost afterwards', async () => {
   const database = await createDatabase()
   const proxy = await openProxy(database.url)
   const straight = openHands(database)
@@ -712,7 +715,7 @@ test('money that has moved is told of, though the connection that held its peopl
   expect((await verify(at.office, 'production')).broken).toEqual([])
 })
 
-test('acts at once, through the door and beside it, over two nodes: one unbroken chain', async () => {
+test('concurrent acts on two nodes, through the ledger and beside it, make one unbroken chain', async () => {
   const database = await createDatabase()
   const [one, other] = [openHands(database), openHands(database)]
   onTestFinished(async () => {
@@ -731,7 +734,7 @@ test('acts at once, through the door and beside it, over two nodes: one unbroken
       const { id } = customers[i % customers.length]!
       if (i % 3 === 0) {
         const name = i % 2 === 0 ? 'block_customer' : 'unblock_customer'
-        // The door and an act want the same accounts and the same head.
+        // The ledger and the act lock the same accounts and the same head.
         await act(office, ana, { name, environment: 'production', details: { customer_id: id } })
         return
       }
@@ -754,9 +757,9 @@ test('acts at once, through the door and beside it, over two nodes: one unbroken
   expect(rows[0].money).toBeGreaterThan(0n)
 })
 
-describe('a connection that is cut at COMMIT leaves neither an act without its line nor a line without its act', () => {
+describe('a connection cut at COMMIT leaves neither an act without its line nor a line without its act', () => {
   test.each(['before', 'after'] as const)(
-    '%s it took effect, beside the door and through it',
+    '%s the commit took effect, beside the ledger and through it',
     async (when) => {
       const database = await createDatabase()
       const proxy = await openProxy(database.url)
@@ -801,7 +804,7 @@ describe('a connection that is cut at COMMIT leaves neither an act without its l
       const proposal_id = proposedOf(
         await act(at.office, ana, { name: 'credit', environment: 'production', details }),
       )
-      // The door finds out what became of it, and goes on.
+      // The ledger finds out whether the batch was committed, and goes on.
       proxy.cutInRow([{ at: 'commit', when }])
       await act(cut.office, bea, { name: 'approve', details: { proposal_id } })
       expect(proxy.left()).toBe(0)

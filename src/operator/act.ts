@@ -55,8 +55,8 @@ import { type ActName, approversOf, judge, proposersOf, type Rule, rules, signed
 import { lockProposal, type Proposal, proposalById } from './store.ts'
 
 /**
- * The one way in for everything that a person of the operator does: it is done, or proposed to another operator, or refused
- * with a sentence. Whatever is done is a line of the log, in the transaction that does it.
+ * The one entry point for every act of an operator: the act is performed, proposed to another operator, or refused. A
+ * performed act writes its line to the act log in the same transaction.
  */
 export async function act<Name extends ActName>(
   office: Office,
@@ -71,7 +71,10 @@ export type Acted<Result> =
   | {
       readonly proposed: Proposal
       readonly line: Noted
-      /** Half of what an operator's next sign-in takes. Whoever approves sees the other half, the password. */
+      /**
+       * An operator's next sign-in takes this code and the new password. The proposer sees the code, the approver the
+       * password.
+       */
       readonly activation_code?: string
     }
 
@@ -84,15 +87,15 @@ type InShared<Name, Details> = { readonly name: Name; readonly details: Details 
 
 export type DecisionName = 'approve' | 'reject' | 'withdraw'
 type OfProposal = { readonly proposal_id: string; readonly reason?: string | null }
-/** What became of a proposal, and of the person that it was about. */
+/** The proposal after the decision, and the person it changed, if it was about a person. */
 export type DecidedOn = { readonly proposal: Proposal; readonly person?: Person }
 
-/** Seals everything again, and calls `noted` in the transaction that names the new key. */
+/** Encrypts all secrets under the new key, and calls `noted` in the transaction that stores the id of that key. */
 export type Rotation<Rotated> = (
   noted: (tx: Db, named: { before: string; after: string }) => Promise<void>,
 ) => Promise<Rotated>
 
-/** What is asked for, by its name. */
+/** The parameters of `act`, by the name of the act. */
 export type Act<Name extends ActName> = Name extends MoneyActionName
   ? InWorld<Name, DetailsOf<Name>>
   : Name extends WorldChangeName
@@ -107,10 +110,10 @@ export type Act<Name extends ActName> = Name extends MoneyActionName
             ? InShared<Name, { readonly rotate: Rotation<unknown> }>
             : never
 
-/** The id of a user is made here. */
+/** `act` makes the id of a new user. */
 type PeopleAsked<Name extends PeopleChangeName> = Omit<PeopleDetails<Name>, 'id'>
 
-/** What it comes to, by its name. */
+/** The result of an act, by its name. */
 export type Result<Name extends ActName> = Name extends MoneyActionName
   ? Done
   : Name extends WorldChangeName | SharedChangeName
@@ -141,7 +144,7 @@ const isIn = <Names extends string>(
 const isDecision = (action: AnyAct): action is Act<DecisionName> =>
   ['approve', 'reject', 'withdraw'].includes(action.name)
 
-/** Whether this one may, here and now. */
+/** Judges the rule for the actor's present role and session. */
 async function judged(
   office: Office,
   actor: OperatorActor | ShellActor,
@@ -156,7 +159,10 @@ async function judged(
 
 const whereOf = ({ shared, worlds }: Office, place: Place) => (place === 'shared' ? shared : worlds[place])
 
-/** Money: in production proposed, in the sandbox done, and noted in the transaction that moves it. */
+/**
+ * Money acts are proposed in production. In the sandbox they are performed, with their line in the transaction that
+ * moves the money.
+ */
 async function move(
   office: Office,
   actor: OperatorActor | ShellActor,
@@ -183,7 +189,7 @@ async function move(
   return { done: await perform(noting, order, { operator, proposal_id: null }), line }
 }
 
-/** What moves nothing, such as an order that was carried out before, is no act and has no line. */
+/** A command without movements, such as the replay of an order, gets no line in the act log. */
 function underNote<R>(command: Command<R>, { name, details }: MoneyAction, pen: Pen): Command<WithLine<R>> {
   const { locks } = command
   return {
@@ -201,7 +207,7 @@ function underNote<R>(command: Command<R>, { name, details }: MoneyAction, pen: 
 
 type AnyChange = Change<unknown, unknown, unknown>
 
-/** What moves no money: before, the act, after, and its line, in one transaction. */
+/** Acts that move no money: the state before, the act, the state after and the log line share one transaction. */
 async function change(
   office: Office,
   actor: OperatorActor | ShellActor,
@@ -213,7 +219,7 @@ async function change(
   const how = { ...worldChanges, ...sharedChanges }[name] as unknown as AnyChange
   return transaction(where.db, async (tx) => {
     await takeTurn(tx)
-    // Only now: whoever waited for the turn may be nobody any more.
+    // Judge only under the lock: while this act waited, the operator may have lost the role or the session.
     await judged(office, actor, rules[name], environment, environment === 'shared' ? poolOf(tx) : undefined)
     const { result, ...entry } = await performAndLook({ ...where, db: poolOf(tx) }, how, details, actor)
     return { done: result, line: await note(tx, pen, { action: name, ...entry }) }
@@ -232,7 +238,10 @@ async function performAndLook(
   return { result, object_id: how.object(details, result), before, after }
 }
 
-/** People. Whether it takes two is judged in the transaction, so that two at once cannot both be alone. */
+/**
+ * Acts on people. Whether an act takes two is judged under the lock, so that two concurrent acts cannot both count as
+ * the first.
+ */
 async function treat(
   office: Office,
   actor: OperatorActor | ShellActor,
@@ -270,14 +279,17 @@ async function treat(
   })
 }
 
-/** Where a password comes of it: so that whoever approves, and sees it, cannot sign in as a second person with it alone. */
+/**
+ * A proposal that sets a password gets an activation code, known to the proposer alone. The approver sees the
+ * password, and must not be able to sign in as the new person with it.
+ */
 function withActivation(action: PeopleAction): { action: PeopleAction; code?: string } {
   if (action.name !== 'create_user' && action.name !== 'reset_password') return { action }
   const { code, activation_hash } = newActivation()
   return { action: { ...action, details: { ...action.details, activation_hash } } as PeopleAction, code }
 }
 
-/** What another operator proposed, wherever that is. */
+/** Approves, rejects or withdraws a proposal, in whichever place it is stored. */
 async function decide(
   office: Office,
   actor: OperatorActor | ShellActor,
@@ -300,9 +312,9 @@ const doneOf = ({ proposal, line }: { proposal: Proposal; line: Noted | undefine
 })
 
 /**
- * A world in which money moves as long as whoever proposed it may and whoever approves it may. Both are judged at the door, once
- * the rails were asked, and stay as they are until the money has moved. A world's own connections see no people, so a
- * transaction of `shared` holds them around the one that moves it.
+ * A world whose `commit` moves money only while the proposer and the approver still have their roles. Both are judged
+ * after the rails were asked, and their rows stay locked until the money has moved. The database role of a world
+ * cannot read users, so a transaction in `shared` holds those locks around the commit.
  */
 async function whileBothMay(
   office: Office,
@@ -324,7 +336,7 @@ async function whileBothMay(
     async commit(command) {
       const leave = await office.approvals.take(approver.email).catch(() => refuse('service_unavailable'))
       return new Promise((resolve, reject) => {
-        // Told as soon as it has moved: how the transaction ends that only held somebody makes no difference to it.
+        // Resolve as soon as the money has moved: the outer transaction only holds locks, so its end does not matter.
         const move = async (tx: Db) => {
           await hold(tx)
           resolve(await world.commit(command))
@@ -354,7 +366,7 @@ async function assertMayDecide(
   await judged(office, actor, rule, place)
 }
 
-/** Before somebody is asked whether they want to. */
+/** Refuses before the operator is asked to confirm an approval. */
 export async function assertMayApprove(
   office: Office,
   actor: OperatorActor | ShellActor,
@@ -364,7 +376,6 @@ export async function assertMayApprove(
   if (proposal.ended !== 'done') assertApprovable(proposal, signedIn(actor, rules.approve).email)
 }
 
-/** The roles that may approve a proposal, for a page that names the people to ask. */
 export async function rolesThatApprove(
   office: Office,
   proposal: Proposal,
@@ -374,7 +385,7 @@ export async function rolesThatApprove(
   return (await rulesOnPerson(office.shared, proposal)).decide.roles
 }
 
-/** Who may propose and who may decide on what is done to a person, as the operators are now. */
+/** The roles that may propose and decide an act on a person, given the present number of operators. */
 async function rulesOnPerson(
   shared: Pick<Shared, 'db'>,
   { action, details }: Proposal,
@@ -382,7 +393,7 @@ async function rulesOnPerson(
 ) {
   const rule: Rule = rules[action]
   const operators = await countOperators(shared)
-  // The person may be gone by now: then the act itself says so.
+  // The person may have been removed since; the act itself refuses then.
   const lowers = await isLowering(shared, { name: action, details } as PeopleAction).catch(() => false)
   return {
     proposers: proposersOf(rule, operators, lowers),
@@ -390,7 +401,7 @@ async function rulesOnPerson(
   }
 }
 
-/** Approving does it, in the same transaction: whoever approves sees the password, if there is one. */
+/** Performs the act and ends the proposal in one transaction. The approver gets the password, if the act makes one. */
 async function approvePerson(office: Office, id: string, pen: OperatorPen): Promise<Acted<DecidedOn>> {
   const { shared } = office
   const found = await findProposal(shared, id, pen)
@@ -416,7 +427,7 @@ async function approvePerson(office: Office, id: string, pen: OperatorPen): Prom
   })
 }
 
-/** It has steps of its own; the one that counts is that which names the key. */
+/** The rotation runs in several transactions of its own; the log line goes into the one that stores the new key id. */
 async function rotate(
   office: Office,
   actor: OperatorActor | ShellActor,

@@ -9,8 +9,8 @@ import type { World } from '../world.ts'
 import { type Resolver, resolvePayout, resolveTransfer } from './resolve.ts'
 
 /**
- * What an operator may do to money: credit a customer, correct what was booked, pay a partner its fees, and settle what the
- * rails leave open, with evidence.
+ * The acts of an operator that move money: credit or debit a customer, reverse a credit, pay a partner its fees, and
+ * settle a payout or transfer that the rail left open, with evidence.
  */
 export type MoneyAction =
   | { readonly name: 'credit'; readonly details: BookingDetails }
@@ -26,7 +26,7 @@ export type MoneyAction =
         outcome: 'completed' | 'failed'
         end_to_end_id?: string
         evidence: string
-        /** With `failed`: the network accepted the payout, and the money goes back all the same. */
+        /** With `failed`: the money goes back although the network had accepted the payout. */
         despite_acceptance?: boolean
       }
     }
@@ -36,7 +36,7 @@ export type MoneyAction =
         transfer_id: string
         outcome: 'confirmed' | 'failed'
         evidence: string
-        /** Of the transfer when it was proposed; null: not signed then. */
+        /** Hash of the transfer when it was proposed; null if it was not signed then. */
         tx_hash?: string | null
       }
     }
@@ -44,7 +44,7 @@ export type MoneyAction =
       readonly name: 'pay_fees'
       readonly details: {
         partner_id: string
-        /** Null: paid outside. */
+        /** Null if the fees are paid outside of Trilho. */
         customer_id: string | null
         asset: Asset
         amount: string
@@ -66,11 +66,11 @@ export type MoneyActionName = MoneyAction['name']
 export type Done = {
   readonly id: string
   readonly text: string
-  /** What became of it; completed where nothing else is said. */
+  /** The final status of a resolved payout or transfer; other acts have none. */
   readonly status?: string
 }
 
-/** From a shell beside the sandbox, where nobody signs in and nothing is proposed. */
+/** The actor at a shell in the sandbox, where no sign-in and no proposal is needed. */
 const fromShell: Resolver = { operator: 'shell', proposal_id: null }
 
 export type DetailsOf<Name extends MoneyActionName> = Extract<MoneyAction, { name: Name }>['details']
@@ -121,7 +121,7 @@ async function payPartnerFees(
   world: World,
   { asset, amount, ...order }: DetailsOf<'pay_fees'>,
 ): Promise<Done> {
-  // What was earned a moment ago counts too.
+  // Include the fees of trades that were not folded into the sums yet.
   await foldTrades(world.db)
   const { id, replayed } = await world.commit(
     payFees(world, { ...order, money: money(asset, BigInt(amount)) }),

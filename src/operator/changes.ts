@@ -27,15 +27,18 @@ import { saveTreasuryLimit, type TreasuryLimit, treasuryLimits } from '../treasu
 import type { World } from '../world.ts'
 
 /**
- * What an operator does that moves no money: how it is done, which is a rule of its slice, and what the log says of it. All
- * of it runs in one transaction, so `world` and `shared` are those of that transaction.
+ * An act of an operator that moves no money: how it is performed (by a rule of its slice), and what the log says
+ * about it. Everything runs in one transaction, to which `world` and `shared` belong.
  */
 export type Change<Where, Details, Result> = {
-  /** By its result where it is only made. */
+  /** The id of the changed object; taken from the result if the act creates the object. */
   object(details: Details, result: Result): string
-  /** What the line shows, before and after: no secrets, no documents. Null where there is nothing yet. */
+  /**
+   * The state that the log line shows before and after the act: no secrets, no documents. Null if the object does not
+   * exist yet.
+   */
   look(where: Where, details: Details): Promise<unknown>
-  /** Instead of a look, for what has no id before it is made. */
+  /** Replaces the second `look` for an object that has no id before the act. */
   made?(result: Result, where: Where): unknown
   perform(where: Where, details: Details, by: string): Promise<Result>
 }
@@ -46,7 +49,6 @@ const inShared = <Details, Result>(change: Change<Shared, Details, Result>) => c
 type OfKey = { readonly key_id: string }
 type OfCustomer = { readonly customer_id: string }
 
-/** A key as a line of the log shows it. */
 export async function lookAtKey(world: World, { key_id }: OfKey): Promise<object | null> {
   const key = (await listKeys(world.db, { id: key_id }))[0]
   if (!key) return null
@@ -96,7 +98,7 @@ export const worldChanges = {
     look: lookAtCustomer,
     perform: (world, { customer_id, allowed }) => allowThirdParties(world, customer_id, allowed),
   }),
-  /** Of a partner in one environment, or of one customer. */
+  /** `subject_id` is a partner or one customer. */
   set_money_limits: inWorld<
     { readonly subject_id: string; readonly change: Partial<MoneyLimits> },
     MoneyLimits
@@ -137,7 +139,7 @@ async function boundsOf({ db }: World, asset: Asset): Promise<TreasuryLimit | un
   return (await treasuryLimits(db)).find((limit) => limit.asset === asset)
 }
 
-/** So that what is sent twice happens once, in the transaction that is handed in. */
+/** Makes a repeated request take effect once, within the transaction that is passed in. */
 export type Once = {
   assertNew(tx: Db): Promise<void>
   keep(tx: Db, object_id: string): Promise<void>
@@ -145,7 +147,10 @@ export type Once = {
 
 type NewPartner = {
   readonly name: string
-  /** Invited with it: a partner without anybody is of no use. The link's token is in the result alone. */
+  /**
+   * Invited together with the partner, which would otherwise have no users. Only the result holds the token of the
+   * link.
+   */
   readonly owner?: { readonly name: string; readonly email: string }
   readonly once?: Once
 }
@@ -173,7 +178,7 @@ export const sharedChanges = {
     look: (shared, { partner_id }) => findPartner(shared, partner_id),
     async perform(shared, { partner_id, change }) {
       const partner = await editPartner(shared, partner_id, change)
-      // Nodes learn of a partner's new figures the way they learn of a key's.
+      // A hint about the partner makes the nodes reload its limits along with its keys.
       await sendHint(shared.db, 'api_key_changed', partner.id)
       return partner
     },

@@ -11,10 +11,10 @@ import type { MoneyAction } from './actions.ts'
 import { type PeopleAction, peopleChanges } from './people.ts'
 import type { Proposable, Proposal, ProposalEnd } from './store.ts'
 
-/** Everything that whoever decides on a proposal must see: nobody approves blind. */
+/** Everything that an operator must see before deciding on a proposal. */
 export type Described = Proposal & {
   readonly state: 'open' | 'approved' | ProposalEnd
-  /** In a sentence: what happens when it is approved. */
+  /** One sentence: what an approval brings about. */
   readonly what: string
   readonly partner: { readonly id: string; readonly name: string } | null
   readonly customer: {
@@ -26,9 +26,9 @@ export type Described = Proposal & {
   } | null
   readonly asset: Asset | null
   readonly amount: bigint | null
-  /** As people read it. */
+  /** Formatted for people. */
   readonly amount_text: string | null
-  /** Why: the reason of a booking, the evidence of a resolution. */
+  /** The reason of a booking, or the evidence of a resolution. */
   readonly reason: string
   readonly reference: string | null
 }

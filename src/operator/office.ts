@@ -5,17 +5,20 @@ import type { Caller } from '../http/shares.ts'
 import type { Shared } from '../partners/partners.ts'
 import type { World, Worlds } from '../world.ts'
 
-/** Where operators act: both worlds, what they share, and the log of what was done. */
+/** What operators act on: both worlds, the shared schema, and the act log. */
 export type Office = {
   readonly shared: Shared
   readonly worlds: Worlds
   readonly log: ActLog
-  /** Approvals that move money: each has a connection of `shared` meanwhile, and others need some too. */
+  /** Limits concurrent approvals of money: each occupies a connection to `shared` meanwhile. */
   readonly approvals: Turns
   readonly shares: OfficeShares
 }
 
-/** The connections that a caller of the console may use. At a shell, where one person acts, these are all connections. */
+/**
+ * The connections that one caller of the console may use. A shell has a single user, so there the caller gets all of
+ * them.
+ */
 export type OfficeShares = {
   shared(caller: Caller): Shared
   world(world: World, caller: Caller): World

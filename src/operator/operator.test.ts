@@ -36,7 +36,7 @@ async function openPayout() {
   return { api, customer_id, payout_id: json.id as string }
 }
 
-test('an open payout is on the desk, and is settled by what the operator established, once', async () => {
+test('an open payout is listed for operators and is settled once, as the operator established', async () => {
   const { sandbox } = service.worlds
   const completed = await openPayout()
   const failed = await openPayout()
@@ -53,7 +53,7 @@ test('an open payout is on the desk, and is settled by what the operator establi
       name: 'resolve_payout',
       details: { payout_id: failed.payout_id, outcome: 'failed', evidence: 'statement' },
     })
-  // Refused while whoever accepted it may be sending it.
+  // Refused while the node that accepted the payout may be sending it.
   await until(() => fail().then(Boolean, () => false), 10_000)
   expect((await completed.api.get(`/v1/pix/payouts/${completed.payout_id}`)).json).toMatchObject({
     status: 'completed',
@@ -74,7 +74,7 @@ test('an open payout is on the desk, and is settled by what the operator establi
   await expect(again).rejects.toThrow(/is failed already/)
 })
 
-test('in production one proposes and another approves; approving again changes nothing', async () => {
+test('in production one operator proposes and another approves; a second approval changes nothing', async () => {
   const { production } = service.worlds
   const { partner_id } = await service.partner()
   const customer = await addCustomer(production, { partner_id, name: 'Ana', document: someCpf() })
@@ -99,7 +99,7 @@ test('in production one proposes and another approves; approving again changes n
   expect(rows[0].balance).toBe(700n)
 })
 
-test('what is on its way for too long is an exception, until it has come to its end', async () => {
+test('a payout that stays open too long is an exception until its status is final', async () => {
   const { sandbox } = service.worlds
   const { api, payout_id } = await openPayout()
   const open = async () =>
@@ -115,14 +115,14 @@ test('what is on its way for too long is an exception, until it has come to its 
   expect(await open()).toEqual([])
 })
 
-test('a resolution happens in the moment of its approval, or not at all', async () => {
+test('a resolution is booked by its approval, or not at all', async () => {
   const { sandbox } = service.worlds
   const [ana, bea] = ['a@example.com', 'b@example.com']
   const ended = async (end: 'approve' | 'reject') => {
     const { api, payout_id } = await openPayout()
     const details = { payout_id, outcome: 'failed', evidence: 'statement' } as const
     const proposing = () => propose(sandbox, { name: 'resolve_payout', details }, ana)
-    // Refused while whoever accepted it may be sending it.
+    // Refused while the node that accepted the payout may be sending it.
     let id = ''
     await until(
       () =>
@@ -141,7 +141,7 @@ test('a resolution happens in the moment of its approval, or not at all', async 
   expect([await ended('approve'), await ended('reject')]).toEqual(['failed', 'processing'])
 })
 
-test('a transfer that comes to another end meanwhile supersedes its proposal', async () => {
+test('a transfer whose booked end differs from the proposed one supersedes its proposal', async () => {
   const { sandbox } = service.worlds
   const { api, customer_id } = await openPayout()
   await api.post('/v1/sandbox/deposits', { customer_id, asset: 'USDT', amount: '9000000' })

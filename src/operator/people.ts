@@ -24,15 +24,15 @@ import { lockHighest, selectOperators, sessionsGoingOn, type User } from '../tea
 import type { Change } from './changes.ts'
 import { type Operators, type Rule, rules } from './rules.ts'
 
-/** What an operator does to people. A password is in the result alone: whoever performs it sees it, and nobody again. */
+/** An act on a person. Only the result holds a new password, so only the performer sees it, once. */
 type OfPerson = { readonly email: string }
 
-/** `fresh`: a password that was hashed before the transaction began; `passwordFor` makes one where it is needed. */
+/** `fresh`: a password that `passwordFor` made and hashed before the transaction began. */
 type WithFresh = Shared & { readonly fresh?: FreshPassword | undefined }
 
 const change = <Details, Result>(one: Change<WithFresh, Details, Result>) => one
 
-/** Undefined: what is done makes no password. */
+/** Undefined if the act sets no password. */
 export const passwordFor = async (name: PeopleChangeName): Promise<FreshPassword | undefined> =>
   name === 'create_user' || name === 'reset_password' ? makePassword() : undefined
 
@@ -84,24 +84,23 @@ export type PeopleAction = {
   [Name in PeopleChangeName]: { readonly name: Name; readonly details: PeopleDetails<Name> }
 }[PeopleChangeName]
 
-/** What a person's act came to: whom it was done to, and the password where one was made. */
+/** The person an act was about, and the new password if the act made one. */
 export type Person = { readonly user: User; readonly password?: string }
 
-/** What is done to whom, as far as the number of operators depends on it. */
+/** The facts that decide whether an act on a person takes two operators. */
 export type Treatment = {
   readonly name: PeopleChangeName
-  /** The role of the person before the act, or of the new person. */
+  /** The person's role before the act; the wanted role for a new person. */
   readonly role: PersonRole
-  /** With `set_role`: the role afterwards. */
+  /** The new role, with `set_role`. */
   readonly becomes?: PersonRole | undefined
-  /** Whether the partner has an owner. */
   readonly has_owner: boolean
 }
 
 /**
- * What is done to an operator takes two. So does what would let one operator act as somebody of a partner that has an owner: a
- * password that the operator sees, an owner's second factor, a new owner. A partner without an owner gets its first people
- * from one operator.
+ * An act on an operator takes two. So does an act that would let one operator act as a user of a partner that has an
+ * owner: a password that the operator sees, the reset of an owner's second factor, a new owner. One operator alone
+ * creates the first users of a partner without an owner.
  */
 export function weighsAsOperator({ name, role, becomes, has_owner }: Treatment): boolean {
   if (isOperatorRole(role)) return true
@@ -126,7 +125,7 @@ export async function takesTwo({ db }: Pick<Shared, 'db'>, action: PeopleAction)
   return weighsAsOperator({ name, role: of.role, becomes, has_owner })
 }
 
-/** Whether it only takes away from the person. */
+/** Whether the act only removes the person or lowers the role. */
 export async function isLowering({ db }: Pick<Shared, 'db'>, action: PeopleAction): Promise<boolean> {
   const { name, details } = action
   if (name === 'set_role') return !raises(roleOf(await findUser(db, details.email)), details.role)
@@ -137,8 +136,8 @@ const hasOwner = async (db: Db, partner_id: string): Promise<boolean> =>
   (await lockHighest(db, partner_id)).length > 0
 
 /**
- * The operator as of now. Between the sign-in and the act somebody may have waited at a question, or for a lock: whose
- * session or role has ended meanwhile does not act any more.
+ * The operator's present role. Between the sign-in and the act the operator may have waited at a prompt or for a
+ * lock; an operator whose session or role has ended meanwhile is refused.
  */
 export async function standingOf(
   db: Db,
@@ -158,7 +157,7 @@ export async function standingOf(
   return now
 }
 
-/** Who proposed something must still be one who may when another one approves it. */
+/** The proposer must still have a role that may propose the act when another operator approves it. */
 export async function assertMayStill(
   db: Db,
   email: string,
@@ -181,7 +180,7 @@ export async function countOperators({ db }: Pick<Shared, 'db'>): Promise<Operat
   }
 }
 
-/** An operator who is no admin could neither make another one nor be raised by anybody. */
+/** The first operator must be an admin: operators of other roles can neither create operators nor be raised by anyone. */
 async function assertAnAdmin(shared: Pick<Shared, 'db'>, { email, role }: NewUser): Promise<void> {
   if (!isOperatorRole(role) || role === 'admin' || (await countOperators(shared)).admins > 0) return
   refuse('not_possible', {

@@ -15,20 +15,19 @@ import { type Asked, approversOf, judge, type Operators, proposersOf, type Rule,
 import type { Proposal } from './store.ts'
 
 /**
- * Can somebody, by any sequence of allowed acts, end with money moved or with the power of another person? A breadth-first
- * search over the acts of the rules: what each act gives, who may perform, propose and approve it, comes from the table and
- * the functions that the service uses. Only what an act does to the state is written down here.
+ * Can an attacker, by any sequence of allowed acts, move money or gain the power of another person? A breadth-first
+ * search over the acts: what each act gives, and who may perform, propose and approve it, comes from the table and
+ * the functions that the service uses. Only the effect of an act on the state is written here.
  */
 type Person = {
   readonly id: string
-  /** Undefined: of the operator. */
+  /** Undefined for an operator. */
   readonly partner?: string
   readonly role: PersonRole
-  /** One of the attackers from the beginning. */
+  /** An attacker from the beginning. */
   readonly attacker?: true
   readonly removed?: true
   readonly factor: boolean
-  /** The attackers know the password. */
   readonly password?: true
 }
 
@@ -37,7 +36,7 @@ type Open = Wish & { readonly author: string }
 type State = { readonly people: readonly Person[]; readonly open: readonly Open[] }
 
 type Table = Readonly<Record<string, Rule>>
-/** What the search takes from the service, so that a test can weaken one part of it. */
+/** What the search takes from the service; a test replaces one part by a weaker one. */
 type Laws = {
   readonly rules: Table
   readonly weighs: typeof weighsAsOperator
@@ -45,7 +44,7 @@ type Laws = {
 }
 const service: Laws = { rules, weighs: weighsAsOperator, assertApprovable }
 
-/** What must not be reached. */
+/** What an attacker must not reach. */
 type Goal = 'money' | 'identity' | 'factor' | 'role' | 'key'
 type Found = { readonly goal: Goal; readonly path: readonly string[] }
 
@@ -72,7 +71,7 @@ const actorOf = ({ id, role }: Person): OperatorActor => ({
 })
 const shell = { kind: 'shell' } as const
 
-/** Refusals have stacks, which cost more than the judgement: each question is asked once. */
+/** A refusal has a stack, which costs more than the judgement, so each judgement is cached. */
 const verdicts = new WeakMap<Rule, Map<string, 'perform' | 'propose' | undefined>>()
 
 function verdictOf(rule: Rule, asked: Asked): 'perform' | 'propose' | undefined {
@@ -98,7 +97,7 @@ const change = (state: State, id: string, facts: Partial<Person>): State => ({
   people: state.people.map((one) => (one.id === id ? { ...one, ...facts } : one)),
 })
 
-/** The first of each list may do everything; without one nobody could be raised any more, so the last one stays. */
+/** The first role of each list may do everything. The last person with it stays, or nobody could be raised any more. */
 function isLast(state: State, { id, partner, role }: Person): boolean {
   const highest = partner === undefined ? 'admin' : 'owner'
   const others = state.people.filter((one) => one.partner === partner && one.id !== id && !one.removed)
@@ -112,7 +111,7 @@ const hasOwner = ({ people }: State, partner: string | undefined) =>
 const isLowering = (rule: Rule, role: PersonRole, becomes: PersonRole | undefined) =>
   rule.gives === 'removal' || (rule.gives === 'role' && !raises(role, becomes!))
 
-/** One wish for each person, and each role, that an act can be about. */
+/** One wish for each person and role that an act can be about. */
 function wishesOf(state: State, act: string, { gives }: Rule): Wish[] {
   const present = state.people.filter(({ removed }) => !removed)
   switch (gives) {
@@ -145,8 +144,8 @@ function wishesOf(state: State, act: string, { gives }: Rule): Wish[] {
 type Effect = { readonly state: State; readonly goal?: Goal } | undefined
 
 /**
- * What it comes to when the attackers perform it, or propose and approve it: then they have both the password and the activation
- * code.
+ * The effect if the attackers perform the act, or propose and approve it, so that they have both the password and the
+ * activation code.
  */
 function effectOf(state: State, { gives }: Rule, { target, becomes }: Wish): Effect {
   if (gives === 'money' || gives === 'key') return { state, goal: gives }
@@ -188,7 +187,7 @@ function nextStates(state: State, laws: Laws): Next[] {
       rule.gives === 'identity' ? wish.target : state.people.find(({ id }) => id === wish.target)?.partner
     const name = wish.act as PeopleChangeName
     const has_owner = hasOwner(state, partner)
-    // The service's own function knows its own rows; any other row takes two only if the row says `always`.
+    // `takesTwo` of the service covers its own rows; any other row takes two only if it says `always`.
     const known = wish.act in rules
     return {
       about_operator: known && laws.weighs({ name, role, becomes: wish.becomes, has_owner }),
@@ -233,7 +232,7 @@ function nextStates(state: State, laws: Laws): Next[] {
   return next
 }
 
-/** What people of a partner may do to each other is one permit of the console, and production keys another. */
+/** Acts among the people of a partner need one permit of the console, production keys another. */
 function ofPartners(state: State): Next[] {
   const next: Next[] = []
   for (const actor of state.people.filter(({ partner }) => partner !== undefined).filter(isControlled)) {
@@ -252,10 +251,13 @@ function ofPartners(state: State): Next[] {
   return next
 }
 
-/** Acts in a row. */
+/** How many acts in a row the search tries. */
 const DEPTH = 3
 
-/** The shortest sequence to each goal; with `until` nothing after that goal, or after any but a key, is looked for. */
+/**
+ * The shortest sequence to each goal. With `until` the search stops at that goal; with `any`, at the first goal other
+ * than a key.
+ */
 function search(start: State, laws: Laws = service, until?: Goal | 'any'): Found[] {
   const found = new Map<Goal, readonly string[]>()
   const reach = (goal: Goal, path: readonly string[]) => found.has(goal) || found.set(goal, path)
@@ -285,7 +287,7 @@ function search(start: State, laws: Laws = service, until?: Goal | 'any'): Found
   return [...found].map(([goal, path]) => ({ goal, path }))
 }
 
-/** A partner with two owners, one with a second factor and one without, and others. */
+/** A partner with two owners, one of them without a second factor, and people of other roles. */
 const partnerPeople: readonly Person[] = [
   { id: 'owner', partner: 'acme', role: 'owner', factor: true },
   { id: 'other owner', partner: 'acme', role: 'owner', factor: false },
@@ -307,7 +309,7 @@ const team = (attackers: readonly OperatorRole[], honest: readonly OperatorRole[
 const goalsOf = (found: readonly Found[]) => found.map(({ goal }) => goal).sort()
 const said = (found: readonly Found[]) =>
   found.map(({ goal, path }) => `${goal}: ${path.join(', ')}`).join('\n')
-/** Contract §17.13: live keys take one operator who is signed in, and that from a shell (decision 0092). */
+/** Contract §17.13: a live key takes one signed-in operator at a shell (decision 0092). */
 const besideKeys = (found: readonly Found[]) => found.filter(({ goal }) => goal !== 'key')
 
 const honestTeams: readonly (readonly OperatorRole[])[] = [
@@ -319,10 +321,10 @@ const honestTeams: readonly (readonly OperatorRole[])[] = [
   ['admin', 'resolver', 'reader'],
 ]
 
-describe('one operator alone, whoever the others are', () => {
+describe('one operator alone, for every set of other operators', () => {
   const cases = operatorRoles.flatMap((role) =>
     honestTeams
-      // Somebody has to be an admin, and of two who can decide the attacker may be one.
+      // There is always an admin, and the attacker may be one of the two who can decide.
       .filter((honest) => role === 'admin' || honest.includes('admin'))
       .map((honest) => [role, honest.join(', '), honest] as const),
   )
@@ -333,7 +335,7 @@ describe('one operator alone, whoever the others are', () => {
   })
 })
 
-describe('two operators who act together get what their roles are for, and nothing else', () => {
+describe('two operators who act together get what their roles allow, and nothing else', () => {
   const pairs: readonly (readonly [OperatorRole, OperatorRole, readonly OperatorRole[], readonly Goal[]])[] =
     [
       ['reader', 'reader', ['admin', 'admin'], []],
@@ -341,7 +343,8 @@ describe('two operators who act together get what their roles are for, and nothi
       ['reader', 'admin', ['admin'], ['key']],
       ['resolver', 'resolver', ['admin'], ['money']],
       ['resolver', 'resolver', ['admin', 'admin'], ['money']],
-      // People belong to admins: with another admin there, a resolver neither proposes nor approves what gives an identity.
+      // Acts on people belong to admins: beside another admin, a resolver neither proposes nor approves what gives an
+      // identity.
       ['admin', 'resolver', ['admin'], ['key', 'money']],
     ]
   test.each(pairs)('%s and %s', (one, other, honest, goals) => {
@@ -362,7 +365,7 @@ describe('two operators who act together get what their roles are for, and nothi
   })
 })
 
-test('people of a partner who are not its owner get nobody’s identity, and an owner nobody’s outside of the partner', () => {
+test('people of a partner other than owners gain no identity, and an owner none outside of the partner', () => {
   const withAttacker = (id: string): State => ({
     people: [
       ...team([], ['admin', 'admin']).people.map((one) =>
@@ -381,7 +384,7 @@ test('people of a partner who are not its owner get nobody’s identity, and an 
   expect(outside).toEqual([])
 })
 
-test('what gives the value of a key is no act of the console: it takes a shell on the host', () => {
+test('no act of the console gives the value of a key: that takes a shell on the host', () => {
   const folder = new URL('../console-api/operator/', import.meta.url)
   const source = readdirSync(folder).filter((name) => !name.endsWith('.test.ts'))
   const text = source.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('')
@@ -390,7 +393,7 @@ test('what gives the value of a key is no act of the console: it takes a shell o
   for (const [name] of giving) expect(text).not.toContain(name)
 })
 
-describe('while fewer than two can decide one person can make the second one: the docs say so', () => {
+describe('while fewer than two operators can decide, one person can create the second one, as the docs say', () => {
   test('an admin beside a reader', () => {
     const found = search(team(['admin'], ['reader']))
     expect(goalsOf(besideKeys(found))).toEqual(['factor', 'identity', 'money'])
@@ -398,7 +401,7 @@ describe('while fewer than two can decide one person can make the second one: th
   test('a reader beside an admin', () => expect(said(search(team(['reader'], ['admin'])))).toBe(''))
 })
 
-describe('the search finds a rule that is weakened', () => {
+describe('the search finds a weakened rule', () => {
   const weakened = (name: keyof typeof rules, change: Partial<Rule>): Laws => {
     const { two: _, ...rule }: Rule = rules[name]
     return { ...service, rules: { ...rules, [name]: { ...rule, ...change } } }
@@ -427,7 +430,7 @@ describe('the search finds a rule that is weakened', () => {
     expect(goalsOf(search(team(['reader', 'reader'], ['admin', 'admin']), laws))).toEqual(['money'])
   })
 
-  test('a new row that gives something to one person', () => {
+  test('a new row that gives a power to one person', () => {
     const added: Rule = { what: 'to add a device', place: 'shared', roles: ['admin'], gives: 'password' }
     const found = search(alone, { ...service, rules: { ...rules, add_device: added } }, 'any')
     expect(besideKeys(found)[0]).toMatchObject({
@@ -436,14 +439,14 @@ describe('the search finds a rule that is weakened', () => {
     })
   })
 
-  test('the password of an owner weighs nothing', () => {
+  test('the password of an owner that one operator may reset', () => {
     const weighs: Laws['weighs'] = (one) =>
       weighsAsOperator(one) && (isOperatorRole(one.role) || one.name !== 'reset_password')
     const found = besideKeys(search(alone, { ...service, weighs }, 'any'))
     expect(found[0]).toMatchObject({ goal: 'identity', path: [expect.stringMatching(/reset_password/)] })
   })
 
-  test('an author approves', () => {
+  test('an author who approves the own proposal', () => {
     const found = besideKeys(search(alone, { ...service, assertApprovable: () => {} }, 'money'))
     expect(goalsOf(found)).toContain('money')
   })

@@ -2,16 +2,18 @@ import { type Check, IN_PRODUCTION, type RangeCheck } from '../ledger/audit.ts'
 import type { MoneyActionName } from './actions.ts'
 
 /**
- * In production nothing happens by hand that was not proposed by one operator and approved by another: the very thing, not
- * only something under its name. The approval is written with the money, or before it by the version before, and whoever
- * did it may have died before noting the end.
+ * In production every act on money was proposed by one operator and approved by another, with the same details as the
+ * booking. A booking may have an approved proposal without an end: a node can crash between the two.
  */
 const approved = (condition: string) => `EXISTS (SELECT FROM proposals p WHERE ${condition}
   AND p.approved_by <> p.proposed_by AND coalesce(p.ended, 'done') = 'done')`
 
 const says = (field: string, value: string) => `p.details ->> '${field}' IS NOT DISTINCT FROM ${value}`
 
-/** `only` picks rows `r` of the table, `action` is what they come of, `facts` the columns that its details repeat. */
+/**
+ * `only` selects rows `r` of the table, `action` is the act that creates them, `facts` are the columns that the
+ * proposal's details repeat.
+ */
 function approvalCheck(options: {
   readonly name: string
   readonly table: string
@@ -22,7 +24,7 @@ function approvalCheck(options: {
 }): RangeCheck {
   const { name, table, prefix, only = 'true', action, facts } = options
   const proposal = [
-    // As the index has it.
+    // Same expression as in the index.
     `p.details ->> 'reference' = r.reference`,
     `p.action = '${action}'`,
     'coalesce(p.resource_id, r.id) = r.id',

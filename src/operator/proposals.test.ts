@@ -56,7 +56,7 @@ const expireAt = (id: string, time: Date) =>
   ])
 const letTimePass = (id: string) => expireAt(id, new Date(Date.now() - 60_000))
 
-test('of approving, rejecting, withdrawing and expiring at once exactly one happens, and the money agrees', async () => {
+test('of a concurrent approval, rejection, withdrawal and expiry exactly one happens, and the money agrees', async () => {
   const customer_id = await newCustomer()
   const rounds = size(400, 40)
   const ends: Record<string, number> = {}
@@ -89,7 +89,7 @@ test('of approving, rejecting, withdrawing and expiring at once exactly one happ
   noteFact(`${rounds} proposals approved, rejected, withdrawn and expired at once: ${JSON.stringify(ends)}`)
 })
 
-test('an end is final: nobody approves what was rejected, withdrawn or has expired', async () => {
+test('an end is final: a rejected, withdrawn or expired proposal cannot be approved', async () => {
   const customer_id = await newCustomer()
   const [rejected, withdrawn, late] = [
     await proposeCredit(customer_id),
@@ -119,7 +119,7 @@ test('an end is final: nobody approves what was rejected, withdrawn or has expir
   expect(await brl(customer_id)).toBe(700n)
 })
 
-test('what a rule refuses at the approval leaves the proposal open, to be approved later or withdrawn', async () => {
+test('a proposal that a rule refuses at the approval stays open, to be approved later or withdrawn', async () => {
   const customer_id = await newCustomer()
   const id = await proposeDebit(customer_id, '700')
   await expect(approve(world, id, bea)).rejects.toThrow(/has 0\.00 BRL available.*does not cover 7\.00 BRL/)
@@ -129,12 +129,12 @@ test('what a rule refuses at the approval leaves the proposal open, to be approv
   await blockCustomer(world, customer_id, 'blocked')
   await expect(approve(world, blocked, bea)).rejects.toThrow(/is blocked/)
   expect(await withdraw(world, blocked, ana, 'not now')).toMatchObject({ ended: 'withdrawn' })
-  // A correction does not mind the block.
+  // A correction is allowed although the customer is blocked.
   expect(await approve(world, id, bea)).toMatchObject({ ended: 'done', approved_by: bea })
   expect(await brl(customer_id)).toBe(0n)
 })
 
-test('a crash after the money moved and before it was noted is completed by approving again, and by nothing else', async () => {
+test('after a crash between the booking and its record a second approval completes the proposal, and nothing else does', async () => {
   const customer_id = await newCustomer()
   const id = await proposeCredit(customer_id)
   const dying: World = {
@@ -156,7 +156,7 @@ test('a crash after the money moved and before it was noted is completed by appr
   expect(await brl(customer_id)).toBe(700n)
 })
 
-test('an approval written into the row by hand cannot end what has ended, and is never completed', async () => {
+test('an approval written into the row by hand cannot end an ended proposal, and is never completed', async () => {
   const customer_id = await newCustomer()
   const mark = (id: string) =>
     world.db.query(
@@ -187,7 +187,7 @@ test('an approval written into the row by hand cannot end what has ended, and is
   expect(await brl(customer_id)).toBe(0n)
 })
 
-test('what was proposed cannot be changed, by nobody', async () => {
+test('the details of a proposal cannot be changed by any role', async () => {
   const id = await proposeCredit(await newCustomer())
   for (const set of [
     `details = '{}'`,
@@ -217,7 +217,7 @@ test('a proposal for another partner’s customer moves nothing', async () => {
   expect(await brl(customer_id)).toBe(700n)
 })
 
-test('whoever decides sees the whole of it: customer, partner, amount, why, who, when, until when', async () => {
+test('the description shows the whole proposal: customer, partner, amount, reason, author, time, expiry', async () => {
   const customer_id = await newCustomer()
   const id = await proposeCredit(customer_id, '123456')
   const described = await describeProposal(world, await findProposal(world, id))

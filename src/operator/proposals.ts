@@ -31,22 +31,25 @@ import {
   selectProposals,
 } from './store.ts'
 
-/** Where proposals are: in a world those about its money, in what both share those about people. */
+/** Where a proposal is stored: in its world if it is about money, in `shared` if it is about a person. */
 export type Where = { readonly db: Pool; newId(kind: IdKind): string }
 
-/** Somebody who signed in, to write in the log. */
+/** A pen for a signed-in operator, to write lines of the act log. */
 export type OperatorPen = Pen & { readonly actor: Extract<LogActor, { kind: 'operator' }> }
 
-/** Of a command: its line comes with its result, for a batch that lost a race is decided again. */
+/**
+ * The result of a command with its log line. The line is part of the result because a batch that lost a race is
+ * decided again.
+ */
 export type WithLine<Result> = { readonly result: Result; readonly noted: Noted | undefined }
 
 export type Decided = { readonly proposal: Proposal; readonly line: Noted | undefined }
 
 /**
- * What an operator does by hand. In production one operator proposes it and another one approves it, and only then does
- * it happen; in the sandbox it happens at once. A proposal ends once: done, rejected by another operator, withdrawn by its
- * author, expired, or superseded by another end that was booked before it was approved. Between those who want different ends the database decides, by the lock of the proposal's row. Each
- * of these is a line of the log, which says what the row was made to be.
+ * In production one operator proposes a money act and another approves it; only then is it performed. A proposal ends
+ * once: done, rejected by another operator, withdrawn by its author, expired, or superseded because another end of
+ * the payout or transfer was booked before the approval. Concurrent ends are serialised by the lock on the proposal's
+ * row. Each step is a line of the act log with a digest of the row after it.
  */
 export function propose(world: World, action: MoneyAction, pen: OperatorPen): Promise<Required<Decided>> {
   return transaction(world.db, async (tx) => {
@@ -61,14 +64,14 @@ export function propose(world: World, action: MoneyAction, pen: OperatorPen): Pr
   })
 }
 
-/** The evidence for a transfer speaks of one transaction, so the proposal names it. */
+/** The evidence for a transfer is about one transaction, so the proposal stores its hash. */
 async function withHash(tx: Db, action: MoneyAction): Promise<MoneyAction> {
   if (action.name !== 'resolve_transfer') return action
   const transfer = await transferById(tx, action.details.transfer_id)
   return { ...action, details: { ...action.details, tx_hash: transfer?.tx_hash ?? null } }
 }
 
-/** The same for people, in a transaction of the caller's: whether it takes two is judged in it. */
+/** Stores a proposal in the caller's transaction, in which `takesTwo` was judged. */
 export async function proposeIn(
   tx: Db,
   where: Where,
@@ -85,7 +88,7 @@ const rowOf = (where: Where, { name, details }: Proposable) => ({
   details,
 })
 
-/** Of an expired one, what it was before: that its time is over needs nobody's word. */
+/** The digest of an expired proposal is that of the open one: expiry follows from the clock and needs no line. */
 export function proposalDigest(proposal: Proposal): string {
   const { ended, ended_by, ended_reason, ended_at, ...row } = proposal
   const end =
@@ -95,7 +98,7 @@ export function proposalDigest(proposal: Proposal): string {
   return digestOf({ ...row, ...end })
 }
 
-/** What the log says of a proposal at each of its steps. */
+/** The log entry of one step of a proposal. */
 export function entryOf(step: string, proposal: Proposal, more: Partial<Entry> = {}): Entry {
   const { id, action, details } = proposal
   const after = { action, details, proposal: proposalDigest(proposal), ...(more.after as object | undefined) }
@@ -103,7 +106,7 @@ export function entryOf(step: string, proposal: Proposal, more: Partial<Entry> =
   return { action: step, object_id, before: null, proposal_id: id, ...more, after }
 }
 
-/** Whom or what an action is about. */
+/** The id or e-mail that an action is about. */
 export function subjectOf(details: Proposable['details']): string {
   if ('payout_id' in details) return details.payout_id
   if ('transfer_id' in details) return details.transfer_id
@@ -112,7 +115,7 @@ export function subjectOf(details: Proposable['details']): string {
   return details.customer_id ?? details.partner_id
 }
 
-/** The hold keeps anybody from sending after the proposal; what was under way before it must have come to its end. */
+/** The hold keeps workers from sending after the proposal. A send that began before it must have ended. */
 async function assertResolvable(
   tx: Db,
   world: World,
@@ -125,7 +128,7 @@ async function assertResolvable(
   if (until) throw mayBeOnItsWay(payout_id, until)
 }
 
-/** What has come to its end would be refused when it is approved: better now, and the same below. */
+/** Refuse now what the approval would refuse later: a final payout or transfer, or a hash that changed. */
 async function assertOpen(tx: Db, { name, details }: MoneyAction): Promise<void> {
   if (name !== 'resolve_payout' && name !== 'resolve_transfer') return
   const found =
@@ -145,16 +148,16 @@ async function assertNotReversed(tx: Db, deposit_id: string): Promise<void> {
   if (before) refuse('not_possible', { message: `${deposit_id} was reversed before, by ${before}.` })
 }
 
-/** What workers leave alone until the proposal is decided. */
+/** The payout or transfer that workers leave alone until the proposal is decided. */
 function resourceOf({ name, details }: MoneyAction): string | undefined {
   if (name === 'resolve_payout') return details.payout_id
   return name === 'resolve_transfer' ? details.transfer_id : undefined
 }
 
 /**
- * The approval and its line are written in the transaction that moves the money: an approved proposal has happened, and one
- * that was refused is as open as before. Each action happens once, so approving again only notes down what a crash left
- * unsaid.
+ * The approval and its line are written in the transaction that moves the money, so an approved proposal has happened
+ * and a refused one stays open. Each action happens once: a second approval only records the end that a crash left
+ * out.
  */
 export async function approve(world: World, id: string, pen: OperatorPen): Promise<Decided> {
   const before = await findApprovable(world, id, pen)
@@ -186,8 +189,8 @@ export async function approve(world: World, id: string, pen: OperatorPen): Promi
 }
 
 /**
- * What is booked stays; the proposal ends, and an exception tells what the operators had established instead. Whoever approves
- * is refused: nothing was done.
+ * Ends a proposal that contradicts the booked end of its payout or transfer. The booking stays, an exception records
+ * what the operators had established, and the approver is refused.
  */
 async function supersede(world: World, id: string, pen: OperatorPen, by: Superseded): Promise<never> {
   const { email } = pen.actor
@@ -208,7 +211,7 @@ async function supersede(world: World, id: string, pen: OperatorPen, by: Superse
   return alreadyEnded(ended?.proposal ?? (await findProposal(world, id, pen)))
 }
 
-/** What can be approved by this operator, or was approved and done. */
+/** Returns the proposal if this operator may approve it, or if it is done already. */
 export async function findApprovable(where: Where, id: string, pen: OperatorPen): Promise<Proposal> {
   const proposal = await findProposal(where, id, pen)
   if (proposal.ended !== 'done') assertApprovable(proposal, pen.actor.email)
@@ -225,8 +228,9 @@ export function assertApprovable(proposal: Proposal, by: string): void {
 }
 
 /**
- * The author's own `propose` line says what was proposed, and the newest line what the row is now. The database role can
- * insert a row into `proposals`, but it has no key to write a line with: such a row is refused, whoever approves it.
+ * Refuses a proposal that the act log does not confirm: the author's own `propose` line must match what was proposed,
+ * and one line must match the present row. The database role can insert into `proposals`, but has no key to sign a
+ * line.
  */
 export async function assertVouchedFor(db: Db, pen: Pen, proposal: Proposal): Promise<void> {
   const lines = (await linesAbout(db, proposal.id)).filter((line) => hashOf(pen, line) === line.hash)
@@ -239,17 +243,20 @@ export async function assertVouchedFor(db: Db, pen: Pen, proposal: Proposal): Pr
   })
 }
 
-/** Whether the author of the proposal wrote this line, about this order: action, amount, reference, times, all of it. */
+/**
+ * Whether the proposal's author wrote this line, and the line's digest covers this order: action, amount, reference,
+ * times.
+ */
 function isProposing(line: Line, proposal: Proposal): boolean {
   const { action, actor_kind, actor_email } = line
   const by_author = actor_kind === 'operator' && actor_email === proposal.proposed_by
   return action === 'propose' && by_author && digestIn(line) === proposalDigest(asProposed(proposal))
 }
 
-/** What the row of the proposal was after the step that this line tells. */
+/** Digest of the proposal's row after the step of this line. */
 const digestIn = ({ after }: Line): string | undefined => JSON.parse(after ?? '{}').proposal
 
-/** The row as it was before anybody decided on it. */
+/** The row as it was before any decision. */
 export const asProposed = (proposal: Proposal): Proposal => ({
   ...proposal,
   approved_by: null,
@@ -276,7 +283,8 @@ function underApproval<Result>(
       if (proposal.ended !== null && proposal.ended !== 'done') alreadyEnded(proposal)
       if (proposal.approved_by === null && proposal.expires_at <= held.now) expired(proposal)
       const { result, ...decision } = command.decide(held)
-      // A step that moves no money is not yet what was approved: should the next one be refused, the proposal stays open.
+      // A step without movements does not carry out the order yet: if the next step is refused, the proposal must
+      // stay open.
       if (proposal.approved_by !== null || !decision.movements?.length)
         return { ...decision, result: { result, noted: undefined } }
       const approval = { id, approved_by, approved_at: held.now }
@@ -290,7 +298,6 @@ function underApproval<Result>(
   }
 }
 
-/** Another operator does not want it. */
 export async function reject(where: Where, id: string, pen: OperatorPen, reason: string): Promise<Decided> {
   const proposal = await findProposal(where, id, pen)
   const by = pen.actor.email
@@ -302,7 +309,6 @@ export async function reject(where: Where, id: string, pen: OperatorPen, reason:
   return endBefore(where, id, { end: 'rejected', by, reason, resource_id: null }, { step: 'reject', pen })
 }
 
-/** Its author does not want it any more. */
 export async function withdraw(
   where: Where,
   id: string,
@@ -318,7 +324,7 @@ export async function withdraw(
   return endBefore(where, id, { end: 'withdrawn', by, reason, resource_id: null }, { step: 'withdraw', pen })
 }
 
-/** Proposals whose time is over. Returns how many there were. */
+/** Ends up to 100 proposals that are past `expires_at`. Returns how many were overdue. */
 export async function expireProposals({ db: pool }: Pick<Where, 'db'>, pen: Pen, held?: Db): Promise<number> {
   const ids = await overdueProposals(held ?? pool, 100)
   const writing = { step: 'expire', pen: { ...pen, actor: { kind: 'service' } } } as const
@@ -340,8 +346,8 @@ async function endBefore(where: Where, id: string, ending: Ending, writing: Writ
 }
 
 /**
- * The one way in which a proposal ends, whatever the end is; what hangs on an open proposal is let go in the same
- * transaction. Undefined: somebody else was faster, and it is not for this one to end it.
+ * Every end of a proposal goes through `endIn`, which also releases the proposal's hold. Undefined: the row's state
+ * does not allow this end, because another end came first.
  */
 function endProposal(
   where: Where,
@@ -359,7 +365,7 @@ export async function endIn(
   { step, pen }: Writing,
   more?: Partial<Entry>,
 ): Promise<Decided | undefined> {
-  // Whoever is approving it at this moment holds the row for as long as its money takes.
+  // A concurrent approval holds the row while it moves the money.
   await tx.query("SET LOCAL lock_timeout = '5s'; SET LOCAL statement_timeout = '6s'")
   const proposal = await markEnded(tx, id, ending)
   if (!proposal) return undefined
@@ -367,7 +373,7 @@ export async function endIn(
   return { proposal, line: await note(tx, pen, entryOf(step, proposal, more)) }
 }
 
-/** With whatever time has brought about meanwhile. */
+/** Expires overdue proposals first. */
 export async function findProposal(where: Pick<Where, 'db'>, id: string, pen: Pen): Promise<Proposal> {
   await expireProposals(where, pen)
   const proposal = await proposalById(where.db, id)

@@ -16,11 +16,11 @@ import type { World } from '../world.ts'
 import { perform } from './actions.ts'
 import { describeProposal } from './description.ts'
 
-/** What two operators decide about a payout or transfer, while the rail and the books go on. */
+/** Two operators decide about a payout or transfer while the rail and the ledger go on. */
 const [ana, bea] = ['ana@operator.example', 'bea@operator.example'] as const
 const [X, Y] = ['E99999999202601010000XXXXXXXXXXX', 'E00000000202601010000YYYYYYYYYYY'] as const
 
-/** What the rails answer when they are asked. */
+/** The answers of the rails. */
 let pix_says: PixStatus | Error
 let chain_says: ChainStatus | Error
 const say = async <Said>(said: Said | Error): Promise<Said> => {
@@ -80,7 +80,7 @@ const exceptionsOf = async (id: string) =>
 const resolutions = async (id: string) =>
   (await at.db.query('SELECT outcome FROM resolutions WHERE resource_id = $1', [id])).rows
 
-test('a payout that was paid under another id meanwhile: the proposal is superseded, with an exception', async () => {
+test('a payout that was paid meanwhile under another id: the proposal is superseded, with an exception', async () => {
   const payout = await newPayout()
   pix_says = new Error('silent')
   const proposal = await proposePaid(payout, X)
@@ -100,7 +100,7 @@ test('a payout that was paid under another id meanwhile: the proposal is superse
   await expect(desk.withdraw(at.world, proposal.id, ana, null)).rejects.toThrow(/was superseded/)
 })
 
-test('a payout that failed meanwhile: the same; one that was paid under the very id is done', async () => {
+test('a payout that failed meanwhile supersedes its proposal; one that was paid under the same id is done', async () => {
   const [failed, same] = [await newPayout(), await newPayout()]
   pix_says = new Error('silent')
   const [wrong, right] = [await proposePaid(failed, X), await proposePaid(same, Y.replaceAll('Y', 'Z'))]
@@ -113,7 +113,7 @@ test('a payout that failed meanwhile: the same; one that was paid under the very
   expect(await exceptionsOf(same.id)).toEqual([])
 })
 
-test('a transfer with another end, or the same one under another hash, meanwhile: the same', async () => {
+test('a transfer that ended differently meanwhile, or under another hash, supersedes its proposal', async () => {
   const [reverted, replaced] = [await newTransfer(), await newTransfer()]
   const [wrong, other] = [await proposeEnd(reverted, 'confirmed'), await proposeEnd(replaced, 'confirmed')]
   await takeStep(reverted, { kind: 'failed', rail_code: 'reverted' })
@@ -128,7 +128,7 @@ test('a transfer with another end, or the same one under another hash, meanwhile
   await rename(replaced.id, replaced.tx_hash!)
 })
 
-/** As if the bytes had been replaced by others. */
+/** Simulates a replacement of the signed bytes. */
 async function rename(id: string, tx_hash = `0xother${id}`): Promise<void> {
   await asAdmin(database.url, [
     'SET session_replication_role = replica',
@@ -142,7 +142,7 @@ test.each([
   ['not to be asked about', new Error('timeout'), /the chain gives no answer.*Try again/s],
 ] as const)('a transfer that is %s is not confirmed by hand', async (_, said, refused) => {
   const transfer = await newTransfer()
-  // In the sandbox a simulated chain knows nothing of another process: there «absent» says nothing.
+  // In the sandbox `absent` says nothing: another process does not know the simulated chain.
   const live = { ...at.world, environment: 'production' } as unknown as World
   const { id } = await proposeEnd(transfer, 'confirmed', live)
   chain_says = said
@@ -152,7 +152,7 @@ test.each([
   expect(await resolutions(transfer.id)).toEqual([])
 })
 
-test('a transfer that the chain calls confirmed, or not deep enough yet, is confirmed by hand', async () => {
+test('a transfer that the chain reports as confirmed, or as not deep enough yet, is confirmed by hand', async () => {
   for (const said of [{ kind: 'confirmed' }, { kind: 'waiting' }] as const) {
     const transfer = await newTransfer()
     const { id } = await proposeEnd(transfer, 'confirmed')
@@ -170,7 +170,7 @@ describe('a payout that the network accepted', () => {
     }) as const
   const accept = ({ id }: Payout) =>
     asAdmin(database.url, [`UPDATE sandbox.payouts SET accepted_at = clock_timestamp() WHERE id = '${id}'`])
-  /** Nobody may be sending it any more. */
+  /** A payout old enough that no worker can be sending it any more. */
   async function oldPayout(): Promise<Payout> {
     const payout = await newPayout()
     await moveIntoThePast(database.url, { table: 'payouts', id: payout.id, by: '1 hour' })
@@ -185,7 +185,7 @@ describe('a payout that the network accepted', () => {
     ['does not know it now', { kind: 'absent' }],
     ['gives no answer', new Error('silent')],
   ] as const)(
-    'and that %s is given back only where both operators say that it was accepted',
+    'and now %s is given back only if both operators state that it was accepted',
     async (_, said) => {
       const payout = await oldPayout()
       await accept(payout)
@@ -204,7 +204,7 @@ describe('a payout that the network accepted', () => {
     },
   )
 
-  test('after it was proposed without a word about that is not given back', async () => {
+  test('after it was proposed without that statement is not given back', async () => {
     const payout = await oldPayout()
     pix_says = { kind: 'absent' }
     const { id } = await desk.propose(at.world, failing(payout), ana)
@@ -214,7 +214,7 @@ describe('a payout that the network accepted', () => {
     expect(await statusOf(payout)).toBe('processing')
   })
 
-  test('and still has is never given back, and the word is not for others', async () => {
+  test('and still reports as accepted is never given back; the statement is refused for other payouts', async () => {
     const [payout, never] = [await oldPayout(), await oldPayout()]
     await accept(payout)
     pix_says = { kind: 'accepted' }

@@ -9,10 +9,13 @@ import type { ChainStatus } from '../rails/chain/rail.ts'
 import type { World } from '../world.ts'
 import type { DetailsOf, Done } from './actions.ts'
 
-/** Who acts, and by which proposal; none in the sandbox. */
+/** The operator who acts, and the approved proposal; the sandbox needs no proposal. */
 export type Resolver = { readonly operator: string; readonly proposal_id: string | null }
 
-/** Settling by hand what a rail left open. The money goes back only when nobody can be paying it any more. */
+/**
+ * Settles by hand a payout that the rail left open. The money goes back only if no worker can be sending the payout
+ * any more.
+ */
 export async function resolvePayout(
   world: World,
   details: DetailsOf<'resolve_payout'>,
@@ -51,8 +54,8 @@ export async function resolvePayout(
 }
 
 /**
- * What is booked is another end than the operators established, or the same end under another id or hash: their evidence
- * speaks of something else, so somebody has to look.
+ * The booked end differs from the end that the operators established, or has another id or hash: their evidence is
+ * about another payment, so an operator has to check.
  */
 export class Superseded extends Refusal {
   readonly object: { readonly id: string; readonly partner_id: string; readonly rail: string }
@@ -71,8 +74,9 @@ export class Superseded extends Refusal {
 }
 
 /**
- * A payout that the network accepted may be paid although the network does not know it now. Giving the money back then takes
- * operators who say that they know of the acceptance; elsewhere the statement would only become a habit.
+ * A payout that the network accepted may be paid although the network does not know it now. To return the money,
+ * operators must state that they know of the acceptance. The statement is refused for other payouts, so that it does
+ * not become a habit.
  */
 export function assertAcceptanceStated(
   { id, accepted_at }: Payout,
@@ -91,7 +95,7 @@ const wasAccepted = (payout_id: string, accepted_at: Date): Refusal =>
     shell: 'With: --despite-acceptance',
   })
 
-/** What was established while somebody was sending may not be true a moment later. */
+/** Evidence that was gathered while a worker may be sending the payout can be outdated a moment later. */
 export const mayBeOnItsWay = (payout_id: string, until: Date): Refusal =>
   new Refusal('not_possible', {
     message: `${payout_id} may be on its way to the network at this moment: somebody has it for sending until ${until.toISOString()}. Nothing was changed. Try again after that, and look once more whether it arrived.`,
@@ -100,7 +104,10 @@ export const mayBeOnItsWay = (payout_id: string, until: Date): Refusal =>
 export const refuseOther = (id: string, status: string): never =>
   refuse('already_final', { message: `${id} is ${status} already; a final state never changes.` })
 
-/** Evidence ages. A network that can answer has the last word; one that cannot leaves it to the operator. */
+/**
+ * Refuses an outcome that the network contradicts now, because evidence ages. If the network does not answer, the
+ * operator decides.
+ */
 async function askTheNetwork(
   world: World,
   payout: Payout,
@@ -146,14 +153,14 @@ export async function resolveTransfer(
 const supersededBy = ({ id, partner_id, network, status, tx_hash }: Transfer) =>
   new Superseded({ id, partner_id, rail: network }, { status, tx_hash })
 
-/** The chain is asked first: operators may be ahead of its depth, but they do not confirm what it contradicts. */
+/** The chain is asked first: operators may confirm before the required depth is reached, but not against the chain. */
 async function confirm(world: World, transfer: Transfer, teller: ChainTeller): Promise<Transfer> {
   const { id, tx_hash } = transfer
   if (transferIsFinal(transfer)) return transfer
   if (tx_hash === null)
     refuse('not_possible', { message: `${id} was never signed, so it cannot have been confirmed.` })
   const status = await world.chain.status(orderOf(transfer), signedOf(transfer)).catch(() => undefined)
-  // A simulated chain is known to one process alone: to any other one, its transactions are absent.
+  // A simulated chain lives in one process: every other process sees its transactions as absent.
   const simulated = world.environment === 'sandbox' && status?.kind === 'absent'
   if (status?.kind !== 'confirmed' && status?.kind !== 'waiting' && !simulated) {
     const said = status ? `the chain says ${words[status.kind]}` : 'the chain gives no answer'
@@ -169,7 +176,6 @@ async function confirm(world: World, transfer: Transfer, teller: ChainTeller): P
   return (await world.commit(stepTransfer(world, transfer, step, teller))).transfer
 }
 
-/** What the chain says, in words that an operator can act on. */
 const words: Readonly<Record<ChainStatus['kind'], string>> = {
   waiting: 'that it is waiting to be mined, or to be deep enough',
   confirmed: 'that it is confirmed',
@@ -177,7 +183,7 @@ const words: Readonly<Record<ChainStatus['kind'], string>> = {
   absent: 'that no node knows it, but the signed bytes exist and can still be mined',
 }
 
-/** Unsigned, nothing can have left. Signed, an operator's word is not enough: the chain is asked, now. */
+/** An unsigned transfer cannot have left. A signed one fails only if the chain says now that the transaction failed. */
 async function failUnlessItMayBeMined(
   world: World,
   transfer: Transfer,

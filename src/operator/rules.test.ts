@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { operator } from '../../test/support/operators.ts'
 import { type ActName, judge, type Rule, rules } from './rules.ts'
 
-/** Contract §17.13 and §17.15, written out: what somebody comes to, by who they are and how many operators there are. */
+/** Contract §17.13 and §17.15, written out: the verdict for each act, by actor and by number of operators. */
 const shell = { kind: 'shell' } as const
 const actors = {
   shell,
@@ -84,19 +84,19 @@ describe.each(Object.keys(rules) as ActName[])('contract §17.13: %s', (name) =>
   test.each(Object.keys(counts) as (keyof typeof counts)[])('in production, with %s', (state) => {
     expect(rowOf(rules[name], counts[state])).toEqual(law[name][state])
   })
-  test('in the sandbox anybody, whoever there is', () => {
+  test('in the sandbox every actor performs the act', () => {
     for (const count of [0, 1, 2]) expect(rowOf(rules[name], count, { sandbox: true })).toEqual(everybody)
   })
 })
 
-test('making, resetting and raising an operator takes two as soon as there are two, and never before', () => {
+test('creating, resetting and raising an operator takes two as soon as there are two, and never before', () => {
   for (const name of ['create_user', 'reset_password', 'set_role', 'reset_factor', 'remove_user'] as const) {
     const about = (count: number) => rowOf(rules[name], count, { about_operator: true })
     expect([about(0), about(1), about(2)]).toEqual([everybody, admins, proposingAdmins])
   }
 })
 
-test('who only reads does not count as the second one: nothing could ever be approved', () => {
+test('a reader does not count as the second operator: nothing could ever be approved', () => {
   const asked = { actor: actors.admin, sandbox: false, about_operator: true }
   const operators = { all: 2, deciding: 1, admins: 1 }
   expect(judge(rules.create_user, { ...asked, operators })).toBe('perform')

@@ -2,33 +2,37 @@ import type { OperatorActor, OperatorRole, ShellActor } from '../core/actor.ts'
 import { refuse } from '../core/errors.ts'
 
 /**
- * Who may do what (contract §17.13, §17.15), as data: one row for each act. In the sandbox everybody at a shell may do
- * everything; this is about production, and about what both worlds share.
+ * Who may do what (contract §17.13, §17.15), as data: one row for each act. The table is for production and for the
+ * shared schema; in the sandbox a shell may do everything.
  */
 export type Rule = {
-  /** What it is, as a person would say it: "to change a key". */
+  /** Infinitive for error messages: "to change a key". */
   readonly what: string
-  /** Where it happens: in one of the worlds, or in what they share. */
+  /** Whether the act changes one world, or the schema that both worlds share. */
   readonly place: 'world' | 'shared'
-  /** The operators who may, once there is an operator. */
+  /**
+   * The operator roles that may perform the act. Without any operator the shell may, unless `signed` or `two` forbids
+   * it.
+   */
   readonly roles: readonly OperatorRole[]
-  /** Needs no sign-in, ever. */
+  /** The act never needs a sign-in. */
   readonly open?: true
-  /** Needs an operator who is signed in, even where there is nobody else. */
+  /** The act needs a signed-in operator even while no operator exists. */
   readonly signed?: true
-  /** One proposes and another one approves: always, or once two can decide and `takesTwo` says so. */
+  /** One operator proposes and another approves: always, or if `takesTwo` says so and at least two operators can decide. */
   readonly two?: 'always' | 'about operators'
-  /** The operators who may approve it, where it takes two. */
+  /** The operator roles that may approve the act, if it takes two. */
   readonly approved_by?: readonly OperatorRole[]
-  /** What the act puts into the hands of the person who performs it. */
+  /** What the performer gains by the act. */
   readonly gives: Power
 }
 
 /**
- * `identity`: a new person, with a password that whoever performs it sees. `password`: the new password of somebody. `factor`:
- * somebody signs in without a second factor. `role`: somebody may do more, or less. `removal`: somebody is gone. `key`: the value
- * of an API key. `invitation`: the link by which the first owner of a new partner chooses a password. `decision`: whatever the
- * proposal gives that is decided on. `money`: money moves. The search in powers.test.ts starts from these.
+ * `identity`: a new person, whose password the performer sees. `password`: a person's new password, seen by the
+ * performer. `factor`: a person signs in without a second factor. `role`: a person may do more, or less. `removal`: a
+ * person is removed. `key`: the value of an API key. `invitation`: the link by which the first owner of a new partner
+ * chooses a password. `decision`: whatever the approved proposal gives. `money`: money moves. The search in
+ * powers.test.ts starts from these powers.
  */
 export type Power =
   | 'money'
@@ -92,7 +96,7 @@ export const rules = {
 
   create_key: inWorld('to create a key', 'key'),
   rotate_key: inWorld('to rotate a key', 'key'),
-  // Whoever sees a key leak must be able to end it at once.
+  // Anyone at a shell who sees a key leak must be able to revoke the key at once.
   revoke_key: { ...inWorld('to revoke a key'), open: true },
   set_key_limits: inWorld('to limit a key'),
   block_customer: inWorld('to block a customer'),
@@ -114,10 +118,10 @@ export const rules = {
 
 export type ActName = keyof typeof rules
 
-/** The operators as they are at the moment of the act. */
+/** The number of operators at the moment of the act. */
 export type Operators = {
   readonly all: number
-  /** Those who can propose and approve: a reader cannot. */
+  /** Operators who can propose and approve: every role but `reader`. */
   readonly deciding: number
   readonly admins: number
 }
@@ -126,13 +130,13 @@ export type Asked = {
   readonly actor: OperatorActor | ShellActor
   readonly operators: Operators
   readonly sandbox: boolean
-  /** What `takesTwo` says: it is done to an operator, or makes one, or weighs as much. */
+  /** The result of `takesTwo`: the act is about an operator, or counts as such. */
   readonly about_operator: boolean
-  /** The act only takes away: it removes an operator, or gives one a lower role. */
+  /** The act removes an operator or gives one a lower role. */
   readonly lowers?: boolean
 }
 
-/** Whether it is done or proposed. Throws with a sentence when it is neither. */
+/** Decides whether the act is performed now or proposed to another operator. Throws a refusal if it is not allowed. */
 export function judge(rule: Rule, asked: Asked): 'perform' | 'propose' {
   const { actor, operators, sandbox, about_operator, lowers = false } = asked
   if (sandbox || rule.open) return 'perform'
@@ -149,7 +153,7 @@ export function judge(rule: Rule, asked: Asked): 'perform' | 'propose' {
   return two ? 'propose' : 'perform'
 }
 
-/** The only admin cannot approve a proposal of their own: then a resolver may propose what the admin approves. */
+/** The only admin cannot approve a proposal of their own, so a resolver may propose and the admin approves. */
 export function proposersOf(
   { roles, approved_by }: Rule,
   operators: Operators,
@@ -158,7 +162,10 @@ export function proposersOf(
   return approved_by === admin && operators.admins === 1 && !lowers ? deciding : roles
 }
 
-/** Making, raising and resetting takes an admin's word. A resolver may approve what only takes away from somebody. */
+/**
+ * An admin approves what creates, raises or resets a person. With fewer than two admins a resolver may approve a
+ * removal or a lower role.
+ */
 export function approversOf(
   { approved_by = deciding }: Rule,
   operators: Operators,

@@ -5,12 +5,12 @@ import { limitNames } from '../limits/tiers.ts'
 import { moneyLimitNames } from '../money-limits/store.ts'
 
 /**
- * What operators and owners set has no entries and no events, but each act is a line of the chained log, with what the row was
- * afterwards. These queries name rows that differ from the last line about them, and rows that were removed. The lines themselves
- * are proved by the log. A row without a line is older than the log, or somebody wrote it.
+ * Settings have no entries and no events, but each act on them is a line of the act log with the row's state
+ * afterwards. These queries find rows that differ from the last line about them, rows that were deleted, and rows
+ * without a line that are not older than the log. The lines themselves are verified with the log.
  */
 
-/** The last line of these acts about an object; `after` as JSON. */
+/** The last line of these actions about an object; `after` as JSON. */
 const lastLine = (object_id: string, actions: readonly string[]) =>
   `LATERAL (SELECT a.after::json AS after FROM acts a WHERE a.object_id = ${object_id}
      AND a.action IN (${actions.map((action) => `'${action}'`).join(', ')}) ORDER BY a.seq DESC LIMIT 1) AS line`
@@ -18,16 +18,16 @@ const lastLine = (object_id: string, actions: readonly string[]) =>
 const differs = (table: string, columns: readonly string[]) =>
   columns.map((column) => `line.after ->> '${column}' IS DISTINCT FROM ${table}.${column}::text`).join(' OR ')
 
-/** Objects of these acts whose row is gone. */
+/** Objects of this action whose row was deleted. */
 const gone = (action: string, table: string, key: string) =>
   `SELECT DISTINCT a.object_id, 'removed from ${table}' AS wrong FROM acts a WHERE a.action = '${action}'
      AND NOT EXISTS (SELECT FROM ${table} t WHERE t.${key} = a.object_id)`
 
-/** That no row can be older than the log: the migration of the log came with that of the table. */
+/** True if no row can be older than the log: the migrations of the table and of the log ran together. */
 const madeWithLog = (table: string) =>
   `(SELECT applied_at FROM migrations WHERE name = '0023-acts.sql') < (SELECT applied_at FROM migrations WHERE name = '${table}') + interval '1 hour'`
 
-/** Rows without a line, unless they are older than the log. */
+/** Rows without a line that are younger than the log. */
 const unsaid = (action: string, table: string, key: string, young: string) =>
   `SELECT t.${key} AS object_id, 'nobody set this row of ${table}' AS wrong FROM ${table} t
      WHERE NOT EXISTS (SELECT FROM acts a WHERE a.object_id = t.${key} AND a.action = '${action}') AND (${young})`
@@ -38,7 +38,7 @@ const limits = `SELECT t.subject_id AS object_id, 'money limits that differ from
 const treasury = `SELECT t.asset AS object_id, 'a treasury limit that differs from its line' AS wrong
   FROM treasury_limits t, ${lastLine('t.asset', ['set_treasury_limits'])} WHERE ${differs('t', ['lowest', 'highest'])}`
 
-/** Each act on a key notes all of it. */
+/** Each of these lines holds the key's full state. */
 const keyActs = ['create_key', 'rotate_key', 'revoke_key', 'set_key_limits', 'change_key']
 const keys = `SELECT k.id AS object_id, 'a key that differs from its line' AS wrong
   FROM api_keys k, ${lastLine('k.id', keyActs)}
@@ -71,7 +71,7 @@ const terms = [
 const partners = `SELECT p.id AS object_id, 'a partner whose terms differ from its line' AS wrong
   FROM partners p, ${lastLine('p.id', ['create_partner', 'change_partner'])} WHERE ${differs('p', ['name', ...terms])}`
 
-/** As `roleOf` tells it. */
+/** Same result as `roleOf`. */
 const role = `CASE u.role WHEN 'operator' THEN coalesce(u.operator_role, 'reader') WHEN 'owner' THEN 'owner' ELSE coalesce(u.partner_role, 'viewer') END`
 const people = `SELECT u.id AS object_id, 'a person with another role than the log says' AS wrong
   FROM users u, LATERAL (SELECT a.action, coalesce(a.after::json -> 'person', a.after::json) AS after FROM acts a WHERE a.object_id = u.id
@@ -82,20 +82,20 @@ const people = `SELECT u.id AS object_id, 'a person with another role than the l
     OR line.action = 'remove_user' AND u.removed_at IS NULL
     OR line.action NOT IN ('remove_user', 'approve') AND u.removed_at IS NOT NULL`
 
-/** Operators are made by an act, or by the approval of one. Those of before the log have no line. */
+/** An operator is created by an act or by an approval. Operators older than the log have no line. */
 const operators = `SELECT u.id AS object_id, 'an operator whom nobody made' AS wrong FROM users u
   WHERE u.role = 'operator' AND u.removed_at IS NULL
     AND (u.created_at > (SELECT applied_at FROM migrations WHERE name = '0005-acts.sql')
       OR u.created_at < (SELECT applied_at FROM migrations WHERE name = '0001-partners.sql'))
     AND NOT EXISTS (SELECT FROM acts a WHERE a.object_id = u.id AND a.action IN ('create_user', 'set_role', 'approve'))`
 
-/** A second factor that was confirmed is there until its person, an owner or two operators take it away. */
+/** A confirmed second factor stays until the user, an owner or two operators remove it. */
 const factors = `SELECT u.id AS object_id, 'a second factor that was removed without an act' AS wrong
   FROM users u, LATERAL (SELECT a.action FROM acts a WHERE a.object_id = u.id
      AND a.action IN ('confirm_factor', 'disable_factor', 'reset_factor', 'remove_user', 'approve') ORDER BY a.seq DESC LIMIT 1) AS line
   WHERE line.action = 'confirm_factor' AND NOT EXISTS (SELECT FROM factors f WHERE f.id = u.id AND f.confirmed_at IS NOT NULL)`
 
-/** Whoever signs in leaves a line, which names the session. */
+/** Every sign-in writes a line that names the session. */
 const sessions = `SELECT s.id AS object_id, 'a session that nobody signed in to' AS wrong FROM sessions s
   WHERE NOT EXISTS (SELECT FROM acts a WHERE a.object_id = s.user_id AND a.action = 'sign_in' AND a.session_id = s.id)`
 
@@ -110,7 +110,7 @@ const sharedSettings: readonly string[] = [
 
 const NAMED_MOST = 100
 
-/** Of one place: both worlds are asked the same. */
+/** Both worlds run the same queries. */
 export async function wrongSettings(db: Db, place: Place): Promise<Row[]> {
   const queries = place === 'shared' ? sharedSettings : worldSettings
   const { rows } = await db.query(`${queries.join(' UNION ALL ')} LIMIT ${NAMED_MOST}`)

@@ -6,7 +6,7 @@ import type { PeopleAction } from './people.ts'
 
 export type ProposalEnd = 'done' | 'rejected' | 'withdrawn' | 'expired' | 'superseded'
 
-/** What takes two: money in production, and operators in what both worlds share. */
+/** Acts that can be proposed: money in production, and acts on people. */
 export type Proposable = MoneyAction | PeopleAction
 
 export type Proposal = {
@@ -15,12 +15,12 @@ export type Proposal = {
   readonly details: Proposable['details']
   readonly proposed_by: string
   readonly proposed_at: Date
-  /** Until then it can be approved. */
+  /** The last moment at which the proposal can be approved. */
   readonly expires_at: Date
   /** Set in the transaction that moves the money. */
   readonly approved_by: string | null
   readonly approved_at: Date | null
-  /** What came of it, once it is done. */
+  /** The object that the act created or changed; set when the proposal is done. */
   readonly resource_id: string | null
   readonly ended: ProposalEnd | null
   readonly ended_by: string | null
@@ -46,13 +46,13 @@ export async function proposalById(db: Db, id: string): Promise<Proposal | undef
   return rows[0]
 }
 
-/** Held until the transaction ends. */
+/** Locks the row until the transaction ends. */
 export async function lockProposal(tx: Db, id: string): Promise<Proposal | undefined> {
   const { rows } = await tx.query(proposalRows.sql, [[id]])
   return rows[0]
 }
 
-/** By id, part by part. */
+/** One batch, in the order of ids. */
 export async function proposalsAfter(db: Db, id: string, limit: number): Promise<Proposal[]> {
   const { rows } = await db.query(`SELECT ${COLUMNS} FROM proposals WHERE id > $1 ORDER BY id LIMIT $2`, [
     id,
@@ -61,7 +61,7 @@ export async function proposalsAfter(db: Db, id: string, limit: number): Promise
   return rows
 }
 
-/** Those that wait for somebody first, then the newest. */
+/** Open proposals first, then the newest. */
 export async function selectProposals(db: Db, limit: number): Promise<Proposal[]> {
   const { rows } = await db.query(
     `SELECT ${COLUMNS} FROM proposals ORDER BY (ended IS NULL) DESC, proposed_at DESC, id DESC LIMIT $1`,
@@ -70,7 +70,7 @@ export async function selectProposals(db: Db, limit: number): Promise<Proposal[]
   return rows
 }
 
-/** Those that hold one of these payouts and transfers. */
+/** The proposals that hold any of these payouts and transfers. */
 export async function openResolutions(db: Db, resources: readonly string[]): Promise<Proposal[]> {
   const { rows } = await db.query(
     `SELECT ${columnsOf('proposals', 'p')} FROM holds h JOIN proposals p ON p.id = h.proposal_id
@@ -80,7 +80,7 @@ export async function openResolutions(db: Db, resources: readonly string[]): Pro
   return rows
 }
 
-/** Changes when one is made, approved or ended: for whoever looks on. */
+/** Changes when a proposal is made, approved or ended. Pages poll it. */
 export async function proposalsMark(db: Db): Promise<string> {
   const { rows } = await db.query({
     name: 'proposals mark',
@@ -99,7 +99,7 @@ export async function overdueProposals(db: Db, limit: number): Promise<string[]>
   return rows.map(({ id }) => id)
 }
 
-/** Held by the command that moves the money, so nobody can reject it, withdraw it or let it expire meanwhile. */
+/** Locked by the command that moves the money, so the proposal cannot be rejected, withdrawn or expired meanwhile. */
 export const proposalRows = rowSource<Proposal>(
   'proposals',
   `SELECT ${COLUMNS} FROM proposals WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE`,
@@ -113,13 +113,13 @@ export const approveProposals = updateOf(proposalRows, 'proposals', {
 
 export type Ending = {
   readonly end: ProposalEnd
-  /** Null: nobody; its time is over. */
+  /** Null for an expired proposal. */
   readonly by: string | null
   readonly reason: string | null
   readonly resource_id: string | null
 }
 
-/** Each end from the states that allow it, judged by the database when the row is free. Undefined: not from this one. */
+/** The states from which each end is allowed; the database evaluates them when it holds the row's lock. */
 const allowed: Readonly<Record<ProposalEnd, string>> = {
   done: 'true',
   rejected: 'approved_by IS NULL AND expires_at > clock_timestamp()',

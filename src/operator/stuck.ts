@@ -6,7 +6,10 @@ import { patience_ms } from '../onchain/pace.ts'
 import { RAIL } from '../pix/settle.ts'
 import type { World } from '../world.ts'
 
-/** What is on its way for longer than it should be is an exception, which ends by itself when that has come to its end. */
+/**
+ * Records an exception for each payout or transfer that stays open too long, and closes the exception once the status
+ * is final.
+ */
 export async function noteStuck(world: World, db: Db = world.db): Promise<void> {
   const { stuck_after_ms } = world
   await note(world.clock, db, RAIL, { table: 'payouts', older_than_ms: stuck_after_ms })

@@ -14,17 +14,17 @@ import { treasuryLimits, treasuryPositions } from '../treasury/store.ts'
 import { foldTrades } from '../treasury/treasury.ts'
 import type { World } from '../world.ts'
 
-/** What the house holds by its conversions, and what that is worth. Amounts in BRL are in centavos. */
+/** The treasury's position in one asset and its value. Amounts in BRL are in centavos. */
 export type Valued = {
   readonly asset: Asset
   readonly position: bigint
   readonly lowest: bigint | null
   readonly highest: bigint | null
-  /** BRL for one whole unit; null when nothing is held. */
+  /** BRL for one whole unit; null if the position is zero. */
   readonly average_cost: string | null
   readonly price: string | null
   readonly cost: bigint
-  /** At the current price; null when that is not known. */
+  /** At the current price; null if the price is unknown. */
   readonly worth: bigint | null
   readonly unrealised: bigint | null
   readonly realised: bigint

@@ -19,7 +19,7 @@ import { entryOf } from './proposals.ts'
 import { type Proposal, proposalById } from './store.ts'
 import { logChecks, verify } from './verify.ts'
 
-/** Somebody with a shell on the database, past all rights: whatever is done to a log or to proposals is named. */
+/** An attacker with superuser access to the database: every change to a log or to proposals is reported. */
 const schemas = { production: 'live', sandbox: 'sandbox', shared: 'shared' } as const
 const [ana, bea] = [operator('ana@operator.example'), operator('bea@operator.example')]
 let hands: ReturnType<typeof openHands>
@@ -216,11 +216,11 @@ const tampers: readonly Tamper[] = [
 ]
 
 describe.each(places)('in %s', (place) => {
-  test('what nobody touched is unbroken, and what was noted is there', async () => {
+  test('an untouched log is unbroken and contains the noted lines', async () => {
     expect(await broken(place, [anchors[place]])).toEqual([])
   })
 
-  test.each(tampers)('%s: it is named', async (_, statements, named) => {
+  test.each(tampers)('%s: the verification reports it', async (_, statements, named) => {
     await sql(...statements(schemas[place], anchors[place].seq))
     const found = await broken(place)
     await restore(place)
@@ -228,9 +228,10 @@ describe.each(places)('in %s', (place) => {
     expect(await broken(place)).toEqual([])
   })
 
-  test('a tail that is cut off with its head is shown by what was noted of it, and by nothing else', async () => {
+  test('a log cut off together with its head is detected only by a line that was noted outside', async () => {
     const { seq } = anchors[place]
-    // Whoever can write anything can make a shorter log that is whole: of proposals it must not have told.
+    // An attacker who can write anything can leave a shorter log that is whole, as long as its lines tell of no
+    // missing proposal.
     const about = `SELECT coalesce(max(seq), 0) AS seq FROM ${schemas[place]}.acts WHERE proposal_id IS NOT NULL`
     const [row] = await sql(about)
     const kept = BigInt(row!.seq as string)
@@ -247,7 +248,7 @@ describe.each(places)('in %s', (place) => {
     ])
   })
 
-  test('a chain that is made anew without the key is no chain', async () => {
+  test('a chain recomputed without the key does not verify', async () => {
     const { rows } = await hands.office.log.pools[place].query('SELECT seq, hash FROM acts_head')
     const pen = { place, key: Buffer.alloc(32, 1), actor: { kind: 'shell' } as const }
     const entry = { action: 'create_key', object_id: 'key_x', before: null, after: null }
@@ -268,7 +269,7 @@ describe.each(places)('in %s', (place) => {
   })
 })
 
-test('the audit says what the proof says, and production’s also what is shared', async () => {
+test('the audit reports what the verification reports; that of production also covers the shared log', async () => {
   const findings = async (environment: 'production' | 'sandbox') =>
     (await audit(hands.worlds[environment].db, logChecks(hands.office, environment))).findings.filter(
       ({ check }) => check.endsWith('unbroken log'),
@@ -286,7 +287,7 @@ test('the audit says what the proof says, and production’s also what is shared
   expect(sandbox).toEqual([])
 })
 
-/** What the audit that runs by itself says of a line, once it has come to it. */
+/** What the scheduled audit reports about an object, once the audit has reached it. */
 async function auditedBy(environment: 'production' | 'sandbox', object_id: string) {
   const world = hands.worlds[environment]
   const worker = openAuditWorker(world, {
@@ -302,7 +303,7 @@ async function auditedBy(environment: 'production' | 'sandbox', object_id: strin
   return seen()
 }
 
-test('the audit that runs by itself says it too: a broken log is an exception', async () => {
+test('the scheduled audit records a broken log as an exception', async () => {
   await sql(`UPDATE sandbox.acts SET action = 'x' WHERE seq = 2`)
   const seen = await auditedBy('sandbox', 'line 2 of sandbox')
   await restore('sandbox')
@@ -315,7 +316,7 @@ test('no role of the service can change or remove a line', async () => {
       await expect(hands.office.log.pools[place].query(statement)).rejects.toMatchObject({ code: '42501' })
 })
 
-test('a proposal that was in the table before its log began is named: nobody proposed it through the service', async () => {
+test('a proposal older than its log is reported: it was not proposed through the service', async () => {
   const own = openHands(await createDatabase())
   const insert = `INSERT INTO proposals (id, action, details, proposed_by) VALUES ('prp_old', 'credit', '{"reference":"old"}', 'ana')`
   await own.worlds.production.db.query(insert)
@@ -327,7 +328,7 @@ test('a proposal that was in the table before its log began is named: nobody pro
   expect([before.broken, after.broken]).toEqual([named, named])
 })
 
-describe('what becomes of a proposal through the service vouches for nothing that came about beside it', () => {
+describe('a step taken through the service does not vouch for changes made outside of it', () => {
   const world = () => hands.worlds.production
   const openOne = async (): Promise<Proposal> => {
     const { rows } = await world().db.query('SELECT id FROM proposals WHERE ended IS NULL ORDER BY id')
@@ -401,7 +402,7 @@ describe('what becomes of a proposal through the service vouches for nothing tha
   })
 })
 
-test('thousands of lines that nobody wrote are counted, some are named, and the audit goes on', async () => {
+test('thousands of forged lines are counted, a few are named, and the audit goes on', async () => {
   await hands.worlds.production.db.query(
     `INSERT INTO acts (seq, at, actor_kind, action, previous_hash, hash)
      SELECT (SELECT seq FROM acts_head) + n, now(), 'shell', 'x', '', '' FROM generate_series(1, 3000) n`,
@@ -417,7 +418,7 @@ test('thousands of lines that nobody wrote are counted, some are named, and the 
   ])
 })
 
-test('an act that finds its place taken says so, beside the door and through it', async () => {
+test('an act whose line number is taken fails with that reason, beside the ledger and through it', async () => {
   const { rows } = await hands.worlds.production.db.query(
     `SELECT id, details ->> 'customer_id' AS customer_id FROM proposals WHERE details ->> 'reference' = 'c'`,
   )
@@ -448,7 +449,7 @@ test('an act that finds its place taken says so, beside the door and through it'
   expect(after).toEqual([])
 })
 
-test('a log that was emptied takes nothing in again, and what is written after that does not hide it', async () => {
+test('an emptied log is not begun again, and later lines do not hide that it was emptied', async () => {
   await sql('DELETE FROM live.acts', `UPDATE live.acts_head SET seq = 0, hash = ''`)
   const { shared, worlds } = hands
   const office = openOffice({ shared, worlds, sealer: createSealer([TEST_KEY]) })
@@ -469,7 +470,7 @@ test('a log that was emptied takes nothing in again, and what is written after t
   })
 })
 
-test('logs whose beginning was cut off begin all the same', async () => {
+test('a begin of the logs that failed midway is completed by the next one', async () => {
   const own = openHands(await createDatabase())
   const { shared, worlds } = own
   const away = { connect: () => Promise.reject(new Error('cut')), wait_ms: 0 } as unknown as Pool

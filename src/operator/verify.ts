@@ -14,7 +14,7 @@ export type Verified = {
   readonly broken: readonly Broken[]
 }
 
-/** Proves the log of a place: its chain, and that proposals and lines agree, both ways. */
+/** Verifies the act log of a place: its hash chain, and that proposals and lines match in both directions. */
 export async function verify(
   office: Office,
   place: Place,
@@ -30,7 +30,7 @@ export async function verify(
   })
 }
 
-/** In a transaction of the caller's. */
+/** Verifies in the caller's transaction. */
 export async function verifyIn(tx: Db, place: Place, walk: ReturnType<typeof openWalk>): Promise<Verified> {
   const { lines, broken, histories } = await walk.prove(tx)
   const missing = new Set(histories.keys())
@@ -48,7 +48,7 @@ export async function verifyIn(tx: Db, place: Place, walk: ReturnType<typeof ope
   return { place, lines, broken: [...broken, ...wrong.names, ...rest] }
 }
 
-/** Which ends a row may have after a step of its log. That its time is over needs no line. */
+/** The ends that a row may have after the last step in the log. A proposal may expire without a line. */
 const endsAfter: Readonly<Record<string, readonly (ProposalEnd | null)[]>> = {
   propose: [null, 'expired'],
   approve: [null, 'done'],
@@ -85,7 +85,7 @@ function fitsWhom(proposal: Proposal, history: History): boolean {
   return approved_by === proposal.approved_by && approved_by !== proposed_by
 }
 
-/** For the audit of a world: its own log; with production also that of what both share. */
+/** The checks of a world's audit: its own log, and for production also the log of `shared`. */
 export function logChecks(office: Office, environment: 'production' | 'sandbox'): readonly SearchCheck[] {
   const own: SearchCheck = {
     name: 'every act of a person is a line of an unbroken log',

@@ -128,7 +128,7 @@ export const createSampleEvent = endpoint({
   example: { override: { amount: '1050' } },
 })
 
-/** By what they are about: in the API each stands behind the endpoints of its slice. */
+/** Grouped by subject: in the API each group follows the endpoints of its slice. */
 export const sandboxEndpoints = {
   payouts: [completePayout, failPayout],
   transfers: [confirmTransfer, failTransfer],

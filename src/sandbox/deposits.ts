@@ -9,7 +9,7 @@ import type { World } from '../world.ts'
 
 export type TestMoney = { readonly customer_id: string; readonly money: Money }
 
-/** Test money, as much as a partner likes: each call credits again. */
+/** Credits test money without a limit; each call credits again. */
 export async function depositTestMoney(
   world: World,
   actor: AnyoneOfPartner,

@@ -11,7 +11,7 @@ import type { WebhookWorker } from '../webhooks/worker.ts'
 import type { World } from '../world.ts'
 import { overrideFields } from './override.ts'
 
-/** A made-up object of the kind that an event is about. */
+/** Makes up an object of the kind that an event is about. */
 export type SampleOf = (type: EventType, world: World) => { object: { id: string }; schema: TSchema }
 
 export type SampleOrder = {
@@ -19,7 +19,7 @@ export type SampleOrder = {
   readonly override: Readonly<Record<string, unknown>>
 }
 
-/** A made-up event: in the log, and to be told, like every other. */
+/** Records a made-up event, which is delivered like every other. */
 export async function addSampleEvent(
   world: World,
   actor: PartnerActor,

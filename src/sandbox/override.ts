@@ -9,14 +9,14 @@ type Schema = {
   readonly anyOf?: readonly Schema[]
 }
 
-/** A sample with some of its fields as the caller wants them. What comes of it is still an object that could be sent. */
+/** A sample with some fields replaced by the caller. The result must still satisfy the object's schema. */
 export function overrideFields<Sample extends { id: string }>(
   sample: Sample,
   override: Fields,
   schema: TSchema,
 ): Sample {
   if (Object.keys(override).length === 0) return sample
-  // Its id is made up like the rest: an event about an object that exists would be a lie.
+  // The id stays made up: an event about an existing object would be false.
   if ('id' in override)
     refuse('invalid_request', { param: 'override.id', message: 'The id of a sample is made up.' })
   const unknown = unknownField(schema as Schema, override)

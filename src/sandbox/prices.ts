@@ -4,7 +4,6 @@ import { type FedPair, type FedPrice, type FedPrices, fedPairs } from '../rails/
 import type { SetPrices, World } from '../world.ts'
 import { type SetPrice, savePrice, setPriceId, setPriceRows, setPricesOf } from './store.ts'
 
-/** The prices that a partner set for its own sandbox, for the rules of quotes. */
 export const setPrices: SetPrices<'sandbox'> = {
   environment: 'sandbox',
   reads: (partner_id) => fedPairs.map((pair) => ({ source: setPriceRows, id: setPriceId(partner_id, pair) })),
@@ -27,7 +26,7 @@ function pricesOf(find: (pair: FedPair) => SetPrice | undefined, now: Date): Fed
 
 export type PriceOrder = { readonly pair: FedPair; readonly price: bigint; readonly age_seconds: number }
 
-/** A price without an age is always as new as the moment it is looked at. */
+/** A price without an age always counts as observed now. */
 export async function setPrice(world: World, actor: AnyoneOfPartner, order: PriceOrder): Promise<void> {
   const { pair, price, age_seconds } = order
   const observed_at = age_seconds === 0 ? null : new Date(world.clock.now() - age_seconds * 1000)

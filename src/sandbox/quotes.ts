@@ -7,7 +7,7 @@ import { type Quote, quoteRows } from '../quotes/store.ts'
 import type { World } from '../world.ts'
 import { markExpired } from './store.ts'
 
-/** In the sandbox nobody has to wait for 30 seconds to see what happens after them. */
+/** Expires a quote now, so that a partner can test what follows without waiting 30 seconds. */
 export async function expireQuote(world: World, actor: AnyoneOfPartner, quote_id: string): Promise<Quote> {
   const { id } = await findQuote(world, actor, quote_id)
   return world.commit(onBehalfOf(actor, expiry(actor.partner_id, id)))

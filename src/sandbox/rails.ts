@@ -11,7 +11,7 @@ import { simulatedTransaction } from '../rails/chain/simulated.ts'
 import { endToEndId } from '../rails/pix/simulated.ts'
 import type { World } from '../world.ts'
 
-/** In the sandbox a partner may play the rail: it says how a payout or a transfer ends. Told twice, it is the same. */
+/** In the sandbox a partner plays the rail and decides how a payout or transfer ends. A repeated call changes nothing. */
 export async function completePayout(
   world: World,
   actor: AnyoneOfPartner,
@@ -44,7 +44,7 @@ export async function confirmTransfer(
   transfer_id: string,
 ): Promise<Transfer> {
   const transfer = await findTransfer(world, actor, transfer_id)
-  // The simulated network would sign the very same.
+  // The same transaction that the simulated network would sign.
   return endTransfer(world, actor, transfer, 'confirmed', [
     { kind: 'signed', ...simulatedTransaction(transfer) },
     { kind: 'broadcast' },
@@ -58,7 +58,8 @@ export async function failTransfer(
   transfer_id: string,
 ): Promise<Transfer> {
   const transfer = await findTransfer(world, actor, transfer_id)
-  // Unsigned it is refused; signed it must be out before the network can fail it. Of the three, those that fit are taken.
+  // An unsigned transfer is refused; a signed one must be broadcast before the network can fail it. Steps that do not
+  // apply are skipped.
   return endTransfer(world, actor, transfer, 'failed', [
     { kind: 'refused', rail_code: 'refused_before_broadcast' },
     { kind: 'broadcast' },
@@ -66,7 +67,7 @@ export async function failTransfer(
   ])
 }
 
-/** Whatever steps are missing are taken, up to the end. */
+/** Takes the missing steps up to the end. */
 async function endTransfer(
   world: World,
   actor: AnyoneOfPartner,

@@ -8,7 +8,7 @@ import type { EventSample } from '../reference/event-webhooks.ts'
 import { collectNamesakes, inState, replyExample } from '../reference/example.ts'
 import type { SampleOf } from './events.ts'
 
-/** What an event is about: its kind without the last word. */
+/** The subject of an event: its type without the last word. */
 type About<Type extends string> = Type extends `${infer First}.${infer Rest}`
   ? Rest extends `${string}.${string}`
     ? `${First}.${About<Rest>}`
@@ -18,11 +18,11 @@ type About<Type extends string> = Type extends `${infer First}.${infer Rest}`
 type Kind = EventType | typeof TEST_TYPE
 
 type Subject = { readonly id: IdKind } & (
-  | { /** The endpoint whose answer shows one. */ readonly shown_by: string }
+  | { /** The endpoint whose reply is such an object. */ readonly shown_by: string }
   | { readonly schema: TSchema }
 )
 
-/** A kind of event without a line here does not compile. */
+/** An event type without an entry here does not compile. */
 const subjects: Readonly<Record<About<Kind>, Subject>> = {
   customer: { id: 'customer', shown_by: 'customers.create' },
   deposit: { id: 'deposit', shown_by: 'sandbox.deposits.create' },
@@ -39,7 +39,7 @@ type ObjectSchema = TSchema & {
   readonly properties: Readonly<Record<string, { readonly enum?: readonly string[] }>>
 }
 
-/** A made-up object in the form that the reference shows, in the state that the event tells of. */
+/** Makes up an object as the reference shows it, in the state that the event reports. */
 export function sampleOf(endpoints: readonly Endpoint[]): SampleOf {
   return (type, world) => {
     const told = { id: world.newId(subjectOf(type).id), now: world.clock.now() }
@@ -48,7 +48,7 @@ export function sampleOf(endpoints: readonly Endpoint[]): SampleOf {
   }
 }
 
-/** One of each kind, for the description of what is sent to webhook endpoints. */
+/** One event of each type, for the description of webhooks in openapi.json. */
 export function eventSamples(endpoints: readonly Endpoint[]): EventSample[] {
   const now = Date.parse('2026-11-15T12:00:02.000Z')
   const kinds: ReadonlySet<Kind> = new Set([...eventTypes, TEST_TYPE])
@@ -68,7 +68,7 @@ export function eventSamples(endpoints: readonly Endpoint[]): EventSample[] {
 
 const subjectOf = (type: Kind): Subject => subjects[type.slice(0, type.lastIndexOf('.')) as About<Kind>]
 
-/** How long one state lasts in a sample. */
+/** The time between two states of a sample. */
 const STEP_MS = 1000
 
 function sampleObject(
@@ -101,7 +101,7 @@ function exampleFor(
 ): Fields {
   const namesakes = collectNamesakes(endpoints)
   const states = schema.properties.status?.enum
-  // A kind that is no state itself tells of something that happened in the first one.
+  // An event type that is not a status (such as `updated`) happens in the first status.
   const state = states && (states.includes(word) ? word : states[0])
   if ('schema' in subject) return inState(schema, state, namesakes)
   const endpoint = endpointOf(subject.shown_by, endpoints)

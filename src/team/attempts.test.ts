@@ -15,12 +15,12 @@ import { createUser, type PersonRole } from './people.ts'
 import { choosePassword, identify, type Proof, proveAgain, renewPassword, signIn } from './sign-in.ts'
 import type { User } from './store.ts'
 
-/** The thread hashes for real; what it does is counted. */
+/** The thread hashes for real; the test counts its work. */
 const hashes = vi.hoisted(() => ({
   done: 0,
   busy: 0,
   most_busy: 0,
-  /** Connections that were taken from the pool while a hash was computed. */
+  /** Connections that were in use while a hash was computed. */
   connections: 0,
   pool: undefined as Pool | undefined,
 }))
@@ -79,7 +79,7 @@ async function person(
   return { ...(await transaction(db, (tx) => createUser(tx, wanted, fresh))), email }
 }
 
-/** Addresses of one test lie in sites of its own. */
+/** Each test uses addresses of its own sites. */
 let sites = 0
 const newSite = () => `10.${Math.floor(++sites / 250)}.${sites % 250}`
 const newAddress = () => `${newSite()}.1`
@@ -97,7 +97,7 @@ async function sessionAt(address: string, { email, password }: Person, code?: st
   return { user: known.user, token: known.token }
 }
 
-/** Comes again where the machine was too slow for a turn in time, as a person would. */
+/** Retries, as a person would, if the machine was too slow to give a turn in time. */
 async function getIn(address: string, proof: Proof): Promise<void> {
   for (let tries = 0; tries < 10; tries++) {
     const outcome = await signInAt(address, proof)
@@ -107,7 +107,7 @@ async function getIn(address: string, proof: Proof): Promise<void> {
 }
 
 describe('hashing', () => {
-  test('of hundreds of sign-ins at once one is hashed at a time, and those without a place are told to come again', async () => {
+  test('of hundreds of concurrent sign-ins one is hashed at a time, and those without a place are told to retry', async () => {
     const answers = await Promise.all(
       times(300, (i) => signIn(at(`10.${200 + (i % 50)}.${i % 7}.${i}`), wrong())),
     )
@@ -120,14 +120,14 @@ describe('hashing', () => {
     expect(hashes.most_busy).toBe(1)
   })
 
-  test('of many wrong attempts at once from one address five are hashed', async () => {
+  test('of many concurrent wrong attempts from one address five are hashed', async () => {
     const address = newAddress()
     for (const _ of times(10, () => 0)) await Promise.all(times(20, () => signIn(at(address), wrong())))
     expect(hashes.done).toBe(5)
     expect(await signInAt(address, await person())).toBe('too_many_failures')
   })
 
-  test('of many wrong attempts at once under one e-mail, from everywhere, twenty are hashed', async () => {
+  test('of many concurrent wrong attempts under one e-mail, from many addresses, twenty are hashed', async () => {
     const email = newEmail()
     for (const _ of times(4, () => 0))
       await Promise.all(times(20, () => signIn(at(newAddress()), wrong(email))))
@@ -143,7 +143,7 @@ describe('hashing', () => {
     expect(await signInAt('2001:db8:78::1', one)).toBe('known')
   })
 
-  test('who signs in during a flood from one address and from one /48 gets in', async () => {
+  test('a user can sign in during a flood from one address and from one /48', async () => {
     let flooding = true
     const flood = (address: (i: number) => string) =>
       times(20, async (i) => {
@@ -167,7 +167,7 @@ describe('hashing', () => {
     }
   })
 
-  test('a person at a known place gets in while strangers from everywhere fill their queue', async () => {
+  test('a user at a known place can sign in while strangers fill their queue', async () => {
     const one = await person()
     const home = newAddress()
     await sessionAt(home, one)
@@ -211,7 +211,7 @@ describe('hashing', () => {
     expect(hashes.connections).toBe(0)
   })
 
-  test('an address has 120 attempts in a minute, right or wrong, a /48 has 600', async () => {
+  test('an address has 120 attempts a minute, right or wrong, and a /48 has 600', async () => {
     let now = 0
     const thread = { hash: async () => '', verify: async () => true }
     const queue = openHashQueue({ thread, now: () => now })
@@ -240,7 +240,7 @@ describe('hashing', () => {
   })
 })
 
-describe('an invitation to an e-mail that somebody has', () => {
+describe('an invitation to an e-mail that is taken', () => {
   test('is answered without a hash, five times in 15 minutes', async () => {
     const other = await person('viewer', 'ptn_2')
     const { token } = await invite(
@@ -257,7 +257,7 @@ describe('an invitation to an e-mail that somebody has', () => {
 })
 
 describe('failures elsewhere', () => {
-  test('do not keep a live session from a fresh proof, nor a person from a known place, nor a shell', async () => {
+  test('block neither a fresh proof in a live session, nor a user at a known place, nor a shell', async () => {
     const one = await person()
     const home = newAddress()
     const session = await sessionAt(home, one)
@@ -268,7 +268,7 @@ describe('failures elsewhere', () => {
     expect((await identify(team, one)).outcome).toBe('known')
   })
 
-  test('do not keep a live session from a fresh proof by code', async () => {
+  test('do not block a fresh proof by code in a live session', async () => {
     const one = await person()
     const { secret } = await beginFactor(team, one.user)
     const seed = seedOf(secret)
@@ -280,7 +280,7 @@ describe('failures elsewhere', () => {
     expect(hashes.done).toBe(0)
   })
 
-  test('keep strangers from guessing on from new places', async () => {
+  test('block strangers who guess from new places', async () => {
     const one = await person()
     for (const _ of times(20, () => 0)) await signInAt(newAddress(), wrong(one.email))
     hashes.done = 0
@@ -290,7 +290,7 @@ describe('failures elsewhere', () => {
 })
 
 describe('a stolen session', () => {
-  test('has five guesses at the password in 15 minutes, and keeps its person from nothing else', async () => {
+  test('has five guesses at the password in 15 minutes, and blocks nothing else of its user', async () => {
     const one = await person('viewer', 'ptn_1')
     const [stolen, own] = [await sessionAt(newAddress(), one), await sessionAt(newAddress(), one)]
     const guess = async () => (await proveAgain(team, stolen, { password: 'wrong' })).outcome

@@ -19,28 +19,28 @@ import {
 const subjectOf = (...parts: readonly string[]): Buffer =>
   createHash('sha256').update(JSON.stringify(parts)).digest()
 
-/** Also of an e-mail that belongs to nobody. */
+/** Works for an unknown e-mail too. */
 export const accountOf = (email: string): Buffer => subjectOf('account', email.toLowerCase())
 
 /** Five failures within 15 minutes. */
 const FEW = { most: 5, minutes: 15 } as const
-/** Of a /48: a site has 65,536 networks of its own. */
+/** Per /48: a site has 65,536 networks of its own. */
 const OF_A_SITE = { most: 25, minutes: 15 } as const
-/** Of an e-mail from places that its person never signed in from: as many in an hour as one place gets. */
+/** Per e-mail, from places where its user never signed in. A single place also gets 20 an hour. */
 const FROM_ELSEWHERE = { most: 20, minutes: 60 } as const
 
-/** Where an attempt comes from: an address of the console, or a terminal, which needs the keys of the database. */
+/** Where an attempt comes from. Without an address: a terminal, which needs the credentials of the database. */
 export type Origin = { readonly email: string; readonly address: string | undefined }
 
-/** One account at one place. Failures elsewhere do not count under it. */
+/** One account at one place. Failures at other places do not count under it. */
 export const pairOf = ({ email, address }: Origin): Buffer =>
   address === undefined
     ? subjectOf('terminal', email.toLowerCase())
     : subjectOf('place', email.toLowerCase(), networkOf(address, 64))
 
 /**
- * A known place and a terminal are limited by themselves alone, so that nobody else can lock a person out there. Everywhere
- * else the address, its /48 and the account are limited too.
+ * A known place and a terminal have only their own limit, so that nobody else can lock a user out there. Elsewhere
+ * the address, its /48 and the account are limited too.
  */
 export function limitsOf(origin: Origin, known: boolean): AttemptLimit[] {
   const { email, address } = origin
@@ -56,7 +56,7 @@ export function limitsOf(origin: Origin, known: boolean): AttemptLimit[] {
   ]
 }
 
-/** A session is limited by itself: strangers cannot block it, and whoever stole it cannot guess for long. */
+/** Per session: strangers cannot block it, and a thief cannot guess for long. */
 export const limitsOfSession = (token: string): AttemptLimit[] => [
   { subject: subjectOf('session', hashToken(token).toString('hex')), ...FEW, account: null },
 ]
@@ -88,7 +88,7 @@ export async function beginAttempt(db: Pool, limits: readonly AttemptLimit[]): P
   }
 }
 
-/** How many places a node keeps in memory, about 1 MB, and for how long it does not ask for those of other nodes. */
+/** How many places a node keeps in memory (about 1 MB), and how long before it reads them again. */
 const PLACES_KEPT = 10_000
 const PLACES_FRESH_MS = 60_000
 
@@ -96,8 +96,8 @@ type Places = { readonly subjects: Set<string>; readonly until: number }
 const placesOf = new WeakMap<Pool, Promise<Places>>()
 
 /**
- * Whether the person has signed in here before. Answered from memory, read anew at most once a minute: during a flood of
- * sign-ins the question must cost nothing.
+ * Whether the user has signed in from here before. Answered from memory, which is read again at most once a minute,
+ * so that a flood of sign-ins costs no queries.
  */
 export async function isKnownPlace(db: Pool, origin: Origin): Promise<boolean> {
   if (origin.address === undefined) return false
@@ -123,7 +123,10 @@ async function readPlaces(db: Pool): Promise<Places> {
   return { subjects: new Set(subjects.map((subject) => subject.toString('base64'))), until }
 }
 
-/** In the transaction of a sign-in. If it is rolled back, this node takes the place for a known one for a minute. */
+/**
+ * Runs in the transaction of a sign-in. If that is rolled back, this node treats the place as known for up to a
+ * minute.
+ */
 export async function rememberPlace(tx: Db, db: Pool, origin: Origin, user_id: string): Promise<void> {
   if (origin.address === undefined) return
   const subject = pairOf(origin)

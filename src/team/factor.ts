@@ -23,15 +23,15 @@ import {
 } from './store.ts'
 
 /**
- * What a person shows beside the password: six digits that follow from a seed and the time (RFC 6238), or one of ten
- * recovery codes; or once, who has neither, an activation code.
+ * The second step of a sign-in: a TOTP code (RFC 6238), one of ten recovery codes, or once, for a user without a
+ * second factor, an activation code.
  */
 export type Team = Shared & {
-  /** Seeds are sealed. */
+  /** Encrypts the TOTP seeds. */
   readonly sealer: Sealer
 }
 
-/** What people do to their own sign-in. */
+/** Acts of users on their own sign-in. */
 export type OwnAct =
   | 'sign_in'
   | 'sign_out'
@@ -45,7 +45,7 @@ export type OwnAct =
   | 'disable_factor'
   | 'renew_recovery_codes'
 
-/** Writes down who did it, last in the transaction that does it. */
+/** Writes the line of the act log, last in the transaction of the act. */
 export type Note = (
   tx: Db,
   action: OwnAct,
@@ -55,13 +55,16 @@ export type Note = (
 
 export type NotedTeam = Team & {
   readonly note: Note
-  /** Where a session is opened from, if that is known. */
+  /** Where a session is opened from, if known. */
   readonly origin?: SessionOrigin
-  /** Throws when whoever asked is signed in no more. Asked where the person is held: what ends a session holds it too. */
+  /**
+   * Throws if the caller's session has ended. Called with the user's row locked, which every end of a session locks
+   * too.
+   */
   stillHere?(tx: Db): Promise<void>
 }
 
-/** Somebody about themselves. */
+/** Locks the caller's own row, and checks that the session is still live. */
 export async function holdSelf(
   tx: Db,
   { stillHere }: Pick<NotedTeam, 'stillHere'>,
@@ -74,7 +77,7 @@ export async function holdSelf(
 const SEED_BYTES = 20
 const STEP_SECONDS = 30
 const DIGITS = 6
-/** Clocks of devices differ: the step before and the one after count too. */
+/** Clocks of devices differ: the step before and the step after are accepted too. */
 const SKEW_STEPS = 1
 const RECOVERY_CODES = 10
 
@@ -99,18 +102,18 @@ function stepsOf(seed: Buffer, now: number, code: string): number[] {
   })
 }
 
-/** What a person typed, without the gaps that make it readable. */
+/** The typed code without spaces and hyphens. */
 const bare = (code: string) => code.replaceAll(/[\s-]/g, '').toLowerCase()
 
-/** 80 bits, so a plain hash does; of the person too, so that equal codes do not show. */
+/** A code has 80 bits, so a plain hash is safe. The user id is part of it, so that equal codes have different hashes. */
 const hashCode = (user_id: string, code: string) =>
   createHash('sha256')
     .update(`${user_id} ${bare(code)}`)
     .digest()
 
 /**
- * For the first sign-in of somebody whom two people made, or gave a new password: who proposed it has the code, who approved
- * it the password. Only the hash is kept.
+ * For the first sign-in of a user whose password was set by a proposal: the proposer has this code, the approver the
+ * password. Only the hash is stored.
  */
 export function newActivation(): { readonly code: string; readonly activation_hash: string } {
   const code = randomGroups(4, 4)
@@ -126,7 +129,7 @@ export async function findFactor(db: Db, user_id: string) {
   return factor?.confirmed_at ? factor : undefined
 }
 
-/** Whether the code is right, which uses it up: a step counts once, and so does a recovery code. */
+/** Checks a code and uses it up: a time step works once, and so does a recovery code. */
 export async function useCode(
   tx: Db,
   team: Team,
@@ -138,10 +141,10 @@ export async function useCode(
   return useRecoveryCode(tx, factor.id, hashCode(factor.id, code))
 }
 
-/** What a person must show beside the password, if anything. */
+/** The second step that a sign-in still needs. */
 export type SecondHalf = 'factor' | 'activation'
 
-/** Undefined: nothing more is needed, or it was shown, and is used up by that. */
+/** Undefined: no code is needed, or the code was right and is used up. */
 export async function judgeCode(
   tx: Db,
   team: Team,
@@ -158,14 +161,14 @@ export async function judgeCode(
   const wrong = { outcome: 'wrong_code' } as const
   if (!factor) return (await useActivation(tx, user.id, hashActivation(code))) ? undefined : wrong
   if (!(await useCode(tx, team, factor, code))) return wrong
-  // A second factor does what the activation code is for: none is left over.
+  // The second factor makes the activation code unnecessary; do not leave it open.
   if (user.activation_hash) await useActivation(tx, user.id, user.activation_hash)
   return undefined
 }
 
 export type Enrolment = { readonly secret: string; readonly uri: string }
 
-/** A seed for the person's device. It does not count before `confirmFactor`. */
+/** Stores an unconfirmed seed for the user's device. It takes effect with `confirmFactor`. */
 export function beginFactor(team: Team & Pick<NotedTeam, 'stillHere'>, user: User): Promise<Enrolment> {
   const seed = randomBytes(SEED_BYTES)
   return transaction(team.db, async (tx) => {
@@ -177,11 +180,11 @@ export function beginFactor(team: Team & Pick<NotedTeam, 'stillHere'>, user: Use
   })
 }
 
-/** The device has the seed: from now on it counts, and sessions from before end, but the one that is named. */
+/** Confirms the seed by a code of the device. Earlier sessions end, but for the named one. */
 export const confirmFactor = (team: NotedTeam, user: User, code: string, token?: string): Promise<string[]> =>
   confirm(team, user, code, async (tx) => void (await endOthers(tx, user.id, token)))
 
-/** The same in a browser: a code was shown, so its session goes on under another token. */
+/** The same in a browser: the code is a fresh proof, so the session gets a new token. */
 export async function confirmFactorInBrowser(
   team: NotedTeam,
   user: User,
@@ -234,7 +237,7 @@ export function disableFactor(team: NotedTeam, user: User, token?: string): Prom
 
 const NO_FACTOR = 'You have no second factor. Set one up first.'
 
-/** Those from before work no longer. */
+/** Replaces the earlier codes. */
 export function renewRecoveryCodes(team: NotedTeam, user: User): Promise<string[]> {
   return transaction(team.db, async (tx) => {
     await holdSelf(tx, team, user)
@@ -257,7 +260,7 @@ async function newRecoveryCodes(tx: Db, user_id: string): Promise<string[]> {
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-/** RFC 4648, for a whole number of groups of five bytes. */
+/** RFC 4648, for a length that is a multiple of five bytes. */
 export function base32(bytes: Buffer): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
   return bits.replaceAll(/.{5}/g, (five) => ALPHABET[Number.parseInt(five, 2)]!)

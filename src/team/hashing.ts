@@ -3,19 +3,20 @@ import { networkOf } from '../http/ip.ts'
 import { type HashThread, openHashThread } from './hash-thread.ts'
 
 /**
- * All argon2 hashing of this process, in one thread of low priority: one hash at a time (decision 0086). Strangers and known
- * callers wait in two queues that take turns, so a flood of strangers does not keep known callers out. A caller takes a turn before any work is done for it. The queue is bounded in
- * length and in time; beyond that the caller gets `Busy`.
+ * All argon2 hashing of this process, in one thread of low priority: one hash at a time (decision 0086). Strangers
+ * and known callers wait in two queues that take turns, so a flood of strangers does not block known callers. A
+ * caller takes a turn before any work is done for it. The queues are bounded in length and in time; beyond that the
+ * caller gets `Busy`.
  */
 export type Hasher = HashThread
 
-/** For whom a hash is computed. It decides in which queue the job waits, and next to whom. */
+/** For whom a hash is computed. The kind selects the queue, the name or address the caller's part of it. */
 export type HashCaller =
   /** A sign-in, or the use of a link, from an address. */
   | { readonly kind: 'stranger'; readonly address: string }
-  /** A session, or a sign-in from a known place. `name`: the partner, or the operator, who shares its part of the queue. */
+  /** A session, or a sign-in from a known place. `name`: the partner, or the operator, whose part of the queue it uses. */
   | { readonly kind: 'known'; readonly name: string }
-  /** The command line, and what an operator does: neither is open to strangers. */
+  /** The command line and acts of operators, which strangers cannot reach. */
   | { readonly kind: 'local' }
 
 /** The queue is full, or this caller made too many attempts. Nothing was done. */
@@ -33,7 +34,7 @@ export type HashQueue = {
   inTurn<Result>(caller: HashCaller, work: (hasher: Hasher) => Promise<Result>): Promise<Result>
 }
 
-/** Places in the queue of strangers, and in that of known callers. */
+/** Places in each of the two queues. */
 const WAITING_MOST = 48
 /** How many of these places one site (an IPv4 /24, an IPv6 /48) or one known name may hold. */
 const WAITING_PER_NAME = 8
@@ -80,7 +81,7 @@ export function openHashQueue(options: {
       const began = performance.now()
       return () => {
         leaveAddress()
-        // Strangers rest for as long as they worked: they keep at most half of a core busy.
+        // After each turn strangers pause for as long as it took, so they use at most half of a core.
         setTimeout(leave, Math.min(performance.now() - began, REST_MOST_MS)).unref()
       }
     } catch (error) {
@@ -152,5 +153,5 @@ function openMinutes(now: () => number) {
   }
 }
 
-/** One per process: what must be shared is its CPU. */
+/** One per process, because the CPU is what must be shared. */
 export const hashQueue: HashQueue = openHashQueue({ thread: openHashThread() })

@@ -25,17 +25,17 @@ import {
 } from './store.ts'
 
 /**
- * No e-mail is sent: whoever makes a link hands it on. It lets one person choose a password that nobody else has seen, once,
- * for 72 hours as an invitation and for one hour as a reset. The token is told once; only its hash is kept.
+ * No e-mail is sent: the person who makes a link hands it on. The link lets one user choose a password once, within
+ * 72 hours for an invitation and one hour for a reset. The token is shown once; only its hash is stored.
  */
 export type ShownLink = { readonly link: Link; readonly token: string }
 
-/** Each is a row, and an owner could make them all day. */
+/** Each invitation is a row, and an owner could create them without end. */
 const INVITATIONS_MOST = 100
 
 export type Invited = { readonly email: string; readonly name: string; readonly role: PartnerRole }
 
-/** In the transaction of an owner's turn. The newest invitation of an e-mail counts. */
+/** Runs in a transaction after `takeTurnAsOwner`. The newest invitation for an e-mail replaces earlier ones. */
 export async function invite(
   shared: Shared,
   actor: Pick<PersonActor, 'partner_id' | 'email'>,
@@ -64,7 +64,7 @@ export async function invite(
   return { link, token }
 }
 
-/** The password of before is void at once, and whoever is signed in as this person is so no longer. */
+/** Invalidates the old password at once and ends all sessions of the user. */
 export async function makeReset(shared: Shared, actor: PersonActor, user_id: string): Promise<ShownLink> {
   const { db, newId } = shared
   const user = await findColleague(db, actor.partner_id, user_id)
@@ -90,7 +90,7 @@ export async function withdrawInvitation(db: Db, partner_id: string, id: string)
   return (await deleteInvitation(db, partner_id, id)) ?? refuse('link_not_valid')
 }
 
-/** For the page that asks for the password. */
+/** For the page that asks for the new password. */
 export async function lookAtLink(db: Db, token: string): Promise<Link> {
   const link = isToken(token) ? await selectLink(db, hashToken(token)) : undefined
   return link ?? refuse('link_not_valid')
@@ -99,8 +99,8 @@ export async function lookAtLink(db: Db, token: string): Promise<Link> {
 export type UsedLink = { readonly outcome: 'known'; readonly user: User }
 
 /**
- * Of several who come with a link at once, one chooses the password. Attempts are counted by link: one that cannot be used,
- * because its e-mail belongs to somebody, costs five looks in 15 minutes and no hash.
+ * Of concurrent uses of a link one sets the password. Attempts are counted by link: an invitation whose e-mail is
+ * taken allows five attempts in 15 minutes and costs no hash.
  */
 export async function useLink(
   team: NotedTeam,
@@ -132,7 +132,7 @@ function choose(
   { password_hash }: FreshPassword,
 ): Promise<User> {
   return transaction(team.db, async (tx) => {
-    // The person before the link, as everybody who takes links away: so nobody waits in a circle.
+    // Lock the user before the link, as every deletion of links does, to avoid deadlocks.
     if (user_id !== null) await lockUser(tx, user_id)
     const link = (await takeLink(tx, hashToken(token))) ?? refuse('link_not_valid')
     if (link.kind === 'reset') return chooseAnew(tx, team, link, password_hash)
@@ -145,13 +145,13 @@ function choose(
   })
 }
 
-/** Who holds a link learns nothing of the people of others, not even that the e-mail is one of theirs. */
+/** The holder of a link must not learn that the e-mail belongs to a user of another partner. */
 function asUnusable(error: unknown): never {
   if (error instanceof Refusal && error.code === 'user_exists') refuse('link_not_valid')
   throw error
 }
 
-/** Whoever guessed at the password of before has not guessed at this one. */
+/** Failures with the old password do not count against the new one. */
 async function chooseAnew(tx: Db, team: NotedTeam, link: Link, password_hash: string): Promise<User> {
   const user = await setPassword(tx, link.email, { password_hash, activation_hash: null })
   if (user?.id !== link.user_id) return refuse('link_not_valid')

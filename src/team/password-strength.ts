@@ -9,7 +9,7 @@ export function passwordBits(password: string, personal: readonly string[]): num
   const own = new Set(personal.flatMap((text) => plain(text).split(/[^a-z0-9]+/)).filter(isTelling))
   const chars = withoutRepeats(squeeze([...plain(password)]))
   const [even, odd] = [0, 1].map((rest) => chars.filter((_, i) => i % 2 === rest))
-  // 1q2w3e4r is two sequences, one beside the other.
+  // 1q2w3e4r is two interleaved sequences.
   return Math.min(bitsOf(chars, own), bitsOf(even!, own) + bitsOf(odd!, own) + BITS.repeat)
 }
 
@@ -31,10 +31,10 @@ const isTelling = (part: string): boolean => part.length >= 3
 /** Without accents and capitals. */
 const plain = (text: string): string => text.toLowerCase().normalize('NFD').replaceAll(/\p{M}/gu, '')
 
-/** Letters and digits that are typed twice or more count once. */
+/** A character that is typed several times in a row counts once. */
 const squeeze = (chars: readonly string[]): string[] => chars.filter((char, i) => char !== chars[i - 1])
 
-/** The first of the equal parts that the text consists of, where it does: `abc` of `abcabcab`. */
+/** The repeated part of a text that consists of repeats: `abc` of `abcabcab`. Any other text is returned whole. */
 function withoutRepeats(chars: readonly string[]): readonly string[] {
   const borders = [0]
   for (let i = 1, length = 0; i < chars.length; i++) {
@@ -46,7 +46,7 @@ function withoutRepeats(chars: readonly string[]): readonly string[] {
   return 2 * part <= chars.length ? chars.slice(0, part) : chars
 }
 
-/** Nobody asks for more, and a long password takes no longer than this. */
+/** No rule needs more bits, and the limit bounds the time for long passwords. */
 const ENOUGH = 64
 
 function bitsOf(chars: readonly string[], own: ReadonlySet<string>): number {
@@ -75,7 +75,7 @@ function bitsOfChar(char: string): number {
   return /\p{L}/u.test(char) ? BITS.letter : BITS.other
 }
 
-/** What people write in place of letters. */
+/** Characters that people type in place of letters. */
 const LOOKALIKES: Readonly<Record<string, string>> = {
   '0': 'o',
   '1': 'i',

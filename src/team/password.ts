@@ -5,10 +5,10 @@ import { isCommon } from './common-passwords.ts'
 import { type Hasher, hashQueue } from './hashing.ts'
 import { passwordBits } from './password-strength.ts'
 
-/** 32 characters that are not taken for each other: five bits each. */
+/** 32 characters that are hard to confuse: five bits each. */
 const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789'
 
-/** Groups that can be typed from a screen. */
+/** Groups of characters that are easy to type from a screen. */
 export function randomGroups(count: number, length: number): string {
   const group = () => Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('')
   return Array.from({ length: count }, group).join('-')
@@ -20,15 +20,18 @@ export const newPassword = (): string => randomGroups(4, 5)
 /** A password and its hash: argon2id with the library's parameters, which follow OWASP's advice. */
 export type FreshPassword = { readonly password: string; readonly password_hash: string }
 
-/** Never inside a transaction: hashing waits for a turn, and takes its time. */
+/** Never call inside a transaction: hashing waits in a queue and takes long. */
 export async function freshPassword(hasher: Hasher, password = newPassword()): Promise<FreshPassword> {
   return { password, password_hash: await hasher.hash(password) }
 }
 
-/** For what an operator does, and for the demo. */
+/** For acts of operators, and for the demo. */
 export const makePassword = (): Promise<FreshPassword> => hashQueue.inTurn({ kind: 'local' }, freshPassword)
 
-/** Of 32 random bytes that nobody has. Where there is no person, this is verified: it is as much work, and tells nothing. */
+/**
+ * Hash of 32 random bytes that were thrown away. It is verified for an unknown e-mail, so that the answer takes the
+ * same work.
+ */
 export const NOBODYS_HASH =
   '$argon2id$v=19$m=19456,t=2,p=1$A0qPBUFrGWtSlsKiU4wfKg$gU46eBcunQeH8YgfCOK92isYqbSt2Wh6/BWFEd45koQ'
 
@@ -37,7 +40,7 @@ export const PASSWORD_LENGTH = { least: 12, most: 128 } as const
 /** Four common words have 44, nine random letters 42. */
 const LEAST_BITS = 42
 
-/** Of what a person chooses. Those that are made here are random. */
+/** For passwords that users choose; generated ones are random. */
 export function assertGoodPassword(
   password: string,
   { email, name }: { readonly email: string; readonly name: string },

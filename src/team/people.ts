@@ -31,21 +31,20 @@ import {
   type User,
 } from './store.ts'
 
-/** People: of a partner, or of the operator. What is done to them runs in the transaction that is handed in. */
-/** What a person may do, in one word. The first of each list may do everything. */
+/** The role of a user of a partner or of an operator. The first role of each list may do everything. */
 export type PersonRole = PartnerRole | OperatorRole
 
 export type NewUser = {
   readonly id: string
   readonly email: string
   readonly name: string
-  /** Null: of the operator. */
+  /** Null for an operator. */
   readonly partner_id: string | null
   readonly role: PersonRole
   readonly activation_hash?: string | undefined
 }
 
-/** The password is made here and told this once; only its hash is kept. */
+/** The result shows the password once; only its hash is stored. */
 export type WithPassword = { readonly user: User; readonly password: string }
 
 export const isOperatorRole = (role: string): role is OperatorRole =>
@@ -53,24 +52,26 @@ export const isOperatorRole = (role: string): role is OperatorRole =>
 
 type Roles = Pick<User, 'role' | 'operator_role' | 'partner_role'>
 
-/** An operator without a role was made by the version before, beside the rules of this one: it looks until two raise it. */
+/**
+ * An operator without a role was created by an older version, past the rules of this one: a reader until two
+ * operators raise it.
+ */
 export function roleOf({ role, operator_role, partner_role }: Roles): PersonRole {
   if (role === 'operator') return operator_role ?? 'reader'
   return role === 'owner' ? role : (partner_role ?? 'viewer')
 }
 
-/** In the columns that hold it. */
 const columnsOfRole = (role: PersonRole): Roles => {
   if (isOperatorRole(role)) return { role: 'operator', operator_role: role, partner_role: null }
   if (role === 'owner') return { role, operator_role: null, partner_role: null }
   return { role: 'member', operator_role: null, partner_role: role }
 }
 
-/** Of `newActivation`. */
+/** Decodes the hash of `newActivation`. */
 const bytesOf = (activation_hash: string | undefined) =>
   activation_hash === undefined ? null : Buffer.from(activation_hash, 'hex')
 
-/** The password is hashed before the transaction begins. */
+/** Takes a password that was hashed before the transaction began. */
 export async function createUser(
   tx: Db,
   wanted: NewUser,
@@ -79,14 +80,14 @@ export async function createUser(
   return { user: await addUser(tx, wanted, password_hash), password }
 }
 
-/** In the one spelling under which it is known. */
+/** Returns the e-mail in lower case, the form in which it is stored. */
 export function emailIn(text: string): string {
   if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text))
     refuse('invalid_request', { param: 'email', message: `${text} is not an e-mail address.` })
   return text.toLowerCase()
 }
 
-/** Somebody with a password of their own choice. */
+/** Creates a user who chose the password. */
 export async function addUser(tx: Db, wanted: NewUser, password_hash: string): Promise<User> {
   const email = emailIn(wanted.email)
   assertRoleFits(wanted, wanted.role)
@@ -107,7 +108,7 @@ export async function addUser(tx: Db, wanted: NewUser, password_hash: string): P
   }
 }
 
-/** Ends all sessions of the person. The password is hashed before the transaction begins. */
+/** Ends all sessions of the user. Takes a password that was hashed before the transaction began. */
 export async function resetPassword(
   tx: Db,
   email: string,
@@ -123,7 +124,7 @@ export async function resetPassword(
   return { user, password }
 }
 
-/** Whatever the password was, it is so no longer; a link lets its person choose another one. */
+/** Invalidates the password; the user needs a link to choose another one. */
 export async function voidPassword(tx: Db, user: User): Promise<void> {
   await setPassword(tx, user.email, { password_hash: NOBODYS_HASH, activation_hash: null })
   await deleteSessions(tx, user.id)
@@ -131,7 +132,10 @@ export async function voidPassword(tx: Db, user: User): Promise<void> {
   await deleteLinksOf(tx, user)
 }
 
-/** For somebody who lost both the device and the recovery codes. Who is let in by another's word makes no keys for a day. */
+/**
+ * For a user who lost both the device and the recovery codes. The reset may be social engineering, so the user may
+ * not create production keys for 24 hours.
+ */
 export async function resetFactor(tx: Db, email: string): Promise<User> {
   const user = await findUser(tx, email)
   await lockUser(tx, user.id)
@@ -143,7 +147,7 @@ export async function resetFactor(tx: Db, email: string): Promise<User> {
   return user
 }
 
-/** Nobody signs in as this person any more. The e-mail is free; the id stays, for the log names it. */
+/** The user cannot sign in any more. The e-mail becomes free; the id stays because the log names it. */
 export async function removeUser(tx: Db, email: string): Promise<User> {
   const { partner_id } = await findUser(tx, email)
   const highest = await lockHighest(tx, partner_id)
@@ -160,7 +164,7 @@ export async function removeUser(tx: Db, email: string): Promise<User> {
   return user
 }
 
-/** Another one of a partner's team, for one of its owners to change. */
+/** Finds a member of the owner's team. */
 export async function findColleague(db: Db, partner_id: string, user_id: string): Promise<User> {
   return (
     (await selectColleague(db, partner_id, user_id)) ??
@@ -169,8 +173,8 @@ export async function findColleague(db: Db, partner_id: string, user_id: string)
 }
 
 /**
- * Owners act on their team one after the other. Whoever waited may be an owner no more: then nothing is done. The owners are
- * held first of all, in one order, so that nobody waits in a circle.
+ * Runs the acts of owners on their team one after the other. While an act waited, its actor may have stopped being an
+ * owner; the act is refused then. The owners' rows are locked first, in one order, to avoid deadlocks.
  */
 export async function takeTurnAsOwner(tx: Db, actor: PersonActor): Promise<void> {
   const owners = await lockHighest(tx, actor.partner_id)
@@ -178,7 +182,7 @@ export async function takeTurnAsOwner(tx: Db, actor: PersonActor): Promise<void>
   await assertStanding(tx, actor)
 }
 
-/** Between the way in and the act a session may have ended, or a role changed, which ends all sessions. */
+/** Refuses if the session has ended or the role has changed since the request was let in. */
 export async function assertStanding(db: Db, actor: Standing): Promise<void> {
   const found = await personOfSession(db, actor.session_id!)
   if (found?.id !== actor.user_id || roleOf(found) !== actor.role) return refuse('not_signed_in')
@@ -187,7 +191,7 @@ export async function assertStanding(db: Db, actor: Standing): Promise<void> {
 
 type Standing = Pick<PersonActor | OperatorActor, 'user_id' | 'role' | 'session_id' | 'proof'>
 
-/** Within five minutes of a sign-in, or of having shown again who one is. */
+/** Requires a sign-in or a fresh proof within the last five minutes. */
 export function assertProved({ proved_until, factor }: Omit<FoundSession, 'session_id'>): void {
   if (proved_until === null)
     throw new Refusal('proof_needed', { details: { with: factor ? 'code' : 'password' } })
@@ -230,7 +234,7 @@ function assertRoleFits({ email, partner_id }: { email: string; partner_id: stri
     })
 }
 
-/** Whether somebody who had the one role may do more with the other. */
+/** Whether `after` may do more than `before`. */
 export function raises(before: PersonRole, after: PersonRole): boolean {
   const roles: readonly string[] = isOperatorRole(after) ? operatorRoles : partnerRoles
   return roles.indexOf(after) < roles.indexOf(before)
@@ -247,7 +251,7 @@ function throwUnknown(email: string): never {
   })
 }
 
-/** What may be shown and written down of a person. */
+/** The fields of a user that may be shown and logged. */
 export function describeUser(user: User) {
   const { id, email, name, partner_id } = user
   return { id, email, name, role: roleOf(user), partner_id }

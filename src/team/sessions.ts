@@ -17,9 +17,9 @@ import {
 } from './store.ts'
 
 /**
- * Who signed in has a token, of which the database knows the hash. A session ends when it was left alone for 30 minutes,
- * after 12 hours, when its person signs out, when password, role or second factor of the person change, and when the person
- * has 20 newer ones.
+ * A session has a token, of which the database stores the hash. A session ends after 30 minutes without use, after 12
+ * hours, at sign-out, when the user's password, role or second factor changes, and when the user has 20 newer
+ * sessions.
  */
 export type Session = { readonly id: string; readonly user: User } & Omit<FoundSession, 'session_id'>
 
@@ -32,7 +32,7 @@ export const isToken = (text: unknown): text is string => typeof text === 'strin
 
 export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest()
 
-/** In the transaction in which the person was found to be the one. */
+/** Runs in the transaction that checked the credentials. */
 export async function openSession(
   tx: Db,
   { newId }: Pick<Shared, 'newId'>,
@@ -46,7 +46,7 @@ export async function openSession(
   return { session_id, token }
 }
 
-/** Undefined when it has ended, or belongs to the other door. Looking counts as using it. */
+/** Undefined if the session has ended or belongs to the other kind of client. An attended call counts as a use. */
 export async function findSession(
   db: Db,
   token: string,
@@ -65,13 +65,13 @@ export async function endSession(tx: Db, { note }: Pick<NotedTeam, 'note'>, toke
   await note(tx, 'sign_out', { user, session_id })
 }
 
-/** The person was just shown to be the one: the session goes on under another token, and the one before opens nothing. */
+/** Gives the session a new token after a fresh proof; the old token stops working. */
 export async function renewSession(tx: Db, token: string): Promise<string> {
   const renewed = newToken()
   if (!(await changeToken(tx, hashToken(token), hashToken(renewed)))) refuse('not_signed_in')
   return renewed
 }
 
-/** All sessions of a person but the one that is named. */
+/** Ends all sessions of the user but the named one. */
 export const endOthers = (tx: Db, user_id: string, token: string | undefined): Promise<number> =>
   deleteSessions(tx, user_id, token === undefined ? undefined : hashToken(token))

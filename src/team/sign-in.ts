@@ -23,30 +23,30 @@ import {
   waitForLocks,
 } from './store.ts'
 
-/** How a person shows who they are. */
+/** The credentials of one attempt. */
 export type Proof = {
   readonly email: string
   readonly password: string
-  /** Of the second factor: six digits, or a recovery code. For the first sign-in of who has none it may be an activation code. */
+  /** A TOTP code or a recovery code; or the activation code, at the first sign-in of a user without a second factor. */
   readonly code?: string | undefined
-  /** Nobody but a person of the operator will do. */
+  /** Users of partners are refused. */
   readonly operator_only?: boolean
 }
 
-/** Why somebody is not let in. An unknown e-mail and a wrong password are the same, in words and in work. */
+/** Why a sign-in is refused. An unknown e-mail and a wrong password give the same answer after the same work. */
 export type Refused =
   | { readonly outcome: 'wrong' }
   | { readonly outcome: 'code_needed'; readonly of: SecondHalf }
   | { readonly outcome: 'wrong_code' }
-  /** The password was made by two people, and the person has not signed in with it yet. */
+  /** The password was set by a proposal, and the user has not signed in with the activation code yet. */
   | { readonly outcome: 'activation_needed' }
   | { readonly outcome: 'too_many_failures'; readonly wait_seconds: number }
-  /** Too many others are signing in. Nothing was looked at. */
+  /** The hashing queue is full. Nothing was checked. */
   | { readonly outcome: 'busy'; readonly wait_seconds: number }
 
 export type Known = { readonly outcome: 'known'; readonly user: User }
 
-/** For one act, without a session. */
+/** Checks credentials for a single act, without a session. */
 export const identify = (team: Team, proof: Proof): Promise<Known | Refused> =>
   admit(
     team,
@@ -54,7 +54,7 @@ export const identify = (team: Team, proof: Proof): Promise<Known | Refused> =>
     async (tx, { user }) => (await judgeAgain(tx, team, user, proof.code)) ?? { outcome: 'known', user },
   )
 
-/** Only of who has signed in before with this password. */
+/** A user with an open activation must sign in first. */
 const judgeAgain = async (tx: Db, team: Team, user: User, code: string | undefined) =>
   user.activation_hash === null
     ? judgeCode(tx, team, user, code)
@@ -62,7 +62,7 @@ const judgeAgain = async (tx: Db, team: Team, user: User, code: string | undefin
 
 export type SignedIn = Known & {
   readonly token: string
-  /** Told this once: it takes the place of the one that whoever approved it has seen. */
+  /** Shown once. Replaces the password that the approver of the proposal has seen. */
   readonly new_password?: string
 }
 
@@ -79,24 +79,24 @@ export const signIn = (team: NotedTeam, proof: Proof): Promise<SignedIn | Refuse
       await team.note(tx, 'sign_in', { user, session_id })
       return { outcome: 'known', ...own, token }
     },
-    // Without a code nobody gets as far as a new password.
+    // Without the activation code the sign-in is refused, so no new password is needed.
     (user, hasher) =>
       user.activation_hash === null || proof.code === undefined ? undefined : freshPassword(hasher),
   )
 
-/** What somebody who is signed in shows once more: a code, or the password where there is no second factor. */
+/** A fresh proof within a session: a code, or the password if the user has no second factor. */
 export type Again = { readonly code?: string | undefined; readonly password?: string | undefined }
 
 /**
- * A fresh proof in a live session, which goes on under another token. Failures are counted by session: failed sign-ins of
- * strangers do not block the proof, and whoever stole the session has five guesses in 15 minutes.
+ * Proves the identity again in a live session, which gets a new token. Failures are counted by session: failed
+ * sign-ins of strangers do not block the proof, and a thief of the session has five guesses in 15 minutes.
  */
 export async function proveAgain(
   team: NotedTeam,
   { user: { id, email, partner_id }, token }: { readonly user: User; readonly token: string },
   { code, password }: Again,
 ): Promise<(Known & { readonly token: string }) | Refused> {
-  // A code takes no hash, and so does not wait for those who sign in.
+  // A code needs no hashing, so it does not wait in the hashing queue.
   if (await findFactor(team.db, id)) {
     if (code === undefined) return { outcome: 'code_needed', of: 'factor' }
     const attempt = await begin(team, limitsOfSession(token))
@@ -117,7 +117,10 @@ export async function proveAgain(
   )
 }
 
-/** A person's own wish, shown with the password that goes. All sessions of the person end, but the one that is named. */
+/**
+ * Replaces the user's own password by a random one, given the old one. Ends all sessions of the user but the named
+ * one.
+ */
 export const renewPassword = (
   team: NotedTeam,
   proof: Proof,
@@ -136,7 +139,7 @@ export const renewPassword = (
     (_, hasher) => freshPassword(hasher),
   )
 
-/** The same with a password of the person's own choice, of somebody who just showed the second factor. */
+/** Like `renewPassword`, with a password that the user chooses in a session with a fresh proof. */
 export async function choosePassword(
   team: NotedTeam,
   proof: Omit<Proof, 'code'> & { readonly new_password: string },
@@ -169,24 +172,24 @@ async function replacePassword(
   return { user: user!, new_password: password }
 }
 
-/** People of one partner share a part of the queue; an operator has a part of their own. */
+/** Users of one partner share a part of the queue; each operator has a part. */
 const inQueue = (user_id: string, partner_id: string | null): HashCaller => ({
   kind: 'known',
   name: partner_id ?? user_id,
 })
 
-/** A person whose password fits, and a new password where one was asked for. */
+/** A user whose password is right, and a new password if one was asked for. */
 type Admissible = { readonly user: User; readonly fresh: FreshPassword | undefined; readonly origin: Origin }
 
-/** Judges what is shown beside the password, and does what was asked for. */
+/** Judges the code and performs what was asked for. */
 type Then<Admitted> = (tx: Db, admissible: Admissible) => Promise<Admitted | Refused>
 
-/** A new password for a person whose password fits, hashed before the transaction begins. */
+/** Makes a new password for a user whose password is right, hashed before the transaction begins. */
 type Renewal = (user: User, hasher: Hasher) => Promise<FreshPassword> | undefined
 
 type Asked = Team &
   Pick<Partial<NotedTeam>, 'origin'> & {
-    /** Of a proof in a live session, which is counted by itself. */
+    /** For a proof within a session, whose failures are counted separately. */
     readonly session?: { readonly limits: readonly AttemptLimit[]; readonly caller: HashCaller }
   }
 
@@ -214,7 +217,7 @@ async function admit<Admitted extends Known>(
     const { attempt, found } = judged
     if (!found) return { outcome: 'wrong' }
     return await settle(team, attempt, async (tx) => {
-      // The person is held, so that a reset comes either before all of this or after it.
+      // The row is locked, so that a password reset happens entirely before or after this.
       if (!(await holdUser(tx, found.user))) return { outcome: 'wrong' }
       const answer = await then(tx, { ...found, origin })
       if (answer.outcome === 'known') await deleteFailuresAt(tx, pairOf(origin))
@@ -253,7 +256,7 @@ async function find(
   return { user, fresh: await renew(user, hasher) }
 }
 
-/** Unless the attempt failed, it is uncounted in the transaction that follows from it. */
+/** Uncounts the attempt, unless it failed, in the transaction of its result. */
 const settle = <Admitted extends Known>(
   team: Team,
   attempt: Attempt,
@@ -268,7 +271,7 @@ const settle = <Admitted extends Known>(
     }),
   )
 
-/** What the service itself could not do is nobody's failure. */
+/** An error of the service does not count as a failed attempt. */
 async function uncountedOnError<Result>(
   { db }: Team,
   attempt: Attempt,

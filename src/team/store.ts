@@ -12,16 +12,16 @@ export type User = {
   readonly password_hash: string
   readonly partner_id: string | null
   readonly role: 'owner' | 'member' | 'operator'
-  /** Of an operator. Null also where the version before made one: `roleOf` tells. */
+  /** Null for an operator that an older version created; use `roleOf`. */
   readonly operator_role: OperatorRole | null
-  /** Of a member of a partner. Null: a viewer. */
+  /** Role of a member of a partner; null means viewer. */
   readonly partner_role: Exclude<PartnerRole, 'owner'> | null
-  /** Of the code that the next sign-in takes, of who has no second factor. */
+  /** Hash of the activation code for the next sign-in of a user without a second factor. */
   readonly activation_hash: Buffer | null
-  /** Null: as the browser says. */
+  /** Null: the language of the browser. */
   readonly language: Language | null
   readonly removed_at: Date | null
-  /** Makes and changes no key of production until then. */
+  /** Until then the user may not create or change production keys. */
   readonly keys_shut_until: Date | null
   readonly created_at: Date
 }
@@ -55,7 +55,7 @@ export async function selectUser(db: Db, email: string): Promise<User | undefine
   return rows[0]
 }
 
-/** Everybody, and whether they have a second factor. */
+/** All users, with whether they have a second factor. */
 export async function selectUsers(db: Db): Promise<(User & { readonly second_factor: boolean })[]> {
   const { rows } = await db.query(
     `SELECT ${columnsOf('users', 'u')}, f.confirmed_at IS NOT NULL AS second_factor
@@ -65,7 +65,10 @@ export async function selectUsers(db: Db): Promise<(User & { readonly second_fac
   return rows
 }
 
-/** Who is in a partner's team, and when each was last here: while a session lasts, its last use; else the last sign-in. */
+/**
+ * A partner's team, with the time each member was last active: the last use of a live session, or else the last
+ * sign-in or sign-out.
+ */
 export async function selectTeam(
   db: Db,
   partner_id: string,
@@ -82,7 +85,7 @@ export async function selectTeam(
   return rows
 }
 
-/** Somebody of a partner, as far as the partner is concerned. */
+/** A user of this partner. */
 export async function selectColleague(db: Db, partner_id: string, id: string): Promise<User | undefined> {
   const { rows } = await db.query(
     `SELECT ${columnsOf('users')} FROM users WHERE id = $1 AND partner_id = $2 AND removed_at IS NULL`,
@@ -98,7 +101,7 @@ export async function selectOperators(db: Db): Promise<User[]> {
   return rows
 }
 
-/** In the transaction of whoever holds the person. */
+/** Runs in a transaction that holds the user's row. */
 export async function setPassword(
   db: Db,
   email: string,
@@ -108,12 +111,12 @@ export async function setPassword(
     `UPDATE users SET password_hash = $2, activation_hash = $3 WHERE email = $1 RETURNING ${columnsOf('users')}`,
     [email, password_hash, activation_hash],
   )
-  // A link to choose the password of before chooses none any more.
+  // A link for the previous password must not set another one.
   if (rows[0]) await db.query('DELETE FROM links WHERE user_id = $1', [rows[0].id])
   return rows[0]
 }
 
-/** Held until the transaction ends: those who may do everything, among the operators or within a partner. */
+/** Locks the admins (of the operator) or the owners (of a partner) until the transaction ends. */
 export async function lockHighest(tx: Db, partner_id: string | null): Promise<readonly User[]> {
   const { rows } = await tx.query(
     `SELECT ${columnsOf('users')} FROM users
@@ -135,7 +138,7 @@ export async function changeRole(
   return rows[0]
 }
 
-/** By whoever holds the person. */
+/** Runs in a transaction that holds the user's row. */
 export async function selectProfile(tx: Db, id: string): Promise<Profile> {
   const { rows } = await tx.query('SELECT name, language FROM users WHERE id = $1', [id])
   return rows[0]
@@ -152,8 +155,8 @@ export async function changeProfile(tx: Db, id: string, { name, language }: Prof
 }
 
 /**
- * The row stays, for the log names its id. It has the lowest role, a password that nobody has, and an address that frees the
- * one from before: so it opens nothing in the version before either, which does not know of people who are gone.
+ * The row stays because the log names its id. It gets the lowest role, a password that nobody knows, and another
+ * e-mail, which frees the old one. So it is harmless in an older version too, which does not read `removed_at`.
  */
 export async function markRemoved(
   tx: Db,
@@ -172,18 +175,18 @@ export async function shutKeys(tx: Db, id: string): Promise<void> {
   ])
 }
 
-/** Several sign-ins of one person wait for each other. */
+/** Concurrent sign-ins of one user wait for each other. */
 export async function waitForLocks(tx: Db): Promise<void> {
   await tx.query(`SET LOCAL lock_timeout = '4s'`)
 }
 
-/** One after the other under this name, each until its transaction ends. */
+/** Holders of this name run one after the other, each until its transaction ends. */
 export async function takeTurn(tx: Db, name: string): Promise<void> {
   await waitForLocks(tx)
   await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [name])
 }
 
-/** Nobody changes the person until the transaction ends. False when the password has become another one. */
+/** Locks the user's row until the transaction ends. False if the password has changed meanwhile. */
 export async function holdUser(tx: Db, user: User): Promise<boolean> {
   const { rowCount } = await tx.query(
     'SELECT FROM users WHERE id = $1 AND password_hash = $2 FOR NO KEY UPDATE',
@@ -192,7 +195,7 @@ export async function holdUser(tx: Db, user: User): Promise<boolean> {
   return rowCount === 1
 }
 
-/** True for one of those who come with it. */
+/** Uses up the activation code. Of concurrent callers with the same code one gets true. */
 export async function useActivation(tx: Db, user_id: string, activation_hash: Buffer): Promise<boolean> {
   const { rowCount } = await tx.query(
     'UPDATE users SET activation_hash = NULL WHERE id = $1 AND activation_hash = $2',
@@ -201,7 +204,7 @@ export async function useActivation(tx: Db, user_id: string, activation_hash: Bu
   return rowCount === 1
 }
 
-/** Held alone: nobody signs in as this person until the transaction ends. */
+/** Locks the user's row, so that no sign-in of this user completes until the transaction ends. */
 export async function lockUser(tx: Db, user_id: string): Promise<void> {
   await tx.query('SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE', [user_id])
 }
@@ -209,12 +212,12 @@ export async function lockUser(tx: Db, user_id: string): Promise<void> {
 const STANDING = `hashtextextended('standing of people', 0)`
 
 /**
- * Until the transaction ends nobody removes these people or changes their roles. Those who may do everything come first, as
- * wherever people are held, so that nobody waits in a circle. Rows that are shared let others share them past whoever waits
- * to change them: the queue before them does not.
+ * Keeps these users from being removed or changing roles until the transaction ends. Admins are locked first, as
+ * everywhere, to avoid deadlocks. Shared row locks alone would let new approvals overtake a waiting removal; the
+ * advisory lock before them queues in order.
  */
 export async function holdStanding(tx: Db, emails: readonly string[]): Promise<void> {
-  // For as long as whoever moves money may wait for it.
+  // The longest wait of a command that moves money.
   await tx.query(
     `SET LOCAL lock_timeout = '5s'; SET LOCAL statement_timeout = '6s'; SET LOCAL idle_in_transaction_session_timeout = '15s'`,
   )
@@ -225,19 +228,19 @@ export async function holdStanding(tx: Db, emails: readonly string[]): Promise<v
   )
 }
 
-/** Before anything else is held: whoever holds people meanwhile is waited for, and nobody comes in between. */
+/** Taken before any other lock. Waits for the transactions of `holdStanding`; later ones queue behind this lock. */
 export async function takeTurnOverPeople(tx: Db): Promise<void> {
   await tx.query(`SET LOCAL lock_timeout = '6s'; SET LOCAL statement_timeout = '6500ms'`)
   await tx.query(`SELECT pg_advisory_xact_lock(${STANDING})`)
 }
 
-/** By the database's clock: how long a session may be left alone, and how long it may last. */
+/** By the database's clock: the idle timeout and the maximum lifetime of a session. */
 const SESSION_GOES_ON = `s.used_at > clock_timestamp() - interval '30 minutes' AND s.created_at > clock_timestamp() - interval '12 hours'`
 
-/** From where it was opened, and with what; a terminal says neither. */
+/** Client address and user agent of the sign-in; a terminal has neither. */
 export type SessionOrigin = { readonly address?: string | undefined; readonly agent?: string | undefined }
 
-/** For so long after a code, or the password, nothing more is asked for. */
+/** How long a code or password counts as a fresh proof. */
 const PROVED_UNTIL = `CASE WHEN s.proved_at > clock_timestamp() - interval '5 minutes'
   THEN s.proved_at + interval '5 minutes' END`
 
@@ -255,7 +258,7 @@ export async function insertSession(
   )
 }
 
-/** Ends all of a person's sessions but the newest; the one that is named is the newest of all, whatever a clock says. */
+/** Ends all but the newest sessions of a user; the named one counts as the newest, whatever the clocks say. */
 export async function keepNewestSessions(
   tx: Db,
   { id, user_id }: { readonly id: string; readonly user_id: string },
@@ -270,21 +273,20 @@ export async function keepNewestSessions(
 
 export type FoundSession = {
   readonly session_id: string
-  /** Whether the person has a second factor. */
   readonly factor: boolean
   readonly proved_until: Date | null
 }
 
-/** Where a session is of use: the token of a terminal opens no page, and that of a browser no command. */
+/** A token of a terminal session is not valid in a browser, and the other way round. */
 export type Door = 'browser' | 'terminal'
 
 export type Looking = {
   readonly door: Door
-  /** False: a page asks by itself while nobody is at it, which keeps no session alive. */
+  /** False for a request that a page makes by itself, which does not keep the session alive. */
   readonly attended: boolean
 }
 
-/** The person of a session that goes on, which counts as used by this. */
+/** The user of a live session. An attended request counts as a use. */
 export async function touchSession(
   db: Db,
   token_hash: Buffer,
@@ -301,7 +303,7 @@ export async function touchSession(
   return rows[0]
 }
 
-/** By the database's clock: null when the time is over. */
+/** By the database's clock: null once the time has passed. */
 const KEYS_SHUT_UNTIL = `CASE WHEN u.keys_shut_until > clock_timestamp() THEN u.keys_shut_until END AS keys_shut_until`
 
 export type ListedSession = {
@@ -321,13 +323,13 @@ export async function selectSessions(db: Db, user_id: string): Promise<ListedSes
   return rows
 }
 
-/** True when it was there, and this person's. */
+/** True if the session existed and belonged to this user. */
 export async function deleteSessionOf(tx: Db, user_id: string, id: string): Promise<boolean> {
   const { rowCount } = await tx.query('DELETE FROM sessions WHERE user_id = $1 AND id = $2', [user_id, id])
   return rowCount === 1
 }
 
-/** The same session under another token, and its person was just shown to be the one. False when it has ended. */
+/** Gives the session a new token after a fresh proof. False if the session has ended. */
 export async function changeToken(tx: Db, before: Buffer, after: Buffer): Promise<boolean> {
   const { rowCount } = await tx.query(
     `UPDATE sessions s SET token_hash = $2, used_at = clock_timestamp(), proved_at = clock_timestamp()
@@ -337,7 +339,7 @@ export async function changeToken(tx: Db, before: Buffer, after: Buffer): Promis
   return rowCount === 1
 }
 
-/** Whose session it is, as of now. */
+/** The user of a live session, with the present role and proof. */
 export async function personOfSession(
   db: Db,
   session_id: string,
@@ -351,7 +353,7 @@ export async function personOfSession(
   return rows[0]
 }
 
-/** Looking does not count as using it: a page that is only open is no use. */
+/** Does not count as a use: an open page alone keeps no session alive. */
 export async function sessionsGoingOn(db: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows } = await db.query<{ id: string }>(
     `SELECT s.id FROM sessions s WHERE s.id = ANY($1::text[]) AND ${SESSION_GOES_ON}`,
@@ -360,7 +362,7 @@ export async function sessionsGoingOn(db: Db, ids: readonly string[]): Promise<R
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Sessions of browsers that go on, the newest first. Looking does not count as using them. */
+/** Live browser sessions, newest first. Does not count as a use. */
 export async function selectGoingOn(
   db: Db,
   most: number,
@@ -373,7 +375,7 @@ export async function selectGoingOn(
   return rows
 }
 
-/** Whose it was; undefined when there is none. */
+/** Returns the session's user; undefined if there was no such session. */
 export async function deleteSession(
   tx: Db,
   token_hash: Buffer,
@@ -386,7 +388,7 @@ export async function deleteSession(
   return rows[0]
 }
 
-/** All of a person's sessions, but one if it is named. Says how many. */
+/** Ends all sessions of a user but `but`, and returns their number. */
 export async function deleteSessions(tx: Db, user_id: string, but?: Buffer): Promise<number> {
   const { rowCount } = await tx.query(
     'DELETE FROM sessions WHERE user_id = $1 AND token_hash IS DISTINCT FROM $2',
@@ -402,7 +404,7 @@ export type Factor = {
   readonly confirmed_at: Date | null
 }
 
-/** What a seed is sealed for. */
+/** The context that a TOTP seed is encrypted for. */
 export const sealedFor = (user_id: string): string => `the second factor of ${user_id}`
 
 export const factorSeeds: readonly SealedColumn[] = [
@@ -429,7 +431,7 @@ export async function selectFactor(
   return rows[0]
 }
 
-/** One that does not count yet. False when there is one that does. */
+/** Inserts an unconfirmed TOTP seed. Returns false if the user has a confirmed one. */
 export async function insertFactor(tx: Db, user_id: string, seed: Sealed): Promise<boolean> {
   const { rowCount } = await tx.query(
     `INSERT INTO factors (id, seed, seed_key_id) VALUES ($1, $2, $3)
@@ -440,7 +442,7 @@ export async function insertFactor(tx: Db, user_id: string, seed: Sealed): Promi
   return rowCount === 1
 }
 
-/** The guard of every code: of those who come with the same step at once, one gets true. */
+/** Uses up a time step: of concurrent codes of one step, one gets true. */
 export async function useStep(tx: Db, user_id: string, step: number): Promise<boolean> {
   const { rowCount } = await tx.query(
     'UPDATE factors SET step = $2 WHERE id = $1 AND step < $2 AND confirmed_at IS NOT NULL',
@@ -449,7 +451,7 @@ export async function useStep(tx: Db, user_id: string, step: number): Promise<bo
   return rowCount === 1
 }
 
-/** From now on it counts. The code that shows it is used by that. */
+/** Confirms the factor and uses up the code that proved it. */
 export async function markConfirmed(tx: Db, user_id: string, step: number): Promise<void> {
   await tx.query(
     'UPDATE factors SET step = $2, confirmed_at = clock_timestamp() WHERE id = $1 AND confirmed_at IS NULL',
@@ -457,7 +459,7 @@ export async function markConfirmed(tx: Db, user_id: string, step: number): Prom
   )
 }
 
-/** With its recovery codes. */
+/** Also deletes the recovery codes. */
 export async function deleteFactor(tx: Db, user_id: string): Promise<boolean> {
   const { rowCount } = await tx.query('DELETE FROM factors WHERE id = $1', [user_id])
   return rowCount === 1
@@ -491,12 +493,12 @@ export async function countRecoveryCodes(db: Db, user_id: string): Promise<numbe
   return rows[0].count
 }
 
-/** What an attempt is counted under, and how many failures within how many minutes it may have. */
+/** What a failure is counted under, and how many failures within how many minutes are allowed. */
 export type AttemptLimit = {
   readonly subject: Buffer
   readonly most: number
   readonly minutes: number
-  /** The account whose new password forgets the failures. */
+  /** The account whose new password clears these failures. */
   readonly account: Buffer | null
 }
 
@@ -517,7 +519,7 @@ const columnsOfLimits = (limits: readonly AttemptLimit[]) => {
   ]
 }
 
-/** For how many seconds one of these limits refuses an attempt; undefined when none does. */
+/** Seconds until these limits allow another attempt; undefined if they allow one now. */
 export async function blockedFor(db: Db, limits: readonly AttemptLimit[]): Promise<number | undefined> {
   const { rows } = await db.query(
     `SELECT max(ceil(extract(epoch FROM f.failed_at[cardinality(f.failed_at) - l.most + 1]
@@ -533,7 +535,7 @@ export async function blockedFor(db: Db, limits: readonly AttemptLimit[]): Promi
 export type CountedAttempt = {
   /** In milliseconds, as the database wrote it. */
   readonly at: string
-  /** Under one of the limits there were too many before this one: the transaction must be rolled back. */
+  /** One of the limits was reached before this attempt: roll the transaction back. */
   readonly exceeds: boolean
 }
 
@@ -559,7 +561,7 @@ export async function countAttempt(tx: Db, limits: readonly AttemptLimit[]): Pro
   return rows[0]
 }
 
-/** The attempt was no failure. */
+/** Removes an attempt that was no failure. */
 export async function uncountAttempt(
   db: Db,
   subjects: readonly Buffer[],
@@ -576,12 +578,12 @@ export async function uncountAttempt(
   )
 }
 
-/** Of one account at one place. */
+/** Clears the failures of one account at one place. */
 export async function deleteFailuresAt(tx: Db, subject: Buffer): Promise<void> {
   await tx.query('DELETE FROM sign_in_failures WHERE subject = $1', [subject])
 }
 
-/** Of an account, wherever they came from. */
+/** Clears the failures of an account at all places. */
 export async function deleteFailures(tx: Db, account: Buffer): Promise<void> {
   await tx.query(
     `WITH held AS (SELECT subject FROM sign_in_failures WHERE account = $1 ORDER BY subject FOR UPDATE)
@@ -590,7 +592,7 @@ export async function deleteFailures(tx: Db, account: Buffer): Promise<void> {
   )
 }
 
-/** A person signs in from a few places; more than this are not remembered. */
+/** More places per user are not remembered. */
 const PLACES_PER_PERSON = 20
 const PLACES_LAST = "interval '90 days'"
 
@@ -643,16 +645,16 @@ export async function forgetSignIns(db: Db, goOn: GoOn = () => true): Promise<vo
   }
 }
 
-/** Leave to choose a password: for somebody who is invited, or who lost the one before. */
+/** Lets an invited user, or one who lost the password, choose a password. */
 export type Link = {
   readonly id: string
   readonly kind: 'invitation' | 'reset'
   readonly partner_id: string
   readonly email: string
   readonly name: string
-  /** Of an invitation. */
+  /** Set for an invitation. */
   readonly role: PartnerRole | null
-  /** Of a reset. */
+  /** Set for a reset. */
   readonly user_id: string | null
   readonly made_by: string
   readonly created_at: Date
@@ -662,10 +664,9 @@ export type Link = {
 const LINK = 'id, kind, partner_id, email, name, role, user_id, made_by, created_at, expires_at'
 const LINK_HOLDS = 'expires_at > clock_timestamp()'
 
-/** How long each kind holds. */
 const LINK_LASTS = { invitation: '72 hours', reset: '1 hour' } as const
 
-/** In place of the one of before for the same person. */
+/** Replaces an earlier link of this kind for the same person. */
 export async function insertLink(
   tx: Db,
   link: Omit<Link, 'created_at' | 'expires_at'> & { readonly token_hash: Buffer },
@@ -700,7 +701,7 @@ export async function selectLink(db: Db, token_hash: Buffer): Promise<Link | und
   return rows[0]
 }
 
-/** For one of those who come with it. */
+/** Uses up the link: of concurrent callers one gets it. */
 export async function takeLink(tx: Db, token_hash: Buffer): Promise<Link | undefined> {
   const { rows } = await tx.query(
     `DELETE FROM links WHERE token_hash = $1 AND ${LINK_HOLDS} RETURNING ${LINK}`,
@@ -726,7 +727,7 @@ export async function deleteInvitation(tx: Db, partner_id: string, id: string): 
   return rows[0]
 }
 
-/** Those for this person, and those that this person made: nobody leaves a door open behind them. */
+/** Deletes the links for this user and the links that this user made, which would outlive the user's access. */
 export async function deleteLinksOf(tx: Db, { id, email }: User): Promise<void> {
   await tx.query('DELETE FROM links WHERE user_id = $1 OR made_by = $2', [id, email])
 }

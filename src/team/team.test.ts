@@ -39,7 +39,7 @@ import { endSession, findSession } from './sessions.ts'
 import { identify, type Proof, renewPassword, signIn } from './sign-in.ts'
 import { countRecoveryCodes, forgetSignIns, selectOperators, selectUsers, type User } from './store.ts'
 
-/** The thread hashes for real; what it does is counted, and something may happen right after a password was verified. */
+/** The thread hashes for real; the test counts its work, and can act right after a password was verified. */
 const argon2 = vi.hoisted(() => ({
   verified: 0,
   hashed: 0,
@@ -113,7 +113,7 @@ async function tokenOf({ email, password }: Person, code?: string): Promise<stri
 }
 const goesOn = async (token: string) => (await findSession(db, token)) !== undefined
 
-/** A person with a confirmed second factor; its first code is from long ago. */
+/** A user with a confirmed second factor, whose used code is of an old time step. */
 async function enrolled(): Promise<Person & { seed: Buffer; codes: string[] }> {
   const one = await person()
   const { secret } = await beginFactor(team, one.user)
@@ -129,7 +129,7 @@ async function stepNow(): Promise<number> {
   return stepAt(row!.now as number)
 }
 
-/** Again, should the next step have begun meanwhile: what was seen then tells nothing. */
+/** Repeats the work if the next time step began meanwhile, because its result would mean nothing. */
 async function inOneStep(work: (step: number) => Promise<void>): Promise<void> {
   for (;;) {
     const step = await stepNow()
@@ -156,14 +156,14 @@ describe('codes', () => {
     expect(codeAt(Buffer.from('12345678901234567890'), stepAt(seconds))).toBe(code.slice(2))
   })
 
-  test('seeds are written as RFC 4648 does', () => {
+  test('seeds are encoded as in RFC 4648', () => {
     expect(base32(Buffer.from('fooba'))).toBe('MZXW6YTB')
     expect(base32(Buffer.from('12345678901234567890'))).toBe('GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ')
   })
 })
 
 describe('a second factor', () => {
-  test('counts once its first code was typed, and not before', async () => {
+  test('takes effect with its first code, and not before', async () => {
     const one = await person()
     const { secret, uri } = await beginFactor(team, one.user)
     expect(secret).toMatch(/^[A-Z2-7]{32}$/)
@@ -180,16 +180,16 @@ describe('a second factor', () => {
     const codes = await confirmFactor(team, one.user, codeAt(seedOf(secret), step), kept)
     expect(new Set(codes).size).toBe(10)
     for (const code of codes) expect(code).toMatch(/^([a-z2-9]{4}-){3}[a-z2-9]{4}$/)
-    // Sessions from before it end, but the one that it was made from.
+    // Earlier sessions end, but for the one that confirmed the factor.
     expect([await goesOn(before), await goesOn(kept)]).toEqual([false, true])
     expect(await outcomeOf(one)).toBe('code_needed')
-    // The code that confirmed it is used.
+    // The code that confirmed the factor is used up.
     expect(await outcomeOf({ ...one, code: codeAt(seedOf(secret), step) })).toBe('wrong_code')
     await expect(beginFactor(team, one.user)).rejects.toThrow('You have a second factor already')
     await expect(confirmFactor(team, one.user, '000000')).rejects.toThrow('You have a second factor already')
   })
 
-  test('takes the step before and the one after, no other, and each once', () =>
+  test('accepts the time step before and the one after, no other, and each once', () =>
     inOneStep(async (step) => {
       const { seed, ...one } = await enrolled()
       const at = (offset: number) => outcomeOf({ ...one, code: codeAt(seed, step + offset) })
@@ -198,11 +198,11 @@ describe('a second factor', () => {
       expect([await at(0), await at(0)]).toEqual(['known', 'wrong_code'])
       const spaced = codeAt(seed, step + 1).replace(/(...)/, '$1 ')
       expect(await outcomeOf({ ...one, code: spaced })).toBe('known')
-      // None before it works any more.
+      // A code of an earlier time step does not work any more.
       expect(await at(0)).toBe('wrong_code')
     }))
 
-  test('a code that comes twice at the same moment lets one in', async () => {
+  test('of two concurrent uses of a code one is accepted', async () => {
     const { seed, ...one } = await enrolled()
     const code = codeAt(seed, await stepNow())
     const arrivals = await Promise.all([1, 2, 3, 4].map(() => signIn(team, { ...one, code })))
@@ -214,7 +214,7 @@ describe('a second factor', () => {
     ])
   })
 
-  test('recovery codes work once each, in any writing, and only for whom they are', async () => {
+  test('recovery codes work once each, in any spelling, and only for their user', async () => {
     const { codes, ...one } = await enrolled()
     const other = await enrolled()
     expect(await outcomeOf({ ...other, code: codes[0]! })).toBe('wrong_code')
@@ -228,7 +228,7 @@ describe('a second factor', () => {
     expect(await outcomeOf({ ...one, code: fresh[0]! })).toBe('known')
   })
 
-  test('is taken away by its person, or by a reset, with its recovery codes', async () => {
+  test('is removed by its user, or by a reset, with its recovery codes', async () => {
     const one = await enrolled()
     const other = await enrolled()
     const [before, kept] = [await tokenOf(one, one.codes[0]), await tokenOf(one, one.codes[1])]
@@ -246,7 +246,7 @@ describe('a second factor', () => {
     )
   })
 
-  test('its seed is sealed for its person, and goes along when the key is rotated', async () => {
+  test('its seed is encrypted for its user, and is encrypted again when the key is rotated', async () => {
     const { seed, ...one } = await enrolled()
     const next = Buffer.alloc(32, 7)
     const both = createSealer([next, TEST_KEY])
@@ -268,7 +268,7 @@ describe('a second factor', () => {
     const code = codeAt(seed, await stepNow())
     expect((await identify(rotated, { ...one, code })).outcome).toBe('known')
     await rotateSecrets(reached, both, keyIdOf(TEST_KEY))
-    // In another person's row it does not open.
+    // In the row of another user the seed does not decrypt.
     const { user } = await enrolled()
     await admin(
       `UPDATE shared.factors SET seed = (SELECT seed FROM shared.factors WHERE id = '${one.user.id}') WHERE id = '${user.id}'`,
@@ -282,7 +282,7 @@ describe('a second factor', () => {
 })
 
 describe('signing in', () => {
-  test('a wrong password and an unknown e-mail are one answer, after the same work', async () => {
+  test('a wrong password and an unknown e-mail get the same answer after the same work', async () => {
     const one = await person()
     const owner = await person('owner', 'ptn_1')
     const work = async (proof: Proof) => {
@@ -294,14 +294,14 @@ describe('signing in', () => {
     expect(await work({ email: 'nobody@op.example', password: 'wrong' })).toEqual(wrong)
     expect(await work({ email: owner.email, password: owner.password })).toEqual(wrong)
     expect((await work(one)).count).toBe(1)
-    // The same parameters: what is verified for nobody costs as much.
+    // The hash for unknown e-mails has the same parameters, so it costs as much to verify.
     const parameters = (hash: string) => hash.split('$').slice(0, 4)
     expect(parameters(NOBODYS_HASH)).toEqual(parameters((await makePassword()).password_hash))
     expect(NOBODYS_HASH.length).toBe(one.user.password_hash.length)
   })
 
   test.each(['somebody', 'nobody'])(
-    'the sixth try of %s is refused for as long as five failures are young',
+    'the sixth attempt of %s is refused until the first of five failures is 15 minutes old',
     async (who) => {
       const one = who === 'somebody' ? await person() : { email: `nobody${++made}@op.example`, password: 'x' }
       const fail = () => identify(team, { email: one.email.toUpperCase(), password: 'wrong' })
@@ -313,7 +313,7 @@ describe('signing in', () => {
       expect(wait_seconds).toBeGreaterThan(600)
       expect(wait_seconds).toBeLessThanOrEqual(900)
       expect(argon2.verified).toBe(0)
-      // Refusals do not count: the first failure becomes old, and there is room for one more.
+      // Refusals are not counted: once the first failure is old, one more attempt is allowed.
       const subject = pairOf({ email: one.email, address: undefined }).toString('hex')
       await admin(
         `UPDATE shared.sign_in_failures SET failed_at[1] = failed_at[1] - interval '15 minutes' WHERE subject = '\\x${subject}'`,
@@ -323,7 +323,7 @@ describe('signing in', () => {
     },
   )
 
-  test('success forgets failures, and so does a new password', async () => {
+  test('a success clears the failures, and so does a new password', async () => {
     const one = await person()
     const fail = async (times: number) => {
       for (let i = 0; i < times; i++) await identify(team, { ...one, password: 'wrong' })
@@ -338,7 +338,7 @@ describe('signing in', () => {
     expect(await outcomeOf({ ...one, password })).toBe('known')
   })
 
-  test('of many guesses at once five are judged; the others learn nothing', async () => {
+  test('of many concurrent guesses five are judged; the others learn nothing', async () => {
     const one = await person()
     const guesses = await Promise.all(
       Array.from({ length: 12 }, (_, i) => outcomeOf({ email: one.email, password: `guess ${i}` })),
@@ -348,7 +348,7 @@ describe('signing in', () => {
     expect(await outcomeOf(one)).toBe('too_many_failures')
   })
 
-  test('of many codes at once, over many connections, no more than five are judged', async () => {
+  test('of many concurrent codes, over many connections, at most five are judged', async () => {
     const { codes, ...one } = await enrolled()
     const pools = times(5, () => openPool({ ...seatAt(database.url, 'shared'), max: 4 }))
     onTestFinished(async () => {
@@ -369,7 +369,7 @@ describe('signing in', () => {
         return (await identify(through, { ...one, code })).outcome
       }),
     )
-    // The right one, should it have come among the first, has forgotten those before it.
+    // The right code, if it was among the first, has cleared the failures before it.
     const known = outcomes.filter((outcome) => outcome === 'known').length
     const wrong = outcomes.filter((outcome) => outcome === 'wrong_code').length
     expect(judged).toBe(known + wrong)
@@ -379,7 +379,7 @@ describe('signing in', () => {
     expect(outcomes.filter((outcome) => outcome === 'too_many_failures')).toHaveLength(41 - known - wrong)
   })
 
-  test('who was made, or got a new password, by two people signs in with a half from each of them', async () => {
+  test('a user whose password was set by two people signs in with the password of one and the code of the other', async () => {
     const { code, activation_hash } = newActivation()
     const wanted = { id: team.newId('user'), name: 'Somebody', partner_id: null, role: 'reader' } as const
     const email = `person${++made}@op.example`
@@ -388,7 +388,7 @@ describe('signing in', () => {
       createUser(tx, { ...wanted, email, activation_hash }, fresh),
     )
     expect(await signIn(team, { email, password })).toEqual({ outcome: 'code_needed', of: 'activation' })
-    // A single command does not do it: the new password could be shown to nobody.
+    // A single command is refused: there would be nobody to show the new password to.
     expect(await outcomeOf({ email, password, code })).toBe('activation_needed')
     const signInOf = async (proof: Proof) => (await signIn(team, proof)).outcome
     expect(await signInOf({ email, password: 'wrong', code })).toBe('wrong')
@@ -396,7 +396,7 @@ describe('signing in', () => {
     const twice = await Promise.all([1, 2].map(() => signIn(team, { email, password, code })))
     const [first, ...others] = twice.flatMap((one) => (one.outcome === 'known' ? [one] : []))
     expect(others).toEqual([])
-    // What whoever approved it has seen works no longer.
+    // The password that the approver saw does not work any more.
     expect(await outcomeOf({ email, password })).toBe('wrong')
     expect(await outcomeOf({ email, password: first!.new_password! })).toBe('known')
     expect(await findSession(db, first!.token)).toBeDefined()
@@ -407,7 +407,7 @@ describe('signing in', () => {
     expect(await signInOf({ email, password: reset.password, code: next.code.toUpperCase() })).toBe('known')
   })
 
-  test('who has a second factor needs no activation code after a reset, and none is left over', async () => {
+  test('a user with a second factor needs no activation code after a reset, and none stays open', async () => {
     const { codes, ...one } = await enrolled()
     const { code, activation_hash } = newActivation()
     const { password } = await resetOf(one.email, activation_hash)
@@ -419,13 +419,13 @@ describe('signing in', () => {
     expect((await findUser(db, one.email)).activation_hash).toBeNull()
   })
 
-  test('a person makes a password that nobody else has seen, with password and code, and ends the other sessions', async () => {
+  test('a user renews the password with password and code, which ends the other sessions', async () => {
     const { codes, ...one } = await enrolled()
     const [here, elsewhere] = [await tokenOf(one, codes[0]), await tokenOf(one, codes[1])]
     expect(await renewPassword(team, one)).toEqual({ outcome: 'code_needed', of: 'factor' })
     expect((await renewPassword(team, { ...one, code: 'not a code' })).outcome).toBe('wrong_code')
     expect((await renewPassword(team, { ...one, password: 'wrong', code: codes[2] })).outcome).toBe('wrong')
-    // Of two at once with the same password, one makes it another one for both.
+    // Of two concurrent renewals with the same password one succeeds.
     const twice = await Promise.all(
       [codes[2], codes[3]].map((code) => renewPassword(team, { ...one, code }, here)),
     )
@@ -441,7 +441,7 @@ describe('signing in', () => {
     expect((await renewPassword(team, given)).outcome).toBe('activation_needed')
   })
 
-  test('wrong codes count like wrong passwords; a missing code does not', async () => {
+  test('wrong codes count like wrong passwords; a missing code does not count', async () => {
     const { codes, ...one } = await enrolled()
     for (let i = 0; i < 7; i++) expect(await outcomeOf(one)).toBe('code_needed')
     for (let i = 0; i < 5; i++) expect(await outcomeOf({ ...one, code: 'not a code' })).toBe('wrong_code')
@@ -451,7 +451,7 @@ describe('signing in', () => {
 })
 
 describe('a session', () => {
-  test('is of its person until it is signed out', async () => {
+  test('belongs to its user until the sign-out', async () => {
     const one = await person('resolver')
     const [token, other] = [await tokenOf(one), await tokenOf(one)]
     const session = await findSession(db, token)
@@ -479,11 +479,11 @@ describe('a session', () => {
       `UPDATE shared.sessions SET ${which}_at = ${which}_at - interval '${minutes} minutes' WHERE token_hash = '\\x${hash}'`,
     )
     expect(await goesOn(token)).toBe(expected)
-    // Looking has counted as using it.
+    // The lookup has counted as a use.
     if (which === 'used' && expected) expect(await goesOn(token)).toBe(true)
   })
 
-  test('ends with a new password and with another role, all of the person’s and nobody else’s', async () => {
+  test('ends with a new password and with another role; sessions of other users stay', async () => {
     const [one, two] = [await person('resolver'), await person('resolver')]
     const tokens = [await tokenOf(one), await tokenOf(one)]
     const others = await tokenOf(two)
@@ -500,9 +500,9 @@ describe('a session', () => {
     expect([await goesOn(again), await goesOn(others)]).toEqual([false, true])
   })
 
-  test('that is being made while the password is reset does not outlive it', async () => {
+  test('that is opened during a password reset does not outlive it', async () => {
     const one = await person()
-    // The old password was found right; then comes the reset.
+    // The old password was verified; then comes the reset.
     const fresh = await makePassword()
     argon2.afterVerifying = async () => {
       argon2.afterVerifying = undefined
@@ -512,7 +512,7 @@ describe('a session', () => {
     expect(await admin(`SELECT FROM shared.sessions WHERE user_id = '${one.user.id}'`)).toEqual([])
   })
 
-  test('housekeeping forgets what has ended, and nothing else', async () => {
+  test('housekeeping deletes what has ended, and nothing else', async () => {
     const one = await person()
     const [old, idle, young] = [await tokenOf(one), await tokenOf(one), await tokenOf(one)]
     const hex = (token: string) => createHash('sha256').update(token).digest('hex')
@@ -545,7 +545,7 @@ describe('a session', () => {
 })
 
 describe('roles', () => {
-  test('of operators and of partners’ people do not mix', async () => {
+  test('of operators and of partners’ users do not mix', async () => {
     const [operator, owner] = [await person('reader'), await person('owner', 'ptn_2')]
     const change = (email: string, role: PersonRole) => transaction(db, (tx) => setRole(tx, email, role))
     await expect(change(operator.email, 'owner')).rejects.toThrow(
@@ -572,7 +572,7 @@ describe('roles', () => {
     expect((await selectOperators(db)).map(({ id }) => id)).not.toContain(owner.user.id)
   })
 
-  test('an only owner stays one, and of two only one can step down', async () => {
+  test('an only owner cannot step down, and of two only one can', async () => {
     const first = await person('owner', 'ptn_2')
     const lower = (email: string) => transaction(db, (tx) => setRole(tx, email, 'viewer'))
     const owners = (await selectUsers(db)).filter(
@@ -582,7 +582,7 @@ describe('roles', () => {
     await expect(lower(first.email)).rejects.toThrow('is the only owner of ptn_2')
   })
 
-  test('the last admin cannot be lowered, not even by two who lower each other at once', async () => {
+  test('the last admin cannot be lowered, not even by two who lower each other concurrently', async () => {
     const [one, two] = [await person(), await person()]
     const rest = `role = 'operator' AND id NOT IN ('${one.user.id}', '${two.user.id}')`
     await admin(`UPDATE shared.users SET operator_role = 'reader' WHERE ${rest}`)
@@ -596,7 +596,7 @@ describe('roles', () => {
     )
   })
 
-  test('an operator that the version before makes has none: it looks, and is not the admin who must stay', async () => {
+  test('an operator created by an older version has none: it counts as a reader, and not as the last admin', async () => {
     const [one, old] = [await person(), await person()]
     await admin(
       `UPDATE shared.users SET operator_role = 'reader' WHERE role = 'operator' AND id <> '${one.user.id}'`,
@@ -609,7 +609,7 @@ describe('roles', () => {
     expect(roleOf(await change(one.email, 'reader'))).toBe('reader')
   })
 
-  test('more or less is told by their order', () => {
+  test('have an order that tells which may do more', () => {
     expect(raises('reader', 'resolver')).toBe(true)
     expect(raises('resolver', 'admin')).toBe(true)
     expect(raises('admin', 'resolver')).toBe(false)
@@ -622,7 +622,7 @@ test('no password, token, seed or code is in any table', async () => {
   const { seed, codes, ...one } = await enrolled()
   const code = codeAt(seed, await stepNow())
   const token = await tokenOf(one, code)
-  // Somebody types the password where the e-mail belongs.
+  // A user may type the password where the e-mail belongs.
   await identify(team, { email: one.password, password: 'wrong' })
   const secrets = [one.password, token, base32(seed), seed.toString('hex'), code, ...codes]
   const bytes = [

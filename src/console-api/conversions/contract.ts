@@ -43,10 +43,10 @@ export const exportQuotes = consoleEndpoint({
   reply: csv,
 })
 
-/** How the price came about that the amounts were computed with. */
+/** How the price of the quote was made. */
 const Pricing = T.Object({
   pair: T.String({ description: 'Base asset / quote asset' }),
-  /** Where the price was seen; null where that is not kept. */
+  /** The source of the price; null if it was not stored. */
   source: T.Union([T.String(), T.Null()]),
   spread_bps: T.Integer({
     description: 'By which every price is moved against the customer, as it is set now',

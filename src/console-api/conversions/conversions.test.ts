@@ -29,7 +29,7 @@ async function openPartner() {
   return { partner_id, api, developer, customer, quote, execute }
 }
 
-test('a quote is shown with its price, its fees and the time that it still holds', async () => {
+test('a quote is shown with its price, its fees and the time until it expires', async () => {
   const { developer, quote, customer } = await openPartner()
   const made = await quote()
   const page = (await developer.get(`/sandbox/quotes/${made.id}`)).json
@@ -46,7 +46,7 @@ test('a quote is shown with its price, its fees and the time that it still holds
   expect(page.left_ms).toBeLessThanOrEqual(30_000)
 })
 
-test('once executed, quote and trade show what moved, and what was told of it', async () => {
+test('an executed quote and its trade show their movements and events', async () => {
   const { api, developer, quote, execute } = await openPartner()
   await api.post('/v1/webhook_endpoints', { url: 'https://example.com/hook', events: ['trade.completed'] })
   const made = await quote()
@@ -77,7 +77,7 @@ test('once executed, quote and trade show what moved, and what was told of it', 
   expect(told.json.redelivered).toBe(1)
 })
 
-test('lists are narrowed by state, pair and customer, and go on page by page', async () => {
+test('lists are filtered by state, pair and customer, page by page', async () => {
   const { developer, quote, execute, customer } = await openPartner()
   const first = await quote()
   const second = await quote({ from_asset: 'BRL', to_asset: 'BTC' })
@@ -99,7 +99,7 @@ test('lists are narrowed by state, pair and customer, and go on page by page', a
   expect((await developer.get('/sandbox/trades?status=failed')).json.data).toEqual([])
 })
 
-test('in the sandbox a quote can be made to run out, which is noted; an executed one cannot', async () => {
+test('in the sandbox a quote can be expired, which is logged; an executed one cannot', async () => {
   const { developer, quote, execute } = await openPartner()
   const made = await quote()
   expect((await developer.post(`/sandbox/quotes/${made.id}/expire`)).json.status).toBe('expired')
@@ -118,7 +118,7 @@ test('in the sandbox a quote can be made to run out, which is noted; an executed
   expect((await developer.post(`/sandbox/quotes/${other.id}/expire`)).json.error.code).toBe('already_final')
 })
 
-test('a price that is set holds for this partner alone', async () => {
+test('a price that a partner sets applies to this partner only', async () => {
   const [one, other] = [await openPartner(), await openPartner()]
   const { json } = await one.developer.post('/sandbox/prices', { pair: 'USDT/BRL', price: '6.00' })
   expect(json.data[0]).toMatchObject({ pair: 'USDT/BRL', price: '6', source: 'set', fresh: true })
@@ -135,7 +135,7 @@ test('a price that is set holds for this partner alone', async () => {
   expect((await one.developer.post('/sandbox/prices', { pair: 'USDT/BRL', price: '0' })).status).toBe(400)
 })
 
-test('as a table: both sides in units and as decimals, in the way of the language', async () => {
+test('an export has both sides in units and as decimals, formatted for the language', async () => {
   const { developer, quote, execute } = await openPartner()
   const trade = await execute((await quote()).id)
   const english = (await developer.get('/sandbox/trades.csv')).text.split('\r\n')
@@ -146,7 +146,7 @@ test('as a table: both sides in units and as decimals, in the way of the languag
   expect(portuguese[1]).toContain(';BRL;100000;1000,00;USDT;')
 })
 
-test('nothing of another partner is shown, and a viewer takes and moves nothing', async () => {
+test('nothing of another partner is shown, and a viewer can neither export nor change', async () => {
   const [one, other] = [await openPartner(), await openPartner()]
   const made = await one.quote()
   const trade = await one.execute(made.id)

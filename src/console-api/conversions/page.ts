@@ -6,7 +6,7 @@ import { type Quote, quoteById, type Trade, tradeById } from '../../quotes/store
 import type { World } from '../../world.ts'
 import { apiRequestOf, eventsAbout, movementsOf } from '../object-page.ts'
 
-/** How long it still holds; nothing is left of one that was executed. */
+/** Milliseconds until the quote expires; zero if it was executed. */
 export const leftOf = ({ trade_id, expires_at }: Quote, now: number): number =>
   trade_id === null ? Math.max(0, expires_at.getTime() - now) : 0
 
@@ -52,7 +52,7 @@ export async function tradePage(world: World, trade: Trade) {
   }
 }
 
-/** A quote moves nothing and tells nobody: what it became does. */
+/** A quote has no movements and no events of its own; its trade has them. */
 async function conversionPage(
   world: World,
   { partner_id, customer_id, from_asset, to_asset }: Quote | Trade,

@@ -3,7 +3,7 @@ import { statusOf } from '../../quotes/contract.ts'
 import type { Quote, Trade } from '../../quotes/store.ts'
 import { type Column, decimalOf } from '../csv.ts'
 
-/** Quotes and trades as tables for spreadsheets. */
+/** CSV columns of quotes and trades. */
 type Named = { readonly customer: { readonly id: string; readonly name: string } }
 
 const terms: readonly Column<(Quote | Trade) & Named>[] = [

@@ -36,7 +36,7 @@ const code = (reply: { json: any }) => reply.json?.error?.code
 const ask = (url: string, key: string) => openApi(url, key).get('/v1/usage')
 const admin = (...statements: string[]) => asAdmin(service.database.url, statements)
 
-/** Every text of every table in which this stands. */
+/** The tables with a row that contains this text. */
 async function placesOf(text: string): Promise<string[]> {
   const tables = await admin(
     `SELECT table_schema || '.' || quote_ident(table_name) AS name FROM information_schema.tables
@@ -90,7 +90,7 @@ describe('a key', () => {
     expect(acts.map(({ action }) => action)).toEqual(['create_key', 'revoke_key'])
   })
 
-  test('is made once by a form that arrives twice at once, and never shown again', async () => {
+  test('is created once by a form that arrives twice concurrently, and its value is never shown again', async () => {
     const { partner_id } = await service.partner()
     const person = await developer(partner_id)
     const form = wanted()
@@ -107,7 +107,7 @@ describe('a key', () => {
     expect(data.filter(({ name }: any) => name === form.name)).toHaveLength(1)
   })
 
-  test('has its value in the answer and nowhere else: no table, no log', async () => {
+  test('has its value in the reply only: in no table and no log', async () => {
     const { partner_id } = await service.partner()
     const person = await developer(partner_id)
     const node = await spawnServer({ ...testEnv(service.database.url), LOG_LEVEL: 'trace' })
@@ -131,18 +131,18 @@ describe('a key', () => {
       expect(await placesOf(shown.replace(/^.*_/, ''))).toEqual([])
       expect(node.output()).not.toContain(shown.replace(/^.*_/, ''))
     }
-    // What can be found at all is found: the four characters are there, and the log is written.
+    // The search works: it finds the id, and the log line exists.
     expect(await placesOf(key.id)).toContain('sandbox.acts')
     expect(node.output()).toContain('/console/api/')
 
-    // Addresses take effect at once, here and on the other node.
+    // A changed allowlist takes effect at once, on this node and on the other.
     const changed = await person.patch(`/sandbox/keys/${key.id}`, { ip_allowlist: ['203.0.113.0/24'] })
     expect(changed.json.ip_allowlist).toEqual(['203.0.113.0/24'])
     await until(async () => code(await ask(node.url, rotated)) === 'ip_not_allowed', 5000)
     await until(async () => code(await ask(service.url, rotated)) === 'ip_not_allowed', 5000)
   }, 60_000)
 
-  test('that is rotated keeps its id, and says until when the old value works', async () => {
+  test('that is rotated keeps its id, and shows until when the old value works', async () => {
     const { partner_id } = await service.partner()
     const person = await developer(partner_id)
     const { key, value } = (await person.post('/sandbox/keys', wanted())).json
@@ -164,7 +164,7 @@ describe('a key', () => {
     expect((await one()).old_calls).toEqual([{ last_four: value.slice(-4), in_last_hour: 2 }])
   })
 
-  test('of the playground is told apart, cannot be rotated, and nobody takes its name', async () => {
+  test('of the playground is marked, cannot be rotated, and its name is reserved', async () => {
     const { partner_id } = await service.partner()
     const person = await developer(partner_id)
     const { key } = await createKey(service.worlds.sandbox, {
@@ -183,7 +183,7 @@ describe('a key', () => {
 })
 
 describe('an allowlist', () => {
-  test('with a bad line is explained, and the right one offered', async () => {
+  test('with an invalid line is refused with an explanation and a suggestion', async () => {
     const { partner_id } = await service.partner()
     const person = await developer(partner_id)
     const ranges = ['203.0.113.0/24', '2001:db8:42::/48', '198.51.100.7/24']
@@ -204,7 +204,7 @@ describe('an allowlist', () => {
     expect(checked.json).toMatchObject({ everybody: false, you: { allowed: false }, last_use: null })
   })
 
-  test('that lets everybody in, or shuts out whoever uses the key, says so before it is saved', async () => {
+  test('that allows every address, or excludes a recent caller, gets a warning before it is saved', async () => {
     const { partner_id, key, key_id } = await service.partner()
     const person = await developer(partner_id)
     expect((await ask(service.url, key)).status).toBe(200)
@@ -217,7 +217,7 @@ describe('an allowlist', () => {
   }, 30_000)
 })
 
-describe('who may', () => {
+describe('permissions', () => {
   const calls = (key_id: string) =>
     ({
       create: (client: ConsoleClient, environment: string) => client.post(`/${environment}/keys`, wanted()),
@@ -229,7 +229,7 @@ describe('who may', () => {
         client.post(`/${environment}/keys/${key_id}/revoke`),
     }) as const
 
-  test('with a key: owner and developer all of it, finance revoke, a viewer look', async () => {
+  test('on keys: owner and developer may do everything, finance may revoke, a viewer may read', async () => {
     const { partner_id } = await service.partner()
     const may = {
       owner: ['create', 'rotate', 'change', 'revoke'],
@@ -253,7 +253,7 @@ describe('who may', () => {
     }
   })
 
-  test('in production: nobody without a factor, nobody without a fresh proof; revoking takes neither', async () => {
+  test('in production need a second factor and a fresh proof; revoking needs neither', async () => {
     const { partner_id, key_id } = await service.partner({ environment: 'production' })
     const bare = await developer(partner_id)
     const { create, rotate, change, revoke } = calls(key_id)
@@ -271,7 +271,7 @@ describe('who may', () => {
     expect((await revoke(bare, 'production')).json.state).toBe('revoked')
   })
 
-  test('sees nothing of another partner or of the other environment', async () => {
+  test('show nothing of another partner or of the other environment', async () => {
     const mine = await service.partner()
     const theirs = await service.partner({ limited: true })
     const person = await developer(mine.partner_id)
@@ -314,7 +314,7 @@ describe('who may', () => {
 })
 
 describe('a webhook', () => {
-  test('that fails shows it, is mended, is tried now and delivered, without using up the schedule', async () => {
+  test('that fails shows it, is repaired, tried by hand and delivered, without using up the schedule', async () => {
     let status = 503
     const receiver = await openReceiver((_, response) => {
       response.statusCode = status
@@ -348,7 +348,7 @@ describe('a webhook', () => {
     })
     expect(JSON.parse(before.delivery.body).data.object.id).toBe(customer.id)
 
-    // Tried by hand and still failing: the schedule goes on where it was.
+    // A failed attempt by hand leaves the schedule as it was.
     await person.post(`${path}/deliveries/${event_id}/try`)
     await until(async () => (await line()).attempts === 2 && (await line()).answer_status === 503, 10_000)
     await until(
@@ -361,11 +361,11 @@ describe('a webhook', () => {
     const tried = await person.post(`${path}/deliveries/${event_id}/try`)
     expect(tried.status).toBe(200)
     await until(async () => (await line()).status === 'delivered', 10_000)
-    // How the endpoint does is noted right after the result.
+    // The state of the endpoint is written right after the result.
     await until(async () => (await person.get(path)).json.failing_since === undefined, 10_000)
     expect(verifies(secret, receiver.received.at(-1)!)).toBe(true)
 
-    // What was delivered is sent again when somebody asks for it.
+    // A delivered event is sent again on request.
     const got = receiver.received.length
     await person.post(`${path}/deliveries/${event_id}/try`)
     await until(() => receiver.received.length === got + 1, 10_000)
@@ -379,7 +379,7 @@ describe('a webhook', () => {
     expect(await filtered('status=exhausted')).toBe(0)
   }, 60_000)
 
-  test('is tested, redelivered by range, changed; its secret and its end take a proof', async () => {
+  test('is tested, redelivered by range and changed; its secret and its deletion need a proof', async () => {
     const receiver = await openReceiver()
     onTestFinished(receiver.stop)
     const { partner_id, api } = await service.partner()
@@ -421,7 +421,7 @@ describe('a webhook', () => {
     expect(code(await viewer.post('/sandbox/webhooks', form))).toBe('not_permitted')
   }, 60_000)
 
-  test('of production takes a fresh proof to make, to send elsewhere and to send more, and none to stop it', async () => {
+  test('of production needs a fresh proof to create, to send elsewhere or to send more, and none to stop', async () => {
     const { partner_id } = await service.partner()
     const person = await developer(partner_id)
     const proved_at = (value: string) =>
@@ -447,7 +447,7 @@ describe('a webhook', () => {
 })
 
 describe('the log of requests', () => {
-  test('finds a call by its X-Request-Id, with what it said and what it was told', async () => {
+  test('finds a call by its X-Request-Id, with its request and its response', async () => {
     const { partner_id, api, key_id } = await service.partner()
     const person = await developer(partner_id)
     const document = someCpf()

@@ -28,7 +28,7 @@ const ListedKeyObject = T.Object({
   day: Usage.properties.day,
 })
 
-/** The only answers that show a key. */
+/** Only replies with this object show the value of a key. */
 const ShownKey = T.Object({
   key: KeyObject,
   value: T.String({ description: 'Shown this once' }),

@@ -204,7 +204,7 @@ const usage = (limiter: Limiter, { clock }: World, partner: Partner, key: ApiKey
     now: clock.now(),
   })
 
-/** A key as the pages show it, with what a rotation left in force. */
+/** Keys as the pages show them, with the replaced values that still work. */
 async function rendered(world: World, keys: readonly ListedKey[]) {
   const old = await valuesInGrace(
     world.db,

@@ -10,9 +10,9 @@ const PAGE = '50'
 
 type ListCall = Parameters<typeof listOf>[1]
 
-/** Which list a page reads, and how much of it. */
+/** The list of a call, with the page size of the console. */
 export const pageAsked = (endpoint: Pick<ConsoleEndpoint, 'name'>, call: ListCall): List =>
   listOf(endpoint as never, { ...call, query: { limit: PAGE, ...call.query } })
 
-/** Pages that only look wait for no connection that money needs. */
+/** Read-only pages use `reads`, so that they take no connection that money needs. */
 export const looking = (world: World): World => ({ ...world, db: world.reads })

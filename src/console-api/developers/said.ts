@@ -16,7 +16,10 @@ import type { World } from '../../world.ts'
 
 type Said = Readonly<Record<string, unknown>> & { readonly idempotency_key?: string }
 
-/** Bodies are not logged: what a request asked for is read off the row that it made. Null: it made none that tells. */
+/**
+ * Request bodies are not logged, so the body is rebuilt from the row that the request created. Null if it created
+ * none.
+ */
 export async function saidBy(world: World, request: LoggedRequest): Promise<Said | null> {
   const { method, route, status, object_id: id, partner_id } = request
   if (method !== 'POST' || status >= 300 || id === null) return null
@@ -59,7 +62,7 @@ const operations: Readonly<Record<string, string>> = {
   '/v1/onchain/transfers': TRANSFER,
 }
 
-/** What the caller was told, as it is kept for whoever asks again with the same key. */
+/** The stored response that a retry with the same idempotency key would get. */
 export async function answerOf(
   world: World,
   { api_key_id, route, object_id }: LoggedRequest,

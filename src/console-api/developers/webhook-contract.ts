@@ -12,7 +12,6 @@ import { deliveryStatuses } from '../../webhooks/delivery-store.ts'
 import { type ConsoleEndpoint, consoleEndpoint, FormId } from '../endpoint.ts'
 import { Environment } from './lists.ts'
 
-/** A delivery in a line of a list. */
 export const DeliveryLineObject = T.Object(
   {
     event_id: Id('event'),

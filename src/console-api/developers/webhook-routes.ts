@@ -147,7 +147,7 @@ const changingWebhooks = ({ office, runtimes }: ConsoleParts): ConsoleHandler[] 
 
 type Destination = { readonly url?: string; readonly events?: readonly string[] }
 
-/** Whether events go to another address, or more kinds of events to the same one. */
+/** Whether the change sends events to another URL, or more types of events to the same one. */
 const sendsElsewhere = (before: Required<Destination>, { url, events = [] }: Destination): boolean =>
   (url !== undefined && url !== before.url) ||
   (!before.events.includes('*') && events.some((kind) => !before.events.includes(kind)))

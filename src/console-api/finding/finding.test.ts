@@ -45,7 +45,7 @@ async function payoutOf(api: Awaited<ReturnType<typeof openPartner>>['api'], pix
   return { customer, document, external_id, idempotency_key, payout: payout.json, reply: payout }
 }
 
-test('whatever somebody has at hand leads to its page', async () => {
+test('an id, a name or another reference leads to the page of its object', async () => {
   const { api, find, key_id } = await openPartner()
   const { customer, document, external_id, idempotency_key, payout, reply } = await payoutOf(api)
   const page = `/sandbox/payouts/${payout.id}`
@@ -106,15 +106,15 @@ test('nothing of another partner or of the other environment is found', async ()
   expect((await owner.get(`/production/search?q=${payout.id}`)).json.data).toEqual([])
 })
 
-test('what is no text of ours finds nothing and breaks nothing', async () => {
+test('wildcards, quotes and other special characters find nothing and break nothing', async () => {
   const { api, find } = await openPartner()
   await payoutOf(api)
   for (const q of ['%', '_', '\\', "' OR true --", 'po_', '�']) expect(await find(q)).toEqual([])
-  // The server takes no text with a NUL in it, in any query.
+  // PostgreSQL rejects text with a NUL, so every query refuses it.
   expect(await find('zéli\0')).toBeUndefined()
 })
 
-test('an operator finds anything of anybody by its id', async () => {
+test('an operator finds the objects of every partner by id', async () => {
   const { api, partner_id } = await openPartner()
   const { customer, payout } = await payoutOf(api)
   const reader = await signedIn(service, { role: 'reader', factor: true })
@@ -125,7 +125,7 @@ test('an operator finds anything of anybody by its id', async () => {
   expect((await reader.get(`/operator/production/search?q=${payout.id}`)).json.data).toEqual([])
 })
 
-/** Reads a stream of the console for as long as a test wants. */
+/** Reads a stream of hints for as long as a test needs. */
 async function listen(client: ConsoleClient, path: string) {
   const leaving = new AbortController()
   const response = await fetch(`${service.url}/console/api${path}`, {
@@ -140,7 +140,7 @@ async function listen(client: ConsoleClient, path: string) {
   return { status: response.status, text: () => text, hints, ended, leave: () => leaving.abort() }
 }
 
-test('what happens is hinted at to the partner whose it is, and to nobody else', async () => {
+test('an event is hinted to its own partner, and to no other', async () => {
   const [one, other] = [await openPartner(), await openPartner()]
   const [told, untold] = [
     await listen(one.owner, '/sandbox/stream'),
@@ -160,7 +160,7 @@ test('what happens is hinted at to the partner whose it is, and to nobody else',
   untold.leave()
 })
 
-test('whatever happens after a stream says that it is live is hinted at, however long the first look takes', async () => {
+test('every event after a stream says that it is live is hinted, however long the first read takes', async () => {
   const { api, partner_id } = await openPartner()
   const world = service.worlds.sandbox
   let release = () => {}
@@ -186,7 +186,7 @@ test('whatever happens after a stream says that it is live is hinted at, however
     const { json } = await api.post('/v1/customers', { name: 'Ana', document: someCpf() })
     return json.id as string
   })
-  // Long enough for a stream that does not wait for its first look to say that it is live, and for the customer.
+  // Long enough for a stream that does not wait for its first read to say that it is live, and for the customer.
   await Promise.race([made, sleep(2000)])
   release()
   const id = await made
@@ -196,7 +196,7 @@ test('whatever happens after a stream says that it is live is hinted at, however
   await lookout.stop()
 })
 
-test('connections to the database that break cost no hint', async () => {
+test('no hint is lost when connections to the database break', async () => {
   const { api, owner } = await openPartner()
   const told = await listen(owner, '/sandbox/stream')
   await eventually(async () => expect(told.text()).toContain(': live'))
@@ -220,7 +220,7 @@ test('connections to the database that break cost no hint', async () => {
   told.leave()
 })
 
-test('an operator is told when something waits', async () => {
+test('an operator gets a hint when an exception is opened', async () => {
   const reader = await signedIn(service, { role: 'reader', factor: true })
   const told = await listen(reader, '/operator/sandbox/stream')
   const { db, clock } = service.worlds.sandbox
@@ -243,7 +243,7 @@ test('an operator is told when something waits', async () => {
   told.leave()
 })
 
-test('a name is looked for along its index', async () => {
+test('a name is searched along its index', async () => {
   const { partner_id } = await openPartner()
   const plan = await transaction(service.worlds.sandbox.db, async (tx) => {
     await tx.query('SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off')
@@ -254,7 +254,7 @@ test('a name is looked for along its index', async () => {
   expect(JSON.stringify(plan)).not.toMatch(/Sort/)
 })
 
-test('a person has twelve streams and no more, in whatever sessions, until one is left', async () => {
+test('a user has at most twelve streams, over all sessions', async () => {
   const { owner } = await openPartner()
   const { user, password } = owner.person
   const elsewhere = openConsole(service.url)
@@ -274,7 +274,7 @@ test('a person has twelve streams and no more, in whatever sessions, until one i
   for (const { leave } of streams) leave()
 })
 
-test('who reads slowly is told less, in one word', async () => {
+test('a slow reader gets a single hint for many changes', async () => {
   const never = new AbortController().signal
   let tell: (id: number) => void = () => {}
   const inbox = openCriers().listen('many', async (to) => {
@@ -289,7 +289,7 @@ test('who reads slowly is told less, in one word', async () => {
   expect(await inbox.take(0, never)).toEqual([{ kind: 'payout', id: 'po_1' }])
 })
 
-test('a partner’s person has no stream of the operator’s', async () => {
+test("a user of a partner cannot open the operator's stream", async () => {
   const { owner } = await openPartner()
   expect((await owner.get('/operator/sandbox/stream')).json.error.code).toBe('route_not_found')
   expect((await owner.get('/operator/sandbox/search?q=x')).json.error.code).toBe('route_not_found')
@@ -304,6 +304,6 @@ test('streams end by themselves when the node stops', async () => {
   })
   const whole = response.text()
   await own.stop()
-  // Cut off, this would reject.
+  // This would reject if the stream were cut off.
   expect(await whole).toContain(': live')
 })

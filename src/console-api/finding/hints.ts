@@ -8,23 +8,23 @@ import { exceptionsMark } from '../../exceptions/store.ts'
 import { proposalsMark } from '../../operator/store.ts'
 import type { World } from '../../world.ts'
 
-/** That something has changed, not how: whoever shows it asks for it. `all`: more than could be told one by one. */
+/** Says which object has changed, not how: the page reads it again. `all`: too many changes to list. */
 export type Hint = { readonly kind: string; readonly id?: string }
 
 const ALL: Hint = { kind: 'all' }
 
 export type Tell = (hint: Hint) => void
 
-/** Calls `begun` once it knows what there is: whatever comes after that is told. */
+/** Calls `begun` once it knows the present state: every change after that is reported. */
 type Cry = (tell: Tell, until: AbortSignal, begun: () => void) => Promise<void>
 
-/** One crier serves everybody who listens under the same name, and rests while nobody does. */
+/** Listeners of the same name share one crier, which stops when the last one leaves. */
 export type Criers = { listen(name: string, cry: Cry): Inbox }
 
 export type Inbox = {
-  /** Resolves when whatever happens from now on will be told. */
+  /** Resolves when every later change will be reported. */
   readonly begun: Promise<void>
-  /** What came since; empty when nothing came for so long, or the listener has left. */
+  /** The hints since the last call; empty after `wait_ms` without one, or if the listener has left. */
   take(wait_ms: number, gone: AbortSignal): Promise<readonly Hint[]>
   leave(): void
 }
@@ -74,7 +74,7 @@ export function openCriers(): Criers {
   }
 }
 
-/** What a slow reader has not taken yet is told in one word. */
+/** Beyond this many unread hints a slow reader gets a single `all`. */
 const WAITING_MAX = 64
 
 function openInbox() {
@@ -102,17 +102,17 @@ function openInbox() {
 }
 
 const READ_MAX = 100
-/** What comes within this time is told together. */
+/** Changes within this time are sent together. */
 const GATHER_MS = 100
 const LOOK_MS = 15_000
-/** After the database did not answer. */
+/** Delay after a failed query. */
 const RETRY_MS = 1000
 
 const rest = (ms: number, until: AbortSignal) => sleep(ms, undefined, { signal: until }).catch(() => {})
 
 type Crying = { readonly tell: Tell; readonly until: AbortSignal; readonly begun: () => void }
 
-/** Every event of a partner, from the last position at the start on. A failure of the database only delays it. */
+/** Reports every event of a partner after the last position at the start. A failing database only delays the hints. */
 export async function cryEvents(
   { reads: db }: World,
   lookout: Lookout,
@@ -143,7 +143,7 @@ export async function cryEvents(
   }
 }
 
-/** Returns up to where it told. */
+/** Returns the position up to which events were reported. */
 async function tellBehind(
   db: Db,
   { partner_id, after }: { partner_id: string; after: bigint },
@@ -167,7 +167,7 @@ const kindOf = (id: string): string => kinds.get(id.slice(0, id.indexOf('_'))) ?
 
 const MARK_MS = 5000
 
-/** What waits for an operator. Nothing tells of it by itself, so it is looked at now and then, once for all who look on. */
+/** Reports changes of exceptions and proposals. They have no wake-up, so one loop polls for all listeners. */
 export async function cryDesk(world: World, shared: Db, { tell, until, begun }: Crying): Promise<void> {
   const { reads: db } = world
   let before: Record<string, string> | undefined
@@ -181,7 +181,7 @@ export async function cryDesk(world: World, shared: Db, { tell, until, begun }: 
       before = now
       begun()
     } catch {
-      // It is asked again in a moment; nobody is told anything false meanwhile.
+      // The next round tries again.
     }
     await rest(MARK_MS, until)
   }

@@ -16,7 +16,7 @@ import { ownersOf } from '../../webhooks/store.ts'
 import type { World } from '../../world.ts'
 import type { Found } from './search.ts'
 
-/** Whose it is, by its id. */
+/** Finds the partner of an object by the object's id. */
 const owners = {
   partner: async (_db, id) => id,
   customer: async (db, id) => (await customerById(db, id))?.partner_id,
@@ -33,7 +33,10 @@ const owners = {
 
 type OwnedKind = keyof typeof owners
 
-/** An operator has whole ids at hand, from a partner's letter or from a rail; each leads to the partner whose it is. */
+/**
+ * Operators search by whole ids, from a partner's message or from a rail. The result leads to the partner of the
+ * object.
+ */
 export async function searchAll(office: Office, world: World, q: string): Promise<Found[]> {
   const id = q.trim()
   const place = `/operator/${world.environment}`
@@ -51,7 +54,7 @@ export async function searchAll(office: Office, world: World, q: string): Promis
   return [{ kind, id, title: partner.name, detail, path: `${place}/partners/${partner.id}` }]
 }
 
-/** Money waits in its world, people in what both share. */
+/** Proposals about money are in their world, those about people in `shared`. */
 async function findProposal({ shared }: Office, world: World, id: string): Promise<Found[]> {
   const found = (await proposalById(world.reads, id)) ?? (await proposalById(shared.db, id))
   if (!found) return []

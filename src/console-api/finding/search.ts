@@ -18,8 +18,8 @@ import type { World } from '../../world.ts'
 import type { foundKinds } from './contract.ts'
 
 /**
- * Whatever somebody has at hand leads to its page: an id, the beginning of a customer's name, or any other name that it has
- * here, at the partner's or outside. Each is one look along an index, and no further than this partner and environment.
+ * Search results: an id, the beginning of a customer's name, or any other name of an object (such as an idempotency
+ * key or a hash) leads to the object's page. Each search is one index lookup within the partner and environment.
  */
 export type Found = {
   kind: (typeof foundKinds)[number]
@@ -39,7 +39,7 @@ type Finder = (look: {
   readonly now: number
 }) => Promise<Found | undefined>
 
-/** By what its id says that it is. */
+/** The lookup for each kind of id. */
 const finders = {
   customer: async ({ db, where, environment }) => {
     const customer = owned(await customerById(db, where.id), where)
@@ -49,7 +49,7 @@ const finders = {
     const deposit = owned(await depositById(db, where.id), where)
     if (!deposit) return undefined
     const { id, asset, rail, customer_id } = deposit
-    // It has no page of its own: it is a line of the statement.
+    // A deposit has no page; it is a line of the customer's statement.
     return {
       kind: 'deposit',
       id,
@@ -170,7 +170,7 @@ async function findCustomers(db: Db, partner_id: string, text: string): Promise<
   return onceEach([...known, ...named])
 }
 
-/** What one of these filters finds, each once. */
+/** The rows that match any of these filters, without duplicates. */
 async function newest<Row extends { id: string; created_at: Date }>(
   db: Db,
   source: ListSource,

@@ -2,15 +2,15 @@ import { TextStream } from '../endpoint.ts'
 import type { Hint, Inbox } from './hints.ts'
 
 const PING_MS = 15_000
-/** Before a browser comes back. */
+/** How long a browser waits before it reconnects. */
 const RETRY_MS = 2000
 
 /**
- * Server-sent hints. Whoever does not read fast enough is told less, never later. The response is held until the first
- * position of the log is known: the page says that it is live as soon as the response begins.
+ * A stream of server-sent hints. A slow reader gets fewer hints, not late ones. The response waits until the first
+ * position of the event log is known, because the page shows itself as live as soon as the response begins.
  */
 export async function streamOf(inbox: Inbox, gone: AbortSignal): Promise<TextStream> {
-  // Also of a stream of which nothing was ever read.
+  // Also for a stream of which nothing was ever read.
   const left = new Promise<void>((resolve) => gone.addEventListener('abort', () => resolve(), { once: true }))
   gone.addEventListener('abort', inbox.leave, { once: true })
   if (gone.aborted) inbox.leave()

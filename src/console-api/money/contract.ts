@@ -26,7 +26,7 @@ const csv = { status: 200, type: 'text/csv' } as const
 
 const Name = T.String({ minLength: 1, maxLength: 120, description: 'A part of the name' })
 
-/** `open`: on its way. `no_answer`: for longer than the desk waits, and nobody knows. */
+/** `open`: not final yet. `no_answer`: open for too long, and the rail's outcome is unknown. */
 const statusQuery = <const States extends readonly string[]>(states: States) =>
   T.Optional(T.Enum([...states, 'open', 'no_answer'] as [...States, 'open', 'no_answer']))
 
@@ -61,7 +61,7 @@ const customerFilters = { ...timeQuery, status, document, external_id, name: T.O
 
 const CustomerName = T.Object({ id: Id('customer'), name: T.String() })
 
-/** A page of what can be on its way, and how much of it is: counted up to a thousand of each state. */
+/** A page of orders and the number of open ones, counted up to a thousand per state. */
 const PageWithOpen = <P extends TProperties>(item: ReturnType<typeof T.Object<P>>) =>
   T.Object({
     ...Page(item).properties,
@@ -76,13 +76,13 @@ const TransferRow = T.Object({ transfer: TransferObject, customer: CustomerName,
 const TrackStep = T.Object({
   kind: T.Enum([...trackKinds]),
   at: Timestamp,
-  /** What the rail said, short and masked. */
+  /** The rail's answer, shortened and masked. */
   said: T.Union([T.String(), T.Null()]),
   times: T.Integer({ description: 'The same several times over is one step' }),
   last_at: Timestamp,
 })
 
-/** What the pages of a payout and a transfer have in common. */
+/** The fields that the pages of a payout and a transfer share. */
 const orderPage = {
   customer: customers.CustomerObject,
   no_answer: NoAnswer,
@@ -90,7 +90,7 @@ const orderPage = {
   movements: T.Array(MovementObject),
   events: T.Array(ToldEvent),
   request: ApiRequest,
-  /** How an operator ended it, if one did. */
+  /** The resolution, if an operator ended the order. */
   resolution: T.Union([T.Object({ outcome: T.String(), resolved_at: Timestamp }), T.Null()]),
   held: T.Boolean({ description: 'An operator is about to decide on it: nothing is sent meanwhile' }),
 }
@@ -271,7 +271,7 @@ const MoneyLimit = T.Object({
   name: T.String({ description: 'payout_order, payout_day, payout_night, transfer_order_usdt, …' }),
   asset: AssetName,
   allowed: Units,
-  /** Null where each order is measured alone, or nothing counts just now. */
+  /** Null if the limit is per order, or if nothing counts at the moment. */
   used: T.Union([Units, T.Null()]),
   resets_at: T.Union([Timestamp, T.Null()]),
 })
@@ -332,7 +332,7 @@ const statementFilters = { ...timeQuery, asset: T.Optional(AssetName) }
 
 const StatementRow = T.Object({
   line: customers.StatementLineObject,
-  /** What it was about: the network of a transfer, both sides of a conversion. */
+  /** The network of a transfer, or both assets of a conversion. */
   about: T.Union([
     T.Object({ network: T.String() }),
     T.Object({ from_asset: AssetName, to_asset: AssetName }),

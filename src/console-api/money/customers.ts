@@ -139,7 +139,7 @@ async function withBalances(world: World, rows: readonly Customer[]): Promise<Ho
 
 const SHOWN_ON_ITS_WAY = 20
 
-/** What was debited and has not come to its end, oldest last. */
+/** Open payouts and transfers of a customer, newest first. */
 async function onItsWay(world: World, { partner_id, id: customer_id }: Where) {
   const filter = {
     partner_id,
@@ -186,7 +186,7 @@ const common = ({ id, status, created_at }: Payout | Transfer) => ({
   created_at: created_at.toISOString(),
 })
 
-/** Those that are in force, with what is used of them. */
+/** The limits that apply, with the amount used. */
 const limitsOf = (usage: Usage) =>
   moneyLimitNames.flatMap((name) => {
     const allowed = usage[name]

@@ -17,7 +17,7 @@ afterAll(() => service.stop())
 
 type Team = { api: Api; partner_id: string; owner: ConsoleClient; customer_id: string; document: string }
 
-/** A partner with an owner, and a customer that holds something of everything. */
+/** A partner with an owner, and a customer with a balance in every asset. */
 async function aTeam(): Promise<Team> {
   const { api, partner_id } = await service.partner()
   const owner = await signedIn(service, { partner_id, role: 'owner' })
@@ -48,7 +48,7 @@ let forms = 0
 const form_id = () => `form-${String(++forms).padStart(16, '0')}`
 
 describe('lists', () => {
-  test('each filter leaves what it names, and pages go from the newest to the oldest', async () => {
+  test('each filter keeps what it names, and pages go from the newest to the oldest', async () => {
     const team = await aTeam()
     const paid = await pay(team, { amount: '500' })
     const slow = await pay(team, to('slow@sandbox.test'))
@@ -76,7 +76,7 @@ describe('lists', () => {
     expect(foreign.json.error.param).toBe('cursor')
   })
 
-  test('no answer is what is processing for longer than the desk waits, and nobody said that it is on its way', async () => {
+  test('the filter no_answer finds orders that are processing for too long without word from the rail', async () => {
     const team = await aTeam()
     await pay(team, to('slow@sandbox.test'))
     const payout = await pay(team, to('unknown@sandbox.test'))
@@ -89,7 +89,7 @@ describe('lists', () => {
     expect(all.map((row: any) => row.no_answer)).toEqual([true, false])
   })
 
-  test('transfers are found by asset, network and hash; those without an answer wait for their network', async () => {
+  test('transfers are found by asset, network and hash; no_answer waits for the time of their network', async () => {
     const team = await aTeam()
     const { api, customer_id, owner } = team
     const send = async (more: object) =>
@@ -121,7 +121,7 @@ describe('lists', () => {
     expect((await owner.get('/sandbox/transfers')).json.open.count).toBe(1)
   })
 
-  test('customers are found by document, own id and part of the name, with what they hold', async () => {
+  test('customers are found by document, own id and part of the name, with their balances', async () => {
     const team = await aTeam()
     const { owner, customer_id, document } = team
     const found = async (query: string) => ids(await owner.get(`/sandbox/customers?${query}`))
@@ -140,7 +140,7 @@ describe('lists', () => {
 })
 
 describe('the page of a payout', () => {
-  test('is one answer: object, customer, movements that sum to zero, events with deliveries, the request', async () => {
+  test('is one reply: object, customer, movements that sum to zero, events with deliveries, the request', async () => {
     const receiver = await openReceiver()
     const team = await aTeam()
     const { owner, api, customer_id, document } = team
@@ -208,7 +208,7 @@ describe('the page of a payout', () => {
     await receiver.stop()
   })
 
-  test('its track tells that nobody answered, that the network was asked, and the end', async () => {
+  test('its track shows that no answer came, that the network was queried, and the end', async () => {
     const team = await aTeam()
     const payout = await pay(team, to('timeout@sandbox.test'))
     const kinds = async () =>
@@ -219,7 +219,7 @@ describe('the page of a payout', () => {
     expect(new Set(await kinds())).toEqual(new Set(['accepted', 'sent', 'unknown', 'asked', 'completed']))
   })
 
-  test('a bank account’s document is masked in what the request said', async () => {
+  test('the document of a bank account is masked in the request', async () => {
     const team = await aTeam()
     const account = { ispb: '00000000', branch: '0001', account_number: '1234567', account_type: 'checking' }
     const counterparty = { type: 'bank_account', ...account, name: 'Ana Souza', document: team.document }
@@ -229,7 +229,7 @@ describe('the page of a payout', () => {
     expect(text).toContain('1234567')
   })
 
-  test('in the sandbox it is ended by hand, once, and the log says who did', async () => {
+  test('in the sandbox it is ended by hand, once, and the log names the user', async () => {
     const team = await aTeam()
     const { owner } = team
     const [one, other] = [await pay(team, to('slow@sandbox.test')), await pay(team, to('slow@sandbox.test'))]
@@ -251,7 +251,7 @@ async function actionsOf(partner_id: string): Promise<string[]> {
 }
 
 describe('customers', () => {
-  test('are made once for one form, and a second one with the same document is told which it is', async () => {
+  test('are created once per form; a second one with the same document is refused with the id of the first', async () => {
     const { partner_id } = await service.partner()
     const finance = await signedIn(service, { partner_id, role: 'finance' })
     const wanted = {
@@ -275,13 +275,13 @@ describe('customers', () => {
     const edited = await finance.patch(`/sandbox/customers/${made.json.id}`, { name: 'Bruno de Lima' })
     expect(edited.json.name).toBe('Bruno de Lima')
     expect(await actionsOf(partner_id)).toEqual(['create_customer', 'edit_customer'])
-    // It is no object of the other environment.
+    // A customer does not exist in the other environment.
     expect((await finance.get(`/production/customers/${made.json.id}`)).json.error.code).toBe(
       'customer_not_found',
     )
   })
 
-  test('get test money once for one form, also when it arrives twice at the same time', async () => {
+  test('get test money once per form, even if it arrives twice concurrently', async () => {
     const { owner, customer_id } = await aTeam()
     const wanted = { form_id: form_id(), asset: 'BRL', amount: '500' }
     const replies = await Promise.all(
@@ -296,7 +296,7 @@ describe('customers', () => {
     expect((await owner.post(`/production/customers/${customer_id}/deposits`, wanted)).status).toBe(404)
   })
 
-  test('a page shows what is on its way, limits with what is used, and the statement with what it was about', async () => {
+  test('a page shows open orders, limits with the amount used, and the statement with references', async () => {
     const team = await aTeam()
     const { owner, api, customer_id } = team
     await service.worlds.sandbox.db.query(
@@ -330,8 +330,8 @@ describe('customers', () => {
   })
 })
 
-describe('tables for spreadsheets', () => {
-  test('have every digit, no formula, and are noted', async () => {
+describe('exports', () => {
+  test('have every digit, no formula, and are logged', async () => {
     const team = await aTeam()
     const { owner, api, customer_id, partner_id } = team
     await api.patch(`/v1/customers/${customer_id}`, { name: '=HYPERLINK("http://x.example")' })
@@ -373,7 +373,7 @@ describe('tables for spreadsheets', () => {
     expect(await actionsOf(partner_id)).toEqual(['export', 'export', 'export', 'export', 'export'])
   })
 
-  test('begin with a mark that says UTF-8', async () => {
+  test('begin with the UTF-8 byte order mark', async () => {
     const { owner } = await aTeam()
     const response = await fetch(`${service.url}/console/api/sandbox/customers.csv`, {
       headers: { cookie: owner.cookie! },
@@ -382,7 +382,7 @@ describe('tables for spreadsheets', () => {
   })
 })
 
-test('nobody sees, exports or changes what is another partner’s', async () => {
+test("another partner's objects can be neither read, exported nor changed", async () => {
   const team = await aTeam()
   const payout = await pay(team)
   const { partner_id } = await service.partner()
@@ -404,7 +404,7 @@ test('nobody sees, exports or changes what is another partner’s', async () => 
   expect((await team.owner.get(`/production/payouts/${payout.id}`)).json.error.code).toBe('payout_not_found')
 })
 
-test('a viewer reads and changes nothing; finance exports and makes customers, and plays no rail', async () => {
+test('a viewer only reads; finance exports and creates customers, but cannot play the rail', async () => {
   const team = await aTeam()
   const payout = await pay(team, to('slow@sandbox.test'))
   const [viewer, finance] = await Promise.all(

@@ -17,7 +17,7 @@ import { apiRequestOf, eventsAbout, movementsOf } from '../object-page.ts'
 import type { ConsoleParts } from '../parts.ts'
 import { trackOf } from './track.ts'
 
-/** What the pages of payouts and transfers have in common. */
+/** The fields that payouts and transfers share. */
 type Order = {
   readonly id: string
   readonly partner_id: string
@@ -32,13 +32,13 @@ type Order = {
 
 export type WithCustomer<Row> = Row & { readonly customer: { readonly id: string; readonly name: string } }
 
-/** What the lists of payouts and transfers differ in. */
+/** What differs between the lists of payouts and transfers. */
 export type Orders<Row, Own> = {
   readonly noun: string
-  /** Of their ids. */
+  /** Prefix of their ids. */
   readonly prefix: string
   readonly source: ListSource
-  /** The filters that only they have. */
+  /** The filters that only this list has. */
   readonly filters: (query: Own) => Filters
   readonly columns: readonly Column<WithCustomer<Row>>[]
   readonly isLate: (row: Row, silent_since: Date) => boolean
@@ -69,7 +69,7 @@ type OrdersCall<Own> = {
   readonly query: OrderQuery & Own
 }
 
-/** A page of them, newest first, and how many are on their way. */
+/** A page of payouts or transfers, newest first, and the number of open ones. */
 export async function listOrders<Row extends Order, Own, Item>(
   orders: Orders<Row, Own>,
   endpoint: ConsoleEndpoint,
@@ -99,7 +99,7 @@ type ExportCall<Own> = OrdersCall<Own & { readonly language?: CsvLanguage }> & {
   readonly gone: AbortSignal
 }
 
-/** All of them as a table. */
+/** Exports payouts or transfers as CSV. */
 export const exportOrders = <Row extends Order, Own>(
   parts: ConsoleParts,
   orders: Orders<Row, Own>,
@@ -131,7 +131,7 @@ const filtersOf = <Row, Own>(orders: Orders<Row, Own>, world: World, query: Orde
   ...statusFilters(world, query),
 })
 
-/** Of these, the ones without an answer: late, and the rail did not say that it is at them. */
+/** The ids of late orders about which the rail did not say that it is still working on them. */
 export async function unanswered<Row extends { id: string }>(
   db: Db,
   rows: readonly Row[],
@@ -146,10 +146,10 @@ type Said = {
   readonly route: string
   readonly body: unknown
   readonly claim: Claim
-  /** What the rail calls it, once it has come to a good end. */
+  /** The rail's id of a payment that succeeded. */
   readonly name: string | null
   readonly isLate: boolean
-  /** What was said between us and its rail. */
+  /** Reads the exchanges with the rail. */
   readonly stepsIn: (db: Db) => Promise<Step[]>
 }
 
@@ -158,7 +158,7 @@ export async function orderPage(world: World, order: Order, said: Said) {
   const { id, partner_id, customer_id } = order
   const db = world.reads
   const record = await readRecord(db, claim)
-  // After its time the name may have been used for another one.
+  // After the record's retention the idempotency key may belong to another order.
   const answer = record?.resource_id === id ? record.response : null
   const [customer, silent, steps, movements, events, request, resolution, held] = await Promise.all([
     findCustomer({ ...world, db }, { id: customer_id, partner_id }),

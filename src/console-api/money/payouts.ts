@@ -52,7 +52,7 @@ export const payoutRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
   }),
 ]
 
-/** What the call said, from what came of it. Documents stay masked. */
+/** The request body, rebuilt from the payout's row. Documents stay masked. */
 function requestOf({ customer_id, amount, counterparty, description, idempotency_key }: Payout) {
   const { document, name, ...to } = counterparty
   return {

@@ -36,7 +36,7 @@ export const statementRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
   }),
 ]
 
-/** The network of a transfer, both sides of a conversion. */
+/** The network of a transfer, or both assets of a conversion. */
 async function aboutOf(world: World, { cause_id }: StatementLine) {
   if (cause_id.startsWith('tr_')) {
     const transfer = await transferById(world.reads, cause_id)
@@ -49,7 +49,7 @@ async function aboutOf(world: World, { cause_id }: StatementLine) {
 
 type Range = { readonly created_after?: string; readonly created_before?: string; readonly asset?: Asset }
 
-/** A statement from its newest line to its first, a part at a time. */
+/** Reads a statement from its newest line on, part by part. */
 async function* everyLine(world: World, customer: Customer, range: Range, gone: AbortSignal) {
   const { asset } = range
   const list = { limit: PART, ...rangeOf(range), tag: '' }

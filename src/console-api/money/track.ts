@@ -1,6 +1,6 @@
 import type { Step } from '../../steps/store.ts'
 
-/** The track of a payout or transfer: accepted, what was said between us and its rail, and its end. */
+/** The track of a payout or transfer: its acceptance, the exchanges with the rail, and its end. */
 
 export const trackKinds = [
   'accepted',
@@ -21,13 +21,13 @@ type Order = {
   readonly rail_code: string | null
 }
 
-/** What the end itself says once more. */
+/** Final answers, which the end repeats. */
 const FINAL = /^(settled|refused|confirmed|failed)\b/
 
 const isFinal = (step: Step | undefined) =>
   step?.kind === 'answered' && step.said !== null && FINAL.test(step.said)
 
-/** That the rail took what it was sent is said with the sending. */
+/** Merges a non-final answer to a send into the step of the send. */
 const folded = (steps: readonly Step[]): Step[] =>
   steps.flatMap((step, i) => {
     const next = steps[i + 1]
@@ -36,7 +36,7 @@ const folded = (steps: readonly Step[]): Step[] =>
     return step.kind === 'answered' && steps[i - 1]?.kind === 'sent' && !isFinal(step) ? [] : [step]
   })
 
-/** `name`: what the rail calls it, once it has come to a good end. */
+/** `name`: the rail's id of a payment that succeeded. */
 export function trackOf(order: Order, steps: readonly Step[], name: string | null) {
   const { status, created_at, completed_at, rail_code } = order
   const moment = (kind: TrackKind, at: Date, said: string | null = null) => ({

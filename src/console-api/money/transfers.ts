@@ -92,7 +92,7 @@ const transfers: Orders<Transfer, OwnQuery> = {
   filters: ({ asset, network, tx_hash }) => ({
     asset,
     network,
-    // Hexadecimal, and kept in small letters.
+    // Hashes are hexadecimal and stored in lower case.
     tx_hash: tx_hash?.toLowerCase(),
   }),
   columns,

@@ -33,7 +33,7 @@ const listing = (office: Office): ConsoleHandler =>
     }
   })
 
-/** All three logs, with the lines that somebody noted down. */
+/** Verifies all three logs, and that they contain the noted lines. */
 function verifyAll(office: Office, noted: readonly string[]): Promise<Verified[]> {
   const anchors = noted.map((text) => {
     const [place, seq, hash] = text.split(':') as [Place, string, string]

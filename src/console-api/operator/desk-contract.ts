@@ -5,7 +5,7 @@ import { ActedObject, inWorld, Maybe, Sum } from './pieces.ts'
 
 const base = '/console/api/operator/{environment}' as const
 
-/** What waits for a second person about it. */
+/** The open proposal about a payout or transfer. */
 const Waiting = T.Object({
   id: T.String(),
   outcome: T.Enum(['completed', 'confirmed', 'failed']),
@@ -27,7 +27,7 @@ const OpenItem = T.Object({
   in_transit: Sum,
   status: T.String(),
   created_at: Timestamp,
-  /** Of the exchanges with the rail. */
+  /** Number of status queries to the rail. */
   asked: T.Integer(),
   next_at: Timestamp,
   last_word: Maybe(T.String()),

@@ -27,7 +27,7 @@ import {
 } from './desk-contract.ts'
 import { factsOf, told } from './pieces.ts'
 
-/** As the command line has it, and before anybody is told that it is stuck. */
+/** The same as on the command line; `overdueOrders` uses `stuck_after_ms` if that is shorter. */
 const DESK_AFTER_MS = 60_000
 const RESOLVED = 50
 
@@ -98,7 +98,7 @@ type Order = Payout | Transfer
 
 const kindOf = (id: string): 'payout' | 'transfer' => (id.startsWith('po_') ? 'payout' : 'transfer')
 
-/** Those that have been on their way for too long, the oldest first. */
+/** Payouts and transfers that are open for too long, oldest first. */
 async function overdueOrders(world: World): Promise<Order[]> {
   const after_ms = Math.min(DESK_AFTER_MS, world.stuck_after_ms)
   const [payouts, transfers] = await Promise.all([
@@ -106,7 +106,7 @@ async function overdueOrders(world: World): Promise<Order[]> {
     overdue<Transfer>(world.reads, 'transfers', after_ms),
   ])
   const now = world.clock.now()
-  // A chain has its own pace.
+  // Transfers get the extra time of their network.
   const late = transfers.filter(
     ({ network, created_at }) => now - created_at.getTime() > after_ms + patience_ms[network],
   )
@@ -211,7 +211,7 @@ const renderStep = ({ kind, by, said, at, last_at, times }: Step) => ({
   times,
 })
 
-/** What the rail said last, if it was ever asked. */
+/** The last answer of the rail, if there was one. */
 const lastWord = (steps: readonly Step[]): string | null =>
   steps.findLast(({ said, by, kind }) => said !== null || by === 'rail' || kind === 'asked')?.said ?? null
 

@@ -102,7 +102,7 @@ async function auditOf(world: World) {
   return { last_finished_at: last_finished_at?.toISOString() ?? null, ...state }
 }
 
-/** Each rail with what is open on it, and whether it takes anything. */
+/** Each rail with its open orders, and whether it accepts new ones. */
 async function railsOf(world: World, exceptions: readonly OpenExceptions[]) {
   const [payouts, transfers] = await Promise.all([
     countOpen(world.reads, 'payouts', `'${RAIL}'`),

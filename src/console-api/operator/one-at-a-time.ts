@@ -1,6 +1,6 @@
 import { refuse } from '../../core/errors.ts'
 
-/** What reads a whole log runs once at a time on a node. Whoever comes meanwhile is told. */
+/** Runs work that reads a whole log once at a time on a node. Concurrent calls are refused. */
 export function oneAtATime<Asked, Told>(
   work: (asked: Asked) => Promise<Told>,
   busy: string,

@@ -23,7 +23,7 @@ const test_world = '/operator/sandbox'
 const E2E = 'E18236120202611151226p0Xk2mQv71Z'
 
 beforeAll(async () => {
-  // No background audit: what is found here is what is asked for here.
+  // No background audit: the tests expect only the findings of the runs that they start.
   service = await startTestService({ AUDIT_EVERY_MS: '0' })
   ana = await signedIn(service, { role: 'admin', factor: true })
   eva = await signedIn(service, { role: 'admin', factor: true })
@@ -69,8 +69,8 @@ async function provedAgain(client: ConsoleClient, environment = live) {
   }
 }
 
-describe('who may come in', () => {
-  test('to people of a partner none of it exists', async () => {
+describe('access', () => {
+  test("for users of a partner the operator's calls do not exist", async () => {
     const owner = await signedIn(service, { partner_id, role: 'owner', factor: true })
     for (const { route } of operatorEndpoints) {
       const [method, path] = route.replace('{environment}', 'production').split(' ') as [string, string]
@@ -80,9 +80,9 @@ describe('who may come in', () => {
     }
   })
 
-  test('nobody without a session, nobody without a second factor', async () => {
+  test('needs a session and a second factor', async () => {
     expect(codeOf(await openConsole(service.url).get(`${live}/desk`))).toBe('not_signed_in')
-    // A reader: an admin more would count among those who decide.
+    // A reader: another admin would count among the operators who decide.
     const bare = await signedIn(service, { role: 'reader' })
     expect(codeOf(await bare.get(`${live}/desk`))).toBe('factor_needed')
   })
@@ -94,7 +94,7 @@ describe('who may come in', () => {
     expect(others).toEqual([])
   })
 
-  test('a reader reads and proves; a resolver decides; an admin rules', async () => {
+  test('a reader reads and runs proofs, a resolver decides, an admin changes settings', async () => {
     const customer_id = await customerIn('production')
     const pages = [
       'overview',
@@ -123,7 +123,7 @@ describe('who may come in', () => {
     expect((await ana.patch(block, { status: 'active' })).status).toBe(200)
   })
 
-  test('a change takes a fresh proof, a look does not', async () => {
+  test('a change needs a fresh proof, a read does not', async () => {
     const late = await signedIn(service, { role: 'admin', factor: true })
     await service.shared.db.query(
       `UPDATE sessions SET proved_at = clock_timestamp() - interval '6 minutes' WHERE user_id = $1`,
@@ -140,8 +140,8 @@ describe('who may come in', () => {
   })
 })
 
-describe('by two', () => {
-  test('one proposes, cannot approve it, and another one approves: then it has happened', async () => {
+describe('acts that take two', () => {
+  test('one operator proposes and cannot approve; another approves, and the act has happened', async () => {
     const customer_id = await customerIn('production')
     const proposed = (await bea.post(`${live}/customers/${customer_id}/bookings`, booking())).json
     expect(proposed).toMatchObject({ outcome: 'proposed', id: null, line: { place: 'production' } })
@@ -176,7 +176,7 @@ describe('by two', () => {
     expect(twice.json.error).toMatchObject({ code: 'not_possible' })
   })
 
-  test('what has ended has ended', async () => {
+  test('an ended proposal cannot be decided again', async () => {
     const customer_id = await customerIn('production')
     const propose = async () =>
       (await bea.post(`${live}/customers/${customer_id}/bookings`, booking())).json.proposal_id
@@ -196,7 +196,7 @@ describe('by two', () => {
     expect([state(rejected), state(withdrawn)]).toEqual(['rejected', 'withdrawn'])
   })
 
-  test('in the sandbox it is done at once', async () => {
+  test('in the sandbox the act is performed at once', async () => {
     const customer_id = await customerIn('sandbox')
     const done = (await bea.post(`${test_world}/customers/${customer_id}/bookings`, booking())).json
     expect(done).toMatchObject({ outcome: 'done', proposal_id: null, line: { place: 'sandbox' } })
@@ -205,12 +205,12 @@ describe('by two', () => {
     )
   })
 
-  test('an operator is made by two, who have one half each', async () => {
+  test('an operator is created by two, one with the password and one with the activation code', async () => {
     const email = 'novo@operator.example'
     const asked = (await ana.post(`${live}/people`, { email, name: 'Novo', role: 'resolver' })).json
     expect(asked).toMatchObject({ outcome: 'proposed', activation_code: expect.any(String) })
     expect(asked.password).toBeUndefined()
-    // There are two admins: people are for them to decide on.
+    // There are two admins, so a resolver does not decide on people.
     expect(codeOf(await bea.post(`${live}/proposals/${asked.proposal_id}/approve`))).toBe('not_permitted')
     const made = (await eva.post(`${live}/proposals/${asked.proposal_id}/approve`)).json
     expect(made.password).toEqual(expect.any(String))
@@ -222,7 +222,7 @@ describe('by two', () => {
     expect(JSON.stringify((await proposalOf(ana, asked.proposal_id)).lines)).not.toContain(made.password)
 
     expect(codeOf(await ana.patch(`${live}/people/usr_nobody`, { role: 'reader' }))).toBe('object_not_found')
-    // What cannot be is told when it is approved at the latest, and the proposal stays open.
+    // An impossible act is refused at the approval at the latest, and the proposal stays open.
     const { proposal_id } = (await ana.delete(`${live}/people/${person.id}/factor`)).json
     const refused = await eva.post(`${live}/proposals/${proposal_id}/approve`)
     expect(refused.json.error).toMatchObject({
@@ -234,7 +234,7 @@ describe('by two', () => {
 })
 
 describe('the desk', () => {
-  test('an unknown outcome is proposed by one and settled by another', async () => {
+  test('an unknown outcome is proposed by one operator and settled by another', async () => {
     const { id } = await stuckPayout(service, { partner_id })
     const { open } = (await ana.get(`${live}/desk`)).json
     expect(open).toContainEqual(
@@ -269,7 +269,7 @@ describe('the desk', () => {
     expect(codeOf(await resolve(bea, { paid: false, evidence }))).toBe('already_final')
   })
 
-  test('what does not exist is not there', async () => {
+  test('an unknown id is not found', async () => {
     const body = { paid: false, evidence: 'x' }
     expect(codeOf(await bea.get(`${live}/desk/po_nothing`))).toBe('payout_not_found')
     expect(codeOf(await bea.post(`${live}/desk/tr_nothing/resolution`, body))).toBe('transfer_not_found')
@@ -307,7 +307,7 @@ describe('the desk', () => {
 })
 
 describe('one operator alone', () => {
-  test('puts nobody at the head of a partner that has an owner, and takes no factor from one', async () => {
+  test("cannot make an owner for a partner that has one, nor reset an owner's second factor", async () => {
     const { partner_id } = await service.partner()
     const owner = await makePerson(service, { partner_id, role: 'owner', factor: true })
     const other = await makePerson(service, { partner_id, role: 'owner', factor: true })
@@ -331,7 +331,7 @@ describe('one operator alone', () => {
       details: { name, email, role, partner_id },
     })
     expect(made).toHaveProperty('proposed')
-    // What puts nobody at the head goes on as before.
+    // Changes that make no owner still take one operator.
     expect((await ana.patch(`${at}/${viewer.user.id}`, { role: 'developer' })).json.outcome).toBe('done')
     expect((await ana.delete(`${at}/${viewer.user.id}/factor`)).json.outcome).toBe('done')
     const approved = await eva.post(`${live}/proposals/${taken[0]!.json.proposal_id}/approve`)
@@ -339,7 +339,7 @@ describe('one operator alone', () => {
   })
 
   test.each(['owner', 'developer', 'viewer'] as const)(
-    'gets no password of a partner’s %s, though there is no second factor',
+    'gets no password of a partner’s %s, although the user has no second factor',
     async (role) => {
       const { partner_id } = await service.partner()
       await makePerson(service, { partner_id, role: 'owner' })
@@ -353,7 +353,7 @@ describe('one operator alone', () => {
     },
   )
 
-  test('gives a partner whose people are gone an owner', async () => {
+  test('makes an owner for a partner without one', async () => {
     const { partner_id } = await service.partner()
     const viewer = await makePerson(service, { partner_id, role: 'viewer' })
     const raised = await ana.patch(`${live}/people/${viewer.user.id}`, { role: 'owner' })
@@ -362,7 +362,7 @@ describe('one operator alone', () => {
 })
 
 describe('partners', () => {
-  test('a partner is made with its first owner, who is invited by a link that is shown once', async () => {
+  test('a partner is created with its first owner, who is invited by a link that is shown once', async () => {
     const wanted = { name: 'Lumen', owner_name: 'Lia', owner_email: 'lia@lumen.example' }
     const once = { form_id: form_id(), ...wanted }
     const at_once = await Promise.all([1, 2, 3].map(() => ana.post(`${live}/partners`, once)))
@@ -389,14 +389,14 @@ describe('partners', () => {
     expect(after.people).toMatchObject([{ email: 'lia@lumen.example', role: 'owner' }])
     const { data } = (await rui.get(`${live}/acts?action=create_partner`)).json
     expect(JSON.stringify(data)).not.toContain(token)
-    // Another form with the same owner: nothing of it is left.
+    // A refused form with the same owner leaves nothing behind.
     const again = await ana.post(`${live}/partners`, { form_id: form_id(), ...wanted })
     expect(codeOf(again)).toBe('user_exists')
     const all = (await rui.get(`${live}/partners`)).json.data
     expect(all.filter(({ name }: { name: string }) => name === 'Lumen')).toHaveLength(1)
   })
 
-  test('terms and limits are changed, and a line says from what to what', async () => {
+  test('terms and limits are changed, and a log line has both states', async () => {
     const change = { tier: 'growth', pix_fee: 120, partner_fee_share_pct: 30, per_minute: null }
     expect((await ana.patch(`${live}/partners/${partner_id}`, change)).json.line.place).toBe('shared')
     const limits = `${live}/partners/${partner_id}/money-limits`
@@ -418,7 +418,7 @@ describe('partners', () => {
     expect(JSON.parse(data[0].after).tier).toBe('growth')
   })
 
-  test('the customers of a partner, page by page', async () => {
+  test('the customers of a partner are listed page by page', async () => {
     const list = `${live}/partners/${partner_id}/customers`
     const first = (await rui.get(`${list}?limit=1`)).json
     expect(first).toMatchObject({ data: [{ status: 'active' }], has_more: true })
@@ -428,7 +428,7 @@ describe('partners', () => {
 })
 
 describe('the house', () => {
-  test('treasury, rails and prices are told, limits are set', async () => {
+  test('treasury, rails and prices are shown, limits are set', async () => {
     const limit = (body: object) => ana.patch(`${live}/treasury/BTC`, body)
     expect(codeOf(await limit({ lowest: '5', highest: '-5' }))).toBe('invalid_request')
     expect((await limit({ lowest: '-500', highest: '900' })).status).toBe(200)
@@ -450,7 +450,7 @@ describe('the house', () => {
     )
   })
 
-  test('the log of all three places, and that it is unbroken', async () => {
+  test('the logs of all three places are listed and verified', async () => {
     const { data, heads, next_cursor } = (await rui.get(`${live}/acts`)).json
     expect(new Set(data.map(({ place }: { place: string }) => place))).toEqual(
       new Set(['production', 'sandbox', 'shared']),
@@ -474,7 +474,7 @@ describe('the house', () => {
   })
 })
 
-test('the proof is green, and one planted unit turns it red and names the account', async () => {
+test('the full audit finds nothing, and a single planted unit is found with its account', async () => {
   const before = await provedAgain(rui)
   expect(before.latest).toMatchObject({ by: rui.person.user.email, found: 0, findings: [] })
   expect(before.latest.checks.length).toBeGreaterThan(12)
@@ -501,7 +501,7 @@ test('the proof is green, and one planted unit turns it red and names the accoun
 })
 
 describe('the log', () => {
-  test('says from where an operator acted, and is proved with it', async () => {
+  test('names the address from which an operator acted, and the hash covers it', async () => {
     const { partner_id } = await service.partner()
     await ana.patch(`${live}/partners/${partner_id}`, { pix_fee: 111 })
     const { data } = (await rui.get(`${live}/acts?object=${partner_id}&action=change_partner`)).json
@@ -511,7 +511,7 @@ describe('the log', () => {
     for (let i = 0; i < 2; i++) expect((await rui.post(`${live}/acts/verify`)).json.ok).toBe(true)
   })
 
-  test('is proved once at a time', async () => {
+  test('is verified once at a time', async () => {
     let end = () => {}
     const started: number[] = []
     const one = oneAtATime((n: number) => {

@@ -31,10 +31,10 @@ const limitFields = <S extends Parameters<typeof T.Union>[0][number]>(schema: S)
     S
   >
 
-/** As it is said: as large as an amount may be, and zero lets nothing out. */
+/** At most as large as an amount; zero blocks everything. */
 const Limit = T.String({ ...Units, pattern: '^(0|[1-9][0-9]{0,17})$' })
 
-/** Null: none. */
+/** Null means no limit. */
 export const MoneyLimitsObject = T.Object(limitFields(Maybe(Units)))
 
 const someOf = <P extends Record<string, Parameters<typeof T.Optional>[0]>>(

@@ -202,7 +202,7 @@ const moneyRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
   }),
 ]
 
-/** As they were added up last, a moment ago. */
+/** From the latest daily sums. */
 async function heldBy({ reads, clock }: World, partner_id: string) {
   const day = new Date(clock.now() - TWO_DAYS_MS).toISOString().slice(0, 10)
   const latest = new Map((await balancesSince(reads, { partner_id, day })).map((one) => [one.asset, one]))
@@ -233,6 +233,6 @@ const renderMoneyLimits = (limits: Partial<MoneyLimits> | undefined) =>
     typeof MoneyLimitsObject
   >
 
-/** What is not named stays; null lifts a limit. */
+/** Absent fields stay unchanged; null removes a limit. */
 const figuresOf = (body: Partial<Record<MoneyLimitName, string | null>>): Partial<MoneyLimits> =>
   Object.fromEntries(Object.entries(body).map(([name, text]) => [name, text === null ? null : BigInt(text)]))

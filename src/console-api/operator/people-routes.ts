@@ -47,7 +47,7 @@ export const peopleOfOperatorRoutes = ({ office }: ConsoleParts): ConsoleHandler
   }),
 ]
 
-/** Shown once, to whoever did it. */
+/** Shown once, to the operator who performed the act. */
 const passwordOf = (acted: { done: { password: string } } | object) =>
   'done' in acted ? { password: acted.done.password } : {}
 

@@ -4,13 +4,12 @@ import { places } from '../../acts/line.ts'
 import { AssetName, Timestamp } from '../../http/schema.ts'
 import type { Acted } from '../../operator/act.ts'
 
-/** What the operator's calls are made of. */
 export const inWorld = { environment: T.Enum(['production', 'sandbox']) }
 
 export const Maybe = <S extends Parameters<typeof T.Union>[0][number]>(schema: S) =>
   T.Union([schema, T.Null()])
 
-/** A sum of the books: any sign, any size. */
+/** A sum of the ledger: any sign, any size. */
 export const Sum = T.String({ pattern: '^-?[0-9]+$', description: 'Whole number of the smallest unit' })
 
 export const AmountOf = T.Object({ asset: AssetName, amount: Sum })
@@ -23,7 +22,7 @@ export const LineRef = T.Object({
   hash: T.String({ description: 'Noted down elsewhere, it proves later that the line is still there' }),
 })
 
-/** What became of an act. */
+/** The result of an act. */
 export const ActedObject = T.Object({
   outcome: T.Enum(['done', 'proposed'], {
     description: 'proposed: another operator has to approve it, nothing has happened yet',
@@ -44,7 +43,7 @@ export type ActedReply = Static<typeof ActedObject>
 export const renderLine = (line: Noted | undefined) =>
   line ? { place: line.place, seq: line.seq.toString(), hash: line.hash } : null
 
-/** `idOf` tells what was made or changed, once it was. */
+/** `idOf` returns the id of the object that a performed act created or changed. */
 export function told<Result>(acted: Acted<Result>, idOf: (result: Result) => string | null): ActedReply {
   if ('proposed' in acted) {
     const { proposed, line, activation_code } = acted
@@ -66,7 +65,7 @@ export function told<Result>(acted: Acted<Result>, idOf: (result: Result) => str
   }
 }
 
-/** Fields of the database as text, for a page to show them as they are. */
+/** Database fields as text, which a page shows unchanged. */
 export const factsOf = (row: Readonly<Record<string, unknown>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(row)

@@ -43,7 +43,7 @@ const ProofState = T.Object({
     T.Object({ by: T.String(), finished_at: Timestamp, found: T.Integer(), entries: T.String() }),
   ),
   running: Maybe(Running),
-  /** Why the last one that was asked for came to nothing. */
+  /** Why the last run that was asked for failed. */
   failure: Maybe(T.String()),
   background: T.Object({
     last_finished_at: Maybe(Timestamp),

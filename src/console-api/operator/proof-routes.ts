@@ -20,7 +20,7 @@ export function proofRoutes(parts: ConsoleParts): ConsoleHandler[] {
 }
 
 async function stateOf(world: World, prover: Prover) {
-  // First, so that one that ends meanwhile is among the proofs.
+  // Read first, so that a run that ends meanwhile is among the proofs.
   const running = prover.running(world.environment)
   const [proofs, audit] = await Promise.all([latestProofs(world.db), auditState(world)])
   const { last_finished_at, findings, stage } = audit

@@ -50,7 +50,7 @@ export const getProposalForOperator = consoleEndpoint({
     status: 200,
     schema: T.Object({
       proposal: ProposalObject,
-      /** Who could decide on it. */
+      /** The operators who may decide on the proposal. */
       others: T.Array(T.Object({ email: T.String(), name: T.String(), role: T.String() })),
       lines: T.Array(
         T.Intersect([LineRef, T.Object({ at: Timestamp, action: T.String(), by: Maybe(T.String()) })]),

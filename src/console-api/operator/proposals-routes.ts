@@ -73,7 +73,7 @@ export const proposalsRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
   }),
 ]
 
-/** Those of the world, and those about people, which both share: first what waits. */
+/** The proposals of the world and those about people, which are stored in `shared`: open ones first. */
 export async function proposalsIn(office: Office, environment: Exclude<Place, 'shared'>, email: string) {
   const places = [environment, 'shared'] as const
   const lists = await Promise.all(
@@ -95,14 +95,14 @@ async function reading(office: Office, place: Place) {
   return { db: office.log.pools[place], pen: await office.log.pen(place, { kind: 'service' }) }
 }
 
-/** Of the other world there is none here. */
+/** A proposal of the other world counts as not found. */
 async function placeIn(office: Office, environment: Place, id: string): Promise<Place> {
   const place = await placeOfProposal(office, id)
   if (place !== environment && place !== 'shared') refuse('object_not_found')
   return place
 }
 
-/** Without the half of what a first sign-in takes. */
+/** Leaves out the hash of the activation code. */
 function orderOf({ details }: Described): Record<string, string> {
   const { activation_hash: _, ...order } = factsOf(details)
   return order

@@ -6,7 +6,7 @@ import { type Check, checkNames } from '../../ledger/audit.ts'
 import type { Office } from '../../operator/office.ts'
 import { logChecks } from '../../operator/verify.ts'
 
-/** A whole proof that somebody asked for: everything over one snapshot, beside the calls. */
+/** A full audit that an operator started: every check over one snapshot, in the background. */
 export type Proving = {
   readonly by: string
   readonly started_at: Date
@@ -15,10 +15,10 @@ export type Proving = {
 }
 
 export type Prover = {
-  /** Refuses when this node is at one already. */
+  /** Refuses if this node is running one already. */
   start(environment: Environment, by: string): void
   running(environment: Environment): Proving | undefined
-  /** Why the last one came to nothing. */
+  /** Why the last run failed. */
   failure(environment: Environment): string | undefined
 }
 
@@ -28,7 +28,7 @@ export type ProverOptions = {
   readonly stopping: AbortSignal
 }
 
-/** It reads everything, so a node does one at a time. */
+/** A run reads the whole database, so a node runs one at a time. */
 export function openProver({ office, checks, stopping }: ProverOptions): Prover {
   let current: { environment: Environment; proving: Proving } | undefined
   const failures = new Map<Environment, string>()

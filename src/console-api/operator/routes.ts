@@ -8,7 +8,7 @@ import { peopleOfOperatorRoutes } from './people-routes.ts'
 import { proofRoutes } from './proof-routes.ts'
 import { proposalsRoutes } from './proposals-routes.ts'
 
-/** What somebody of the operator does here goes through `act`, as at the command line. */
+/** Every act of an operator goes through `act`, as on the command line. */
 export const operatorRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
   ...houseRoutes(parts),
   ...partnersRoutes(parts),

@@ -11,7 +11,7 @@ import { type TroubledEndpoint, troubledEndpoints } from '../../webhooks/store.t
 import type { World } from '../../world.ts'
 import type { ConsoleParts } from '../parts.ts'
 
-/** What somebody of a partner should look at, from rows that say so. */
+/** What a user of the partner should check, each item from a row that says so. */
 export async function attentionOf(
   world: World,
   actor: PersonActor,
@@ -41,7 +41,7 @@ export async function attentionOf(
   }
 }
 
-/** Values that a rotation replaced, and that still work for a while. */
+/** Values that a rotation replaced and that still work during the grace period. */
 async function oldValues(world: World, listed: Promise<ListedKey[]>) {
   const working = (await listed).filter(({ revoked_at }) => revoked_at === null)
   const names = new Map(working.map(({ id, name }) => [id, name]))

@@ -6,7 +6,7 @@ import { PriceObject } from '../../quotes/contract.ts'
 import { type ConsoleEndpoint, consoleEndpoint } from '../endpoint.ts'
 
 const OrNull = <S extends Parameters<typeof T.Union>[0][number]>(schema: S) => T.Union([schema, T.Null()])
-/** A sum has no bound but that of the ledger. */
+/** Only the ledger bounds a sum. */
 const Sum = T.String({ pattern: '^(0|[1-9][0-9]*)$', description: 'Whole number of the smallest unit' })
 const Count = T.Integer({ minimum: 0 })
 

@@ -8,7 +8,7 @@ import { type Trade, tradeList } from '../../quotes/store.ts'
 
 const MOST = 10
 
-/** The newest of everything that moves money, as the customer's statement would show it. */
+/** The newest payouts, transfers, trades and deposits, as a customer's statement would show them. */
 export async function latestOf(db: Db, partner_id: string) {
   const newest = async <Row extends { id: string; created_at: Date }>(source: ListSource) => {
     const filter = { partner_id, filters: {}, after: undefined, before: undefined, position: undefined }
@@ -61,7 +61,7 @@ const ofTransfer = ({ id, customer_id, created_at, network, asset, amount_net, f
     status,
   }) as const
 
-/** What was got for it. */
+/** Shows the asset that the customer received. */
 const ofTrade = ({ id, customer_id, created_at, to_asset, to_amount, status }: Trade) =>
   ({
     kind: 'trade',

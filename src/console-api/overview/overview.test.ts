@@ -34,7 +34,7 @@ const pay = (pix_key: string, amount = '1000') =>
     idempotency_key: `k${Math.random()}`,
   })
 
-test('of a new partner everything is empty, and says so', async () => {
+test('for a new partner everything is empty, and marked as new', async () => {
   const seen = await get()
   expect(seen).toMatchObject({
     is_new: true,
@@ -54,7 +54,7 @@ test('of a new partner everything is empty, and says so', async () => {
   expect(seen.prices.length).toBe(3)
 })
 
-describe('what happened is there a moment later', () => {
+describe('figures appear a moment after the events', () => {
   beforeAll(async () => {
     const document = someCpf()
     customer_id = (await api.post('/v1/customers', { name: 'Ana Souza', document })).json.id
@@ -68,7 +68,7 @@ describe('what happened is there a moment later', () => {
     await until(async () => (await get()).series.length === 2, 15_000)
   })
 
-  test('counts, sums and times, in days and in hours', async () => {
+  test('counts, sums and times, by day and by hour', async () => {
     for (const period of ['24h', '7d', '30d', '90d']) {
       const { series, starts } = await get(owner, `?period=${period}`)
       const pix = series.find(({ kind }: { kind: string }) => kind === 'pix')
@@ -82,7 +82,7 @@ describe('what happened is there a moment later', () => {
     }
   })
 
-  test('what is held is what the API says', async () => {
+  test('the balances equal those of the API', async () => {
     await until(async () => (await get()).balances[1].held !== '0', 15_000)
     const { data } = (await api.get(`/v1/customers/${customer_id}/balances`)).json
     const { balances } = await get()
@@ -93,7 +93,7 @@ describe('what happened is there a moment later', () => {
     expect(balances[0].days[0].held).toBeNull()
   })
 
-  test('the latest are mixed, newest first, each with its customer', async () => {
+  test('the latest orders of all kinds, newest first, each with its customer', async () => {
     const { latest } = await get()
     expect(latest.map(({ kind }: { kind: string }) => kind)).toEqual([
       'trade',
@@ -106,7 +106,7 @@ describe('what happened is there a moment later', () => {
     expect(latest[1]).toMatchObject({ status: 'failed', amount: expect.stringMatching(/^-7\d\d$/) })
   })
 
-  test('what is held is true at once, and whether the rest is, is told', async () => {
+  test('balances are current at once, and the reply says whether the other figures are', async () => {
     const before = BigInt((await get()).balances[0].held)
     await api.post('/v1/sandbox/deposits', { customer_id, asset: 'BRL', amount: '777' })
     expect((await get()).balances[0].held).toBe(String(before + 777n))
@@ -116,7 +116,7 @@ describe('what happened is there a moment later', () => {
     await until(async () => (await get()).settled, 15_000)
   })
 
-  test('what is used of the limits of a key', async () => {
+  test("the used part of a key's limits", async () => {
     await until(async () => (await get()).limits.length === 2, 15_000)
     const { limits, tier } = await get()
     expect(tier).toBe('standard')
@@ -128,8 +128,8 @@ describe('what happened is there a moment later', () => {
   })
 })
 
-describe('what needs attention', () => {
-  test('is what a rail has not answered for longer than the desk waits', async () => {
+describe('needs attention:', () => {
+  test('orders that a rail has not answered for too long', async () => {
     const { id } = (await pay('unknown@sandbox.test', '4321')).json
     await until(async () => (await get()).attention.unanswered.length === 1, 60_000)
     const [one] = (await get()).attention.unanswered
@@ -139,7 +139,7 @@ describe('what needs attention', () => {
     await until(async () => (await get()).attention.unanswered.length === 0, 60_000)
   })
 
-  test('is an endpoint that fails, and what waits for it', async () => {
+  test('a failing endpoint, with its pending deliveries', async () => {
     await asAdmin(service.database.url, [
       `INSERT INTO sandbox.webhook_endpoints (id, partner_id, url, events, secret, created_at, failing_since)
        VALUES ('whe_01kc3v4x9zq8rj5m2t7w6y0ahb', '${partner_id}', 'https://hooks.example/trilho', '{*}', '\\x00', now(), now() - interval '1 hour')`,
@@ -154,7 +154,7 @@ describe('what needs attention', () => {
     expect(webhooks[0].next_attempt_at).not.toBeNull()
   })
 
-  test('is an old value of a key that still works', async () => {
+  test('an old value of a key that still works', async () => {
     await rotateKey(service.worlds.sandbox, key_id, 3600)
     const { old_values } = (await get()).attention
     expect(old_values).toMatchObject([{ id: key_id, last_four: expect.stringMatching(/^.{4}$/) }])
@@ -164,7 +164,7 @@ describe('what needs attention', () => {
     expect((await get()).attention.old_values).toEqual([])
   })
 
-  test('is what was done to people, for owners alone', async () => {
+  test('acts on people, for owners only', async () => {
     const finance = await signedIn(service, { partner_id, role: 'finance' })
     await asAdmin(service.database.url, [
       'SET session_replication_role = replica',
@@ -177,7 +177,7 @@ describe('what needs attention', () => {
   })
 })
 
-test('what one person does again and again hides nothing that another did', async () => {
+test('repeated acts of one user do not hide the acts of another', async () => {
   const { partner_id } = await service.partner()
   const owner = await signedIn(service, { partner_id, role: 'owner' })
   const viewer = await signedIn(service, { partner_id, role: 'viewer' })
@@ -198,22 +198,22 @@ test('what one person does again and again hides nothing that another did', asyn
   expect(acts[1].object_email).toBe(email)
 })
 
-test('another partner and the other environment see nothing of it', async () => {
+test('another partner and the other environment see none of it', async () => {
   const other = await service.partner()
   const stranger = await signedIn(service, { partner_id: other.partner_id, role: 'viewer' })
   expect(await get(stranger)).toMatchObject({ is_new: true, series: [], latest: [], limits: [] })
   expect(await get(owner, '', 'production')).toMatchObject({ is_new: true, series: [], latest: [] })
 })
 
-test('where no rail is configured the overview says that payouts are not taken', async () => {
+test('without a rail the overview says that payouts are not accepted', async () => {
   expect(await get(owner, '', 'production')).toMatchObject({ pix_ready: false })
 })
 
-test('a period that is none is refused', async () => {
+test('an unknown period is refused', async () => {
   expect((await owner.get('/sandbox/overview?period=1y')).status).toBe(400)
 })
 
-test('days and hours are told in their order, the running one last', () => {
+test('days and hours come in order, the current one last', () => {
   const now = new Date('2026-03-01T02:30:00Z')
   expect(startsOf('7d', now)).toEqual([
     '2026-02-22',

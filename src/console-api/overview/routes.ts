@@ -25,7 +25,7 @@ export const overviewRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
     const { partner_id } = actor
     const now = new Date(world.clock.now())
     const keys = listKeys(world.reads, { partner_id })
-    // First: what is added up while the rest is read is in it.
+    // Read before the sums: if this is false, they include everything up to now.
     const behind = await isBehind(world.reads)
     const [attention, held, ended, latest, usage, prices, is_new, pix_ready] = await Promise.all([
       attentionOf(world, actor, { ...parts, keys }),
@@ -65,7 +65,7 @@ async function isNew({ reads }: World, partner_id: string): Promise<boolean> {
   return rows.length === 0
 }
 
-/** As a payout would find it. */
+/** The same check that a payout makes. */
 const isPixReady = ({ pix }: World): Promise<boolean> =>
   pix.ready().then(
     () => true,
@@ -75,7 +75,7 @@ const isPixReady = ({ pix }: World): Promise<boolean> =>
     },
   )
 
-/** Of keys that were used today, those that were used last. */
+/** How many of the keys that were used today are shown, the last used first. */
 const KEYS_SHOWN = 4
 const A_DAY_MS = 24 * 3_600_000
 

@@ -7,7 +7,7 @@ import type { ConsoleParts } from '../parts.ts'
 
 const LIMIT = 50
 
-/** Three logs, one list by time. A cursor says how far each of them was read. */
+/** Three logs merged into one list by time. A cursor says how far each log was read. */
 export async function listLines(
   { office: { shares, worlds } }: ConsoleParts,
   actor: PersonActor,

@@ -36,7 +36,7 @@ const somebody = {
     role: T.Enum([...partnerRoles, ...operatorRoles]),
     language: Language,
   }),
-  /** Null: of the operator. */
+  /** Null for an operator. */
   partner: OrNull(T.Object({ id: Id('partner'), name: T.String() })),
   permits: T.Array(T.String(), { description: 'What this role may, by the names of console-api/permits.ts' }),
   factor: T.Boolean({ description: 'Whether there is a second factor' }),

@@ -35,7 +35,7 @@ import {
 } from './contract.ts'
 import { notedTeam, refuseProof } from './own.ts'
 
-/** What everybody does about themselves, of a partner or of the operator. */
+/** Calls of every signed-in user about themselves. */
 export const meRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
   answer(getMe, ({ signed }) => renderMe(parts, signed.user)),
 
@@ -56,7 +56,7 @@ export const meRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
   answer(changeMyPassword, async ({ signed, body, ...visit }) => {
     const team = await notedTeam(parts, { ...visit, signed })
     const known = await choosePassword(team, { email: signed.user.email, ...body }, signed)
-    // Who is signed in and mistypes stays so.
+    // A mistyped password must not sign the user out, so this is not a 401.
     if (known.outcome === 'wrong')
       refuse('invalid_request', { param: 'password', message: 'This is not your password.' })
     return known.outcome === 'known' ? undefined : refuseProof(known)

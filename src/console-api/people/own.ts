@@ -12,16 +12,16 @@ import { permitsOf } from '../permits.ts'
 import { csrfTokenOf, type Signed, signedBy } from '../session.ts'
 import type { proveInConsole, SessionObject } from './contract.ts'
 
-/** Who asks, as far as a call tells. */
+/** The caller of a call, signed in or not. */
 type Visit = {
   readonly address: string
   readonly agent: string | undefined
   readonly signed: Signed | undefined
-  /** Whoever is signed in must still be so when it is done. */
+  /** The signed-in caller, whose session is checked again in the transaction of the act. */
   readonly actor?: PersonActor | OperatorActor | undefined
 }
 
-/** What people do to their own sign-in is a line of the log of what both worlds share. */
+/** The team, with a `note` that logs acts of users on their own sign-in in the act log of `shared`. */
 export async function notedTeam(
   { office, sealer }: ConsoleParts,
   { address, agent, signed, actor: self }: Visit,
@@ -51,7 +51,7 @@ export async function renderSession(
   return signed ? renderSigned(parts, signed) : { signed_in: false }
 }
 
-/** Of a token that was made a moment ago. */
+/** Renders the session of a token that was just made. */
 export async function renderToken(parts: ConsoleParts, token: string, { address }: { address: string }) {
   const { db } = parts.office.shares.shared({ address })
   return renderSigned(parts, (await signedBy(db, token)) ?? refuse('not_signed_in'))

@@ -19,7 +19,7 @@ afterAll(() => service.stop())
 
 const admin = (...statements: string[]) => asAdmin(service.database.url, statements)
 
-/** Failures count by address: each test comes from one of its own. */
+/** Failures count by address, so each test has addresses of its own. */
 let places = 0
 const someAddress = () => `198.51.${Math.floor(++places / 250)}.${(places % 250) + 1}`
 const browser = (address = someAddress()) => openConsole(service.url, { address })
@@ -45,7 +45,7 @@ async function invite(owner: ConsoleClient, email: string, role = 'developer'): 
 }
 
 describe('signing in', () => {
-  test('the cookie is for this host alone, and no answer is kept', async () => {
+  test('the cookie is for this host only, and no reply is cached', async () => {
     const { owner } = await team()
     const reply = await browser().signIn(owner.person.user.email, owner.person.password)
     expect(reply.headers.get('set-cookie')).toMatch(
@@ -55,7 +55,7 @@ describe('signing in', () => {
     expect((await owner.get('/me')).headers.get('cache-control')).toBe('no-store')
   })
 
-  test('a wrong password, an unknown e-mail and a wrong code are one answer', async () => {
+  test('a wrong password, an unknown e-mail and a wrong code get the same reply', async () => {
     const { partner_id } = await service.partner()
     const person = await makePerson(service, { partner_id, role: 'viewer', factor: true })
     const wrongs = [
@@ -83,7 +83,7 @@ describe('signing in', () => {
   })
 
   test.each(['known', 'unknown'])(
-    'five failures under a %s e-mail from one address, then nobody gets in from there',
+    'after five failures under a %s e-mail from one address, that address cannot sign in',
     async (kind) => {
       const { owner } = await team()
       const { email } = owner.person.user
@@ -99,7 +99,7 @@ describe('signing in', () => {
     },
   )
 
-  test('twenty failures from everywhere keep nobody out who is signed in, or comes from a known place', async () => {
+  test('twenty failures from many addresses block neither a live session nor a known place', async () => {
     const { partner_id } = await service.partner()
     const address = someAddress()
     const owner = await signedIn(service, { partner_id, role: 'owner', address })
@@ -113,12 +113,12 @@ describe('signing in', () => {
   test.each([
     ['203.0.113.9', '203.0.113.9', '203.0.113.10'],
     ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9', '2001:db8:1:3::1'],
-  ])('five failures from %s shut %s out, and not %s', async (address, same, other) => {
+  ])('five failures from %s block %s, but not %s', async (address, same, other) => {
     const { owner } = await team()
     const { owner: known } = await team()
     const { email } = owner.person.user
     for (let i = 0; i < 4; i++) await browser(address).signIn(`guess-${i}-${address}@x.example`, 'wrong')
-    // To get in oneself does not make good what failed for others.
+    // A successful sign-in of one user does not clear the failures of others.
     const knownSignsIn = () => browser(address).signIn(known.person.user.email, known.person.password)
     expect((await knownSignsIn()).status).toBe(200)
     await browser(address).signIn(`guess-5-${address}@x.example`, 'wrong')
@@ -127,7 +127,7 @@ describe('signing in', () => {
     expect((await knownSignsIn()).status).toBe(200)
   })
 
-  test('of hundreds of sign-ins at once most are told when to come again', async () => {
+  test('of hundreds of concurrent sign-ins most are told when to retry', async () => {
     const replies = await Promise.all(
       Array.from({ length: 200 }, (_, i) => browser(someAddress()).signIn(`many-${i}@x.example`, 'wrong')),
     )
@@ -140,14 +140,14 @@ describe('signing in', () => {
     }
   })
 
-  test('nobody counts against the address of another by typing it', async () => {
+  test('an e-mail that looks like an address does not count against that address', async () => {
     const { owner } = await team()
     for (let i = 0; i < 5; i++) await browser().signIn('\u0000203.0.113.77', 'wrong')
     const reply = await browser('203.0.113.77').signIn(owner.person.user.email, owner.person.password)
     expect(reply.status).toBe(200)
   })
 
-  test('a new sign-in has a new token, and ends the session of the browser', async () => {
+  test("a new sign-in gets a new token and ends the browser's previous session", async () => {
     const { owner } = await team()
     const before = owner.cookie
     expect((await owner.signIn(owner.person.user.email, owner.person.password)).status).toBe(200)
@@ -155,7 +155,7 @@ describe('signing in', () => {
     expect((await owner.get('/me/sessions')).json.data).toHaveLength(1)
   })
 
-  test('a token of a terminal opens no page', async () => {
+  test("a terminal's token is not valid in the browser", async () => {
     const { user, password } = await makePerson(service, { role: 'reader' })
     const pen = { ...service.shared, sealer: {} as never, note: async () => {} }
     const known = await signIn(pen, { email: user.email, password })
@@ -180,7 +180,7 @@ describe('a session', () => {
     expect(codeOf(await owner.get('/me'))).toBe('not_signed_in')
   })
 
-  test('is not kept alive by a page that asks while nobody is at it', async () => {
+  test('is not kept alive by the requests of an unattended page', async () => {
     const { owner } = await team()
     const { id } = owner.person.user
     await admin(
@@ -194,7 +194,7 @@ describe('a session', () => {
     expect(await used()).not.toEqual(before)
   })
 
-  test('is listed and ended, one or all others, and never somebody else’s', async () => {
+  test("is listed and ended, one or all others, and never another user's", async () => {
     const { owner, partner_id } = await team()
     const other = await enter({ partner_id, role: 'viewer' })
     const { email } = owner.person.user
@@ -214,7 +214,7 @@ describe('a session', () => {
     expect((await other.get('/me')).status).toBe(200)
   })
 
-  test('of others end with the password, and a bad password is not taken', async () => {
+  test('other than the current one ends with a new password; a weak password is refused', async () => {
     const { owner } = await team()
     const { email } = owner.person.user
     const second = browser()
@@ -241,7 +241,7 @@ describe('a fresh proof', () => {
       `UPDATE shared.sessions SET proved_at = proved_at - interval '5 minutes' WHERE user_id = '${person.user.id}'`,
     )
 
-  test('is asked for after five minutes, is the password without a factor, and renews the token', async () => {
+  test('is needed after five minutes, is the password if there is no factor, and renews the token', async () => {
     const { owner } = await team()
     await unprove(owner)
     const asked = await owner.post('/me/factor')
@@ -257,7 +257,7 @@ describe('a fresh proof', () => {
     expect(old.status).toBe(401)
   })
 
-  test('is a code where there is a factor, and no password', async () => {
+  test('is a code if there is a factor, and not the password', async () => {
     const { partner_id } = await service.partner()
     const owner = await enter({ partner_id, role: 'owner', factor: true })
     await unprove(owner)
@@ -270,7 +270,7 @@ describe('a fresh proof', () => {
     expect((await owner.delete('/me/factor')).status).toBe(204)
   })
 
-  test('is counted by session: a stolen one guesses five times, and shuts nobody out', async () => {
+  test('is counted by session: a stolen session has five guesses, and blocks no one else', async () => {
     const { owner } = await team()
     for (let i = 0; i < 5; i++) await owner.post('/session/proof', { password: 'wrong' })
     const refused = await owner.post('/session/proof', { password: owner.person.password })
@@ -283,7 +283,7 @@ describe('a fresh proof', () => {
 })
 
 describe('a second factor', () => {
-  test('is begun, confirmed once, shows recovery codes once, and is asked for from then on', async () => {
+  test('is begun, confirmed once, shows recovery codes once, and is required from then on', async () => {
     const { owner } = await team()
     const { email } = owner.person.user
     const second = browser()
@@ -318,7 +318,7 @@ describe('a second factor', () => {
 })
 
 describe('a team', () => {
-  test('invites: the link is shown once, works once, and the role is the one that was given', async () => {
+  test('invites: the link is shown once, works once, and gives the invited role', async () => {
     const { owner, partner_id } = await team()
     const email = `rui-${partner_id}@acme.example`
     const form = form_id()
@@ -346,7 +346,7 @@ describe('a team', () => {
     expect(codeOf(await owner.post('/invitations', { ...wanted, form_id: form_id() }))).toBe('user_exists')
   })
 
-  test('an invitation ends after 72 hours, when it is withdrawn or replaced, and with the role of its maker', async () => {
+  test("an invitation ends after 72 hours, when it is withdrawn or replaced, and when its maker's role changes", async () => {
     const { owner, partner_id } = await team()
     const look = async (link: string) =>
       (await browser().post('/links/look', { token: tokenIn(link) })).status
@@ -367,7 +367,7 @@ describe('a team', () => {
     expect(await look(fourth)).toBe(404)
   })
 
-  test('a reset voids the password at once, and its link lets its person choose another, once', async () => {
+  test('a reset invalidates the password at once, and its link sets another, once', async () => {
     const { owner, partner_id } = await team()
     const dev = await enter({ partner_id, role: 'developer' })
     const { id, email } = dev.person.user
@@ -387,7 +387,7 @@ describe('a team', () => {
     expect(used.status).toBe(404)
   })
 
-  test('another role ends all sessions of the person, at once', async () => {
+  test('a changed role ends all sessions of the user at once', async () => {
     const { owner, partner_id } = await team()
     const dev = await enter({ partner_id, role: 'developer' })
     expect((await owner.patch(`/team/${dev.person.user.id}`, { role: 'viewer' })).status).toBe(204)
@@ -396,7 +396,7 @@ describe('a team', () => {
     expect((await dev.get('/session')).json.person.role).toBe('viewer')
   })
 
-  test('who is removed cannot sign in, stays in the log, and the e-mail is free', async () => {
+  test('a removed user cannot sign in and stays in the log, and the e-mail becomes free', async () => {
     const { owner, partner_id } = await team()
     const dev = await enter({ partner_id, role: 'developer', factor: true })
     const { id, email } = dev.person.user
@@ -410,7 +410,7 @@ describe('a team', () => {
     await invite(owner, email)
   })
 
-  test('the last owner can be neither lowered nor removed, not by two at once either', async () => {
+  test('the last owner can be neither lowered nor removed, even by concurrent acts', async () => {
     const { owner, partner_id } = await team()
     const { id } = owner.person.user
     expect(codeOf(await owner.patch(`/team/${id}`, { role: 'viewer' }))).toBe('last_owner')
@@ -428,7 +428,7 @@ describe('a team', () => {
     expect(row!.n).toBe(1)
   })
 
-  test('another owner resets a factor: it is gone, and production keys are shut to the person for a day', async () => {
+  test('another owner resets a factor: the user gets no access to production keys for a day', async () => {
     const { owner, partner_id } = await team()
     const dev = await enter({ partner_id, role: 'developer', factor: true })
     const { id, email } = dev.person.user
@@ -447,7 +447,7 @@ describe('a team', () => {
     expect((await dev.get('/me')).json.keys_shut_until).toBe(null)
   })
 
-  test('who is let in by another’s word lets in nobody for a day, and lifts nobody out', async () => {
+  test("after a reset of the second factor an owner can change nobody's access for a day", async () => {
     const { owner, partner_id } = await team()
     const reset = await enter({ partner_id, role: 'owner', factor: true })
     const dev = await makePerson(service, { partner_id, role: 'developer', factor: true })
@@ -478,7 +478,7 @@ describe('a team', () => {
     expect((await reset.post('/invitations', invited)).status).toBe(201)
   })
 
-  test('a reset link works no more once there is a newer password, whoever chose it', async () => {
+  test('a reset link stops working once there is a newer password, whoever chose it', async () => {
     const { owner, partner_id } = await team()
     const ana = {
       ...(await makePerson(service, { role: 'admin' })).user,
@@ -490,7 +490,7 @@ describe('a team', () => {
       await act(service.office, actor, { name: 'reset_password', details: { email: dev.user.email } })
     }
     const by_themselves = async (dev: Awaited<ReturnType<typeof makePerson>>) => {
-      // The link voids the password of before: one that is still known was given by somebody else meanwhile.
+      // The link invalidated the old password, so the test sets another one, as an operator could.
       const { rows } = await service.shared.db.query('SELECT password_hash FROM users WHERE id = $1', [
         owner.person.user.id,
       ])
@@ -513,7 +513,7 @@ describe('a team', () => {
   })
 
   test.each(['password', 'factor'])(
-    'who had the %s reset by another leaves no invitation behind',
+    'invitations by a user whose %s was reset by another are void',
     async (what) => {
       const { owner, partner_id } = await team()
       const bad = await enter({ partner_id, role: 'owner', factor: true })
@@ -527,7 +527,7 @@ describe('a team', () => {
     },
   )
 
-  test('an invitation is for an e-mail address, and tells nobody whom another partner knows', async () => {
+  test('an invitation needs an e-mail address, and does not reveal the users of other partners', async () => {
     const { owner } = await team()
     for (const email of ['not an address', 'a\r\nb@x.example', `${'x'.repeat(260)}@a.example`]) {
       const made = await owner.post('/invitations', { form_id: form_id(), email, name: 'N', role: 'viewer' })
@@ -542,7 +542,7 @@ describe('a team', () => {
     expect(used.json.error.message).toBe(none.json.error.message)
   })
 
-  test('the factor of an only owner takes two operators', async () => {
+  test('the factor of an only owner is reset by two operators', async () => {
     const { partner_id } = await service.partner()
     const only = await makePerson(service, { partner_id, role: 'owner', factor: true })
     const operators = [
@@ -566,7 +566,7 @@ describe('a team', () => {
   })
 })
 
-test('somebody is signed in twenty times at most: one more ends the oldest', async () => {
+test('a user has at most twenty sessions: one more ends the oldest', async () => {
   const { partner_id } = await team()
   const first = await enter({ partner_id, role: 'viewer' })
   const { user } = first.person
@@ -584,7 +584,7 @@ test('somebody is signed in twenty times at most: one more ends the oldest', asy
 })
 
 describe('the log', () => {
-  test('tells a partner what its people did, page by page, and nothing of others', async () => {
+  test('shows a partner the acts of its users, page by page, and nothing of others', async () => {
     const { owner, partner_id } = await team()
     const stranger = await team()
     await stranger.owner.patch('/me', { name: 'Somebody Else' })
@@ -611,7 +611,7 @@ describe('the log', () => {
     expect((await stranger.owner.get(`/audit?cursor=${theirs}`)).status).toBe(400)
   })
 
-  test('of changes that come at once, each begins where the one before ended', async () => {
+  test('concurrent changes are logged in order: each begins with the state that the previous one left', async () => {
     const { owner } = await team()
     await Promise.all([
       ...Array.from({ length: 4 }, (_, i) => owner.patch('/me', { name: `Name ${i}` })),
@@ -623,7 +623,7 @@ describe('the log', () => {
     for (const [i, { before }] of changes.entries()) if (i > 0) expect(before).toEqual(changes[i - 1].after)
   })
 
-  test('names a line that was put into the log of another partner', async () => {
+  test("a line that was moved to another partner's log is reported", async () => {
     const { owner, partner_id } = await team()
     const other = await team()
     await owner.patch('/me', { name: 'Ana' })
@@ -651,7 +651,7 @@ describe('the log', () => {
   })
 })
 
-test('the account says what was agreed', async () => {
+test('the account shows the terms of the partner', async () => {
   const { owner, partner_id } = await team()
   const set = 'endpoint_per_minute = NULL, lookup_per_minute = NULL, per_day = NULL'
   await admin(`UPDATE shared.partners SET ${set} WHERE id = '${partner_id}'`)

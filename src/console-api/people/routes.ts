@@ -32,7 +32,7 @@ export const peopleRoutes = (
     const known = await signIn(team, body)
     if (known.outcome !== 'known') return refuseProof(known)
     signIns.count(body.email)
-    // Nobody has the token of before any more once the browser has this one.
+    // The browser replaces the old cookie, so nobody has its token any more.
     if (signed) await transaction(team.db, (tx) => endSession(tx, team, signed.token))
     setSession(known.token)
     const { new_password } = known

@@ -4,11 +4,11 @@ import { openAddresses } from '../../limits/addresses.ts'
 import type { World } from '../../world.ts'
 
 /**
- * How often one person may sign in. Each sign-in is a line of the log of acts, which is kept for ever. Only sign-ins that
- * succeed are counted, so nobody without the password can use the window up and lock its person out.
+ * Limits how often one user may sign in, because each sign-in is a line of the act log, which is kept for ever. Only
+ * successful sign-ins are counted, so nobody without the password can lock a user out.
  */
 export type SignIns = {
-  /** Throws when the person has signed in too often in this minute. */
+  /** Throws if the user has signed in too often in this minute. */
   assertFewer(email: string): void
   count(email: string): void
 }

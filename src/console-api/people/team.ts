@@ -33,7 +33,7 @@ import {
   withdrawInvitationInConsole,
 } from './contract.ts'
 
-/** A partner's people, as its owners arrange them, and what was agreed with the partner. */
+/** A partner's team, managed by its owners, and the terms of the partner. */
 export const teamRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
   answer(getAccount, async ({ actor }) => renderAccount(parts, actor)),
 
@@ -104,7 +104,7 @@ const linkRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
   ),
 ]
 
-/** What an owner does to somebody of the team: whom it was before, what it is after, in one turn. */
+/** An owner's act on a member of the team: the state before, the act and the state after in one transaction. */
 function onColleague(
   { office }: ConsoleParts,
   actor: PersonActor,
@@ -121,7 +121,7 @@ function onColleague(
   return actInShared(office, actor, treat, { object_id: user_id })
 }
 
-/** The address of the page that asks for the password, with the token that nobody sees again. */
+/** Returns the URL of the page that asks for the password. Its token is shown only here. */
 function shownOnce(
   { office, public_url }: ConsoleParts,
   { actor, form_id, page }: { actor: PersonActor; form_id: string; page: 'invite' | 'reset' },

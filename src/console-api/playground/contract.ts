@@ -34,7 +34,7 @@ export const getPlayground = consoleEndpoint({
   },
 })
 
-/** What was asked for and what was answered, as a program with a key would have seen it. */
+/** The request and the response, as a program with a key would see them. */
 const Exchange = T.Object(
   {
     request_id: Id('request'),

@@ -8,7 +8,7 @@ import { actIn } from '../act.ts'
 
 export type PlaygroundKey = NonNullable<Awaited<ReturnType<typeof findPlaygroundKey>>>
 
-/** The key that a partner's people play under. It is made when it is needed; its value is thrown away unseen. */
+/** The sandbox key of a partner's playground. It is created on first use, and its value is discarded. */
 export async function playgroundKey(
   office: Office,
   actor: PersonActor,
@@ -17,10 +17,10 @@ export async function playgroundKey(
   const known = await findPlaygroundKey(world.db, actor.partner_id)
   if (known) return known
   await makeKey(office, actor, world).catch((error: unknown) => {
-    // Of two who come at once one has made it.
+    // A concurrent call has created the key.
     if (!isUniqueViolation(error, 'api_keys_playground')) throw error
   })
-  // Somebody may have revoked it already.
+  // Read again: the new key may have been revoked already.
   return playgroundKey(office, actor, world)
 }
 

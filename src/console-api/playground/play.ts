@@ -20,7 +20,7 @@ import { type PlaygroundKey, playgroundKey } from './key.ts'
 
 export type Exchange = Static<typeof playPayout.reply.schema>
 
-/** A call of the API, and who wants to see it. */
+/** A call of the API that a user makes in the playground. */
 export type Played = {
   readonly endpoint: Endpoint
   readonly actor: PersonActor
@@ -29,15 +29,15 @@ export type Played = {
   readonly address: string
   readonly params?: Readonly<Record<string, string>>
   readonly body: unknown
-  /** What the log of acts says of it. */
+  /** What the act log says about the call. */
   readonly about: Readonly<Record<string, unknown>>
 }
 
 type Answer = { readonly status: number; readonly body: unknown; readonly headers: Record<string, string> }
 
 /**
- * Runs calls of the API as they are: the same handlers, under a key with the limits, the scopes and the log of any other.
- * A refusal is what is to be seen, not a failure of the page.
+ * Runs a call of the API as it is: the same handler, under a key with limits, scopes and a request log like any
+ * other. A refusal is shown as the result of the call, not as an error of the page.
  */
 export function openPlay({ office, runtimes, record, public_url }: ConsoleParts) {
   const handlers = handlersOf(runtimes.sandbox)
@@ -53,7 +53,7 @@ export function openPlay({ office, runtimes, record, public_url }: ConsoleParts)
     const elapsed_ms = performance.now() - started
     const { id, error } = body as { id?: string; error?: { code: string } }
     const { method, path: route } = methodAndPath(endpoint)
-    // The address of the page names the environment besides; the object is what the call's own path names.
+    // The page's path also names the environment; the object is the one in the path of the API call.
     const [, named] = /\{(\w+)\}/.exec(route) ?? []
     const object_id = id ?? (named && played.params?.[named]) ?? null
     const by = { world, partner_id: actor.partner_id, key_id: key.id }
@@ -80,14 +80,15 @@ async function answered(handler: Handler, asked: Asked): Promise<Answer> {
     return { status, body, headers: { ...common, ...rateLimitHeaders(counted.window), ...headers } }
   } catch (error) {
     const refusal = toRefusal(error)
-    // What nobody foresaw is the console's own failure, and is logged as one; and no program is signed in.
+    // An unexpected error is the console's own and is logged as one. `not_signed_in` is about the user's session, not
+    // about the API call.
     if (refusal.code === 'internal_error' || refusal.code === 'not_signed_in') throw error
     const headers = { ...common, ...rateLimitHeaders(counted.windowNow()), ...refusalHeaders(refusal) }
     return { status: refusal.status, body: bodyOf(refusal), headers }
   }
 }
 
-/** As the gate counts whoever comes with a key. */
+/** Counts the call like the API's gate. */
 async function count(
   { limiter }: HandlerParts,
   key_id: string,
@@ -111,7 +112,7 @@ async function count(
 
 type Counted = Awaited<ReturnType<typeof count>>
 
-/** The line of the log is written by the command that changes anything, with it. */
+/** The command that changes anything also writes the log line. */
 async function run(
   { endpoint, run }: Handler,
   {

@@ -33,7 +33,7 @@ async function openPlayground() {
   return { partner_id, api, developer, customer, document, payout, play, db: service.worlds.sandbox.db }
 }
 
-test('a payout is sent as a program would send it, and can be read as one', async () => {
+test('a payout is sent and read as a program would', async () => {
   const { api, play, payout, customer } = await openPlayground()
   const told = await play('payouts', payout())
   expect(told).toMatchObject({ status: 201, body: { status: 'completed', customer_id: customer.id } })
@@ -41,7 +41,7 @@ test('a payout is sent as a program would send it, and can be read as one', asyn
   expect((await api.get(`/v1/pix/payouts/${told.object_id}`)).json).toEqual(told.body)
 })
 
-test('the same idempotency key is the same payout, and another body under it a conflict', async () => {
+test('the same idempotency key returns the same payout, and another body under it is a conflict', async () => {
   const { play, payout } = await openPlayground()
   const body = payout()
   const first = await play('payouts', body)
@@ -52,7 +52,7 @@ test('the same idempotency key is the same payout, and another body under it a c
   expect(other).toMatchObject({ status: 409, body: { error: { code: 'idempotency_conflict' } } })
 })
 
-test('magic values do what they say', async () => {
+test('magic values have their documented effect', async () => {
   const { play, payout } = await openPlayground()
   const to = (pix_key: string) => play('payouts', payout({ counterparty: { type: 'pix_key', pix_key } }))
   expect((await to('ac03@sandbox.test')).body).toMatchObject({
@@ -64,7 +64,7 @@ test('magic values do what they say', async () => {
   expect((await to('timeout@sandbox.test')).body).toMatchObject({ status: 'processing' })
 })
 
-test('a quote is asked for and executed; a transfer is sent', async () => {
+test('a quote is created and executed; a transfer is sent', async () => {
   const { play, customer } = await openPlayground()
   const wish = { customer_id: customer.id, from_asset: 'BRL', to_asset: 'USDT', amount: '100000' }
   const quote = await play('quotes', wish)
@@ -83,7 +83,7 @@ test('a quote is asked for and executed; a transfer is sent', async () => {
   expect((await play(`quotes/${newId('quote', Date.now())}/execute`)).body.error.code).toBe('quote_not_found')
 })
 
-test('the key is made at first use, once, and nobody has its value', async () => {
+test('the key is created at first use, once, and nobody has its value', async () => {
   const { partner_id, developer, play, payout, db } = await openPlayground()
   expect((await developer.get('/sandbox/playground')).json.key).toBeNull()
   await Promise.all([1, 2, 3, 4].map(() => play('payouts', payout())))
@@ -97,7 +97,7 @@ test('the key is made at first use, once, and nobody has its value', async () =>
   expect(rows).toEqual([{ id: key.id }])
 })
 
-test('once it is revoked the next use makes another', async () => {
+test('after its revocation the next use creates another key', async () => {
   const { developer, play, payout, db } = await openPlayground()
   await play('payouts', payout())
   const { id } = (await developer.get('/sandbox/playground')).json.key
@@ -106,7 +106,7 @@ test('once it is revoked the next use makes another', async () => {
   expect((await developer.get('/sandbox/playground')).json.key.id).not.toBe(id)
 })
 
-test('nor does it matter when it is revoked as soon as it is made', async () => {
+test('a revocation right after the creation does no harm', async () => {
   const { partner_id, developer, play, payout } = await openPlayground()
   await asAdmin(service.database.url, [
     `CREATE FUNCTION sandbox.revoke_the_first() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -121,7 +121,7 @@ test('nor does it matter when it is revoked as soon as it is made', async () => 
   expect((await developer.get('/sandbox/playground')).json.key).toMatchObject({ name: 'Playground' })
 })
 
-test('what is played counts against the limits of its key', async () => {
+test("calls count against the limits of the playground's key", async () => {
   const { developer, play, payout, db } = await openPlayground()
   await play('payouts', payout())
   const { id } = (await developer.get('/sandbox/playground')).json.key
@@ -131,7 +131,7 @@ test('what is played counts against the limits of its key', async () => {
   expect(refused.headers['retry-after']).toMatch(/^[0-9]+$/)
 })
 
-test('what is played is in the log of requests and in the log of acts', async () => {
+test('calls are in the log of requests and in the act log', async () => {
   const { api, play, payout, developer, db } = await openPlayground()
   const told = await play('payouts', payout())
   await eventually(async () =>
@@ -149,7 +149,7 @@ test('what is played is in the log of requests and in the log of acts', async ()
   ])
 })
 
-test('what is refused names no object, or the one of its path', async () => {
+test('a refused call names no object, or the one in its path', async () => {
   const { play, payout } = await openPlayground()
   const refused = await play('payouts', { ...payout(), amount: '999999999999' })
   expect(refused).toMatchObject({ status: 422, object_id: null })
@@ -157,7 +157,7 @@ test('what is refused names no object, or the one of its path', async () => {
   expect(await play(`quotes/${object_id}/execute`)).toMatchObject({ status: 404, object_id })
 })
 
-test('its key was used when it was played, and its limits show it', async () => {
+test('a call counts as a use of the key, and its limits show it', async () => {
   const { developer, play, payout } = await openPlayground()
   await play('payouts', payout())
   const { id } = (await developer.get('/sandbox/playground')).json.key
@@ -167,7 +167,7 @@ test('its key was used when it was played, and its limits show it', async () => 
   )
 })
 
-test('who may not act in the sandbox plays nothing, and nobody in production', async () => {
+test('a user without the permit cannot play, and nobody can in production', async () => {
   const { partner_id, payout, developer } = await openPlayground()
   for (const role of ['finance', 'viewer'] as const) {
     const client = await signedIn(service, { partner_id, role })
@@ -179,7 +179,7 @@ test('who may not act in the sandbox plays nothing, and nobody in production', a
   )
 })
 
-test('a customer of another partner is none', async () => {
+test('a customer of another partner is not found', async () => {
   const { play, payout } = await openPlayground()
   const { customer } = await openPlayground()
   expect((await play('payouts', payout({ customer_id: customer.id }))).body.error.code).toBe(
@@ -187,7 +187,7 @@ test('a customer of another partner is none', async () => {
   )
 })
 
-test('what is malformed is refused in the words of the API', async () => {
+test('a malformed call is refused with the errors of the API', async () => {
   const { play, payout } = await openPlayground()
   expect((await play('payouts', payout({ amount: '1.5' }))).error).toMatchObject({
     code: 'invalid_amount',
