@@ -28,7 +28,7 @@ function openManualSender(wait_ms = 60_000) {
       wait_ms,
       deliver: ({ id }, answer) =>
         new Promise((written, fail) => {
-          const end = (answer: AttemptAnswer) => {
+          const end = (made: AttemptAnswer) => {
             answer(made)
             written()
           }
