@@ -3,7 +3,7 @@ import { removeMark } from './store.ts'
 
 /**
  * An exclusive node that lost its lock saves its counts as soon as it notices, and removes its mark. Until then other nodes
- * find the mark and count nothing. They wait only so long, because the node may have been killed.
+ * find the mark and count nothing. They wait for `wait_ms` at most, because the node may have been killed.
  */
 export type StaleMarks = {
   /** Called each time another node's mark is found. Removes a mark that has been there for `wait_ms`. */

@@ -511,7 +511,7 @@ describe('idempotency (contract §7)', () => {
     const first = await api.post('/v1/pix/payouts', done)
     const stuck = await api.post('/v1/pix/payouts', open)
     await moveIntoThePast(service.database.url, { table: 'payouts', id: first.json.id, by: '24 hours' })
-    // Of the open payout only the claim is made older: the simulated network would settle a payout of yesterday.
+    // Only the claim of the open payout is made older: the simulated network would settle a payout of yesterday.
     const move = (sign: '+' | '-') =>
       service.worlds.sandbox.db.query(
         `UPDATE claims SET expires_at = expires_at ${sign} interval '24 hours' WHERE resource_id = $1`,

@@ -5,7 +5,7 @@
 export type Pace = {
   /** How many attempts may start now. */
   left(partner_id: string): number
-  /** Takes `count` tokens: so many attempts start. */
+  /** Takes `count` tokens, one per attempt that starts. */
   spend(partner_id: string, count: number): void
   /** Forgets partners whose bucket is full again. */
   forgetIdle(): void
