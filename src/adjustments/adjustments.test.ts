@@ -53,7 +53,7 @@ async function newCustomer() {
 const reverse = (deposit_id: string, under = reference()) =>
   perform(world, { name: 'reverse_credit', details: { deposit_id, reason: 'typed twice', reference: under } })
 
-test('a debit takes from the balance once per reference, and is an adjustment on the statement', async () => {
+test('a debit reduces the balance once per reference, and is an adjustment on the statement', async () => {
   const customer = await newCustomer()
   const credit = await customer.credit(1000n)
   const under = reference()
@@ -74,7 +74,7 @@ test('a debit takes from the balance once per reference, and is an adjustment on
   expect(json.data[1]).toMatchObject({ amount: '1000', cause: { type: 'deposit', id: credit } })
 })
 
-test('more than there is cannot be taken, and nothing is half done', async () => {
+test('a correction beyond the balance is refused as a whole', async () => {
   const customer = await newCustomer()
   await customer.credit(500n)
   await expect(customer.debit(501n)).rejects.toMatchObject({ code: 'insufficient_balance' })
@@ -84,13 +84,13 @@ test('more than there is cannot be taken, and nothing is half done', async () =>
   const under = reference()
   await expect(reverse(deposit, under)).rejects.toMatchObject({ code: 'insufficient_balance' })
   expect(await customer.brl()).toBe(300n)
-  // The reference was not used up by the refusal.
+  // The refusal did not use up the reference.
   await customer.credit(100n)
   await reverse(deposit, under)
   expect(await customer.brl()).toBe(0n)
 })
 
-test('a credit is reversed exactly and once, however many try at once from several nodes', async () => {
+test('a credit is reversed exactly and once, however many nodes try at once', async () => {
   const customer = await newCustomer()
   const other = openWorlds({
     seats: seatsAt(service.database.url),
@@ -125,7 +125,7 @@ test('a credit is reversed exactly and once, however many try at once from sever
   expect(json.data[0]).toMatchObject({ amount: '-250', cause: { type: 'reversal' } })
 })
 
-test('test money is reversed out of the rail that it came in by', async () => {
+test('test money is reversed to the rail that it came from', async () => {
   const customer = await newCustomer()
   const made = await customer.api.post('/v1/sandbox/deposits', {
     customer_id: customer.id,
@@ -154,7 +154,7 @@ test('a blocked customer can be corrected', async () => {
   expect(await customer.brl()).toBe(0n)
 })
 
-test('debits at once never take more than there is', async () => {
+test('concurrent debits never exceed the balance', async () => {
   const customer = await newCustomer()
   await customer.credit(1000n)
   const tries = await Promise.allSettled(times(30, () => customer.debit(90n)))
@@ -176,7 +176,7 @@ test('another partner’s customer cannot be debited', async () => {
   await expect(world.commit(debit(world, order))).rejects.toMatchObject({ code: 'customer_not_found' })
 })
 
-test('the audit names every adjustment that is not booked as it says', async () => {
+test('the audit finds every adjustment that differs from its booking', async () => {
   const customer = await newCustomer()
   const deposit = await customer.credit(500n)
   const { id } = await reverse(deposit)

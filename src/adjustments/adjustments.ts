@@ -10,8 +10,8 @@ import type { World } from '../world.ts'
 import { type Adjustment, depositRows, insertAdjustments, type Reversible, reversalRows } from './store.ts'
 
 /**
- * An operator's corrections. What was booked stays booked; a correction is a movement of its own, under a reference that
- * works once. A block does not stand in its way, but the balance does: nothing is taken that is not there.
+ * An operator's corrections. Booked movements stay; a correction is a movement of its own, under a reference that works once. It
+ * works for a blocked customer too, but never takes more than the balance.
  */
 export type Debit = Pick<Adjustment, 'partner_id' | 'customer_id' | 'reason' | 'reference'> & {
   readonly money: Money
@@ -38,10 +38,10 @@ export type Reversal = {
   readonly reference: string
 }
 
-/** Credits that were made by hand. What a real rail brought in is money that came, and no mistake of ours. */
+/** Credits made by hand. A deposit of a real rail is money that arrived, so it cannot be reversed. */
 const reversibleRails = ['operator', 'sandbox']
 
-/** The exact inverse of a mistaken credit, at most once. */
+/** Reverses a mistaken credit exactly, at most once. */
 export function reverseCredit(world: World, { deposit, reason, reference }: Reversal): Command<Referenced> {
   const { id: deposit_id, partner_id, customer_id, asset, amount, rail } = deposit
   if (!reversibleRails.includes(rail))
@@ -63,7 +63,7 @@ export function reverseCredit(world: World, { deposit, reason, reference }: Reve
 
 function adjust(world: World, order: Omit<Adjustment, 'id' | 'created_at'>): Command<Referenced> {
   const { kind, customer_id, asset, amount, deposit_id, reason, reference } = order
-  // One name for both kinds: a reference stands for one correction, whichever it is.
+  // Debits and reversals share their references: one reference, one correction.
   const claim: Claim = {
     scope: 'operator',
     operation: 'adjustment',
@@ -121,7 +121,7 @@ function booking(world: World, order: Omit<Adjustment, 'id' | 'created_at'>): Co
   }
 }
 
-/** What was read before the lock may have been lost with the server that knew it. */
+/** Checks the deposit again under the lock: a fail-over may have lost the row that was read before. */
 function assertBooked(held: Held, deposit_id: string, order: Omit<Adjustment, 'id' | 'created_at'>) {
   const deposit = held.row(depositRows, deposit_id)
   const same =

@@ -11,9 +11,9 @@ export type Adjustment = {
   readonly customer_id: string
   readonly asset: Asset
   readonly amount: bigint
-  /** What is reversed; null for a debit. */
+  /** The deposit that is reversed; null for a debit. */
   readonly deposit_id: string | null
-  /** The outside account that the other side of the entry is booked to. */
+  /** The outside account: the other side of the entry. */
   readonly rail: string
   readonly reason: string
   readonly reference: string
@@ -37,13 +37,13 @@ export const insertAdjustments = insertInto('adjustments', {
   created_at: 'timestamptz',
 })
 
-/** By the deposit: whether it was reversed. Whoever reverses it holds the same account, so this sees all that came before. */
+/** The reversal of a deposit, if any. Every reversal locks the same account, so this sees all earlier ones. */
 export const reversalRows = rowSource<{ id: string; adjustment_id: string }>(
   'reversals',
   'SELECT deposit_id AS id, id AS adjustment_id FROM adjustments WHERE deposit_id = ANY($1::text[])',
 )
 
-/** The deposit itself, as the server has it that books the reversal. */
+/** The deposit as the server that books the reversal has it. */
 export const depositRows = rowSource<Reversible>(
   'deposits to reverse',
   'SELECT id, partner_id, customer_id, asset, amount, rail FROM deposits WHERE id = ANY($1::text[])',

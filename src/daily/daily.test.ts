@@ -33,7 +33,7 @@ const pick = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.
 const amount = () => String(1 + Math.floor(Math.random() * 3000))
 let keys = 0
 
-/** Payouts that complete and fail, transfers, conversions, and samples of events that tell of nothing. */
+/** Payouts that complete and fail, transfers, conversions, and sample events without an object. */
 async function someTraffic(times: number): Promise<void> {
   const acts = Array.from({ length: times }, () => async () => {
     const { api, customers } = pick(partners)
@@ -80,7 +80,7 @@ const payoutOf = (customer_id: string, pix_key: string) => ({
   idempotency_key: `k${++keys}`,
 })
 
-/** From the tables of the slices alone. */
+/** The expected sums, from the tables of the slices. */
 const fromTheBooks = `SELECT partner_id, day::text AS day, kind, asset, to_asset, count(*) FILTER (WHERE done)::text AS completed,
     count(*) FILTER (WHERE NOT done)::text AS failed, coalesce(sum(amount) FILTER (WHERE done), 0)::text AS completed_sum,
     coalesce(sum(amount) FILTER (WHERE NOT done), 0)::text AS failed_sum, coalesce(sum(fee) FILTER (WHERE done), 0)::text AS fee_sum
@@ -104,7 +104,7 @@ async function expectAgreement(): Promise<void> {
   expect(await admin(summed('hourly', `(hour AT TIME ZONE 'America/Sao_Paulo')::date`))).toEqual(books)
 }
 
-/** Everything that happened has its place in the log. */
+/** Waits until every event has its position in the log. */
 async function untilPlaced(): Promise<void> {
   await until(async () => {
     const [row] = await admin('SELECT count(*)::int AS n FROM sandbox.fresh_events')
@@ -112,7 +112,7 @@ async function untilPlaced(): Promise<void> {
   }, 10_000)
 }
 
-/** The same pool, but a connection breaks before this statement, once. */
+/** The same pool, but its connection breaks once, before this statement. */
 function breaking(pool: Pool, before: RegExp): Pool {
   let broken = false
   return new Proxy(pool, {
@@ -137,7 +137,7 @@ function breaking(pool: Pool, before: RegExp): Pool {
 }
 
 describe('the sums of the days', () => {
-  test('are those of the books after any traffic, folded twice, by two, and after a crash in between', async () => {
+  test('equal the books after any traffic, also if folded twice, by two nodes, and after a crash in between', async () => {
     await someTraffic(60)
     await untilPlaced()
     await foldEnds(db())
@@ -153,13 +153,13 @@ describe('the sums of the days', () => {
     expect(new Set(books.map(({ kind }) => kind))).toEqual(
       new Set(['pix', 'polygon', 'arbitrum', 'conversions']),
     )
-    // From the beginning, all at once: the same.
+    // Folding everything again from the start gives the same sums.
     await admin('UPDATE sandbox.daily_progress SET position = 0; TRUNCATE sandbox.daily, sandbox.hourly')
     await untilEnded()
     await expectAgreement()
   })
 
-  /** The service's own worker may have been at it; what is left is folded here. */
+  /** The service's own worker may have folded some; this folds the rest. */
   async function untilEnded(): Promise<void> {
     await until(async () => {
       await foldEnds(db())
@@ -170,7 +170,7 @@ describe('the sums of the days', () => {
     }, 10_000)
   }
 
-  test('are read by one partner alone, from a day on', async () => {
+  test('are read for one partner, from a day on', async () => {
     const { partner_id } = partners[0]!
     const all = await admin(`SELECT count(*)::int AS n FROM sandbox.daily WHERE partner_id = '${partner_id}'`)
     const today = dayOf(new Date())
@@ -183,7 +183,7 @@ describe('the sums of the days', () => {
     ).toBeGreaterThan(0)
   })
 
-  test('and of what is held are those of the balances', async () => {
+  test('of what is held equal the balances', async () => {
     await foldBalances(db())
     const { partner_id } = partners[0]!
     const books = await admin(
@@ -219,7 +219,7 @@ describe('the sums of the days', () => {
       return BigInt(String(row!.held))
     }
 
-    test('is true at once, whenever it was added up', async () => {
+    test('is current, whenever it was last added up', async () => {
       const { partner_id, api, customers } = partners[0]!
       const deposit = { customer_id: customers[0], asset: 'BRL', amount: '12345' }
       await api.post('/v1/sandbox/deposits', deposit)
@@ -232,7 +232,7 @@ describe('the sums of the days', () => {
       })
     })
 
-    test('is as it was added up last, where there are too many customers, and says so', async () => {
+    test('is the last stored sum if there are too many customers, and says so', async () => {
       const { partner_id } = partners[0]!
       await foldBalances(db())
       const held = await inTheBooks(partner_id)
@@ -240,7 +240,7 @@ describe('the sums of the days', () => {
       expect(await brl(partner_id, 2)).toMatchObject({ is_of_now: false, held, customers: 3n })
     })
 
-    test('knows nothing of a day that a clock ran ahead to', async () => {
+    test('ignores a future day that a clock which ran ahead has stored', async () => {
       const { partner_id } = partners[0]!
       await foldBalances(db())
       await aheadOf(partner_id)
@@ -251,7 +251,7 @@ describe('the sums of the days', () => {
       await forgetAhead()
     })
 
-    test('of nobody is nothing, and true', async () => {
+    test('is zero and current for an unknown partner', async () => {
       expect(await heldOf(db(), { partner_id: 'ptn_nobody', now: now() })).toEqual({
         is_of_now: true,
         assets: new Map(),
@@ -259,7 +259,7 @@ describe('the sums of the days', () => {
     })
   })
 
-  test('are forgotten after 400 days, and the hours after three', async () => {
+  test('are deleted after 400 days, and the hours after three', async () => {
     await admin(
       `INSERT INTO sandbox.daily SELECT 'ptn_old', now()::date - n, 'pix', 'BRL', '', 1, 0, 1, 0, 0, '{}' FROM unnest(ARRAY[398, 402]) n`,
       `INSERT INTO sandbox.hourly SELECT 'ptn_old', date_trunc('hour', now()) - n * interval '1 hour', 'pix', 'BRL', '', 1, 0, 1, 0, 0, '{}'
@@ -277,7 +277,7 @@ describe('the sums of the days', () => {
 })
 
 describe('the scale of times', () => {
-  test('tells a median to about a tenth', () => {
+  test('gives a median to about a tenth', () => {
     for (const ms of [1, 96, 1200, 58_000, 151_000, 1_260_000]) {
       const step = scale.filter((from) => from <= ms).length
       const told = medianOf([...Array.from({ length: step }, () => 0n), 5n])!
@@ -285,14 +285,14 @@ describe('the scale of times', () => {
     }
   })
 
-  test('has the half of all at or below the median, and none without any', () => {
+  test('has half of all times at or below the median, and no median without times', () => {
     expect(medianOf([])).toBeNull()
     expect(medianOf([0n, 0n])).toBeNull()
     expect(medianOf([1n, 0n, 0n, 0n, 0n, 0n, 0n, 0n, 5n])).toBe(Math.round(2 ** (8.5 / 4)))
   })
 })
 
-test('a day is one of São Paulo', () => {
+test('a day is a calendar day of São Paulo', () => {
   expect(dayOf(new Date('2026-11-15T02:59:59Z'))).toBe('2026-11-14')
   expect(dayOf(new Date('2026-11-15T03:00:00Z'))).toBe('2026-11-15')
   expect(hourOf(new Date('2026-11-15T02:59:59Z'))).toBe('2026-11-15T02:00:00.000Z')

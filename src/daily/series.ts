@@ -2,7 +2,7 @@ import type { Db } from '../db/pool.ts'
 import { balancesSince, type DayBalance, type HeldInAsset, heldNow, sumsSince } from './store.ts'
 import { addCounts, type Counts, dayOf, hourOf, medianOf, nothing } from './tally.ts'
 
-/** How far back, and in what steps. */
+/** Length of each period, and the table with its steps. */
 export const periods = {
   '24h': { table: 'hourly', steps: 24 },
   '7d': { table: 'daily', steps: 7 },
@@ -14,7 +14,7 @@ export type Period = keyof typeof periods
 const HOUR_MS = 3_600_000
 const A_DAY_MS = 24 * HOUR_MS
 
-/** The beginnings of the last days or hours, the running one last. Days are counted back on the calendar. */
+/** Starts of the last days or hours, the current one last. Days are calendar days. */
 export function startsOf(period: Period, now: Date): string[] {
   const { table, steps } = periods[period]
   const back = Array.from({ length: steps }, (_, i) => steps - 1 - i)
@@ -28,13 +28,13 @@ export type Series = Counts & {
   readonly asset: string
   readonly to_asset: string
   readonly median_ms: number | null
-  /** One for each beginning. */
+  /** One entry per start. */
   readonly each: readonly Counts[]
 }
 
 type Found = Pick<Series, 'kind' | 'asset' | 'to_asset'> & { all: Counts; readonly each: Counts[] }
 
-/** What ended in a period, kind by kind. */
+/** Counts of what ended in a period, per kind and assets. */
 export async function seriesOf(
   db: Db,
   { partner_id, period, now }: { partner_id: string; period: Period; now: Date },
@@ -45,12 +45,12 @@ export async function seriesOf(
   const found = new Map<string, Found>()
   for (const { kind, asset, to_asset, start, ...counts } of sums) {
     const at = places.get(start)
-    // The clock of the page may be a moment behind what was added up.
+    // A sum may be newer than `now`, which another clock gave.
     if (at === undefined) continue
     const key = `${kind} ${asset} ${to_asset}`
     const one = found.get(key) ?? { kind, asset, to_asset, all: nothing, each: starts.map(() => nothing) }
     one.all = addCounts(one.all, counts)
-    // There is one row for each.
+    // There is one row per start, kind and assets.
     one.each[at] = counts
     found.set(key, one)
   }
@@ -63,14 +63,14 @@ export async function seriesOf(
 }
 
 export type Held = HeldInAsset & {
-  /** What was held at the end of each of the last days; null before there was anything. */
+  /** The amount held at the end of each day; null before the first one. */
   readonly days: readonly { readonly day: string; readonly held: bigint | null }[]
 }
 
-/** So many customers are added up while somebody waits; of more, what was added up last is told. */
+/** Up to this many customers are added up per request; with more, the last stored sum is used. */
 const CUSTOMERS_MAX = 10_000
 
-/** What a partner's customers hold, asset by asset, and held on the last thirty days. */
+/** What a partner's customers hold per asset, now and on the last thirty days. */
 export async function heldOf(
   db: Db,
   { partner_id, now, most = CUSTOMERS_MAX }: { partner_id: string; now: Date; most?: number },
@@ -88,7 +88,7 @@ export async function heldOf(
   return { is_of_now: held !== undefined, assets: new Map(assets) }
 }
 
-/** A day on which nobody added up is as the one before; the last is now. */
+/** A day without a stored sum repeats the day before; the last day is the current amount. */
 function heldOn(days: readonly string[], rows: readonly DayBalance[], last: HeldInAsset): Held['days'] {
   const sum = ({ available, in_transit }: HeldInAsset) => available + in_transit
   const byDay = new Map(rows.map((row) => [row.day, sum(row)]))

@@ -4,7 +4,7 @@ import { endedPayouts } from '../pix/store.ts'
 import { endedTrades } from '../quotes/store.ts'
 import { type Counts, scale } from './tally.ts'
 
-/** Whether there is something that the sums do not have yet. A look: nothing is held. */
+/** Whether the log has events that are not in the sums yet. Takes no lock. */
 export async function isBehind(db: Db): Promise<boolean> {
   const { rows } = await db.query({
     name: 'daily behind',
@@ -13,7 +13,7 @@ export async function isBehind(db: Db): Promise<boolean> {
   return rows[0].behind
 }
 
-/** What tells of an end, and where it is to be found. An event alone proves nothing: the sandbox makes samples. */
+/** Event types of an end, and the query for the ended objects. The event alone proves nothing: the sandbox makes samples. */
 const sources = [
   { types: ['pix.payout.completed', 'pix.payout.failed'], ended: endedPayouts },
   { types: ['onchain.transfer.confirmed', 'onchain.transfer.failed'], ended: endedTransfers },
@@ -22,7 +22,7 @@ const sources = [
 
 const listed = (types: readonly string[]) => types.map((type) => `'${type}'`).join(', ')
 
-/** As arrays: whatever the tables' sizes, rows are found by their ids, in the order of the index. */
+/** ids as arrays, so that the planner uses the index on the id whatever the sizes of the tables. */
 const ended = sources.map(({ types, ended }) =>
   ended(`ARRAY(SELECT object_id FROM taken WHERE type IN (${listed(types)}))`),
 )
@@ -35,7 +35,7 @@ const tables = {
   hourly: { start: 'hour', type: 'timestamptz' },
 } as const
 
-/** Adds to what is there. Sorted, as everything that is locked row by row. */
+/** Adds to the existing sums. Sorted, so that concurrent transactions lock rows in the same order. */
 function addTo(table: keyof typeof tables): string {
   const { start } = tables[table]
   const key = ['partner_id', start, ...places].join(', ')
@@ -49,13 +49,13 @@ function addTo(table: keyof typeof tables): string {
       FROM unnest(t.times, excluded.times) WITH ORDINALITY AS u (a, b, i) ORDER BY i)`
 }
 
-/** Up to where the sums go, for whoever adds to them alone; undefined when somebody else is at it. */
+/** Locks and returns the log position of the sums; undefined if another node is adding. */
 async function takeProgress(tx: Db): Promise<bigint | undefined> {
   const { rows } = await tx.query('SELECT position FROM daily_progress FOR UPDATE SKIP LOCKED')
   return rows[0]?.position
 }
 
-/** Adds up what the next events of the log tell of, and moves on, all inside the database. A fee is earned by what completed. */
+/** Adds the next events of the log to the sums and moves the position, in one statement. Only completed objects earn a fee. */
 const FOLD = `WITH taken AS MATERIALIZED (
     SELECT place AS position, object_id, type FROM events_behind($1, $3)),
   counted AS MATERIALIZED (
@@ -73,7 +73,7 @@ const FOLD = `WITH taken AS MATERIALIZED (
   moved AS (UPDATE daily_progress SET position = (SELECT max(position) FROM taken) WHERE EXISTS (SELECT FROM taken))
   SELECT count(*)::integer AS taken FROM taken`
 
-/** How many events it took. In the transaction of the caller: both or neither happened. */
+/** Returns how many events were added. Sums and position change in the caller's transaction, so both or neither. */
 export async function foldNext(tx: Db, most: number): Promise<number> {
   const position = await takeProgress(tx)
   if (position === undefined) return 0
@@ -84,17 +84,17 @@ export async function foldNext(tx: Db, most: number): Promise<number> {
 const SUMS = `sum(balance) AS available, sum(in_transit) AS in_transit,
   count(*) FILTER (WHERE balance > 0 OR in_transit > 0) AS customers`
 
-/** By the database's clock, as everything that is decided. */
+/** The current day by the database's clock. */
 const TODAY = `(clock_timestamp() AT TIME ZONE 'America/Sao_Paulo')::date`
 
-/** What customers hold now, as this day's. Reads every balance, and tells how many; none when somebody else is at it. */
+/** Stores what customers hold as the sum of today. Returns the number of balances read; 0 if another node is doing it. */
 export async function addUpBalances(tx: Db): Promise<number> {
   const lock = await tx.query(
     `SELECT pg_try_advisory_xact_lock(hashtextextended('daily balances ' || current_schema(), 0)) AS won`,
   )
   if (!lock.rows[0].won) return 0
   await tx.query(`SET LOCAL enable_seqscan = on; SET LOCAL statement_timeout = '30s'`)
-  // Rows that stay as they are are not touched at all: an idle system writes nothing.
+  // Unchanged rows are not written: an idle system writes nothing.
   const { rows } = await tx.query(
     `WITH held AS MATERIALIZED (
        SELECT partner_id, asset, ${SUMS}, count(*) AS read FROM balances GROUP BY partner_id, asset),
@@ -116,11 +116,11 @@ export type Sums = Counts & {
   readonly kind: string
   readonly asset: string
   readonly to_asset: string
-  /** Of the day or the hour. */
+  /** Start of the day or the hour. */
   readonly start: string
 }
 
-/** Of one partner, oldest first, from this day or hour on. */
+/** Sums of a partner from this day or hour on, oldest first. */
 export async function sumsSince(
   db: Db,
   table: keyof typeof tables,
@@ -146,8 +146,8 @@ export type HeldInAsset = {
 }
 
 /**
- * What a partner's customers hold at this moment, from the balances themselves: some five microseconds for each customer.
- * Undefined when there are more than `most` of them.
+ * What a partner's customers hold now, from the balances themselves: about five microseconds per customer. Undefined if there
+ * are more than `most` customers.
  */
 export async function heldNow(
   db: Db,
@@ -167,8 +167,8 @@ export async function heldNow(
 export type DayBalance = HeldInAsset & { readonly day: string }
 
 /**
- * Of one partner, oldest first, from this day on. What a clock that was ahead left under a day that is not there yet is
- * nobody's.
+ * Stored sums of a partner from this day on, oldest first. Ignores days in the future, which a clock that ran ahead may have
+ * left.
  */
 export async function balancesSince(
   db: Db,

@@ -1,4 +1,4 @@
-/** What ended, in numbers. */
+/** Numbers and sums of what ended. */
 export type Counts = {
   readonly completed: bigint
   readonly failed: bigint
@@ -29,17 +29,17 @@ export const addCounts = (a: Counts, b: Counts): Counts => ({
   ),
 })
 
-/** Four steps for each doubling: wide enough to add up, narrow enough to tell 58 s from 70. */
+/** Four histogram steps per doubling: few enough to store, fine enough to tell 58 s from 70 s. */
 const STEPS_PER_DOUBLING = 4
 const LAST_STEP = 127
 
-/** In milliseconds, where each step but the first begins. */
+/** Start of each step but the first, in milliseconds. */
 export const scale: readonly number[] = Array.from(
   { length: LAST_STEP },
   (_, i) => 2 ** ((i + 1) / STEPS_PER_DOUBLING),
 )
 
-/** The middle of the step that the median is in, in milliseconds; null when nothing took any time. */
+/** The middle of the step with the median, in milliseconds; null if there are no times. */
 export function medianOf(times: readonly bigint[]): number | null {
   const all = times.reduce((sum, count) => sum + count, 0n)
   if (all === 0n) return null
@@ -56,7 +56,7 @@ const inSaoPaulo = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/Sao_Pau
 const HOUR_MS = 3_600_000
 let last = { hour: Number.NaN, day: '' }
 
-/** Days are those of São Paulo: 2026-11-15. Every moment of an hour is of one day, so most need not be asked for. */
+/** The day in São Paulo, as 2026-11-15. An hour never spans two days, so the day is cached per hour. */
 export function dayOf(at: Date): string {
   const hour = Math.floor(at.getTime() / HOUR_MS)
   if (hour !== last.hour) last = { hour, day: inSaoPaulo.format(at) }

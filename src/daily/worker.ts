@@ -7,16 +7,16 @@ import type { World } from '../world.ts'
 import { addUpBalances, foldNext, isBehind } from './store.ts'
 
 /**
- * Adds up, for the console, what ended on each day: along the log of events, which misses nothing and tells nothing twice.
- * How far it went is written in the transaction that adds, so a crash leaves both or neither; one node at a time.
+ * Adds up, for the console, what ended on each day. It follows the event log, which has every end exactly once. The log position
+ * is stored in the transaction that adds, so a crash leaves both or neither. One node at a time does this.
  */
 export type DailyWorker = { stop(): Promise<void> }
 
 const REST = { least_ms: 3000, most_ms: 12_000 }
 const EVENTS_AT_ONCE = 5000
-/** All balances are read for the day's sums, in well under a microsecond each: the more there are, the less often. */
+/** Least time between two sums of all balances. It grows with their number, by BALANCE_MS each: every balance is read. */
 const BALANCES_MS = 5000
-/** Without a word of any change: one may have been missed. */
+/** The same while no change was reported: a report may have been lost. */
 const QUIET_BALANCES_MS = 60_000
 const BALANCE_MS = 0.2
 
@@ -36,7 +36,7 @@ export function openDailyWorker(world: World, log: Logger, quiet: Quiet = neverQ
   const loop = openLoop(work, {
     poll_ms: () => quiet.rest(REST),
     first_ms: REST.least_ms,
-    onError: (error) => log.warn({ err: error }, 'daily: not added up yet'),
+    onError: (error) => log.warn({ err: error }, 'daily: cannot add up the day; trying again'),
   })
   quiet.onStir(loop.wake)
   return {
@@ -47,7 +47,7 @@ export function openDailyWorker(world: World, log: Logger, quiet: Quiet = neverQ
   }
 }
 
-/** Whoever finds another at it leaves it to that one. */
+/** Adds the new events of the log to the sums. Does nothing if another node is doing it. */
 export async function foldEnds(db: Pool, goOn: GoOn = () => true): Promise<void> {
   if (!(await isBehind(db))) return
   for (let taken = EVENTS_AT_ONCE; taken === EVENTS_AT_ONCE && goOn(); )

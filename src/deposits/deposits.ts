@@ -12,8 +12,8 @@ import { renderDeposit } from './contract.ts'
 import { type Deposit, depositById, insertDeposits } from './store.ts'
 
 /**
- * Money in: the outside account of a rail goes down, the customer's goes up, in one movement. An operator
- * credits under a reference that works once; in the sandbox a partner makes test money.
+ * Money in: one movement from the outside account of a rail to the customer's account. An operator credits under a reference that
+ * works once; in the sandbox a partner makes test money.
  */
 type DepositOrder = Pick<Deposit, 'partner_id' | 'customer_id' | 'rail'> & {
   readonly money: Money
@@ -80,7 +80,7 @@ export type Credit = {
   readonly reference: string
 }
 
-/** An operator's credit. The same reference again answers with the first credit, or refuses when it was another one. */
+/** An operator's credit. The same reference again returns the first credit, or refuses if the order differs. */
 export function operatorCredit(world: World, credit: Credit): Command<Referenced> {
   const { customer_id, money, reason, reference } = credit
   const booked = deposit(world, { ...credit, rail: 'operator' })

@@ -13,7 +13,7 @@ export type Deposit = {
   readonly customer_id: string
   readonly asset: Asset
   readonly amount: bigint
-  /** Where the money came from: the outside account that the other side of the entry is booked to. */
+  /** The outside account that the money came from: the other side of the entry. */
   readonly rail: 'sandbox' | 'operator'
   readonly reason: string | null
   readonly reference: string | null
@@ -37,7 +37,7 @@ export async function depositById(db: Db, id: string): Promise<Deposit | undefin
   return rows[0]
 }
 
-/** Both indexes begin with whose they are and the asset: all of somebody's are those of the three assets. */
+/** Both indexes begin with the owner and the asset, so a list of all assets merges three ranges. */
 export const depositList: ListSource = {
   table: 'deposits',
   columns: columnsOf('deposits'),

@@ -14,10 +14,10 @@ import { type Act, act } from '../operator/act.ts'
 import type { ActName } from '../operator/rules.ts'
 import { eventTypes, TEST_TYPE } from './types.ts'
 
-/** Contract §17.16: what was acknowledged before a request was sent stands before whatever that request causes. */
+/** Contract §17.16: an event acknowledged before a request was sent is in the log before every event of that request. */
 
 const CLIENTS = 12
-/** Neighbours in the sequence of pairs are alike: each client gets stretches of so many from all over it. */
+/** Neighbours in the sequence of pairs are similar, so each client gets pieces of this length from all over it. */
 const STRETCH = 12
 const ENDS_MS = 60_000
 
@@ -40,7 +40,7 @@ afterAll(async () => {
 
 type Client = {
   readonly partner_id: string
-  /** Of the node that the next request goes to. */
+  /** Client of the node that gets the next request. */
   readonly api: Api
   readonly console: Pick<ConsoleClient, 'post'>
 }
@@ -48,7 +48,7 @@ type Client = {
 /** An event whose cause was acknowledged to the client. */
 type Made = { readonly object_id: string; readonly type: string }
 
-/** `prepare` makes what must be there before, so that nothing lies between one acknowledgement and the next request. */
+/** `prepare` runs before, so that there is nothing between one acknowledgement and the next request. */
 type Way = {
   readonly type: string
   prepare(client: Client): Promise<string>
@@ -66,7 +66,7 @@ function expectStatus<R extends { status: number; text: string }>(reply: R, stat
 const idOf = (reply: { status: number; text: string; json: any }, status = 201): string =>
   expectStatus(reply, status).json.id
 
-/** On a busy machine a lock may be waited for too long: a 503 is no acknowledgement, and the request is sent again. */
+/** On a busy machine a request may time out on a lock: a 503 is no acknowledgement, and the request is sent again. */
 const again = <R extends Reply>(ask: () => Promise<R>) => insist(ask, { cut: 0, unavailable: 0 })
 const insistentApi = (api: Api): Api => ({
   ...api,
@@ -82,7 +82,7 @@ const nothing = async () => ''
 const newCustomer = async ({ api }: Client) =>
   customerOf(await api.post('/v1/customers', { name: 'Ana Souza', document: someCpf() }))
 
-/** After a 503 the customer may be there: the second response names it, and acknowledges it. */
+/** After a 503 the customer may exist: the 409 of the second request names it, and acknowledges it. */
 const customerOf = (reply: Pick<Reply, 'status' | 'text' | 'json'>): string =>
   reply.status === 409 ? reply.json.error.details.customer_id : idOf(reply)
 
@@ -128,7 +128,7 @@ async function newTrade({ api }: Client, customer_id: string): Promise<string> {
   return idOf(await api.post(`/v1/quotes/${quote_id}/execute`))
 }
 
-/** One operator at a shell, who does one thing after the other. */
+/** One operator at a shell: acts run one after the other. */
 let atShell: Promise<unknown> = Promise.resolve()
 function actAtShell<Name extends ActName>(action: Act<Name>): ReturnType<typeof act<Name>> {
   const acted = atShell.then(() => act(service.office, shell, action))
@@ -157,7 +157,7 @@ async function testEndpoint({ api }: Client, id: string): Promise<string> {
   return id
 }
 
-/** For kinds that no request of a partner brings about in the sandbox. */
+/** For event types that no request of a partner causes in the sandbox. */
 const sample = (type: string): Way => ({
   type,
   prepare: nothing,
@@ -168,7 +168,7 @@ const sample = (type: string): Way => ({
 const withBrl = customerWith('BRL', '1000000')
 const withUsdt = customerWith('USDT', '1000000000')
 
-/** Every kind at least once; a kind with several kinds of causes (requests, people, workers) once for each. */
+/** Every event type at least once, and once per kind of cause: requests, people, workers. */
 const ways: readonly Way[] = [
   { type: 'customer.created', prepare: nothing, make: newCustomer },
   {
@@ -199,7 +199,7 @@ const ways: readonly Way[] = [
   { type: 'pix.payout.created', prepare: withBrl, make: endedPayout('ana@sandbox.test') },
   { type: 'pix.payout.processing', prepare: withBrl, make: endedPayout('ana@sandbox.test') },
   { type: 'pix.payout.completed', prepare: withBrl, make: endedPayout('ana@sandbox.test') },
-  // Its end comes from a worker, which asks the rail again.
+  // A worker ends this payout, after a status query.
   { type: 'pix.payout.completed', prepare: withBrl, make: endedPayout('garbage@sandbox.test') },
   { type: 'pix.payout.failed', prepare: withBrl, make: endedPayout('ac03@sandbox.test') },
   { type: 'onchain.transfer.created', prepare: withUsdt, make: newTransfer },
@@ -262,11 +262,11 @@ const ways: readonly Way[] = [
   { type: TEST_TYPE, prepare: newEndpoint, make: testEndpoint },
 ]
 
-/** A de Bruijn sequence: read as a circle, it has every ordered pair of items, equal ones included, side by side. */
+/** A de Bruijn sequence: read as a circle, it has every ordered pair of items next to each other. */
 const everyPair = <T>(items: readonly T[]): T[] =>
   items.flatMap((item, i) => [item, ...items.slice(i + 1).flatMap((later) => [item, later])])
 
-test('an acknowledged event stands before whatever is caused later, for every pair of kinds, many clients and two nodes', async () => {
+test('an acknowledged event is in the log before every later one, for every pair of types, many clients and two nodes', async () => {
   const pairs = everyPair(ways)
   const stretches = Array.from({ length: Math.ceil(pairs.length / STRETCH) }, (_, n) =>
     Array.from({ length: STRETCH + 1 }, (_, step) => pairs[(n * STRETCH + step) % pairs.length]!),
@@ -319,7 +319,7 @@ test('an acknowledged event stands before whatever is caused later, for every pa
   expect(reversed).toEqual([])
   expect(new Set(walked.flat().map(({ type }) => type))).toEqual(new Set([...eventTypes, TEST_TYPE]))
 
-  // Whoever read on from a cursor all the while has every acknowledged event, in the order of the log, and skipped none.
+  // A reader that followed a cursor meanwhile has every acknowledged event, in the order of the log.
   for (const [i, ids] of followed.entries()) {
     expect(ids).toEqual(expect.arrayContaining(walked[i]!.map((made) => eventOf(made).id)))
     const whole = await follow(walkers[i]!.clientAt(1).api, () => false)
@@ -329,7 +329,7 @@ test('an acknowledged event stands before whatever is caused later, for every pa
 
 async function placedEvents() {
   const select = 'SELECT id, object_id, type, position FROM sandbox.events'
-  // The last of an object's events of one type is the acknowledged one.
+  // If an object has several events of a type, the last one is the acknowledged one.
   const isPlaced = async () =>
     (await asAdmin(service.database.url, [`${select} WHERE position IS NULL`])).length === 0
   await until(isPlaced, ENDS_MS)
@@ -337,7 +337,7 @@ async function placedEvents() {
   return rows.map((row) => ({ ...(row as Made & { id: string }), position: BigInt(row.position as string) }))
 }
 
-/** Reads the log from its start, page by page, until nobody writes and nothing is left. */
+/** Reads the log from its start, page by page, until writing has ended and no event is left. */
 async function follow(api: Api, isWriting: () => boolean): Promise<string[]> {
   const seen: string[] = []
   let after = 'start'

@@ -6,7 +6,7 @@ import { waitQuery } from '../http/wait.ts'
 import type { StoredEvent } from './store.ts'
 import { eventTypes, TEST_TYPE } from './types.ts'
 
-/** Open in answers, as every enumeration there: more kinds are to come, and whoever reads them must let those pass. */
+/** Open in responses, like every enumeration there: new types will come, and clients must ignore unknown ones. */
 const Type = T.Enum([...eventTypes, TEST_TYPE], {
   description: 'What happened',
   examples: ['pix.payout.completed'],
@@ -59,7 +59,7 @@ export const EventObject = T.Object(
   { $id: 'Event', examples: [exampleEvent] },
 )
 
-/** The text of an event, put together from what is stored and nothing else: equal to the byte whenever it is made. */
+/** The text of an event, made from stored values only, so that it has the same bytes every time. */
 export function eventText(event: StoredEvent, environment: Environment): string {
   const { id, type, sequence } = event
   const head = JSON.stringify({ id, type, created_at: event.created_at.toISOString(), environment, sequence })

@@ -22,7 +22,7 @@ const deposit = async (api: Api, customer_id: string) =>
   (await api.post('/v1/sandbox/deposits', { customer_id, asset: 'BRL', amount: '1' })).json.id as string
 const log = async (api: Api, query: Record<string, string> = {}) =>
   (await api.get(`/v1/events?${new URLSearchParams(query)}`)).json
-/** A partner whose first event, that of its key, is in the log. */
+/** A partner whose first event, the creation of its key, is in the log. */
 async function settledPartner() {
   const partner = await service.partner()
   await until(async () => (await log(partner.api)).data.length === 1, 5000)
@@ -30,7 +30,7 @@ async function settledPartner() {
 }
 
 describe('the log', () => {
-  test('is read newest first, oldest first from any point, and by kind and object', async () => {
+  test('is read newest first, oldest first from any point, and by type and object', async () => {
     const { api } = await settledPartner()
     const customer_id = await addCustomer(api)
     const deposits: string[] = []
@@ -51,7 +51,7 @@ describe('the log', () => {
     expect((await api.get(`/v1/events/${second}`)).json).toEqual(oldest.data[1])
   })
 
-  test('says where to go on, also when nothing is left', async () => {
+  test('gives a cursor to continue from, also when nothing is left', async () => {
     const { api } = await settledPartner()
     const customer_id = await addCustomer(api)
     const seen: string[] = []
@@ -84,7 +84,7 @@ describe('the log', () => {
     expect([...first.data, ...rest.data]).toEqual((await log(api)).data)
   })
 
-  test('refuses what is no point in it', async () => {
+  test('refuses a cursor that is no point of the log', async () => {
     const { api } = await service.partner()
     const cursor = Buffer.from('{"position":"1"}').toString('base64url')
     for (const after of ['nonsense', 'evt', Buffer.from('{"position":"-1"}').toString('base64url'), '\0'])
@@ -96,10 +96,10 @@ describe('the log', () => {
     expect((await log(api, { type: 'no.such.kind' })).error.param).toBe('type')
   })
 
-  test('shows an event that commits late after those that overtook it, to whoever reads from a cursor', async () => {
+  test('shows a reader with a cursor an event that commits late, after those that overtook it', async () => {
     const { api, partner_id } = await settledPartner()
     const start = (await log(api, { after: 'start' })).next_cursor
-    // A slow writer: its event has the lower id and the earlier time, and is committed last.
+    // A slow writer: its event has the lower id and the earlier time, and commits last.
     const slow = new pg.Client({ connectionString: service.database.url, options: '-c search_path=sandbox' })
     await slow.connect()
     await slow.query('BEGIN')
@@ -118,10 +118,10 @@ describe('the log', () => {
     expect((await log(api, { after: page.next_cursor })).data[0].data.object.id).toBe('cus_slow')
   })
 
-  test('never lets a later position be seen before an earlier one', async () => {
+  test('never shows a later position before an earlier one', async () => {
     const { api, partner_id } = await settledPartner()
     const start = (await log(api, { after: 'start' })).next_cursor
-    // Another process is giving positions, and stands still before its COMMIT.
+    // Another process has taken positions and hangs before its COMMIT.
     const other = new pg.Client({ connectionString: service.database.url, options: '-c search_path=sandbox' })
     await other.connect()
     await other.query('BEGIN')
@@ -131,7 +131,7 @@ describe('the log', () => {
       [partner_id],
     )
     expect((await other.query('SELECT place_events() AS placed')).rows).toEqual([{ placed: 1 }])
-    // COMMIT of the second waits for its turn, and so does the response.
+    // The COMMIT of the second request waits for that, and so does its response.
     const adding = addCustomer(api)
     await until(() => isLockAwaited(service.database.url), 10_000)
     expect((await log(api, { after: start })).data).toEqual([])
@@ -142,7 +142,7 @@ describe('the log', () => {
     expect(data.map(({ data }: any) => data.object.id)).toEqual(['cus_first', second])
   })
 
-  test('gives one order to readers on two nodes while both write', async () => {
+  test('shows the same order to readers on two nodes while both write', async () => {
     const other = await startNode(service.database.url, { EVENT_RETENTION_DAYS: '90' })
     try {
       const { api, key } = await settledPartner()
@@ -186,7 +186,7 @@ describe('the log', () => {
   })
 })
 
-describe('what is old is forgotten', () => {
+describe('old events are deleted', () => {
   const days = (n: number) => new Date(Date.now() - n * 86_400_000)
   const count = async (table: string, where: string) => {
     const [row] = await asAdmin(service.database.url, [
@@ -195,9 +195,9 @@ describe('what is old is forgotten', () => {
     return row!.n
   }
 
-  test('but never what is still owed', async () => {
+  test('but never an event with a pending delivery', async () => {
     const { api, partner_id } = await settledPartner()
-    // Names that no name server knows: these stay pending.
+    // A host name that does not exist: deliveries to it stay pending.
     const { id } = (
       await api.post('/v1/webhook_endpoints', { url: 'https://nobody.invalid/', events: ['*'] })
     ).json
@@ -205,7 +205,7 @@ describe('what is old is forgotten', () => {
     const of = (customer: string) => `(SELECT id FROM sandbox.events WHERE object_id = '${customer}')`
     await until(async () => (await count('webhook_deliveries', `endpoint_id = '${id}'`)) === 3, 5000)
     await asAdmin(service.database.url, [
-      // With what they tell of, in a database that is older than that.
+      // Makes the objects and the database itself older too.
       `SET session_replication_role = replica`,
       `UPDATE sandbox.migrations SET applied_at = applied_at - interval '1 year'`,
       `UPDATE sandbox.customers SET created_at = now() - interval '100 days' WHERE partner_id = '${partner_id}'`,
@@ -220,7 +220,7 @@ describe('what is old is forgotten', () => {
     await forgetEvents(world.db, days(101))
     expect(await count('events', mine)).toBe(4)
     await forgetEvents(world.db, days(90))
-    // Left: the one that is waiting, and the one whose delivery is kept.
+    // Left: the event with a pending delivery, and the event whose delivery is kept.
     expect(await count('events', mine)).toBe(2)
     await forgetDeliveries(world.db, days(41))
     expect(await count('webhook_deliveries', `endpoint_id = '${id}'`)).toBe(2)
@@ -229,7 +229,7 @@ describe('what is old is forgotten', () => {
     await forgetEvents(world.db, days(90))
     expect(await count('events', mine)).toBe(1)
     expect(await count('events', `object_id = '${waiting}'`)).toBe(1)
-    // Nobody waits any more.
+    // No delivery is pending any more.
     await api.delete(`/v1/webhook_endpoints/${id}`)
     await asAdmin(service.database.url, [
       `UPDATE sandbox.webhook_deliveries SET ended_at = now() - interval '40 days' WHERE endpoint_id = '${id}'`,
@@ -239,7 +239,7 @@ describe('what is old is forgotten', () => {
     expect(await count('events', mine)).toBe(0)
   })
 
-  test('and only so: the service itself can remove neither events nor deliveries', async () => {
+  test('and only by these functions: the service itself can delete neither events nor deliveries', async () => {
     const world = service.worlds.sandbox
     for (const table of ['events', 'webhook_deliveries', 'webhook_attempts'])
       await expect(world.db.query(`DELETE FROM ${table}`)).rejects.toMatchObject({ code: '42501' })
@@ -249,7 +249,7 @@ describe('what is old is forgotten', () => {
   })
 })
 
-test('the audit finds an event without a place in the log, which no transaction of the service leaves', async () => {
+test('the audit finds an event without a position, which no transaction of the service leaves', async () => {
   const { api } = await settledPartner()
   const customer_id = await addCustomer(api)
   await asAdmin(service.database.url, [

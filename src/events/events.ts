@@ -8,9 +8,9 @@ export type NewEvent = {
   readonly partner_id: string
   readonly type: EventType | typeof TEST_TYPE
   readonly object: { readonly id: string } & Readonly<Record<string, unknown>>
-  /** The object as text, for whoever has it at hand. */
+  /** The object as JSON text, if the caller has rendered it already. */
   readonly text?: string
-  /** Rises per object, so that a receiver can drop what comes late. */
+  /** Rises per object, so that a receiver can drop events that arrive late. */
   readonly sequence: number
 }
 
@@ -20,8 +20,8 @@ export function eventWrite(world: World, event: NewEvent, now: Date): Write {
 }
 
 /**
- * An event beside a change that moves no money, in the same transaction. COMMIT gives the event its position in the log
- * (decision 0084). Returns its id.
+ * Records the event of a change that moves no money, in the transaction of the change. COMMIT gives the event its position in
+ * the log (decision 0084). Returns the event's id.
  */
 export async function recordEvent(tx: Db, world: World, event: NewEvent): Promise<string> {
   const row = rowOf(world, event, new Date(world.clock.now()))

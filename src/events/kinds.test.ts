@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** What the log tells of an object, oldest first, once it tells so many things. */
+/** Waits until an object has `count` events, and returns them oldest first. */
 async function told(api: Api, object_id: string, count: number): Promise<any[]> {
   const path = `/v1/events?after=start&object_id=${object_id}`
   await until(async () => (await api.get(path)).json.data.length >= count, 10_000)
@@ -30,8 +30,8 @@ async function told(api: Api, object_id: string, count: number): Promise<any[]> 
 const customerOf = async (api: Api) =>
   (await api.post('/v1/customers', { name: 'Ana', document: someCpf() })).json.id as string
 
-describe('what an object tells', () => {
-  test('a customer: created, updated, blocked, unblocked, each as GET shows it then, and nothing when nothing changed', async () => {
+describe('events of an object', () => {
+  test('a customer: created, updated, blocked, unblocked, each as GET shows it then, and none if nothing changed', async () => {
     const { api } = await service.partner()
     const world = service.worlds.sandbox
     const id = await customerOf(api)
@@ -75,7 +75,7 @@ describe('what an object tells', () => {
       expect(JSON.stringify(events)).not.toContain(secret)
   })
 
-  test('a key that the version before revokes tells of it under the number that it always had', async () => {
+  test('a key revoked by the previous version has the event with its usual sequence number', async () => {
     const { api, partner_id } = await service.partner()
     const world = service.worlds.sandbox
     const { key } = await createKey(world, { partner_id, name: 'rotating' })
@@ -92,14 +92,14 @@ describe('what an object tells', () => {
     expect(await types()).toEqual(['api_key.created', 'api_key.revoked', 'api_key.rotated'])
   })
 
-  test('a webhook endpoint: tests, and being disabled by request or because it is gone, to the other endpoints too', async () => {
+  test('a webhook endpoint: tests, and disabled by request or by a 410, also sent to the other endpoints', async () => {
     const { api } = await service.partner()
     const other = await openReceiver()
     const gone = await openReceiver((_, response) => void response.writeHead(410).end())
     try {
       const hook = async (url: string, type: string) =>
         (await api.post('/v1/webhook_endpoints', { url, events: [type] })).json.id as string
-      // To the one that is gone only tests go, and nothing when it is enabled again.
+      // The endpoint that answers 410 gets tests only, and nothing when it is enabled again.
       const [listening, ending] = [await hook(other.url, '*'), await hook(gone.url, 'pix.payout.failed')]
       await api.post(`/v1/webhook_endpoints/${ending}/test`)
       const disabledAs = async (reason: string) => {
@@ -129,7 +129,7 @@ describe('what an object tells', () => {
     }
   })
 
-  test('a payment of fees: completed, without the operator’s own note, and held by the audit', async () => {
+  test('a payment of fees: completed, without the operator’s reason, and checked by the audit', async () => {
     const { api, partner_id } = await service.partner()
     const world = service.worlds.sandbox
     const customer_id = await customerOf(api)
@@ -139,7 +139,7 @@ describe('what an object tells', () => {
     await api.post(`/v1/quotes/${quote}/execute`)
     const reference = `fees-${partner_id}`
     const paid = { partner_id, customer_id: null, money: money('BRL', 100n), reason: 'between us', reference }
-    // The fees are there once the trade was folded into the sums.
+    // The fees can be paid once the trade is folded into the positions.
     const pay = () =>
       world.commit(payFees(world, paid)).then(
         () => true,
@@ -172,7 +172,7 @@ describe('what an object tells', () => {
   })
 })
 
-test('a fact and its event are written together or not at all', async () => {
+test('a change and its event are written together or not at all', async () => {
   const { api, partner_id } = await service.partner()
   const world = service.worlds.sandbox
   const id = await customerOf(api)
@@ -201,7 +201,7 @@ test('a fact and its event are written together or not at all', async () => {
   expect(usage.status).toBe(200)
 })
 
-test('every kind can be asked for, filtered by and made as a sample that carries no secret', async () => {
+test('every type can be subscribed to, filtered by and made as a sample without secrets', async () => {
   const { api } = await service.partner()
   const target = await openReceiver()
   const reply = await api.post('/v1/webhook_endpoints', { url: target.url, events: [...eventTypes] })
@@ -226,7 +226,7 @@ describe('fields of a sample', () => {
   const sample = (api: Api, kind: string, override: unknown) =>
     api.post(`/v1/sandbox/events/${kind}`, { override })
 
-  test('are those that were asked for, the rest is made up', async () => {
+  test('are those of the request, the rest is made up', async () => {
     const { api } = await service.partner()
     const { json, status } = await sample(api, 'pix.payout.completed', { amount: '777', description: 'Mine' })
     expect([status, json.data.object]).toMatchObject([
@@ -238,12 +238,12 @@ describe('fields of a sample', () => {
       5000,
     )
     expect((await api.get(`/v1/events/${json.id}`)).json).toEqual(json)
-    // Without any, and without a body, as before.
+    // Also without overrides, and without a body.
     for (const body of [undefined, {}, { override: {} }])
       expect((await api.post('/v1/sandbox/events/trade.completed', body)).status).toBe(201)
   })
 
-  test('must be fields of the object, in their form, and never its id', async () => {
+  test('must be valid fields of the object, and never its id', async () => {
     const { api } = await service.partner()
     const wrong: [string, Record<string, unknown>, string][] = [
       ['pix.payout.completed', { amuont: '1' }, 'override.amuont'],
@@ -264,7 +264,7 @@ describe('fields of a sample', () => {
       expect((await sample(api, 'trade.completed', override)).json.error.param).toBe('override')
   })
 
-  test('can be set in every kind', async () => {
+  test('can be set for every type', async () => {
     const { api } = await service.partner()
     for (const kind of eventTypes) {
       const created_at = '2020-01-01T00:00:00.000Z'

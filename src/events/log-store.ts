@@ -3,14 +3,14 @@ import { lookedAt } from '../db/newest.ts'
 import type { Db } from '../db/pool.ts'
 import { eventColumns, eventFields, type StoredEvent } from './store.ts'
 
-/** Reading the log: in the order of its positions, along the index of a partner. */
+/** Reads the event log of a partner in the order of positions. */
 export type LogFilter = {
   readonly partner_id: string
   readonly type: string | undefined
   readonly object_id: string | undefined
-  /** Oldest first after this position, or newest first before it. */
+  /** `after`: oldest first after this position. `before`: newest first before it. */
   readonly from: { readonly after: bigint } | { readonly before: bigint | undefined }
-  /** Of this time or later, and of before that one. */
+  /** Lower bound inclusive, upper bound exclusive. */
   readonly time?: TimeRange
   readonly limit: number
 }
@@ -19,10 +19,10 @@ export type TimeRange = { readonly after: Date | undefined; readonly before: Dat
 
 export type PlacedEvent = StoredEvent & { readonly position: bigint }
 
-/** With `stopped_at` there may be more, from right behind that position. */
+/** With `stopped_at` there may be more events after that position. */
 export type LogPage = { readonly rows: readonly PlacedEvent[]; readonly stopped_at?: bigint }
 
-/** What every payout tells. They are most of the log anyway, and have no place in the index by type. */
+/** Types that every payout has. They are most of the log, so the index by type leaves them out. */
 const COMMON_TYPES = ['pix.payout.created', 'pix.payout.processing', 'pix.payout.completed']
 const uncommon = `type NOT IN (${COMMON_TYPES.map((type) => `'${type}'`).join(', ')})`
 
@@ -31,7 +31,7 @@ type Param = (value: unknown) => string
 const COLUMNS = `${eventColumns.join(', ')}, position`
 const NOTHING = [...eventColumns, 'position'].map(() => 'NULL').join(', ')
 
-/** A common type is looked for among so many events, and the page says where that ended. */
+/** A common type is searched among a limited number of events; `stopped_at` says where the search ended. */
 export async function selectEvents(db: Db, filter: LogFilter): Promise<LogPage> {
   const { type, object_id, limit } = filter
   const values: unknown[] = []
@@ -65,9 +65,9 @@ const orderOf = (filter: Pick<LogFilter, 'from'>, ...before: string[]) =>
 const HIGHEST = 2n ** 63n - 1n
 
 /**
- * Along the index of the partner, or of the partner and the type. Said as a range of that index and in its order, for with a
- * plain equality another order might look as good to the planner. A range of time is a range of positions, and the few that
- * came late have an index of their own.
+ * Walks the index of the partner, or of partner and type. The condition is a range in the index's own order: with a plain equality
+ * the planner might choose another index. A time range is a range of positions; events that entered the log late have their
+ * own index.
  */
 function walkSql(
   filter: LogFilter,
@@ -101,7 +101,7 @@ const timeSql = ({ after, before }: TimeRange, param: Param): string =>
     ...(before ? [`created_at < ${param(before)}`] : []),
   ].join(' AND ')
 
-/** An object has few events, and an index of its own. */
+/** Events of one object: they are few, and have their own index. */
 function objectSql(filter: LogFilter & { object_id: string }, param: Param): string {
   const { partner_id, type, object_id, from, time, limit } = filter
   const conditions = [
@@ -114,7 +114,7 @@ function objectSql(filter: LogFilter & { object_id: string }, param: Param): str
   return `SELECT ${COLUMNS} FROM events WHERE ${conditions.join(' AND ')} ${orderOf(filter)} LIMIT ${limit}`
 }
 
-/** Of a partner's last event; 0 when there is none. */
+/** Position of the partner's last event; 0 if there is none. */
 export async function lastPosition(db: Db, partner_id: string): Promise<bigint> {
   const { rows } = await db.query({
     name: 'last position of partner',
@@ -124,7 +124,7 @@ export async function lastPosition(db: Db, partner_id: string): Promise<bigint> 
   return rows[0].last ?? 0n
 }
 
-/** For whoever waits for events: one look for each partner that somebody waits for. */
+/** For callers that wait for events: one query for all partners that have waiting callers. */
 export const eventLookout = (db: Db): LookoutSource => {
   const look = async (position: bigint, partners: readonly string[]) => {
     const { rows } = await db.query({

@@ -4,22 +4,22 @@ import type { World } from '../world.ts'
 import { type LogFilter, type LogPage, lastPosition, selectEvents } from './log-store.ts'
 import { eventById } from './store.ts'
 
-/** Reading the log (contract §12). An event of another partner, or of the other environment, is none. */
+/** Reading the log (contract §12). An event of another partner or environment is not found. */
 export const findEvent = (world: World, where: Where, param?: string) =>
   findOwned('event', where, () => eventById(world.db, where), param)
 
 export type From = {
   readonly after: string
-  /** Reads the position that an earlier page ended at. */
+  /** Decodes the position at which an earlier page ended. */
   readonly readCursor: (text: string) => bigint | undefined
 }
 
 export type FollowedEvents = LogPage & {
-  /** Undefined: it is to be read on behind an event that is committed, but not in the log yet. */
+  /** Undefined: the caller reads after an event that is committed but has no position yet. */
   readonly after: bigint | undefined
 }
 
-/** What is behind a point of the log, oldest first; when there is nothing, as soon as there is. */
+/** Events after a point of the log, oldest first. If there are none, waits for the next. */
 export async function followEvents(
   world: World,
   filter: Omit<LogFilter, 'from'>,
@@ -35,7 +35,7 @@ export async function followEvents(
   return { ...(await readOrWait(read, partner_id, wait)), after }
 }
 
-/** The position behind which to read on; undefined: that of an event which has none yet. `now` is behind the last one. */
+/** The position to read after; undefined if the named event has none yet. `now` is the position of the last event. */
 async function positionAfter(
   world: World,
   partner_id: string,

@@ -19,7 +19,7 @@ export const eventsRoutes = (lookout: Lookout): Handler[] => [
     if (after !== undefined) {
       const from = { after, readCursor: (text: string) => readPosition(text, { param: 'after' }) }
       const page = await followEvents(world, filter, from, { lookout, wait_ms, gone })
-      // Nothing is behind it yet, and it is where to go on from.
+      // The event has no position yet, so nothing is after it. Its id is the cursor to continue from.
       if (page.after === undefined) return { data: [], has_more: false, next_cursor: after }
       return logPage(world, page, { limit, after: page.after })
     }
@@ -34,7 +34,7 @@ export const eventsRoutes = (lookout: Lookout): Handler[] => [
   ),
 ]
 
-/** A page newest first, in the order of the log. */
+/** A page of the log, newest first. */
 export async function newestEvents(
   world: World,
   list: List,
@@ -55,8 +55,8 @@ function readPosition(
 }
 
 /**
- * A page in the order of the log. Whoever reads oldest first comes back later, with whatever filters, so that page says
- * where to go on even when it was the last.
+ * A page in the order of the log. A caller that reads oldest first comes back later, so such a page has a cursor even if it is
+ * the last.
  */
 function logPage(
   world: World,

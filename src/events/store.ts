@@ -18,8 +18,8 @@ const columns = {
 const written = Object.keys(columns).join(', ')
 
 /**
- * With their places in the log. Whoever takes places keeps everybody else from taking any until it has committed, so this is
- * the last that a batch does (decision 0072).
+ * Inserts events with their log positions. Taking positions blocks all other transactions from taking any until COMMIT, so this
+ * is the last statement of a batch (decision 0072).
  */
 export const insertEvents = targetOf(
   'insert events',
@@ -31,10 +31,10 @@ export const insertEvents = targetOf(
   { last: true },
 )
 
-/** Without positions: a trigger gives them inside of COMMIT, for a transaction of several round trips must not hold the log. */
+/** Without positions: a trigger sets them inside COMMIT, because a transaction of several round trips must not block the log. */
 export const insertUnplacedEvents = insertInto('events', columns)
 
-/** An event as it is stored. `data` is the text that was written, so that what is sent never differs from it. */
+/** An event as it is stored. `data` is the stored text, which is sent unchanged. */
 export type StoredEvent = {
   readonly id: string
   readonly partner_id: string
@@ -69,7 +69,7 @@ export async function partnerOfEvent(db: Db, id: string): Promise<string | undef
   return rows[0]?.partner_id
 }
 
-/** Forgets events that nobody waits for, as many as there are. */
+/** Deletes all old events that no delivery needs any more. */
 export async function forgetEvents(db: Db, older_than: Date, goOn: GoOn = () => true): Promise<void> {
   let after: string | null = ''
   while (after !== null && goOn()) {
@@ -81,19 +81,19 @@ export async function forgetEvents(db: Db, older_than: Date, goOn: GoOn = () => 
   }
 }
 
-/** How JSON.stringify writes a time. */
+/** A time as JSON.stringify writes it. */
 export const isoTime = (column: string) =>
   `to_char((${column}) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-/** When an object came to this end. Events of before it was told have no such field: their own time is the same. */
+/** When the object ended. Older events lack the field: their own time is the same. */
 export const endTime = (field: string, status: string) =>
   `CASE d.status WHEN '${status}' THEN coalesce(d.${field}, ${isoTime('v.created_at')}) ELSE d.${field} END`
 
 /**
- * That each object has told exactly what happened to it. `told` yields, for every event that must be there, object_id,
- * sequence, type, partner_id, created_at (null: not kept elsewhere), since (when it cannot have been earlier) and `facts`,
- * texts that the stored object must repeat; `facts` picks the same texts out of it, as `d`, whose fields are `fields`.
- * What was forgotten may be missing. Events of objects that do not exist are samples, which only the sandbox has.
+ * Checks that each object has exactly the events that its history requires. `told` yields one row per required event: object_id,
+ * sequence, type, partner_id, created_at (null: stored nowhere else), since (earliest possible time) and `facts`, texts that the
+ * event's object must repeat. `facts` picks the same texts out of that object, as `d`, whose fields are `fields`. Events that
+ * were deleted by age may be missing. Events of objects that do not exist are samples, which only the sandbox has.
  */
 export function toldCheck(options: {
   readonly name: string
@@ -126,7 +126,7 @@ export function toldCheck(options: {
   }
 }
 
-/** What an event's type says that it is about. */
+/** The kind of object that an event type names. */
 const subjects: Readonly<Record<string, IdKind>> = {
   customer: 'customer',
   deposit: 'deposit',
@@ -152,7 +152,7 @@ export const eventChecks: readonly Check[] = [
       WHERE position IS NULL AND created_at < clock_timestamp() - interval '1 hour'`,
   },
   {
-    // Whether there is such an object of money is for its own slice to say, which goes by the same kinds.
+    // Whether the object exists is checked by its own slice, with the same kinds.
     name: 'every event is about an object of the kind that its type names',
     walk: 'causes',
     sql: (

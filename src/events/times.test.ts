@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { asAdmin } from '../../test/support/database.ts'
 import { startTestService, type TestService } from '../../test/support/service.ts'
 
-/** A range of time is a range of the log, whatever the clocks did. */
+/** A time range is a range of the log, whatever the clocks did. */
 let service: TestService
 beforeAll(async () => {
   service = await startTestService({ WEBHOOK_ALLOW_PRIVATE: 'true' })
@@ -33,9 +33,9 @@ test('an event whose node was ahead of the database is found by its time', async
   expect(again.json).toEqual({ redelivered: 1 })
 })
 
-test('a redelivery goes on behind a moment that has more events than a call looks at', async () => {
+test('a redelivery gets past an instant that has more events than one call takes', async () => {
   const { api, partner_id } = await service.partner()
-  // The first of its time took its place as the last: it committed late, and not so late that it is marked.
+  // The earliest event has the last position: it committed late, but not late enough to be marked `late`.
   await admin(
     `INSERT INTO events (id, partner_id, type, object_id, sequence, data, created_at, position)
      SELECT 'evt_dense' || n, '${partner_id}', 'customer.created', 'cus_dense' || n, 1, '{}',
@@ -58,7 +58,7 @@ test('a redelivery goes on behind a moment that has more events than a call look
   }
 })
 
-test('a time of before positions were times is found without walking over the history', async () => {
+test('a time from before positions were times is found without a scan of the history', async () => {
   await admin(
     `INSERT INTO log_times SELECT n * 3, timestamptz '2020-01-01' + n * interval '1 second' FROM generate_series(1, 200000) n`,
     'ANALYZE log_times',
@@ -78,7 +78,7 @@ test('a time of before positions were times is found without walking over the hi
     `log_end('2021-01-01')`,
     `log_start('2021-01-01')`,
   ]) {
-    // Once before, for the catalog is read too.
+    // Run once before, because the first run also reads the catalog.
     const plan = await admin(
       'SET plan_cache_mode = force_generic_plan',
       `SELECT ${call}`,
@@ -90,7 +90,7 @@ test('a time of before positions were times is found without walking over the hi
   }
 })
 
-test('a redelivery takes part by part what came late, also when a clock stepped back and that is much', async () => {
+test('a redelivery takes late events in parts, also when a clock was set back and there are many', async () => {
   const { api, partner_id } = await service.partner()
   await admin(
     `INSERT INTO events (id, partner_id, type, object_id, sequence, data, created_at, position, late)

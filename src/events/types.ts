@@ -1,4 +1,4 @@
-/** Contract §12. Stored in the transaction that caused them, with the object exactly as GET shows it. */
+/** Contract §12. An event is stored in the transaction that causes it, with the object exactly as GET shows it. */
 export const eventTypes = [
   'customer.created',
   'customer.updated',
@@ -23,10 +23,10 @@ export const eventTypes = [
 ] as const
 export type EventType = (typeof eventTypes)[number]
 
-/** Told to one webhook endpoint alone, when its owner asks for it; nobody can choose it. */
+/** Sent to one webhook endpoint, when its owner asks for a test. Endpoints cannot subscribe to it. */
 export const TEST_TYPE = 'webhook_endpoint.test'
 
-/** How far the object of an event has come, as its events count it: made, under way, at its end. */
+/** The sequence number for a sample of this type: the place of its state in the life of the object. */
 export function sequenceOf(type: EventType | typeof TEST_TYPE): number {
   const about = type.slice(0, type.lastIndexOf('.'))
   const has = (word: string) => (eventTypes as readonly string[]).includes(`${about}.${word}`)

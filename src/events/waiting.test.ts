@@ -9,7 +9,7 @@ import { errorDetails } from '../http/error-details.ts'
 import { revokeKey } from '../keys/keys.ts'
 import type { Service } from '../node/serve.ts'
 
-/** Fewer connections than callers that wait. */
+/** Fewer connections than waiting callers. */
 const POOL = '2'
 const WAITS_PER_PARTNER = 20
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
   service = await startTestService({ DATABASE_POOL: POOL })
   other = await startNode(service.database.url, { DATABASE_POOL: POOL })
   const { api } = await settledPartner()
-  // Longer than any other request may take; looked at in the end.
+  // Longer than any other request may take; the last test checks the response.
   long = api.get('/v1/events?wait=11')
 })
 afterAll(async () => {
@@ -29,7 +29,7 @@ afterAll(async () => {
   if (!stopped) await service.stop()
 })
 
-/** A partner whose first event, that of its key, is in the log. */
+/** A partner whose first event, the creation of its key, is in the log. */
 async function settledPartner(options: Parameters<TestService['partner']>[0] = {}) {
   const partner = await service.partner(options)
   await until(async () => (await partner.api.get('/v1/events')).json.data.length === 1, 5000)
@@ -39,10 +39,10 @@ const sample = async (api: Api, kind = 'trade.completed') =>
   (await api.post(`/v1/sandbox/events/${kind}`)).json.id as string
 const idsOf = ({ json }: Reply) => json.data.map(({ id }: any) => id)
 
-/** Of the day's requests, this one counted. */
+/** Requests left today, after this one. */
 const leftToday = async (api: Api): Promise<number> => (await api.get('/v1/usage')).json.day.remaining
 
-/** A call that waits, seen to do so. */
+/** A call that has been seen to wait. */
 async function waiting(api: Api, query: string) {
   let answered = false
   const reply = api.get(`/v1/events?${query}`).finally(() => {
@@ -54,7 +54,7 @@ async function waiting(api: Api, query: string) {
 }
 
 describe('a call that waits', () => {
-  test('is answered as soon as there is an event, and goes on where it was', async () => {
+  test('is answered as soon as there is an event, and continues from its cursor', async () => {
     const { api } = await settledPartner()
     const from = (await api.get('/v1/events?after=start')).json.next_cursor
     const { reply } = await waiting(api, `after=${from}&wait=30`)
@@ -66,7 +66,7 @@ describe('a call that waits', () => {
     expect(idsOf(await next.reply)).toEqual([second])
   })
 
-  test('is told nothing that happened after its key was revoked', async () => {
+  test('gets no event from after the revocation of its key', async () => {
     const { api, key_id, partner_id } = await settledPartner()
     const other = await service.partner({ partner_id })
     const { reply } = await waiting(api, 'type=trade.completed&wait=30')
@@ -76,12 +76,12 @@ describe('a call that waits', () => {
     expect([status, json.error?.code]).toEqual([401, 'revoked_api_key'])
   })
 
-  test('is answered at once when there is something already', async () => {
+  test('is answered at once if there is an event already', async () => {
     const { api } = await settledPartner()
     expect(idsOf(await api.get('/v1/events?after=start&wait=30'))).toHaveLength(1)
   })
 
-  test('without after waits for what comes from now on, as after=now does', async () => {
+  test('without after waits for new events, as after=now does', async () => {
     const { api } = await settledPartner()
     const calls = [await waiting(api, 'wait=30'), await waiting(api, 'after=now&wait=30')]
     const made = await sample(api)
@@ -93,7 +93,7 @@ describe('a call that waits', () => {
     expect(idsOf(await api.get(`/v1/events?after=${now.json.next_cursor}&wait=30`))).toEqual([next])
   })
 
-  test('ends with an empty page that says where to go on', async () => {
+  test('ends with an empty page that has a cursor', async () => {
     const { api } = await settledPartner()
     const { status, json } = await api.get('/v1/events?wait=1')
     expect([status, json.data, json.has_more]).toEqual([200, [], false])
@@ -101,7 +101,7 @@ describe('a call that waits', () => {
     expect(idsOf(await api.get(`/v1/events?after=${json.next_cursor}&wait=30`))).toEqual([made])
   })
 
-  test('is not answered with what its filter leaves out, nor with what belongs to others', async () => {
+  test('is not answered with events that its filter excludes, nor with those of other partners', async () => {
     const [{ api }, stranger] = [await settledPartner(), await settledPartner()]
     const call = await waiting(api, 'wait=30&type=deposit.completed')
     await sample(stranger.api, 'deposit.completed')
@@ -112,7 +112,7 @@ describe('a call that waits', () => {
     expect(idsOf(await call.reply)).toEqual([made])
   })
 
-  test('hears of what happens on another node', async () => {
+  test('gets events of another node', async () => {
     const { api, key } = await settledPartner()
     const { reply } = await waiting(api, 'wait=30')
     const there = openApi(other.url, key)
@@ -120,7 +120,7 @@ describe('a call that waits', () => {
     expect((await reply).json.data[0].data.object.id).toBe(customer.json.id)
   })
 
-  test('takes events that follow at once along', async () => {
+  test('includes events that follow at once', async () => {
     const { api } = await settledPartner()
     const { reply } = await waiting(api, 'wait=30&limit=100')
     await Promise.all(Array.from({ length: 20 }, () => sample(api)))
@@ -145,8 +145,8 @@ describe('a call that waits', () => {
   })
 })
 
-describe('many that wait', () => {
-  /** Calls that can be left. */
+describe('many calls that wait', () => {
+  /** Waiting calls that the client can abort. */
   function waitAll(key: string, count: number) {
     const leaving = new AbortController()
     const replies = Array.from({ length: count }, () =>
@@ -161,7 +161,7 @@ describe('many that wait', () => {
     return { replies, leave: () => leaving.abort() }
   }
 
-  test('hold no connection to the database: other calls go on, also of others', async () => {
+  test('hold no connection to the database: other calls go on, also of other partners', async () => {
     const [mine, others] = [await settledPartner(), await settledPartner()]
     const { replies, leave } = waitAll(mine.key, WAITS_PER_PARTNER)
     await sleep(150)
@@ -171,7 +171,7 @@ describe('many that wait', () => {
     await Promise.all(replies)
   })
 
-  test('are bounded per partner: one more is refused, consumes nothing, and is nobody else’s matter', async () => {
+  test('are limited per partner: one more is refused, consumes nothing, and does not affect other partners', async () => {
     const [{ api, key, partner_id }, others] = [await settledPartner(), await settledPartner()]
     const second_key = (await service.partner({ partner_id })).api
     await until(async () => (await api.get('/v1/events')).json.data.length === 2, 5000)
@@ -189,23 +189,23 @@ describe('many that wait', () => {
     })
     expect(Value.Check(errorDetails.rate_limit_exceeded!, refused.json.error.details)).toBe(true)
     expect(await leftToday(second_key)).toBe(before - 1)
-    // Without a wait there is always room, and others have room of their own.
+    // Calls without a wait are not limited, and other partners have their own limit.
     expect((await api.get('/v1/events?wait=0')).status).toBe(200)
     expect((await others.api.get('/v1/events?wait=1')).status).toBe(200)
 
-    // Whoever leaves gives its place back.
+    // An aborted call frees its slot.
     leave()
     await Promise.all(replies)
     await until(async () => (await second_key.get('/v1/events?wait=1')).status === 200, 10_000)
   })
 })
 
-test('a wait may take longer than any other answer', async () => {
+test('a wait may take longer than any other response', async () => {
   const { status, json } = await long
   expect([status, json.data]).toEqual([200, []])
 })
 
-test('whoever waits when the node stops is answered at once', async () => {
+test('a waiting call is answered at once when the node stops', async () => {
   const { api } = await settledPartner()
   const { reply } = await waiting(api, 'wait=30')
   stopped = true

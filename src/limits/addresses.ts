@@ -5,14 +5,13 @@ import { ADDRESS_PER_MINUTE, VISITS_PER_MINUTE } from './tiers.ts'
 import { type Verdict, windowEnd, windowStart } from './windows.ts'
 
 /**
- * How often an address may come without a valid key, in this node's memory alone: whoever guesses keys must cost the
- * database nothing (decision 0036). An IPv6 address counts as its /64, which is what one customer of a provider has, and
- * as its /48, which is what one site has.
+ * Limits requests without a valid key per address, in this node's memory only: guessing keys must cost the database nothing
+ * (decision 0036). An IPv6 address counts as its /64, which one customer of a provider has, and as its /48, which one site has.
  */
 export type Addresses = {
   /** Counts a request, or refuses it and counts nothing. */
   take(address: string): Verdict
-  /** Takes a count back: the request turned out to be somebody's after all. */
+  /** Takes a count back, for a request that turned out to be authenticated. */
   giveBack(address: string): void
   windowOf(address: string): WindowState
   /** How many addresses are remembered. */
@@ -21,16 +20,16 @@ export type Addresses = {
 
 type Count = { readonly starts_at: number; count: number }
 
-/** How many times the figure of a /64 a whole /48 may use up. */
+/** The limit of a /48 is this many times the limit of a /64. */
 const SITE_FACTOR = 10
 /** About 10 MB when full. */
 const REMEMBERED = 50_000
 
-/** The same few addresses come again and again. */
+/** Caches the networks of addresses: most requests come from few addresses. */
 const networks = new Map<string, readonly string[]>()
 const NETWORKS_KEPT = 10_000
 
-/** What an address is counted as: itself, or the networks that it lies in. */
+/** What an address is counted as: an IPv4 address as itself, an IPv6 address as its /64 and its /48. */
 export function subjectsOf(address: string): readonly string[] {
   if (!address.includes(':')) return [address]
   const known = networks.get(address)
@@ -47,7 +46,7 @@ export function openAddresses(options: {
   readonly remembered?: number
 }): Addresses {
   const { clock, limit, remembered = REMEMBERED } = options
-  /** In the order of their last count: when there is no more room, the one that was counted longest ago is forgotten. */
+  /** In the order of the last count: the entry that was counted longest ago is removed first. */
   const counts = new Map<string, Count>()
 
   const limitOf = (index: number) => (index === 0 ? limit : SITE_FACTOR * limit)
@@ -64,7 +63,7 @@ export function openAddresses(options: {
     if (counts.size > remembered) counts.delete(counts.keys().next().value!)
   }
 
-  /** Of its own figure; but of a site that is used up nothing is left for anybody. */
+  /** `limit` is that of the address; `remaining` is 0 also when its /48 is used up. */
   function stateOf(subjects: readonly string[], now: number): WindowState {
     const starts_at = windowStart('minute', now)
     const left = subjects.map((subject, i) => limitOf(i) - countOf(subject, starts_at))
@@ -103,5 +102,5 @@ export function openAddresses(options: {
 /** Requests under /v1 without a valid key. */
 export const openStrangers = (clock: Clock): Addresses => openAddresses({ clock, limit: ADDRESS_PER_MINUTE })
 
-/** Requests outside /v1: pages, unknown paths, and what is no request at all. */
+/** Requests outside /v1: pages, unknown paths, and malformed requests. */
 export const openVisitors = (clock: Clock): Addresses => openAddresses({ clock, limit: VISITS_PER_MINUTE })

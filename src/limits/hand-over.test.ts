@@ -17,7 +17,7 @@ import { openHints } from '../db/hints.ts'
 import { type Limiter, openLimiter } from './limiter.ts'
 import type { Want } from './windows.ts'
 
-/** Contract §6, one interleaving after the other: a lone node loses its lock, and another node begins to count. */
+/** Contract §6, one interleaving per test: an exclusive node loses its lock, and another node begins to count. */
 let database: TestDatabase
 beforeAll(async () => {
   database = await createDatabase()
@@ -25,13 +25,13 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 const log = pino({ level: 'silent' })
-/** A window of one day; one that ends in the middle of a test changes nothing but the count of that test. */
+/** A window of one day. A test that runs over midnight UTC gets a wrong count. */
 const want: Want = { name: 'day', kind: 'day', limit: 20 }
 
-async function openNode(url: string, more: { heirs_wait_ms?: number } = {}): Promise<Limiter> {
+async function openNode(url: string, more: { mark_wait_ms?: number } = {}): Promise<Limiter> {
   const seat = seatAt(url, 'shared', 'trilho')
   const hints = openHints(seat, log)
-  const limiter = await openLimiter({ seat, clock: systemClock(), hints, log, try_alone_ms: 30, ...more })
+  const limiter = await openLimiter({ seat, clock: systemClock(), hints, log, try_exclusive_ms: 30, ...more })
   let stopping: Promise<void> | undefined
   const stop = () => (stopping ??= limiter.stop().then(hints.stop))
   onTestFinished(stop)
@@ -66,7 +66,7 @@ async function holdCount(subject: string): Promise<() => Promise<void>> {
   return () => holder.end()
 }
 
-test('a node that is alone again has a new mark', async () => {
+test('a node that becomes exclusive again has a new mark', async () => {
   const first = await openNode(database.url)
   await until(async () => (await markNow()) !== undefined, 20_000)
   const mark = await markNow()
@@ -78,30 +78,30 @@ test('a node that is alone again has a new mark', async () => {
   await first.stop()
 })
 
-test('a node that waited for the counts of another once waits as long when that node loses its lock again', async () => {
-  const heirs_wait_ms = 5000
+test('a node that once waited for the counts of another waits as long when that node loses its lock again', async () => {
+  const mark_wait_ms = 5000
   const subject = 'key_twice'
   const wire = await openProxy(database.url)
   onTestFinished(() => wire.down())
-  const first = await openNode(database.url, { heirs_wait_ms })
+  const first = await openNode(database.url, { mark_wait_ms })
   expect(await admitted(first, subject, 2)).toBe(2)
   await until(async () => (await storedCount(subject)) === 2, 20_000)
-  // The first hand-over: the second node meets the mark of the first, which cannot save yet.
+  // First hand-over: the second node finds the mark of the first, which cannot save yet.
   let release = await holdCount(subject)
   expect(await admitted(first, subject, 3)).toBe(3)
   await endLoneConnection()
   await until(() => isLockAwaited(database.url), 20_000)
-  const second = await openNode(wire.url, { heirs_wait_ms })
+  const second = await openNode(wire.url, { mark_wait_ms })
   const waited = admitted(second, subject, 1)
   await sleep(300)
   await release()
   expect(await waited).toBe(1)
   await until(async () => (await storedCount(subject)) === 6 && (await markNow()) === undefined, 20_000)
 
-  // The second node loses its network, so the first one is alone again; and longer than the wait passes.
+  // The second node loses its network, so the first becomes exclusive again, for longer than the wait.
   await wire.down()
   await until(async () => (await markNow()) !== undefined, 20_000)
-  await sleep(heirs_wait_ms + 200)
+  await sleep(mark_wait_ms + 200)
   release = await holdCount(subject)
   expect(await admitted(first, subject, 3)).toBe(3)
   await endLoneConnection()
@@ -113,7 +113,7 @@ test('a node that waited for the counts of another once waits as long when that 
   expect(await more).toBe(want.limit - 9)
 })
 
-test('a lone node that does not hear that its lock is gone lets nobody in once another node counts', async () => {
+test('an exclusive node that does not notice the loss of its lock admits no request once another node counts', async () => {
   const subject = 'key_deaf'
   const hole = await openHole(Number(new URL(database.url).port))
   onTestFinished(hole.stop)
@@ -121,7 +121,7 @@ test('a lone node that does not hear that its lock is gone lets nobody in once a
   expect(await admitted(deaf, subject, 4)).toBe(4)
   await until(async () => (await storedCount(subject)) === 4, 20_000)
   hole.vanish()
-  // The server ends the connection with the lock, and the node hears nothing of it.
+  // The server ends the connection with the lock, and the node does not notice.
   await endLoneConnection()
   const next = await openNode(database.url)
   expect(await admitted(next, subject, 40)).toBe(want.limit - 4)

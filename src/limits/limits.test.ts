@@ -25,8 +25,8 @@ import { buildServer } from '../http/server.ts'
 import { openKeyring } from '../keys/keyring.ts'
 import { setKeyLimits } from '../keys/keys.ts'
 import { editPartner } from '../partners/partners.ts'
-import { endBackend, findBackend } from './ghosts.ts'
 import { type Limiter, openLimiter } from './limiter.ts'
+import { endBackend, findBackend } from './orphaned-connections.ts'
 import { limitsRoutes } from './routes.ts'
 import { limitsOf, tiers } from './tiers.ts'
 import { wantsOf } from './wants.ts'
@@ -43,7 +43,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** A client that comes from the given address, as the proxy in front of the service says. */
+/** A client with the given address, as the proxy in front of the service reports it. */
 const from = (address: string, key?: string) => {
   const api = openApi(service.url, key)
   return (path: string) => api.send('GET', path, { headers: { 'x-forwarded-for': address } })
@@ -52,7 +52,7 @@ const from = (address: string, key?: string) => {
 const left = (reply: { headers: Headers }) => Number(reply.headers.get('x-ratelimit-remaining'))
 
 describe('interface §8: a key of the standard tier', () => {
-  test('makes 100 requests in a minute; the next is refused, told when to come back, and not counted', async () => {
+  test('makes 100 requests in a minute; the next is refused with Retry-After, and not counted', async () => {
     const { api, key_id } = await service.partner({ limited: true })
     await roomInMinute(10)
     const replies = await times(100, () => api.get('/v1/usage'))
@@ -80,7 +80,7 @@ describe('interface §8: a key of the standard tier', () => {
       expect(wait).toBeGreaterThan(reset - told - 2)
       expect(wait).toBeLessThan(reset - asked + 2)
     }
-    // With more room, the same minute shows that the refused requests left no trace.
+    // With a higher limit, the same minute shows that the refused requests were not counted.
     await setKeyLimits(service.worlds.sandbox, key_id, { per_minute: 200 })
     await until(async () => (await api.get('/v1/usage')).status === 200, 1000)
     const usage = (await api.get('/v1/usage')).json
@@ -88,7 +88,7 @@ describe('interface §8: a key of the standard tier', () => {
     expect(usage.day).toMatchObject({ limit: 10_000, used: 102, remaining: 9898 })
   })
 
-  test('is counted whatever the answer is, but for 429', async () => {
+  test('is counted whatever the response is, except 429', async () => {
     const { api } = await service.partner({ limited: true, scopes: ['read'] })
     await roomInMinute(5)
     const before = left(await api.get('/v1/usage'))
@@ -103,7 +103,7 @@ describe('interface §8: a key of the standard tier', () => {
     expect(answers.map(left)).toEqual([1, 2, 3, 4, 5].map((n) => before - n))
   })
 
-  test('has the windows of its own id, not those of another key of the partner', async () => {
+  test('has windows of its own, not those of another key of the partner', async () => {
     const one = await service.partner({ limited: true })
     const two = await service.partner({ limited: true, partner_id: one.partner_id })
     await roomInMinute(5)
@@ -116,7 +116,7 @@ describe('interface §8: how much', () => {
   const limitOf = async (api: Api) => (await api.get('/v1/usage')).headers.get('x-ratelimit-limit')
   const becomes = (api: Api, limit: number) => until(async () => (await limitOf(api)) === `${limit}`, 1000)
 
-  test('follows tier, partner and key, and a change holds within a second', async () => {
+  test('follows tier, partner and key, and a change applies within a second', async () => {
     const { api, partner_id, key_id } = await service.partner({ limited: true })
     expect(await limitOf(api)).toBe('100')
     await editPartner(service.shared, partner_id, { tier: 'growth' })
@@ -133,7 +133,7 @@ describe('interface §8: how much', () => {
     expect(await limitOf(api)).toBe('777')
   })
 
-  test('lowered below what was used refuses at once, and raised lets go on', async () => {
+  test('a limit lowered below what was used refuses at once, and a raised one admits again', async () => {
     const { api, key_id } = await service.partner({ limited: true })
     await roomInMinute(8)
     await times(10, () => api.get('/v1/usage'))
@@ -163,7 +163,7 @@ describe('interface §8: how much', () => {
 })
 
 describe('contract §6: the day', () => {
-  test('refuses with the wait until midnight, while the headers go on telling of the minute', async () => {
+  test('refuses with the wait until midnight, while the headers still show the minute', async () => {
     const { api, partner_id } = await service.partner({ limited: true })
     await editPartner(service.shared, partner_id, { per_day: 5 })
     await roomInMinute(5)
@@ -178,7 +178,7 @@ describe('contract §6: the day', () => {
     expect(left(refused)).toBe(95)
   })
 
-  test('full together with the minute, the longer wait is told', async () => {
+  test('reports the longer wait if the minute is full too', async () => {
     const { api, partner_id } = await service.partner({ limited: true })
     await editPartner(service.shared, partner_id, { per_day: 3, per_minute: 3 })
     await roomInMinute(5)
@@ -187,7 +187,7 @@ describe('contract §6: the day', () => {
     expect(Math.abs(Number(refused.headers.get('retry-after')) - secondsToMidnight())).toBeLessThan(3)
   })
 
-  test('goes on after a restart', async () => {
+  test('survives a restart', async () => {
     const hands = openHands(await createDatabase())
     onTestFinished(hands.stop)
     const first = await startNode(hands.database.url)
@@ -221,7 +221,7 @@ describe('contract §5: without a valid key', () => {
     expect((await from('198.51.100.2')('/v1/customers')).json.error.code).toBe('missing_authorization')
   })
 
-  test('or from an address that the key does not allow, the address is counted and the key is not', async () => {
+  test('a request from an address that the key does not allow counts for the address and not for the key', async () => {
     const { key } = await service.partner({ limited: true, ip_allowlist: ['203.0.113.0/24'] })
     await roomInMinute(5)
     for (const [i, expected] of [99, 98, 97].entries()) {
@@ -231,7 +231,7 @@ describe('contract §5: without a valid key', () => {
     expect(left(await from('203.0.113.9', key)('/v1/usage'))).toBe(99)
   })
 
-  test('health and docs show the window of the address and consume nothing', async () => {
+  test('health and docs show the window of the address and consume none of it', async () => {
     const visitor = from('198.51.100.4')
     await roomInMinute(5)
     for (const path of ['/healthz', '/readyz', '/docs', '/openapi.json', '/nothing', '/healthz']) {
@@ -243,7 +243,7 @@ describe('contract §5: without a valid key', () => {
   })
 })
 
-test('GET /v1/usage tells what is used, left and when it starts again, and counts itself', async () => {
+test('GET /v1/usage shows what is used, what is left and when the window resets, and counts itself', async () => {
   const { api } = await service.partner({ limited: true, scopes: ['webhooks'] })
   await roomInMinute(5)
   await api.get('/v1/usage')
@@ -267,7 +267,7 @@ test('GET /v1/usage tells what is used, left and when it starts again, and count
 const log = pino({ level: 'silent' })
 
 /** A limiter as a server opens it, over the given database. */
-async function openNode(database: TestDatabase, try_alone_ms?: number): Promise<Limiter> {
+async function openNode(database: TestDatabase, try_exclusive_ms?: number): Promise<Limiter> {
   const seat = seatAt(database.url, 'shared', 'trilho')
   const hints = openHints(seat, log)
   const limiter = await openLimiter({
@@ -275,7 +275,7 @@ async function openNode(database: TestDatabase, try_alone_ms?: number): Promise<
     clock: systemClock(),
     hints,
     log,
-    ...(try_alone_ms ? { try_alone_ms } : {}),
+    ...(try_exclusive_ms ? { try_exclusive_ms } : {}),
   })
   let stopping: Promise<void> | undefined
   const stop = () => (stopping ??= limiter.stop().then(hints.stop))
@@ -294,7 +294,7 @@ describe('an endpoint with a limit of its own', () => {
     errors: [],
   })
 
-  test('refuses in its own window, leaves the others untouched, and shows in the usage', async () => {
+  test('refuses in its own window, leaves the others untouched, and is shown in the usage', async () => {
     const hands = openHands(await createDatabase())
     onTestFinished(hands.stop)
     const seat = seatAt(hands.database.url, 'shared', 'trilho')
@@ -330,7 +330,7 @@ describe('an endpoint with a limit of its own', () => {
     const refused = replies.find(({ status }) => status === 429)!
     expect(((await refused.json()) as any).error.message).toContain('3 per minute for POST /v1/limited')
     expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60)
-    // The headers tell of the key's minute, in which there is room.
+    // The headers show the key's minute, which is not full.
     expect(refused.headers.get('x-ratelimit-limit')).toBe('100')
     expect(left(refused)).toBe(97)
     expect(await usage()).toMatchObject({
@@ -338,14 +338,14 @@ describe('an endpoint with a limit of its own', () => {
       day: { used: 4 },
       endpoints: [{ endpoint: 'POST /v1/limited', limit: 3, used: 3, remaining: 0 }],
     })
-    // Custom figures replace the endpoint's own.
+    // Custom limits replace the endpoint's own.
     await setKeyLimits(hands.worlds.sandbox, key_id, { endpoint_per_minute: 5 })
     await until(async () => (await usage()).endpoints[0].limit === 5, 1000)
     const more = await times(4, post)
     expect(more.map(({ status }) => status).sort()).toEqual([200, 200, 429, 429])
   })
 
-  test('is one more window of the key, after the minute that feeds the headers', () => {
+  test('is one more window of the key, after the minute of the headers', () => {
     const limits = limitsOf('standard', none, none)
     expect(wantsOf(limits, undefined).map(({ name }) => name)).toEqual(['minute', 'day'])
     expect(wantsOf(limits, limited).map(({ name, limit }) => [name, limit])).toEqual([
@@ -356,7 +356,7 @@ describe('an endpoint with a limit of its own', () => {
   })
 })
 
-/** Asks until refused, from many hands at once, and counts what was let in. */
+/** Many callers at once send requests until refused; returns how many were admitted. */
 async function drain(
   limiters: () => readonly Limiter[],
   subject: string,
@@ -393,7 +393,7 @@ describe('contract §6: with several nodes the windows are exact', () => {
     return rows[0]?.count
   }
 
-  test('300 requests at once, over two servers, on a key of 100 a minute: 100 are let in', async () => {
+  test('300 requests at once, over two servers, on a key of 100 a minute: 100 are admitted', async () => {
     const one = await spawnServer(testEnv(database.url))
     onTestFinished(() => one.kill('SIGKILL'))
     const two = await startNode(database.url)
@@ -403,14 +403,14 @@ describe('contract §6: with several nodes the windows are exact', () => {
       const servers = [openApi(one.url, key), openApi(two.url, key)]
       await roomInMinute(8)
       const replies = await times(300, (i) => servers[i % 2]!.get('/v1/usage'))
-      // However slow it was: within one minute no place is given twice.
+      // Even in a slow run: within one minute `remaining` never has the same value twice.
       const places = replies
         .filter(({ status }) => status === 200)
         .map((reply) => `${reply.headers.get('x-ratelimit-reset')} ${left(reply)}`)
       expect(new Set(places).size).toBe(places.length)
       return replies
     }
-    // On a busy machine a minute may end meanwhile, or a request wait too long: then the burst says nothing.
+    // On a busy machine the minute may end meanwhile, or a request may wait too long: then the burst proves nothing.
     const isTelling = (burst: Awaited<ReturnType<Api['get']>>[]) =>
       new Set(burst.map(({ headers }) => headers.get('x-ratelimit-reset'))).size === 1 &&
       burst.every(({ status }) => status !== 503)
@@ -437,14 +437,14 @@ describe('contract §6: with several nodes the windows are exact', () => {
       await sleep(40)
       nodes = [first]
       await second.stop()
-      // Long enough to be alone again for a while.
+      // Long enough for the remaining node to become exclusive again.
       await sleep(60)
     }
     expect(await load).toEqual({ accepted: 6000, failed: 0 })
     expect(joins).toBeGreaterThan(3)
   })
 
-  test('what is still being counted in the database when a node is alone again is not forgotten', async () => {
+  test('counts that are under way in the database when a node becomes exclusive are not lost', async () => {
     const want: Want = { name: 'day', kind: 'day', limit: 10 }
     const first = await openNode(database, 30)
     const second = await openNode(database, 30)
@@ -463,7 +463,7 @@ describe('contract §6: with several nodes the windows are exact', () => {
     expect(await drain(() => [first], 'key_held', want)).toEqual({ accepted: 1, failed: 0 })
   })
 
-  test('a server that comes and goes while another one is busy changes no count', async () => {
+  test('a server that starts and stops while another one is busy changes no count', async () => {
     const first = await startNode(database.url)
     onTestFinished(first.stop)
     const { key, partner_id } = await hands.partner(first.url, { limited: true })
@@ -472,7 +472,7 @@ describe('contract §6: with several nodes the windows are exact', () => {
     const load = times(15, async (i) => {
       const statuses: number[] = []
       for (let turn = i; statuses.at(-1) !== 429; turn++) {
-        // A connection that is closed just as it is used again gives no answer, and its request was not counted.
+        // A kept-alive connection that closes as it is used again gives no response: its request was not counted.
         const reply = await servers[turn % servers.length]!.get('/v1/usage').catch(() => undefined)
         statuses.push(reply?.status ?? 0)
         await sleep(15)
@@ -491,7 +491,7 @@ describe('contract §6: with several nodes the windows are exact', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(15)
   })
 
-  test('three nodes that start at once share from the first request on', async () => {
+  test('three nodes that start at once count together from the first request on', async () => {
     const nodes = await times(3, () => openNode(database))
     const load = drain(() => nodes, 'key_three', { name: 'day', kind: 'day', limit: 1000 })
     expect(await load).toEqual({ accepted: 1000, failed: 0 })
@@ -509,12 +509,12 @@ describe('contract §6: with several nodes the windows are exact', () => {
       await sleep(600)
     }
     const { accepted, failed } = await load
-    // A request whose count may or may not have been stored was answered with an error, never let in.
+    // A request whose count may not have been stored gets an error: it is never admitted.
     expect(accepted).toBeLessThanOrEqual(5000)
     expect(accepted).toBeGreaterThanOrEqual(5000 - failed)
   })
 
-  test('what a lone node has not saved when it loses its lock is waited for by whoever comes next', async () => {
+  test('the next node waits for the unsaved counts of an exclusive node that lost its lock', async () => {
     const want: Want = { name: 'day', kind: 'day', limit: 10 }
     const first = await openNode(database)
     await times(2, () => first.take('key_left', [want]))
@@ -535,7 +535,7 @@ describe('contract §6: with several nodes the windows are exact', () => {
     expect((await verdicts).filter(({ refused }) => !refused)).toHaveLength(5)
   })
 
-  test('nodes that share do not count while one that was alone has counts to save', async () => {
+  test('shared nodes do not count while a former exclusive node has counts to save', async () => {
     const want: Want = { name: 'day', kind: 'day', limit: 10 }
     const [first] = await times(2, () => openNode(database))
     await first!.take('key_marked', [want])
@@ -548,7 +548,7 @@ describe('contract §6: with several nodes the windows are exact', () => {
     expect((await verdict).refused).toBeDefined()
   })
 
-  test('a node killed while alone loses at most the last second, and the next one starts at once', async () => {
+  test('an exclusive node that is killed loses at most the last second, and the next one starts at once', async () => {
     const killed = await spawnServer(testEnv(database.url))
     onTestFinished(() => killed.kill('SIGKILL'))
     const { key, api } = await hands.partner(killed.url, { limited: true })
@@ -566,7 +566,7 @@ describe('contract §6: with several nodes the windows are exact', () => {
   })
 })
 
-test('of the connections that were lost only those are ended: not one that has the number of one of them', async () => {
+test('endBackend ends the lost connection, and not another one that has its pid', async () => {
   const database = await createDatabase()
   onTestFinished(database.drop)
   const seat = seatAt(database.url, 'shared', 'trilho')
@@ -575,7 +575,7 @@ test('of the connections that were lost only those are ended: not one that has t
   const client = await openClient(seat)
   const lost = await findBackend(client)
   const ended = new Promise((resolve) => client.once('end', resolve))
-  // Another server had it, or this one had it before.
+  // The same pid, but of another server, or of an earlier connection.
   await endBackend(next, { ...lost, server_started: '2026-01-01 00:00:00+00' })
   await endBackend(next, { ...lost, met_at: lost.server_started })
   expect((await client.query('SELECT 1 AS n')).rows[0].n).toBe(1)

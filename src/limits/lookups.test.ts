@@ -45,7 +45,7 @@ const used = async (api: Api) => {
   return { minute: minute.used, day: day.used, payouts: payouts.used, lookups: lookups.used }
 }
 
-/** Uses up the look-ups, each in another way, and then tries all ways in vain. */
+/** Uses up the look-ups through all endpoints that look up keys, then checks that all of them refuse. */
 async function scan(apis: readonly Api[], customer_id: string): Promise<void> {
   const api = (i: number) => apis[i % apis.length]!
   const before = await used(api(0))
@@ -80,12 +80,12 @@ async function scan(apis: readonly Api[], customer_id: string): Promise<void> {
   }
   const after = await used(api(0))
   expect(after).toEqual({ ...full, minute: full.minute + 1, day: full.day + 1 })
-  // What can be paid is no look-up.
+  // A payout that is accepted does not count as a look-up.
   expect((await api(1).post(...order(customer_id, 'ana@example.com'))).status).toBe(201)
   expect((await used(api(0))).lookups).toBe(LOOKUPS)
 }
 
-describe('look-ups beyond their limit consume nothing of any window', () => {
+describe('look-ups beyond their limit consume none of any window', () => {
   test('on one node', async () => {
     const { api, customer_id } = await newCaller()
     await roomInMinute(15)
@@ -100,12 +100,12 @@ describe('look-ups beyond their limit consume nothing of any window', () => {
   })
 })
 
-test('a refused window is told by name, with its limit and the wait', async () => {
+test('a refusal names the window, its limit and the wait', async () => {
   const { api, key_id } = await service.partner({ limited: true })
   await roomInMinute(15)
   const detailsOf = async (limits: Parameters<typeof setKeyLimits>[2], call: () => Promise<Reply>) => {
     await setKeyLimits(service.worlds.sandbox, key_id, limits)
-    // What a node knows of a key is at most so old.
+    // Longer than a node caches a key.
     await sleep(900)
     for (;;) {
       const { status, json, headers } = await call()

@@ -4,52 +4,54 @@ import type { Logger } from 'pino'
 import { isAnswer, isPassing, sqlState } from '../db/failure.ts'
 import { type Channel, type Hints, sendHint } from '../db/hints.ts'
 import { type Client, openClient, type Pool, type Seat } from '../db/pool.ts'
-import { findBackend, type Ghosts, openGhosts } from './ghosts.ts'
-import type { Heirs } from './heirs.ts'
+import { findBackend, type OrphanedConnections, openOrphanedConnections } from './orphaned-connections.ts'
+import type { StaleMarks } from './stale-marks.ts'
 import {
-  isMarked,
-  lockTogether,
-  markAlone,
-  tryLockAlone,
-  unlockAlone,
-  unlockTogether,
-  unmarkAlone,
+  hasMark,
+  lockShared,
+  putMark,
+  removeMark,
+  tryLockExclusive,
+  unlockExclusive,
+  unlockShared,
 } from './store.ts'
 
 /**
- * Who counts. One advisory lock settles it: a lone node holds it for itself, several hold it together, each on a
- * connection that it keeps for this. A lone node may lose its lock before it knows: so it puts a mark in the database
- * before it counts, and takes it away when everything it counted is saved. Nobody counts while another one's mark is there.
- * A mark is removed by others after HEIRS_WAIT_MS (heirs.ts), so a lone node counts only under a lease: the server has
- * confirmed lock and mark within the last LONE_LEASE_MS (decision 0100).
+ * Where requests are counted. One advisory lock decides: a single node holds it exclusively and counts in memory; several
+ * nodes hold it shared and count in the database. Each node keeps one connection for the lock.
  *
- *   apart  → alone    nobody else holds the lock
- *   apart  → shared   others hold it; a lone one was asked to share, and did
- *   alone  → shared   another node asks
- *   shared → alone    the others have left
- *   any    → apart    the connection was lost, and the lock with it; another one is tried for
+ * An exclusive node may lose its lock before it notices. So it puts a mark into `lone_node` before it counts, and removes the
+ * mark when all its counts are saved. No other node counts while the mark is there. Other nodes remove a mark after
+ * MARK_WAIT_MS (stale-marks.ts), so an exclusive node counts only under a lease: the server has confirmed lock and mark within
+ * the last LEASE_MS (decision 0100).
+ *
+ *   disconnected → exclusive      no other node holds the lock
+ *   disconnected → shared         other nodes hold it; an exclusive one was asked to share, and did
+ *   exclusive    → shared         another node asks to share
+ *   shared       → exclusive      the other nodes have left
+ *   any          → disconnected   the connection was lost, and the lock with it; the node connects again
  */
-export type Standing =
-  /** This node counts, in its memory. */
-  | 'alone'
-  /** All nodes count, in the database. */
+export type CountingMode =
+  /** This node counts, in memory, and no other node does. */
+  | 'exclusive'
+  /** All nodes count in the database. */
   | 'shared'
-  /** Nobody here can say who counts. */
-  | 'apart'
-  /** Perhaps on its way from one to another. */
-  | 'changing'
+  /** This node does not hold the lock, and does not know which nodes count. */
+  | 'disconnected'
+  /** The mode may be changing. */
+  | 'switching'
 
 export type Membership = {
-  standing(): Standing
-  /** Whether this node counts alone and its lease holds. Renews the lease when that is due. */
-  countsAlone(): boolean
-  /** Until what is changing has changed, and no longer than this. */
+  mode(): CountingMode
+  /** Whether this node is exclusive and its lease is valid. Renews the lease when that is due. */
+  holdsLease(): boolean
+  /** Waits until the switch of mode is over, for `ms` at most. */
   settle(ms: number): Promise<void>
-  /** The first time. Waits for the database, and for a lone node that does not share yet. */
+  /** Joins at the start of the node. Waits for the database, and for an exclusive node to share. */
   enter(signal?: AbortSignal): Promise<void>
-  /** Changes nothing any more; the lock is kept. */
+  /** Switches no more; keeps the lock. */
   stop(ms: number): Promise<void>
-  /** Gives the lock back. */
+  /** Releases the lock. */
   leave(): Promise<void>
 }
 
@@ -58,26 +60,26 @@ export type MembershipOptions = {
   readonly settings: Record<string, string>
   readonly pool: Pool
   readonly hints: Hints
-  readonly heirs: Heirs
+  readonly stale_marks: StaleMarks
   readonly log: Logger
-  /** How often a node that shares looks whether it is alone again. */
-  readonly try_alone_ms: number
-  /** Writes down what was counted in memory. */
+  /** How often a node in shared mode tries to become exclusive. */
+  readonly try_exclusive_ms: number
+  /** Saves the counts in memory to the database. */
   save(): Promise<void>
-  /** The same after the connection was lost, as soon as that can be done. */
+  /** The same after the connection was lost: retries until it succeeds or its time is over. */
   saveSoon(): Promise<void>
-  /** Takes over what was counted in the database, once nothing is being counted there. */
+  /** Loads the counts from the database into memory. */
   takeOver(): Promise<void>
-  /** Until nothing of this node is being counted in the database. */
+  /** Resolves when no request of this node is being counted in the database. */
   counted(): Promise<void>
 }
 
 const SHARED: Channel = 'windows_shared'
 const REJOIN_MS = 300
-/** How long a lone node counts after the server last confirmed its lock. Renewed at half of it, and only while it counts. */
-const LONE_LEASE_MS = 1000
-/** How often it is looked whether the mark of another node is still there. */
-const LOOK_MS = 20
+/** How long a node counts in memory after the server confirmed its lock. Renewed at half of it, only while requests come. */
+const LEASE_MS = 1000
+/** How often a waiting node checks whether the other node's mark is still there. */
+const MARK_POLL_MS = 20
 const ASK_MS = 100
 const MEMBER_QUERY_MS = 5000
 const QUERY_CANCELED = '57014'
@@ -87,49 +89,49 @@ export const openMembership = (options: MembershipOptions): Membership => new Me
 class Member implements Membership {
   readonly #options: MembershipOptions
   readonly #self = randomUUID()
-  readonly #ghosts: Ghosts
+  readonly #orphaned: OrphanedConnections
   readonly #timer: NodeJS.Timeout
   #rejoining: NodeJS.Timeout | undefined
   #client: Client | undefined
-  /** This node's mark, while it may be in the database. A new value each time: see heirs.ts. */
+  /** This node's mark, while it may be in the database. Each mark is new: see stale-marks.ts. */
   #mark: string | undefined
-  /** When the question was sent whose answer confirmed lock and mark. */
+  /** When the query was sent whose answer last confirmed lock and mark. */
   #confirmed_at = 0
   #confirming = false
-  #held: 'alone' | 'shared' | 'apart' = 'apart'
-  /** Changes happen one after the other. */
-  #changing: Promise<void> = Promise.resolve()
-  #changes = 0
+  #mode: 'exclusive' | 'shared' | 'disconnected' = 'disconnected'
+  /** Switches run one after the other. */
+  #switching: Promise<void> = Promise.resolve()
+  #switches = 0
   #stopped = false
 
   constructor(options: MembershipOptions) {
     this.#options = options
-    this.#ghosts = openGhosts(options.seat)
-    // A node that takes its time to join hears itself ask.
-    options.hints.on(SHARED, (from) => void (from !== this.#self && this.#change(() => this.#share())))
+    this.#orphaned = openOrphanedConnections(options.seat)
+    // A node hears its own hint too, and must not act on it.
+    options.hints.on(SHARED, (from) => void (from !== this.#self && this.#switch(() => this.#share())))
     this.#timer = setInterval(() => {
-      if (this.#held === 'shared') void this.#change(async () => void (await this.#tryAlone()))
-    }, options.try_alone_ms)
+      if (this.#mode === 'shared') void this.#switch(async () => void (await this.#tryExclusive()))
+    }, options.try_exclusive_ms)
     this.#timer.unref()
   }
 
-  standing(): Standing {
-    return this.#changes > 0 ? 'changing' : this.#held
+  mode(): CountingMode {
+    return this.#switches > 0 ? 'switching' : this.#mode
   }
 
-  countsAlone(): boolean {
-    if (this.standing() !== 'alone') return false
+  holdsLease(): boolean {
+    if (this.mode() !== 'exclusive') return false
     const age = performance.now() - this.#confirmed_at
-    // Without a lease nobody is admitted until the server has answered.
-    if (age >= LONE_LEASE_MS) void this.#change(() => this.#confirm())
-    else if (age >= LONE_LEASE_MS / 2 && !this.#confirming) void this.#confirm()
-    return age < LONE_LEASE_MS
+    // An expired lease admits no request until the server has answered.
+    if (age >= LEASE_MS) void this.#switch(() => this.#confirmLease())
+    else if (age >= LEASE_MS / 2 && !this.#confirming) void this.#confirmLease()
+    return age < LEASE_MS
   }
 
   async settle(ms: number): Promise<void> {
     const enough = new AbortController()
     const late = sleep(ms, undefined, { signal: enough.signal }).catch(() => {})
-    await (this.#changes > 0 ? Promise.race([this.#changing, late]) : late)
+    await (this.#switches > 0 ? Promise.race([this.#switching, late]) : late)
     enough.abort()
   }
 
@@ -150,7 +152,7 @@ class Member implements Membership {
     this.#stopped = true
     clearTimeout(this.#rejoining)
     clearInterval(this.#timer)
-    await Promise.race([this.#changing, sleep(ms, undefined, { ref: false })])
+    await Promise.race([this.#switching, sleep(ms, undefined, { ref: false })])
   }
 
   async leave(): Promise<void> {
@@ -158,30 +160,35 @@ class Member implements Membership {
     await this.#client?.end().catch(() => {})
   }
 
-  #change(work: () => Promise<void>): Promise<void> {
-    this.#changes++
-    this.#changing = this.#changing
+  #switch(work: () => Promise<void>): Promise<void> {
+    this.#switches++
+    this.#switching = this.#switching
       .then(work)
-      .catch((error: unknown) => this.#options.log.warn({ err: error }, 'limits: cannot change mode'))
-      .finally(() => this.#changes--)
-    return this.#changing
+      .catch((error: unknown) =>
+        this.#options.log.warn(
+          { err: error },
+          'limits: cannot switch between counting in memory and in the database; trying again',
+        ),
+      )
+      .finally(() => this.#switches--)
+    return this.#switching
   }
 
-  /** Alone if nobody else is there; otherwise the lone node is told, and this one waits until it shares. */
+  /** Becomes exclusive if no other node holds the lock; otherwise asks the exclusive node to share, and waits until it does. */
   async #join(): Promise<void> {
     if (this.#client) return
     const { pool } = this.#options
     await this.#handOver()
-    await this.#ghosts.release()
+    await this.#orphaned.release()
     const client = await this.#connect()
     this.#client = client
     const ask = () => sendHint(pool, SHARED, this.#self)
     const asking = setInterval(() => ask().catch(() => {}), ASK_MS)
     try {
-      if (await this.#tryAlone()) return
+      if (await this.#tryExclusive()) return
       await ask()
-      await lockTogether(client)
-      if (this.#client === client) this.#held = 'shared'
+      await lockShared(client)
+      if (this.#client === client) this.#mode = 'shared'
     } catch (error) {
       if (this.#client === client) this.#client = undefined
       client.end().catch(() => {})
@@ -199,17 +206,17 @@ class Member implements Membership {
       throw error
     })
     client.once('end', () => {
-      this.#ghosts.add(backend)
-      if (!this.#stopped && this.#client === client) this.#lose()
+      this.#orphaned.add(backend)
+      if (!this.#stopped && this.#client === client) this.#disconnect()
     })
     return client
   }
 
-  /** Whoever lost the lock cannot know who counts now. */
-  #lose(): void {
+  /** The lock went with the connection: from now on other nodes may count. */
+  #disconnect(): void {
     this.#client = undefined
-    this.#held = 'apart'
-    void this.#change(async () => {
+    this.#mode = 'disconnected'
+    void this.#switch(async () => {
       await this.#options.saveSoon()
       await this.#handOver()
     })
@@ -220,73 +227,73 @@ class Member implements Membership {
     clearTimeout(this.#rejoining)
     if (this.#stopped) return
     this.#rejoining = setTimeout(
-      () => this.#change(() => this.#join()).then(() => this.#client ?? this.#rejoin()),
+      () => this.#switch(() => this.#join()).then(() => this.#client ?? this.#rejoin()),
       REJOIN_MS,
     )
     this.#rejoining.unref()
   }
 
-  /** Asked over the connection that holds the lock: while the server answers on it, the lock is held. */
-  async #confirm(): Promise<void> {
+  /** Asks over the connection that holds the lock: an answer proves that the lock is still held. */
+  async #confirmLease(): Promise<void> {
     const client = this.#client
-    if (this.#held !== 'alone' || !client) return
+    if (this.#mode !== 'exclusive' || !client) return
     const asked_at = performance.now()
     this.#confirming = true
-    const is_marked = await isMarked(client, this.#mark ?? '').catch(() => false)
+    const is_marked = await hasMark(client, this.#mark ?? '').catch(() => false)
     this.#confirming = false
-    if (this.#client !== client || this.#held !== 'alone') return
+    if (this.#client !== client || this.#mode !== 'exclusive') return
     if (is_marked) {
       this.#confirmed_at = asked_at
       return
     }
-    this.#lose()
+    this.#disconnect()
     client.end().catch(() => {})
   }
 
-  async #tryAlone(): Promise<boolean> {
+  async #tryExclusive(): Promise<boolean> {
     const client = this.#client
-    if (!client || this.#held === 'alone') return this.#held === 'alone'
-    // What is being counted in the database holds the lock too, and must be in there before it is read.
+    if (!client || this.#mode === 'exclusive') return this.#mode === 'exclusive'
+    // Counting in the database holds the shared lock too, and must be committed before the counts are loaded.
     await this.#options.counted()
-    if (!(await tryLockAlone(client))) return false
+    if (!(await tryLockExclusive(client))) return false
     try {
-      await unlockTogether(client)
-      // A start does not wait for a node that may have been killed; the requests do.
+      await unlockShared(client)
+      // Another node's mark is there. The start does not wait for it, as that node may have been killed; requests do.
       if (await this.#putMark(client)) await this.#begin(client)
-      else void this.#change(() => this.#inherit(client))
+      else void this.#switch(() => this.#waitForMark(client))
     } catch (error) {
-      // A lock is counted: taken once more at the next try, it could not be given back in one go.
+      // PostgreSQL counts advisory locks per session: a second lock would need a second unlock. So the session ends.
       client.end().catch(() => {})
       throw error
     }
     return true
   }
 
-  /** On the connection with the lock: when the mark is put, the lock is held. False while another node's mark is there. */
+  /** On the connection with the lock, so the mark is put only while the lock is held. False while another node's mark is there. */
   async #putMark(client: Client): Promise<boolean> {
     const mark = randomUUID()
     const asked_at = performance.now()
     this.#mark = mark
-    const found = await markAlone(client, mark)
+    const found = await putMark(client, mark)
     if (found === mark) {
       this.#confirmed_at = asked_at
       return true
     }
     this.#mark = undefined
-    await this.#options.heirs.meet(found)
+    await this.#options.stale_marks.found(found)
     return false
   }
 
   async #begin(client: Client): Promise<void> {
     await this.#options.takeOver()
-    if (this.#client === client) this.#held = 'alone'
+    if (this.#client === client) this.#mode = 'exclusive'
   }
 
-  async #inherit(client: Client): Promise<void> {
+  async #waitForMark(client: Client): Promise<void> {
     try {
       while (this.#client === client && !this.#stopped) {
         if (await this.#putMark(client)) return await this.#begin(client)
-        await sleep(LOOK_MS)
+        await sleep(MARK_POLL_MS)
       }
     } catch (error) {
       client.end().catch(() => {})
@@ -294,26 +301,26 @@ class Member implements Membership {
     }
   }
 
-  /** Everything that was counted here is saved, and nobody has to wait for it. */
+  /** Saves all counts of this node, then removes its mark, so that other nodes need not wait. */
   async #handOver(): Promise<void> {
     await this.#options.save()
     if (this.#mark === undefined) return
-    await unmarkAlone(this.#options.pool, this.#mark)
+    await removeMark(this.#options.pool, this.#mark)
     this.#mark = undefined
   }
 
   async #share(): Promise<void> {
     const client = this.#client
-    if (this.#held !== 'alone' || !client) return
-    this.#held = 'shared'
+    if (this.#mode !== 'exclusive' || !client) return
+    this.#mode = 'shared'
     try {
       await this.#handOver()
-      await lockTogether(client)
-      await unlockAlone(client)
+      await lockShared(client)
+      await unlockExclusive(client)
     } catch (error) {
-      // Lock and mark are still there, unless the connection went with them: the next hint tries again.
+      // If lock and mark are still there, the node stays exclusive, and the next hint tries again.
       if (this.#mark === undefined || !isAnswer(error)) client.end().catch(() => {})
-      else if (this.#client === client) this.#held = 'alone'
+      else if (this.#client === client) this.#mode = 'exclusive'
       throw error
     }
     this.#options.log.info('limits: another node joined, counting in the database')

@@ -2,7 +2,7 @@ import { Refusal } from '../core/errors.ts'
 import { LOOKUPS, redeliveryWant } from './wants.ts'
 import type { Verdict } from './windows.ts'
 
-/** What a caller is told when a window is full (contract §17.3, §17.15): which, how much it allows, and how long to wait. */
+/** The error for a full window (contract §17.3, §17.15): which window, its limit, and how long to wait. */
 export type RefusedWindow = 'minute' | 'day' | 'endpoint' | 'lookups' | 'address'
 
 const windowOf = (name: string): RefusedWindow => {

@@ -4,7 +4,7 @@ import { Refusal } from '../core/errors.ts'
 import { Crowded } from '../core/turns.ts'
 import { isPassing, sqlState } from '../db/failure.ts'
 import { type Client, openClient, type Seat } from '../db/pool.ts'
-import type { Heirs } from './heirs.ts'
+import type { StaleMarks } from './stale-marks.ts'
 import { lockCounters, writeCounters } from './store.ts'
 import {
   byKey,
@@ -17,40 +17,40 @@ import {
   type Verdict,
 } from './windows.ts'
 
-/** Counts in the database, together with other nodes: many requests, one transaction. */
+/** Counts in the database, together with other nodes: one transaction for many requests. */
 export type SharedCount = {
   /**
-   * Undefined when a lone node counts: this one, or another that must be told to share. Rejects with `Uncounted` when
-   * nothing was counted, so that it may be asked again.
+   * Undefined if a node holds the exclusive lock: this node, or another one that must be asked to share. Rejects with
+   * `Uncounted` if nothing was counted, so that the caller may try again.
    */
   take(request: Request): Promise<Verdict | undefined>
   idle(): Promise<void>
   stop(): Promise<void>
 }
 
-/** The database could not be asked, or not yet, and has counted nothing. */
+/** The request was certainly not counted: the database was unreachable, or another node's counts are not saved yet. */
 export class Uncounted extends Error {}
 
 const LOCK_NOT_AVAILABLE = '55P03'
 
-/** What it saw last stays in `counters`, where the headers of other answers look. */
+/** Writes the latest counts into `counters`, from which the headers of other responses are made. */
 export function openSharedCount(
   seat: Seat,
   settings: Record<string, string>,
   counters: Map<string, Counter>,
-  heirs: Heirs,
+  stale_marks: StaleMarks,
 ): SharedCount {
   let client: Client | undefined
-  /** Whether the running batch may have been stored. */
+  /** Whether the running batch may have been committed. */
   let writing = false
-  // Whatever comes in one turn of the event loop goes together.
+  // Requests of one turn of the event loop form a batch.
   const batching = openBatching<Request, Verdict | undefined>({ run: judge, gather: () => setImmediate() })
 
   async function connected(): Promise<Client> {
     if (client) return client
     const opened = await openClient(seat, {
       pipeline: true,
-      // What several nodes count is on the standby's disk before a request is let in: a fail-over forgets none of it.
+      // Shared counts reach the standby's disk before a request is admitted, so a fail-over loses none.
       settings: { ...settings, synchronous_commit: 'on', lock_timeout: '2s', statement_timeout: '5s' },
     })
     opened.once('end', () => {
@@ -60,9 +60,9 @@ export function openSharedCount(
     return opened
   }
 
-  async function unsavedBy(node: string): Promise<Uncounted> {
-    await heirs.meet(node)
-    return new Uncounted('a lone node has not saved what it counted')
+  async function unsavedBy(mark: string): Promise<Uncounted> {
+    await stale_marks.found(mark)
+    return new Uncounted('another node has not saved its counts')
   }
 
   async function judge(asked: readonly Request[]): Promise<readonly Verdict[] | undefined> {
@@ -78,11 +78,11 @@ export function openSharedCount(
   }
 
   async function countAll(db: Client, asked: readonly Request[]): Promise<Verdict[] | undefined> {
-    // One instant for the whole batch: a window must not change under it.
+    // One time for the whole batch, so that all its requests fall into the same windows.
     const now = Math.max(...asked.map((request) => request.now))
     const requests = asked.map((request) => ({ ...request, now }))
     const found = await lockCounters(db, placesOf(requests, now))
-    if ('alone' in found) return undefined
+    if ('exclusive' in found) return undefined
     if ('marked' in found) throw await unsavedBy(found.marked)
     const locked = byKey(found.counters)
     const before = new Map([...locked].map(([key, counter]) => [key, counter.count]))
@@ -115,7 +115,7 @@ export function openSharedCount(
   }
 }
 
-/** Every window that the requests are counted in, or taken back from. */
+/** All windows that the requests are counted in or taken back from. */
 function placesOf(requests: readonly Request[], now: number): Counter[] {
   const places = new Map<string, Counter>()
   for (const request of requests) {

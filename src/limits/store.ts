@@ -23,7 +23,7 @@ const ADD = {
     WHERE (windows.subject, windows.name, windows.starts_at) = (new.subject, new.name, new.starts_at)`,
 }
 
-// A lone node writes what it counted; whoever knows of more requests is right.
+// An exclusive node saves its counts. The higher count wins: it includes more requests.
 const SAVE = {
   name: 'save windows',
   text: `INSERT INTO windows (subject, name, starts_at, ends_at, count)
@@ -52,29 +52,29 @@ const counterOf = (row: {
   ends_at: row.ends_at.getTime(),
 })
 
-/** Held by a lone node for itself, and by nodes that share together. Until it is given back, or its connection ends. */
-const ALONE_LOCK = 7_415_302
+/** Held exclusively by a single node, or shared by several (membership.ts), until it is released or its session ends. */
+const MODE_LOCK = 7_415_302
 
-export async function tryLockAlone(db: Db): Promise<boolean> {
-  const { rows } = await db.query('SELECT pg_try_advisory_lock($1) AS won', [ALONE_LOCK])
+export async function tryLockExclusive(db: Db): Promise<boolean> {
+  const { rows } = await db.query('SELECT pg_try_advisory_lock($1) AS won', [MODE_LOCK])
   return rows[0].won
 }
 
-/** Waits for a lone node to share. */
-export async function lockTogether(db: Db): Promise<void> {
-  await db.query('SELECT pg_advisory_lock_shared($1)', [ALONE_LOCK])
+/** Waits until an exclusive node shares. */
+export async function lockShared(db: Db): Promise<void> {
+  await db.query('SELECT pg_advisory_lock_shared($1)', [MODE_LOCK])
 }
 
-export async function unlockAlone(db: Db): Promise<void> {
-  await db.query('SELECT pg_advisory_unlock($1)', [ALONE_LOCK])
+export async function unlockExclusive(db: Db): Promise<void> {
+  await db.query('SELECT pg_advisory_unlock($1)', [MODE_LOCK])
 }
 
-export async function unlockTogether(db: Db): Promise<void> {
-  await db.query('SELECT pg_advisory_unlock_shared($1)', [ALONE_LOCK])
+export async function unlockShared(db: Db): Promise<void> {
+  await db.query('SELECT pg_advisory_unlock_shared($1)', [MODE_LOCK])
 }
 
-/** Puts the mark of this node, unless another one's is there. Returns whose is there. */
-export async function markAlone(db: Db, node: string): Promise<string> {
+/** Puts this node's mark unless another mark is there. Returns the mark that is there now. */
+export async function putMark(db: Db, node: string): Promise<string> {
   const { rows } = await db.query(
     'INSERT INTO lone_node (node) VALUES ($1) ON CONFLICT (id) DO UPDATE SET node = lone_node.node RETURNING node',
     [node],
@@ -82,38 +82,38 @@ export async function markAlone(db: Db, node: string): Promise<string> {
   return rows[0].node
 }
 
-export async function isMarked(db: Db, node: string): Promise<boolean> {
+export async function hasMark(db: Db, node: string): Promise<boolean> {
   const { rows } = await db.query('SELECT FROM lone_node WHERE node = $1', [node])
   return rows.length > 0
 }
 
-/** Takes it away again, once everything is saved that the node counted in its memory. */
-export async function unmarkAlone(db: Db, node: string): Promise<void> {
+/** Call only when all counts in memory are saved, or the mark is stale. */
+export async function removeMark(db: Db, node: string): Promise<void> {
   await db.query('DELETE FROM lone_node WHERE node = $1', [node])
 }
 
-/** `alone`: a lone node counts, elsewhere. `marked`: one did, and has not saved all of it. */
+/** `exclusive`: a node holds the exclusive lock. `marked`: a former exclusive node has not saved all its counts. */
 export type Locked =
   | { readonly counters: readonly Counter[] }
-  | { readonly alone: true }
+  | { readonly exclusive: true }
   | { readonly marked: string }
 
 /**
- * Takes the counters for itself until `writeCounters` commits. The lock is taken in the very transaction that counts: no
- * node can be alone while it is open. The mark is read after that, in a statement of its own: one that was put before is
- * seen. One round trip on a pipelining connection.
+ * Locks the counters until `writeCounters` commits. The shared lock is taken in the transaction that counts, so no node can
+ * become exclusive while it is open. The mark is read in a later statement, which sees every mark put before the lock.
+ * One round trip on a pipelining connection.
  */
 export async function lockCounters(db: Db, places: readonly Place[]): Promise<Locked> {
   const [, shared, lone, , locked] = await Promise.all([
     db.query('BEGIN'),
-    db.query('SELECT pg_try_advisory_xact_lock_shared($1) AS won', [ALONE_LOCK]),
+    db.query('SELECT pg_try_advisory_xact_lock_shared($1) AS won', [MODE_LOCK]),
     db.query('SELECT node FROM lone_node'),
     db.query({ ...OPEN, values: [...columns(places), places.map((p) => time(p.ends_at))] }),
     db.query({ ...LOCK, values: columns(places) }),
   ])
   if (shared.rows[0].won && lone.rows.length === 0) return { counters: locked.rows.map(counterOf) }
   await db.query('ROLLBACK')
-  return shared.rows[0].won ? { marked: lone.rows[0].node } : { alone: true }
+  return shared.rows[0].won ? { marked: lone.rows[0].node } : { exclusive: true }
 }
 
 export async function writeCounters(db: Db, counters: readonly Counter[]): Promise<void> {
@@ -145,7 +145,7 @@ export async function countersOf(db: Db, subject: string): Promise<Counter[]> {
 
 const STEP = 1000
 
-/** Nobody counts in a window that has ended. An hour more, for clocks that differ. */
+/** Deletes windows that ended an hour ago: the hour covers clocks that differ between nodes. */
 export async function forgetWindows(db: Db, goOn: GoOn = () => true): Promise<void> {
   for (let gone = STEP; gone === STEP && goOn(); ) {
     const answer = await db.query(

@@ -20,7 +20,7 @@ const day: Want = { name: 'day', kind: 'day', limit: 100 }
 const request = (subject: string): Request => ({ subject, wants: [day], now: Date.now() })
 const savedOf = async (subject: string) => (await countersOf(pool, subject)).map(({ count }) => count)
 
-test('what is counted is unsaved until it is saved, also when a save goes wrong', async () => {
+test('a count is unsaved until a save succeeds', async () => {
   const tally = openTally(pool)
   await tally.save()
   tally.count(request('a'))
@@ -35,7 +35,7 @@ test('what is counted is unsaved until it is saved, also when a save goes wrong'
   expect(await savedOf('a')).toEqual([2])
 })
 
-test('what is counted while a save is on its way is not taken for saved', async () => {
+test('a count made while a save is under way stays unsaved', async () => {
   const tally = openTally(pool)
   tally.count(request('b'))
   const saving = tally.save()
@@ -47,7 +47,7 @@ test('what is counted while a save is on its way is not taken for saved', async 
   expect(await savedOf('b')).toEqual([2])
 })
 
-test('what was counted elsewhere is taken over, and less than is known here is not', async () => {
+test('load takes higher counts from the database, and never lower ones', async () => {
   const [mine, other] = [openTally(pool), openTally(pool)]
   for (let i = 0; i < 3; i++) other.count(request('c'))
   other.count(request('d'))

@@ -4,19 +4,19 @@ import type { Pool } from '../db/pool.ts'
 import { openCounters, saveCounters } from './store.ts'
 import { type Counter, counterKey, decide, type Request, type Verdict } from './windows.ts'
 
-/** The counters in this node's memory: what a lone node counts, and what the database said last. */
+/** The counters in this node's memory: its own counts in exclusive mode, the last state of the database in shared mode. */
 export type Tally = {
   readonly counters: Map<string, Counter>
-  /** Counts in memory alone. The database learns of it by a save. */
+  /** Counts in memory only, until the next save. */
   count(request: Request): Verdict
   hasUnsaved(): boolean
   save(): Promise<void>
-  /** For a connection that has just been lost: whoever counts next should find what was counted here. */
+  /** After the connection was lost: retries for `within_ms`, so that the next node to count finds these counts. */
   saveSoon(within_ms: number): Promise<void>
-  /** Takes over what was counted elsewhere. */
+  /** Loads the counts of other nodes. */
   load(): Promise<void>
   forgetClosed(now: number): void
-  /** Saves are not tried again. */
+  /** From now on a failed save is not retried. */
   stop(): void
 }
 
@@ -24,9 +24,9 @@ const RETRY_MS = 20
 
 export function openTally(pool: Pool): Tally {
   const counters = new Map<string, Counter>()
-  /** Keys of the counters that the database does not know yet. */
+  /** Keys of the counters with unsaved counts. */
   const unsaved = new Set<string>()
-  // One after the other: whoever waits for a save knows that no earlier one is still on its way.
+  // Saves run one after the other: when one resolves, no earlier one is still under way.
   const saving = openBatching<undefined>({ run: saveNow })
   let stopped = false
 
@@ -79,7 +79,7 @@ export function openTally(pool: Pool): Tally {
   }
 }
 
-/** Of a later window, or of the same one with more counted in it. */
+/** Whether `counter` is of a later window, or of the same window with a higher count. */
 function isAhead(counter: Counter, known: Counter | undefined): boolean {
   if (!known || known.starts_at < counter.starts_at) return true
   return known.starts_at === counter.starts_at && known.count < counter.count

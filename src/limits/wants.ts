@@ -2,7 +2,7 @@ import type { Endpoint, Limits } from '../http/endpoint.ts'
 import { REDELIVERIES_PER_MINUTE } from './tiers.ts'
 import type { Want } from './windows.ts'
 
-/** The windows that a request of a key must fit into, all judged together. The first feeds the headers. */
+/** The windows that a request of a key must fit into, all judged together. The first one goes into the headers. */
 export function wantsOf(limits: Limits, endpoint: Endpoint | undefined, dry_run = false): Want[] {
   const wants: Want[] = [
     { name: 'minute', kind: 'minute', limit: limits.per_minute },
@@ -14,7 +14,7 @@ export function wantsOf(limits: Limits, endpoint: Endpoint | undefined, dry_run 
   return wants
 }
 
-/** Whether it is clear from the start that a request looks up a Pix key. */
+/** Whether the request is known to look up a Pix key before it is handled. */
 export const looksUp = (endpoint: Endpoint | undefined, dry_run: boolean): boolean =>
   endpoint?.looks_up === 'always' || (endpoint?.looks_up === 'dry_run' && dry_run)
 
@@ -26,21 +26,21 @@ export function endpointWant(limits: Limits, endpoint: Endpoint): Want {
   }
 }
 
-/** The endpoints with a limit of their own, and the figure in force. */
+/** The endpoints with a limit of their own, with the limit in force for this key. */
 export const endpointLimits = (limits: Limits, endpoints: readonly Endpoint[]) =>
   endpoints
     .filter((declared) => declared.limit_per_minute !== undefined)
     .map((declared) => ({ endpoint: declared.route, per_minute: endpointWant(limits, declared).limit }))
 
-/** Under this name nodes of the version before count them too. */
+/** Stored in the database: nodes of the previous version use the same name. */
 export const LOOKUPS = 'look-ups of Pix keys'
 
-/** Contract §3: pre-checks, dry runs and payouts refused because of their recipient share this one. */
+/** Contract §3: one window for pre-checks, dry runs, and payouts refused because of their recipient. */
 export const lookupWant = (limits: Limits): Want => ({
   name: LOOKUPS,
   kind: 'minute',
   limit: limits.lookup_per_minute,
 })
 
-/** Contract §17.15: one such call makes thousands of deliveries. */
+/** Contract §17.15: one redelivery call makes thousands of deliveries. */
 export const redeliveryWant: Want = { name: 'redeliveries', kind: 'minute', limit: REDELIVERIES_PER_MINUTE }

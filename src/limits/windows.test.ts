@@ -21,7 +21,7 @@ const minute = (limit: number, name = 'minute'): Want => ({ name, kind: 'minute'
 const day = (limit: number): Want => ({ name: 'day', kind: 'day', limit })
 const request = (now: number, wants: readonly Want[], subject = 'key_1'): Request => ({ subject, wants, now })
 
-/** Requests in the order of their time, each wanting a minute, and perhaps a day and an endpoint's window too. */
+/** Requests in order of time, each with a minute window, and perhaps a day and an endpoint's window. */
 const limit = fc.integer({ min: 1, max: 6 })
 const traffic = fc
   .record({
@@ -58,7 +58,7 @@ const traffic = fc
 const copy = (counters: ReadonlyMap<string, Counter>) =>
   new Map([...counters].map(([key, counter]) => [key, { ...counter }]))
 
-/** What was counted, by the open window of each want. */
+/** The counts in the current window of each want. */
 const counted = (counters: ReadonlyMap<string, Counter>, { subject, wants, now }: Request) =>
   wants.map((want) => {
     const counter = counters.get(counterKey(subject, want.name))
@@ -82,8 +82,8 @@ function replay(
   }
 }
 
-describe('whatever is asked, and whenever', () => {
-  test('a window accepts as many requests as its limit says, and every one that fits', () => {
+describe('for any requests at any times', () => {
+  test('a window admits every request up to its limit, and none beyond', () => {
     fc.assert(
       fc.property(traffic, (requests) => {
         const accepted = new Map<string, number>()
@@ -101,7 +101,7 @@ describe('whatever is asked, and whenever', () => {
     )
   })
 
-  test('a request counts once in all of its windows, or, refused, in none of them', () => {
+  test('an admitted request counts once in all of its windows, a refused one in none', () => {
     fc.assert(
       fc.property(traffic, (requests) => {
         replay(requests, ({ request, verdict, before, after }) => {
@@ -115,7 +115,7 @@ describe('whatever is asked, and whenever', () => {
     )
   })
 
-  test('of the windows that refuse, the one with the longest wait is told', () => {
+  test('of several full windows, the one with the longest wait is reported', () => {
     fc.assert(
       fc.property(traffic, (requests) => {
         replay(requests, ({ request, verdict, before }) => {
@@ -128,7 +128,7 @@ describe('whatever is asked, and whenever', () => {
           const { name, limit, retry_after_seconds } = verdict.refused
           expect(full.map((want) => [want.name, want.limit])).toContainEqual([name, limit])
           expect(retry_after_seconds).toBeGreaterThanOrEqual(1)
-          // Waiting that long is enough: the window that refused is over by then.
+          // After that wait the window that refused has ended.
           const told = full.find((want) => want.name === name)!
           expect(windowStart(told.kind, now + retry_after_seconds * 1000)).toBeGreaterThan(
             windowStart(told.kind, now),
@@ -138,7 +138,7 @@ describe('whatever is asked, and whenever', () => {
     )
   })
 
-  test('the headers tell what is left of the minute, never less than nothing, and when it ends', () => {
+  test('the headers show what is left of the minute, never below zero, and when it ends', () => {
     fc.assert(
       fc.property(traffic, (requests) => {
         replay(requests, ({ request, verdict, after }) => {
@@ -164,14 +164,14 @@ test('windows are whole minutes and whole UTC days', () => {
   expect(windowEnd('day', now + 1)).toBe(now + 1 + DAY)
 })
 
-test('the last millisecond of a minute asks for a wait of one second', () => {
+test('in the last millisecond of a minute Retry-After is one second', () => {
   const counters = new Map<string, Counter>()
   decide(counters, request(noon, [minute(1)]))
   expect(decide(counters, request(noon + MINUTE - 1, [minute(1)])).refused?.retry_after_seconds).toBe(1)
   expect(decide(counters, request(noon + MINUTE, [minute(1)])).refused).toBeUndefined()
 })
 
-test('a limit lowered below what was used leaves nothing, and a raised one lets go on', () => {
+test('a limit lowered below what was used leaves nothing, and a raised one admits again', () => {
   const counters = new Map<string, Counter>()
   for (let i = 0; i < 5; i++) decide(counters, request(noon, [minute(5)]))
   const lowered = decide(counters, request(noon, [minute(2)]))
@@ -180,7 +180,7 @@ test('a limit lowered below what was used leaves nothing, and a raised one lets 
   expect(decide(counters, request(noon, [minute(7)])).window.remaining).toBe(1)
 })
 
-test('a full day keeps refusing in every new minute, and says so', () => {
+test('a full day keeps refusing in every new minute, and the refusal names the day', () => {
   const counters = new Map<string, Counter>()
   const wants = [minute(1), day(2)]
   decide(counters, request(noon, wants))
@@ -191,7 +191,7 @@ test('a full day keeps refusing in every new minute, and says so', () => {
   expect(decide(counters, request(noon + DAY / 2, wants)).refused).toBeUndefined()
 })
 
-test('a minute and a day that are full together ask for the longer wait, whichever comes first', () => {
+test('when minute and day are both full the longer wait is reported, in either order', () => {
   for (const wants of [
     [minute(1), day(1)],
     [day(1), minute(1)],
@@ -203,7 +203,7 @@ test('a minute and a day that are full together ask for the longer wait, whichev
   }
 })
 
-test('looking counts nothing', () => {
+test('windowOf counts nothing', () => {
   const counters = new Map<string, Counter>()
   expect(windowOf(counters, request(noon, [minute(3)]))).toEqual({
     limit: 3,

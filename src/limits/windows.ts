@@ -1,11 +1,11 @@
 import type { WindowState } from '../http/headers.ts'
 
-/** Contract §6, §17.5. Windows are fixed minutes and UTC days; the per-minute window feeds the headers. */
+/** Contract §6, §17.5. Windows are fixed minutes and UTC days; the per-minute window goes into the headers. */
 export type WindowKind = 'minute' | 'day'
 
 const LENGTH_MS: Readonly<Record<WindowKind, number>> = { minute: 60_000, day: 86_400_000 }
 
-/** A window that a request must fit into. The first one asked for is the one the headers tell about. */
+/** A window that a request must fit into. The first want of a request goes into the headers. */
 export type Want = { readonly name: string; readonly kind: WindowKind; readonly limit: number }
 
 export type Counter = {
@@ -16,26 +16,26 @@ export type Counter = {
   count: number
 }
 
-/** Where a request was counted. */
+/** A window in which a request was counted. */
 export type Counted = Pick<Counter, 'name' | 'starts_at' | 'ends_at'>
 
 export type Verdict = {
   readonly window: WindowState
-  /** The windows in which it now counts. */
+  /** The windows in which the request was counted. */
   readonly counted?: readonly Counted[]
-  /** Set when a window is full. Then nothing was consumed anywhere. */
+  /** Set when a window is full: then the request was counted in no window. */
   readonly refused?: { readonly name: string; readonly limit: number; readonly retry_after_seconds: number }
 }
 
 export type Request = {
   readonly subject: string
   readonly wants: readonly Want[]
-  /** Where the same request was counted before: taken back when it is refused now, for a refusal consumes nothing. */
+  /** Earlier counts of the same request, taken back if it is refused now: a refusal consumes nothing. */
   readonly back?: readonly Counted[] | undefined
   readonly now: number
 }
 
-/** What can still be taken back: a window that has ended is of no use to anybody. */
+/** The counts that can be taken back: those in windows that have not ended. */
 export const openBack = ({ back = [] }: Request, now: number): readonly Counted[] =>
   back.filter(({ ends_at }) => ends_at > now)
 
@@ -50,7 +50,7 @@ export function counterKey(subject: string, name: string): string {
 export const byKey = (counters: readonly Counter[]): Map<string, Counter> =>
   new Map(counters.map((counter) => [counterKey(counter.subject, counter.name), counter]))
 
-/** The counter of the window that is open now, if anything was counted in it yet. */
+/** The counter of the current window, if it has any count. */
 function current(
   counters: ReadonlyMap<string, Counter>,
   subject: string,
@@ -93,7 +93,7 @@ function takeBack(counters: ReadonlyMap<string, Counter>, request: Request): voi
   }
 }
 
-/** Counts the request in all of its windows, or in none. The longest wait of those that refuse is the one to tell. */
+/** Counts the request in all of its windows, or in none. Of several full windows, the one with the longest wait is reported. */
 export function decide(counters: Map<string, Counter>, request: Request): Verdict {
   const { subject, wants, now } = request
   const open = wants.map((want) => current(counters, subject, want, now) ?? openCounter(subject, want, now))

@@ -13,10 +13,10 @@ import { type MoneyLimits, type Usage, usageOf, usageSql } from './store.ts'
 
 let service: TestService
 let other: Service
-/** São Paulo's midnight, in milliseconds after UTC's. */
+/** Midnight in São Paulo, in milliseconds after midnight UTC. */
 const MIDNIGHT_MS = 3 * 3_600_000
 beforeAll(async () => {
-  // A day that ends in a test would give its room back too early.
+  // A day that ends during a test would reset the sums too early.
   const left = 86_400_000 - ((Date.now() - MIDNIGHT_MS) % 86_400_000)
   if (left < 30_000) await sleep(left + 100)
   service = await startTestService({ PIX_WAIT_MS: '50' })
@@ -70,7 +70,7 @@ async function newCustomer(like?: { api: Api; key: string; partner_id: string })
   }
 }
 
-test('payouts at once over two nodes: exactly as many pass as the day has room for', async () => {
+test('concurrent payouts over two nodes: exactly as many pass as the daily limit allows', async () => {
   const [count, room] = [size(200, 50), 10]
   const customer = await newCustomer()
   await limit(customer.customer_id, { payout_day: 1000n })
@@ -87,7 +87,7 @@ test('payouts at once over two nodes: exactly as many pass as the day has room f
   )
 })
 
-test('transfers at once over two nodes: exactly as many pass as the day has room for, per asset', async () => {
+test('concurrent transfers over two nodes: exactly as many pass as the daily limit allows, per asset', async () => {
   const customer = await newCustomer()
   await limit(customer.customer_id, { transfer_day_usdt: 7_000_000n })
   const second = openApi(other.url, customer.key)
@@ -98,7 +98,7 @@ test('transfers at once over two nodes: exactly as many pass as the day has room
   expect((await customer.transfer('1000000', { asset: 'BTC' })).status).toBe(201)
 })
 
-test('the refusal says which limit, how much is allowed and used, and when it begins anew; it is kept under its key', async () => {
+test('the refusal names the limit, what is allowed and used, and the reset time; it is stored under its idempotency key', async () => {
   const customer = await newCustomer()
   await limit(customer.customer_id, { payout_order: 500n, payout_day: 800n })
   const body = customer.payoutBody('501', 'ana@example.com')
@@ -125,7 +125,7 @@ test('the refusal says which limit, how much is allowed and used, and when it be
   expect((await customer.payout('1')).json.error.code).toBe('limit_exceeded')
 })
 
-test('a dry run is judged too, and uses nothing up', async () => {
+test('a dry run is judged too, and uses nothing of the limit', async () => {
   const customer = await newCustomer()
   await limit(customer.customer_id, { payout_day: 100n, transfer_order_btc: 5000n, transfer_day_btc: 6000n })
   for (const _ of times(3, (i) => i)) expect((await customer.payout('100', { dry: true })).status).toBe(200)
@@ -145,14 +145,14 @@ test('a dry run is judged too, and uses nothing up', async () => {
   })
 })
 
-test('a failed order gives its share back, and the fee does not count', async () => {
+test('a failed order no longer counts, and the fee never does', async () => {
   const customer = await newCustomer()
   await limit(customer.customer_id, { payout_day: 100n, transfer_day_usdt: 1_009_001n })
   const failed = await customer.payout('100', { pix_key: 'ac03@sandbox.test' })
   expect(failed.status).toBe(201)
   await expect.poll(async () => (await customer.usage())?.payout_day_used, { timeout: 20_000 }).toBe(0n)
   expect((await customer.payout('100')).status).toBe(201)
-  // Refused by the network before anything is sent; the fee comes on top of the net amount.
+  // The network refuses it before anything is sent; the fee comes on top of the net amount.
   const transfer = await customer.transfer('1009001')
   expect(transfer.status).toBe(201)
   await expect
@@ -161,7 +161,7 @@ test('a failed order gives its share back, and the fee does not count', async ()
   expect((await customer.transfer('1009000')).status).toBe(201)
 })
 
-test('a partner’s figures are the default of its customers; a customer’s own replaces them one by one', async () => {
+test('a partner’s limits are the default of its customers; a customer’s own limits replace them one by one', async () => {
   const one = await newCustomer()
   const two = await newCustomer(one)
   const stranger = await newCustomer()
@@ -171,7 +171,7 @@ test('a partner’s figures are the default of its customers; a customer’s own
   const code = async (reply: Promise<{ json: any }>) => (await reply).json.error?.details?.limit
   expect(await code(one.payout('101'))).toBe('payout_order')
   expect(await code(one.payout('100'))).toBeUndefined()
-  // Each customer has the whole of it.
+  // Each customer has the whole limit for itself.
   expect(await code(two.payout('151'))).toBe('payout_day')
   expect(await code(two.payout('150'))).toBeUndefined()
   expect(await code(stranger.payout('100000'))).toBeUndefined()
@@ -179,12 +179,12 @@ test('a partner’s figures are the default of its customers; a customer’s own
   expect(await two.usage()).toMatchObject({ payout_order: 100n, payout_day: 150n, payout_day_used: 150n })
   await limit(one.partner_id, { payout_order: null, payout_day: null })
   expect(await code(one.payout('1000'))).toBeUndefined()
-  // Nothing at all may leave.
+  // A limit of zero allows nothing.
   await limit(one.customer_id, { payout_order: 0n })
   expect(await code(one.payout('1'))).toBe('payout_order')
 })
 
-test('limits of one environment do not hold in the other', async () => {
+test('limits of one environment do not apply in the other', async () => {
   const customer = await newCustomer()
   await setMoneyLimits(service.worlds.production, customer.partner_id, { payout_order: 1n })
   expect((await customer.payout('100')).status).toBe(201)
@@ -199,7 +199,7 @@ describe('days and nights of São Paulo', () => {
     ])
     return rows[0]
   }
-  /** Each payout has an amount of its own, so that a sum tells which ones are in it. */
+  /** Each payout has its own decimal digit, so that a sum shows which payouts are in it. */
   const payouts: readonly [at: string, amount: number, status: string][] = [
     ['2026-11-15T22:59:59.999Z', 1, 'completed'], // 19:59:59.999, the evening before the night
     ['2026-11-15T23:00:00.000Z', 10, 'completed'], // 20:00, the night begins
@@ -274,7 +274,7 @@ describe('days and nights of São Paulo', () => {
     expect(usage.night_ends_at.toISOString()).toBe(`${night_ends}:00.000Z`)
   })
 
-  test('daylight saving, should it come back, moves the hours and not the rule', async () => {
+  test('daylight saving time, if it comes back, moves the hours and not the rule', async () => {
     // In January 2018 São Paulo was two hours behind UTC, and this night of February had an hour more.
     expect(await at('2018-01-10T21:59:59.999Z')).toMatchObject({ is_night: false })
     expect(await at('2018-01-10T22:00:00.000Z')).toMatchObject({
@@ -286,7 +286,7 @@ describe('days and nights of São Paulo', () => {
     expect(await at('2018-02-18T09:00:00.000Z')).toMatchObject({ is_night: false })
   })
 
-  test('the limit of a night binds in it, and not by day', async () => {
+  test('the limit of the night applies at night, and not by day', async () => {
     const night: Usage = {
       ...(await at('2026-11-16T03:00:00.000Z')),
       payout_day: null,
@@ -303,7 +303,7 @@ describe('days and nights of São Paulo', () => {
     expect(spend(day, { ...order, units: 10n ** 17n }, six)).toEqual({})
   })
 
-  test('an order is of the night, or not, by its own time, also when the limits were read before 20:00 or 06:00', async () => {
+  test('an order belongs to the night by its own time, also when the limits were read before 20:00 or 06:00', async () => {
     const limits = { payout_day: null, payout_night: 12_000n }
     const order = { kind: 'payout', customer_id, asset: 'BRL', units: 891n } as const
     const evening: Usage = { ...(await at('2026-11-15T22:59:59.999Z')), ...limits }
@@ -318,7 +318,7 @@ describe('days and nights of São Paulo', () => {
   })
 })
 
-test('the sums are found by an index, and cost nothing where there are no limits', async () => {
+test('the sums use an index, and cost nothing without limits', async () => {
   const { db } = service.worlds.sandbox
   const { rows } = await db.query(
     `EXPLAIN (COSTS off) ${usageSql('clock_timestamp()').replace('$1', `'{cus_x}'`)}`,

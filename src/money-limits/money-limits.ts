@@ -6,9 +6,9 @@ import type { World } from '../world.ts'
 import { type MoneyLimits, saveMoneyLimits, type Usage, usageRows } from './store.ts'
 
 /**
- * How much money may leave a customer (contract §17.10): per order, per day and per night for payouts, per order and per
- * day for transfers of each asset. Judged while the account is held, so that orders at once cannot pass together what one
- * alone could not. Figures are net of fees, and a failed order gives its share back.
+ * How much money may leave a customer (contract §17.10): per order, day and night for payouts, per order and day for transfers of
+ * each asset. Judged while the account is locked, so that concurrent orders cannot exceed a limit together. Limits are net of
+ * fees, and a failed order no longer counts.
  */
 export type LimitedOrder = { readonly customer_id: string; readonly units: bigint } & (
   | { readonly kind: 'payout'; readonly asset: 'BRL' }
@@ -21,7 +21,7 @@ type Window = {
   readonly limit: string
   readonly allowed: bigint | null
   readonly used: bigint
-  /** Where the order counts; absent for what each order is measured by alone. */
+  /** The sum in which the order counts; absent for a limit per order. */
   readonly counted_in?: UsedName
   readonly resets_at: Date | null
 }
@@ -55,7 +55,7 @@ function windowsOf(usage: Usage, order: LimitedOrder, now: Date): Window[] {
   ]
 }
 
-/** Refuses what goes beyond a limit. Returns the sums with this order in them. `now` is the time of the order. */
+/** Refuses an order beyond a limit. Returns the sums with this order included. `now` is the time of the order. */
 export function spend(usage: Usage, order: LimitedOrder, now: Date): Partial<Record<UsedName, bigint>> {
   const sums: Partial<Record<UsedName, bigint>> = {}
   for (const { limit, allowed, used, counted_in, resets_at } of windowsOf(usage, order, now)) {
@@ -94,14 +94,14 @@ function exceeded(by: Omit<Window, 'counted_in' | 'allowed'> & { asset: Asset; a
   })
 }
 
-/** For a money command that holds the order's account and reads `usageRows`: what the next commands of its batch must see. */
+/** For a command that locks the order's account and reads `usageRows`. Returns the sums for later commands of the batch. */
 export function spendHeld(held: Held, order: LimitedOrder): Kept[] {
   const usage = held.row(usageRows, order.customer_id)
   if (!usage) return []
   return [keep(usageRows, { id: usage.id, ...spend(usage, order, held.now) })]
 }
 
-/** A partner's figures are the default of its customers; null lifts one. Orders from now on are judged by them. */
+/** A partner's limits are the default of its customers; null removes one. They apply to orders from now on. */
 export function setMoneyLimits(
   world: World,
   subject_id: string,

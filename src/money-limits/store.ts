@@ -12,10 +12,10 @@ export const moneyLimitNames = [
 ] as const
 
 export type MoneyLimitName = (typeof moneyLimitNames)[number]
-/** In the smallest unit, net of fees; null: none. */
+/** In smallest units, net of fees; null: no limit. */
 export type MoneyLimits = Readonly<Record<MoneyLimitName, bigint | null>>
 
-/** A subject is a partner or a customer. What the change does not name stays. */
+/** The subject is a partner or a customer. Limits that the change does not name stay. */
 export async function saveMoneyLimits(
   db: Db,
   subject_id: string,
@@ -40,13 +40,13 @@ export async function moneyLimitsOf(db: Db, subject_id: string): Promise<MoneyLi
   return rows[0]
 }
 
-/** What is in force for a customer, and what it has used. Sums are null where nothing limits them. */
+/** The limits in force for a customer, and what it has used. A sum without a limit is null. */
 export type Usage = MoneyLimits & {
   /** The customer. */
   readonly id: string
   readonly is_night: boolean
   readonly day_ends_at: Date
-  /** Of the night that it is, or of the next one. */
+  /** Of the current night, or of the next one. */
   readonly night_starts_at: Date
   readonly night_ends_at: Date
   readonly payout_day_used: bigint | null
@@ -62,8 +62,8 @@ const used = (table: 'payouts' | 'transfers', amount: string, window: 'day' | 'n
       AND created_at >= ${window}_starts_at AND created_at < ${window}_ends_at${where})`
 
 /**
- * Nothing for a customer without limits. A day is a calendar day of São Paulo; a night begins at 20:00 and is one until
- * 06:00. So a night is the last ten hours of a day that begins at 06:00, whatever the calendar says in between.
+ * No row for a customer without limits. A day is a calendar day of São Paulo. A night lasts from 20:00 to 06:00 and counts as one
+ * over midnight: it is the last ten hours of a day that begins at 06:00.
  */
 export const usageSql = (now: string) => `
   WITH moment AS MATERIALIZED (SELECT ${now} AT TIME ZONE ${SAO_PAULO} AS local),
@@ -90,13 +90,13 @@ export const usageSql = (now: string) => `
   FROM subject CROSS JOIN windows`
 
 /**
- * Read once the customer's account is held: all earlier orders have committed, so the sums are complete. The clock of an order
- * is read a moment later. Whether the order is of the night is judged by that clock, with the sum of the night that it is or of
- * the next one; if the day ends in between, the order is judged by the sum of the day that ended, which is the larger one.
+ * Read while the customer's account is locked: all earlier orders have committed, so the sums are complete. The time of the order
+ * is read a moment later, and decides whether the order belongs to the night: the row has the sum of the current night, or of
+ * the next one. If the day ends in between, the sum of the ended day is used, which is the larger one.
  */
 export const usageRows = rowSource<Usage>('money limits', usageSql('clock_timestamp()'))
 
-/** For people: by day nothing of a night is used. */
+/** For display: by day the use of the night is zero. */
 export async function usageOf(db: Db, customer_id: string): Promise<Usage | undefined> {
   const { rows } = await db.query<Usage>({
     name: 'money limits of a customer',

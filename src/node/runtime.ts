@@ -15,9 +15,9 @@ import { requestLookout } from '../requests/store.ts'
 import { openStepRecorder, type StepRecorder } from '../steps/recorder.ts'
 import { openTreasuryWorker, type TreasuryWorker } from '../treasury/worker.ts'
 import { isAllowedAddress } from '../webhooks/address.ts'
-import { hearOfDeliveries, openElsewhere } from '../webhooks/elsewhere.ts'
 import type { Webhooks } from '../webhooks/endpoints.ts'
 import { dnsResolver, type Outside, openOutside } from '../webhooks/outside.ts'
+import { listenForWakeUps, openRemoteWorker } from '../webhooks/remote-worker.ts'
 import { openWebhookWorker, type WebhookWorker } from '../webhooks/worker.ts'
 import type { World } from '../world.ts'
 import type { Closing } from './closing.ts'
@@ -74,7 +74,7 @@ export function openRuntimes(options: RuntimeOptions): Runtimes {
     sandbox: openRuntime(opened.worlds.sandbox, parts),
   }
   if (runsWorkers(config.role))
-    hearOfDeliveries(options.hints, {
+    listenForWakeUps(options.hints, {
       production: runtimes.production.webhooks.worker,
       sandbox: runtimes.sandbox.webhooks.worker,
     })
@@ -94,7 +94,7 @@ function openRuntime<E extends Environment>(world: World<E>, parts: Parts): Runt
   const quiet = stirring.quiet[world.environment]
   const works = runsWorkers(config.role)
   const newEvents = openLookout(eventLookout(world.db), log)
-  const worker = works ? openDeliveries(world, parts) : openElsewhere(world, log)
+  const worker = works ? openDeliveries(world, parts) : openRemoteWorker(world, log)
   const tellOfEvents = () => {
     newEvents.wake()
     worker.wake()

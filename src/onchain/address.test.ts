@@ -116,7 +116,7 @@ describe('EVM', () => {
     expect(evm('0x52908400098527886E0F7030069857D2E4169EE7')).toEqual(yes)
   })
 
-  it('digits alone carry no letter that could be wrong', () => {
+  it('an address of digits only has no letter case to check', () => {
     const digits = '0x1234567890123456789012345678901234567890'
     expect(evm(digits)).toEqual(yes)
     expect(evm(digits, true)).toEqual(yes)
@@ -177,7 +177,7 @@ describe('EVM', () => {
         for (const { index, 0: letter } of address.matchAll(/[A-Fa-f]/g)) {
           const changed = replaced(address, index, flipped(letter))
           expect(evm(changed, true)).toEqual(no)
-          // Where the only capital went, what is left is lower case and carries no checksum.
+          // If the only capital changed, the address is in lower case and has no checksum.
           expect(evm(changed)).toEqual(/[A-F]/.test(changed) ? no : yes)
         }
       }),
@@ -218,7 +218,7 @@ describe('Tron', () => {
     expect(isPayableAddress('tron', address)).toBe(false)
   })
 
-  it('takes any holder, the checksum being part of the form', () => {
+  it('takes any address with a right checksum', () => {
     const edges = fc.constantFrom(
       Uint8Array.of(...new Uint8Array(19), 1),
       Uint8Array.of(1, ...new Uint8Array(19)),
@@ -427,7 +427,7 @@ describe('properties', () => {
     )
   })
 
-  it('never throws for an address with something put in or left out', () => {
+  it('never throws for an address with characters inserted or removed', () => {
     const put = fc.string({ unit: 'binary', maxLength: 3 })
     fc.assert(
       fc.property(network, address, put, fc.nat(), fc.nat(3), (name, text, more, at, less) => {
@@ -439,7 +439,7 @@ describe('properties', () => {
     )
   })
 
-  it('answers at once to a text far too long', () => {
+  it('rejects a text that is far too long at once', () => {
     const began = performance.now()
     for (const name of networkNames) {
       for (const one of ['1', 'T', 'z', 'bc1', '0x', '٣']) {

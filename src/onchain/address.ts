@@ -18,7 +18,7 @@ export const networks = {
   optimism: {
     asset: 'USDT',
     kind: 'evm',
-    // USDT0, then the bridged token that came before it: both are live.
+    // USDT0, and the bridged token before it: both are in use.
     usdt_contracts: [
       '0x01bFF41798a0BcF287b996046Ca68b395DbC1071',
       '0x94b008aA00579c1307B0EF2c499aD98a8ce58e58',
@@ -40,7 +40,7 @@ const bitcoinOutputs: readonly string[] = ['pkh', 'sh', 'wpkh', 'wsh', 'tr']
 
 const BASE58 = '[1-9A-HJ-NP-Za-km-z]'
 const BECH32 = 'ac-hj-np-z02-9'
-/** The forms of all networks, for schemas; checksums are beyond a pattern. */
+/** The address forms of all networks, for schemas. `isPayableAddress` checks checksums. */
 export const ADDRESS_PATTERN = [
   '^0x[0-9A-Fa-f]{40}$',
   `^T${BASE58}{33}$`,
@@ -48,10 +48,10 @@ export const ADDRESS_PATTERN = [
   `^bc1[pq][${BECH32}]{38,58}$`,
   `^BC1[PQ][${BECH32.toUpperCase()}]{38,58}$`,
 ].join('|')
-/** What a network calls a transaction. */
+/** Transaction hashes of all networks. */
 export const TX_HASH_PATTERN = '^(0x)?[0-9a-f]{64}$'
 
-/** Whether money sent there can be spent by its holder, as far as the text can tell (interface §4.2, contract §9). */
+/** Whether a holder could spend money sent to this address, as far as its text shows (interface §4.2, contract §9). */
 export function isPayableAddress(
   network: Network,
   address: string,
@@ -70,12 +70,12 @@ export function isPayableAddress(
 
 function isEvmAddress(address: string, requireChecksum: boolean): boolean {
   if (!/^0x[0-9A-Fa-f]{40}$/.test(address)) return false
-  // All lower case is how an address is written without a checksum.
+  // An address in lower case has no checksum.
   if (!requireChecksum && !/[A-F]/.test(address)) return true
   return address === withChecksum(address)
 }
 
-/** EIP-55: a letter is upper case where the digit of the hash of the lower-case text at its place is 8 or more. */
+/** EIP-55: a letter is upper case if the hex digit at its position in the hash of the lower-case text is 8 or more. */
 function withChecksum(address: string): string {
   const digits = address.slice(2).toLowerCase()
   const hash = bytesToHex(keccak_256(utf8ToBytes(digits)))
@@ -92,13 +92,13 @@ function isTronAddress(address: string): boolean {
 }
 
 /**
- * BIP 350 asks senders to take witness versions to come; until a version has a meaning anyone can spend its
- * outputs, so only the defined ones are taken.
+ * BIP 350 asks senders to accept future witness versions. Anyone can spend the outputs of an undefined version, so only the
+ * defined ones are accepted.
  */
 function isBitcoinAddress(address: string): boolean {
   const output = attempt(() => bitcoinMainnet.decode(address))
   if (output === undefined || !bitcoinOutputs.includes(output.type)) return false
-  // BIP 341: an output key that is no x coordinate of the curve can never be spent. Only encoding looks at it.
+  // BIP 341: an output key that is not an x coordinate of the curve can never be spent. Only encoding checks it.
   return attempt(() => OutScript.encode(output)) !== undefined
 }
 

@@ -23,7 +23,7 @@ const Status = T.Enum(['pending', 'processing', 'confirmed', 'failed'], {
   description: 'confirmed and failed are final',
 })
 
-/** Why a transfer failed, in words that a partner can act on. */
+/** Failure codes of transfers, with their messages for partners. */
 export const failureMessages = {
   refused_before_broadcast: 'The network’s node refused the transaction; nothing was sent.',
   reverted: 'The transaction was mined without effect; the recipient got nothing.',
@@ -93,7 +93,7 @@ export const renderTransfer = (transfer: Transfer) => ({
   decimals: assets[transfer.asset].decimals,
   status: transfer.status,
   destination_address: transfer.destination_address,
-  // Signed, but nobody outside has seen it yet.
+  // A pending transfer may be signed, but it is not broadcast yet.
   tx_hash: transfer.status === 'pending' ? null : transfer.tx_hash,
   failure: renderFailure(transfer, failureMessages),
   idempotency_key: transfer.idempotency_key,

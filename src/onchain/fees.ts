@@ -2,7 +2,7 @@ import { assets, mulDiv } from '../core/money.ts'
 import type { FeeInputs } from '../rails/chain/rail.ts'
 import type { Network } from './address.ts'
 
-/** What a transfer costs the customer (interface §4.2, contract §9). Rounded against the customer, by less than a cent. */
+/** The fee that the customer pays for a transfer (interface §4.2, contract §9). Rounded up, by less than a cent. */
 const USDT = 10n ** BigInt(assets.USDT.decimals)
 const CENT = USDT / 100n
 
@@ -11,7 +11,7 @@ const ETHEREUM = { gas: 65_000n, min: 3n * USDT, max: 25n * USDT }
 const BITCOIN = { vbytes: 209n, min: 1000n, max: 50_000n }
 const WEI_PER_ETH = 10n ** 18n
 
-/** A fifth more than it would cost right now, for it is sent a little later. */
+/** 20 % above the current cost, because the transaction is sent later. */
 const MARGIN = { times: 12n, over: 10n }
 
 export function feeOf(network: Network, inputs: FeeInputs): bigint {

@@ -90,7 +90,7 @@ describe('fees (interface §4.2)', () => {
     expect(feeOf(network, given)).toBe(fee)
   })
 
-  test('GET /v1/onchain/fees tells them all', async () => {
+  test('GET /v1/onchain/fees returns the fees of all networks', async () => {
     const { data } = (await api.get('/v1/onchain/fees')).json
     expect(Object.fromEntries(data.map((row: any) => [row.network, row.fee]))).toEqual({
       polygon: '1000000',
@@ -103,7 +103,7 @@ describe('fees (interface §4.2)', () => {
   })
 })
 
-/** What the network took, as it is booked. */
+/** The network's charge as it is booked. */
 const charges = async (id: string) => {
   const { rows } = await service.worlds.sandbox.db.query(
     `SELECT account, asset, amount FROM entries WHERE cause_id = $1 AND movement = 'charged' ORDER BY line`,
@@ -161,7 +161,7 @@ describe('a transfer', () => {
     },
   )
 
-  test('what the miner took is booked once, also for nothing, and also when the chain tells it late', async () => {
+  test('the charge of the network is booked once, also when it is zero, and also when the chain reports it late', async () => {
     const id = await customer()
     const send = async (amount: string) =>
       (await api.post('/v1/onchain/transfers', order(id, 'bitcoin', { amount }))).json.id
@@ -173,7 +173,7 @@ describe('a transfer', () => {
     const [reverted, forced] = [await send('1009002'), await send('1009003')]
     expect((await until(reverted, 'failed')).failure.code).toBe('reverted')
     expect(await charges(reverted)).toEqual(minersFee)
-    // Its customer paid nothing for it.
+    // The customer of the failed transfer paid no fee.
     expect(await shown()).toMatchObject({
       transfers: before.transfers + 1,
       fees: before.fees,
@@ -203,7 +203,7 @@ describe('a transfer', () => {
     })
   })
 
-  test('9001 is refused before broadcast, 9002 is reverted: the gross comes back', async () => {
+  test('9001 is refused before broadcast, 9002 is reverted: the gross amount is returned', async () => {
     const id = await customer()
     const refused = await api.post('/v1/onchain/transfers', order(id, 'polygon', { amount: '1009001' }))
     const reverted = await api.post('/v1/onchain/transfers', order(id, 'polygon', { amount: '1009002' }))
@@ -217,7 +217,7 @@ describe('a transfer', () => {
     expect(await balance(id, 'USDT')).toEqual({ available: '1000000000', in_transit: '0' })
   })
 
-  test('9003 stays until it is told otherwise, 9004 survives a reorganisation', async () => {
+  test('9003 stays open until the sandbox ends it, 9004 survives a reorg', async () => {
     const id = await customer()
     const [stays, fails, reorg] = await Promise.all(
       ['1009003', '1009003', '1009004'].map(
@@ -233,7 +233,7 @@ describe('a transfer', () => {
   const end = (id: string, word: 'confirm' | 'fail') =>
     api.post(`/v1/sandbox/onchain/transfers/${id}/${word}`)
 
-  test('an end told twice is the same end, another end is already_final', async () => {
+  test('a repeated outcome changes nothing, a different one is already_final', async () => {
     const id = await customer()
     for (const [word, other, status] of [
       ['confirm', 'fail', 'confirmed'],
@@ -263,13 +263,13 @@ describe('a transfer', () => {
       const out = await send()
       const { tx_hash } = await until(out, 'processing')
       expect((await end(out, 'fail')).json).toMatchObject({ tx_hash, failure: { code: 'reverted' } })
-      // At once, so that it may not be signed yet: nothing was sent, unless the network was faster.
+      // Called at once, when the transfer may not be signed yet.
       const { json } = await end(await send(), 'fail')
       expect(json.failure.code).toBe(json.tx_hash === null ? 'refused_before_broadcast' : 'reverted')
     },
   )
 
-  test('bad input is told apart, and nothing moves', async () => {
+  test('each kind of bad input has its own error, and nothing moves', async () => {
     const id = await customer()
     const cases: [Record<string, unknown>, string][] = [
       [order(id, 'polygon', { asset: 'BTC' }), 'unsupported_network'],
@@ -325,7 +325,7 @@ describe('a transfer', () => {
     expect((await api.post('/v1/onchain/transfers', body)).text).toBe(sent[0]!.text)
   })
 
-  test('a dry run tells fee and balance, and moves nothing', async () => {
+  test('a dry run shows fee and balance, and moves nothing', async () => {
     const id = await customer()
     const dry = await api.post('/v1/onchain/transfers?dry_run=true', order(id, 'ethereum'))
     expect(dry.json).toEqual({
@@ -339,7 +339,7 @@ describe('a transfer', () => {
     expect(await balance(id, 'USDT')).toEqual({ available: '1000000000', in_transit: '0' })
   })
 
-  test('where the operator requires a checksum, an address in lower case only is refused', async () => {
+  test('if the operator requires a checksum, an address in lower case is refused', async () => {
     const strict = await startNode(service.database.url, { REQUIRE_ADDRESS_CHECKSUM: 'true' })
     const own = await service.partner()
     const there = openApi(strict.url, own.key)
@@ -351,7 +351,7 @@ describe('a transfer', () => {
       const body = order('cus_01kc3v4x9zq8rj5m2t7w6y0ahb', network, { destination_address })
       return (await via.post('/v1/onchain/transfers?dry_run=true', body)).json.error
     }
-    // Addresses are judged before whose they are.
+    // The address is checked before the customer is looked up.
     expect((await dry(own.api, 'optimism')).code).toBe('customer_not_found')
     expect(await dry(there, 'optimism')).toMatchObject({
       code: 'invalid_address',

@@ -1,7 +1,7 @@
 import type { ChainOrder, SignedTransaction } from '../rails/chain/rail.ts'
 import type { Transfer } from './store.ts'
 
-/** A transfer as its chain is asked about it. */
+/** The transfer as the chain rail gets it. */
 export const orderOf = (transfer: Transfer): ChainOrder => ({
   id: transfer.id,
   asset: transfer.asset,

@@ -1,6 +1,6 @@
 import type { Network } from './address.ts'
 
-/** How often a transfer is looked at: often while it is young, ever more rarely after that, as its chain makes blocks. */
+/** Delay to the next status query of a transfer: a quarter of its age, up to a maximum that fits the chain's block time. */
 const SOONEST_MS = 500
 
 const latest_ms: Readonly<Record<Network, number>> = {
@@ -17,7 +17,7 @@ export const lookAgainAfter = (network: Network, age_ms: number): number =>
 
 const MINUTE_MS = 60_000
 
-/** What a chain may need beyond the patience that holds for everything. */
+/** Extra time before a transfer counts as late, on top of the general setting. */
 export const patience_ms: Readonly<Record<Network, number>> = {
   polygon: 0,
   arbitrum: 0,

@@ -36,7 +36,7 @@ export const transfersRoutes: Handler[] = [
     const list = listOf(contract.listTransfers, call)
     const transfers = await selectNewest<Transfer>(call.world.db, transferList, {
       partner_id: call.actor.partner_id,
-      // Hexadecimal, and kept in small letters.
+      // Hashes are stored in lower case.
       filters: {
         customer_id,
         status,

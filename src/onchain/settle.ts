@@ -16,25 +16,25 @@ import type { World } from '../world.ts'
 import { type FailureCode, failureMessages, renderTransfer } from './contract.ts'
 import { isFinal, type Transfer, transferRows, updateTransfers } from './store.ts'
 
-/** A step of a transfer's life. Each is taken once; telling it again changes nothing. */
+/** A step in the life of a transfer. Each is applied once; repeating it changes nothing. */
 export type Step =
   | ({ readonly kind: 'signed' } & SignedTransaction)
-  /** Before anything was signed: nothing can have left. Of no weight once there is a signature, whoever says it. */
+  /** Refused before anything was signed, so nothing was sent. Ignored if the transfer has a signature. */
   | { readonly kind: 'refused'; readonly rail_code: string }
   | { readonly kind: 'broadcast' }
   | ({ readonly kind: 'confirmed' } & Charge)
-  /** The chain's own word about what was broadcast. */
+  /** The chain reports that the broadcast transaction failed. */
   | ({ readonly kind: 'failed'; readonly rail_code: string } & Charge)
 
-/** Who says so. In the sandbox the caller may play the network; an operator leaves the evidence behind. */
+/** The source of a step. In the sandbox the caller may play the network; an operator gives evidence. */
 export type Teller =
   | { readonly by: 'rail' }
   | { readonly by: 'caller' }
   | { readonly by: 'operator'; readonly resolution: Resolution }
 
 /**
- * Whether these very bytes may go out: they are the ones that are kept, it has not come to its end, and no open proposal
- * holds it. Judged under the transfer's lock, right before.
+ * Whether the signed bytes may be broadcast: they are the stored ones, the transfer is not final, and no open proposal holds
+ * it. Judged under the transfer's lock, right before the broadcast.
  */
 export const intendBroadcast = ({ id, partner_id, tx_hash }: Transfer): Command<boolean> => ({
   partner_id,
@@ -60,7 +60,7 @@ export function stepTransfer(world: World, transfer: Transfer, step: Step, telle
     },
     decide(held): Decision<Stepped> {
       const before = held.row(transferRows, id) ?? refuse('service_unavailable')
-      // A signature that is not stored is never broadcast, so nothing has happened while an open proposal holds it.
+      // While a proposal holds the transfer its signature is not stored. That is safe: an unstored signature is never broadcast.
       const waits = step.kind === 'signed' && held.row(holdRows, id) !== undefined
       const after = waits ? undefined : afterStep(before, step, held.now)
       const charged = after ? undefined : afterLateCharge(before, step, held.now)
@@ -98,11 +98,11 @@ function eventOf(world: World, before: Transfer, after: Transfer, now: Date): Wr
   return [eventWrite(world, { partner_id, type: `onchain.transfer.${status}`, object, sequence }, now)]
 }
 
-/** What was never signed nobody can be asked about. */
+/** A transfer that was never signed needs no follow-up query: the chain cannot know it. */
 const resolved = ({ id, tx_hash }: Transfer, resolution: Resolution, now: Date): Write[] =>
   resolutionWrites({ kind: 'transfer', id, ask: tx_hash !== null }, resolution, now)
 
-/** The rail tells another end than the one that was booked, or refuses what it has signed. */
+/** The rail reports another outcome than the booked one, or refuses a transfer that is signed. */
 function isContradiction(before: Transfer, { kind }: Step): boolean {
   if (kind === 'refused') return before.tx_hash !== null
   return isFinal(before) && (kind === 'confirmed' || kind === 'failed') && kind !== before.status
@@ -114,7 +114,7 @@ function contradiction(world: World, object: Transfer, step: Step, now: Date): W
   return contradictionWrite(world, { rail: object.network, object, paid, said }, now)
 }
 
-/** The transfer after the step; undefined when it was taken before, or cannot be taken any more. */
+/** The transfer after the step; undefined if the step was applied before or no longer applies. */
 function afterStep(before: Transfer, step: Step, now: Date): Transfer | undefined {
   if (isFinal(before)) return undefined
   switch (step.kind) {
@@ -150,7 +150,7 @@ function afterStep(before: Transfer, step: Step, now: Date): Transfer | undefine
 const chargedAt = ({ charged }: Charge, now: Date) =>
   charged === undefined ? {} : { charged, charged_at: now }
 
-/** Ended on somebody's word, and the chain, asked later, tells the same end and what it took. */
+/** An operator ended the transfer, and the chain later confirms the outcome and reports its charge. */
 function afterLateCharge(before: Transfer, step: Step, now: Date): Transfer | undefined {
   if (step.kind !== 'confirmed' && step.kind !== 'failed') return undefined
   const tells = step.charged !== undefined && before.charged === null && before.tx_hash !== null
@@ -191,7 +191,7 @@ function movementOf({ id, partner_id, customer_id, asset, network, amount_net, f
       }
 }
 
-/** Comes out of what customers paid for it, and goes to the outside: the rest is what the house earned or lost on it. */
+/** Moves the network's charge from the fees that customers paid to the outside. What remains is the gain or loss on fees. */
 function chargeOf({ id, partner_id, asset, network, charged }: Transfer): Movement {
   const amount = charged ?? 0n
   return {

@@ -21,10 +21,10 @@ afterEach(async () => {
 const DEAD = 'tron'
 const ALIVE = 'polygon'
 const PATIENCE_MS = 45_000
-/** No call to the dead network reaches its deadline while a test runs, and no lease ends. */
+/** Long enough that no call to the dead network reaches its deadline, and no lease ends, while a test runs. */
 const forever = { rail_timeout_ms: 200_000, lease_ms: 600_000 }
 
-/** A chain on which the dead network answers nothing until the test is over. */
+/** A chain whose dead network does not answer until the test is over. */
 function chainWithDeadNetwork({ isDead = ({ network }: ChainOrder) => network === DEAD } = {}) {
   const asked: string[] = []
   let answered = 0
@@ -67,7 +67,7 @@ async function open(dead: ReturnType<typeof chainWithDeadNetwork>, more: BenchOp
   return bench.customer({ USDT: 10n ** 15n })
 }
 
-/** A node's worker. Calls that hang end before it is told to stop. */
+/** A node's worker. Hanging calls are ended before it stops. */
 function start(dead: ReturnType<typeof chainWithDeadNetwork>, world = bench.world) {
   const worker = openTransferWorker(world, silent)
   stopping.push(async () => {
@@ -80,7 +80,7 @@ function start(dead: ReturnType<typeof chainWithDeadNetwork>, world = bench.worl
 
 const many = (count: number, one: () => Promise<Transfer>) => Promise.all(Array.from({ length: count }, one))
 
-/** As if it had been broadcast: from now on its network is asked about it. */
+/** Makes the transfer look broadcast, so that workers ask its network for the status. */
 async function broadcast(transfer: Transfer): Promise<Transfer> {
   const { world } = bench
   const signed = { kind: 'signed', ...simulatedTransaction(transfer) } as const
@@ -90,7 +90,7 @@ async function broadcast(transfer: Transfer): Promise<Transfer> {
 
 const isConfirmed = async ({ id }: Transfer) => (await bench.transferNow(id)).status === 'confirmed'
 
-test('100 transfers on a network that does not answer hold up none of the same partner on another one', async () => {
+test('100 transfers on a dead network delay none of the same partner on another network', async () => {
   const dead = chainWithDeadNetwork()
   const customer = await open(dead)
   await many(100, () => bench.transfer(customer, { network: DEAD }))
@@ -100,11 +100,11 @@ test('100 transfers on a network that does not answer hold up none of the same p
   await until(() => isConfirmed(beside), PATIENCE_MS)
   expect(dead.answered()).toBe(0)
   expect(dead.asked.length).toBeLessThan(100)
-  // Signed and broadcast in one turn, confirmed in another.
+  // One turn of the worker signs and broadcasts, another one confirms.
   expect((await bench.transferNow(beside.id)).attempts).toBeLessThanOrEqual(3)
 })
 
-test('300 transfers that are followed on a network that does not answer hold up none on another one', async () => {
+test('300 broadcast transfers on a dead network delay none on another network', async () => {
   const dead = chainWithDeadNetwork()
   const customer = await open(dead)
   await many(300, async () => broadcast(await bench.transfer(customer, { network: DEAD })))
@@ -119,7 +119,7 @@ test('300 transfers that are followed on a network that does not answer hold up 
   expect(dead.asked.length).toBeLessThan(300)
 })
 
-test('the same over several nodes: each has slots of its own for each network', async () => {
+test('the same over several nodes: each node has its own slots for each network', async () => {
   const dead = chainWithDeadNetwork()
   const customer = await open(dead)
   await many(150, () => bench.transfer(customer, { network: DEAD }))
@@ -129,12 +129,12 @@ test('the same over several nodes: each has slots of its own for each network', 
   const beside = await many(20, () => bench.transfer(customer, { network: ALIVE }))
   for (const one of beside) await until(() => isConfirmed(one), PATIENCE_MS)
   expect(dead.answered()).toBe(0)
-  // No transfer is looked at by both nodes.
+  // No transfer is taken by both nodes.
   expect(new Set(dead.asked).size).toBe(dead.asked.length)
   expect(dead.asked.length).toBeLessThan(150)
 })
 
-test('on one network a partner whose transfers hang leaves slots to others', async () => {
+test('on one network a partner whose transfers hang leaves slots to other partners', async () => {
   let slow = ''
   const dead = chainWithDeadNetwork({ isDead: ({ destination_address }) => destination_address === slow })
   const customer = await open(dead)
@@ -150,7 +150,7 @@ test('on one network a partner whose transfers hang leaves slots to others', asy
   expect(dead.answered()).toBe(0)
 })
 
-test('a call that reaches its deadline leaves its slot, and the transfers that waited get their turn', async () => {
+test('a call that reaches its deadline frees its slot for the transfers that wait', async () => {
   const dead = chainWithDeadNetwork()
   const customer = await open(dead, { rail_timeout_ms: 300, lease_ms: 60_000 })
   const waiting = await many(100, () => bench.transfer(customer, { network: DEAD }))
@@ -158,7 +158,7 @@ test('a call that reaches its deadline leaves its slot, and the transfers that w
   await until(() => waiting.every(({ id }) => dead.asked.includes(id)), PATIENCE_MS)
 })
 
-test('what has been due for longest is taken first, whenever it was made', async () => {
+test('the transfer that has been due longest is taken first, whenever it was created', async () => {
   const dead = chainWithDeadNetwork()
   const customer = await open(dead)
   const transfers = [] as Transfer[]
@@ -176,7 +176,7 @@ test('what has been due for longest is taken first, whenever it was made', async
   expect(taken).toEqual(transfers.map(({ id }) => id).reverse())
 })
 
-test('a partner that has fewer under way goes first, however long the others are due', async () => {
+test('the partner with fewer transfers under way goes first, however long the others have been due', async () => {
   const dead = chainWithDeadNetwork()
   const customer = await open(dead)
   const other = await bench.openActor()
@@ -188,7 +188,7 @@ test('a partner that has fewer under way goes first, however long the others are
   expect(row!.id).toBe(late.id)
 })
 
-test('a network that never answers holds up no stop', async () => {
+test('a network that never answers does not delay a stop', async () => {
   const dead = chainWithDeadNetwork()
   const customer = await open(dead, { rail_timeout_ms: 500, lease_ms: 60_000 })
   await many(100, () => bench.transfer(customer, { network: DEAD }))

@@ -15,14 +15,14 @@ import { lookAgainAfter } from './pace.ts'
 import { intendBroadcast, type Step, stepTransfer } from './settle.ts'
 import { isDoubleTxHash, isFinal, type Transfer, transferById } from './store.ts'
 
-/** What a worker does with a transfer once it has taken it: signed once, always the same bytes (contract §9). */
+/** What a worker does with a transfer that it has taken: it signs once and always broadcasts the same bytes (contract §9). */
 export type TransferSteps = {
   carry(transfer: Transfer): Promise<void>
   compare(followed: FollowUp): Promise<void>
 }
 
 const RETRY_MS = 5000
-/** A rail that names a moment of the past is not asked without a pause. */
+/** Least delay, also if the rail asks to be called at a time in the past. */
 const SOONEST_MS = 50
 
 export function transferSteps(to: World, log: Logger, steps: StepRecorder = noSteps): TransferSteps {
@@ -44,7 +44,7 @@ export function transferSteps(to: World, log: Logger, steps: StepRecorder = noSt
   }
 }
 
-/** The same rail; what is said to it and by it is noted, for people. A signature goes nowhere, and is no step. */
+/** Wraps the rail so that every exchange is recorded for the console. Signing contacts nobody, so it is no step. */
 const noting = (chain: ChainRail, steps: StepRecorder): ChainRail => ({
   environment: chain.environment,
   feeInputs: (network) => chain.feeInputs(network),
@@ -101,7 +101,7 @@ async function step(world: World, transfer: Transfer, taken: Step): Promise<Tran
   return stepped.transfer
 }
 
-/** Signed, it says, as a transaction that another transfer has: nothing is broadcast, and somebody must look. */
+/** The signer returned the transaction hash of another transfer: broadcast nothing, and record an exception. */
 async function refuseDouble(world: World, object: Transfer, said: Step, error: unknown): Promise<never> {
   const problem = 'another transfer has this tx_hash'
   if (isDoubleTxHash(error)) await recordContradiction(world, { rail: object.network, object, said, problem })
@@ -121,9 +121,9 @@ async function sign(world: World, transfer: Transfer): Promise<void> {
   if (prepared.kind === 'refused') return void (await step(world, transfer, prepared))
   crashPoint('after_sign')
   const signed = await step(world, transfer, prepared)
-  // Held since we looked: the signature is forgotten, and nobody outside has seen it.
+  // A proposal holds the transfer by now: the signature was discarded, and nobody outside has seen it.
   if (signed.tx_hash === null && !isFinal(signed)) return later(world, transfer, RETRY_MS)
-  // Meanwhile another node may have brought it further, or to its end.
+  // Another node may have broadcast or ended the transfer meanwhile.
   if (signed.status === 'pending') await broadcast(world, { ...signed, attempts: transfer.attempts })
 }
 
@@ -137,20 +137,20 @@ async function broadcast(world: World, transfer: Transfer): Promise<void> {
   await lookAgain(world, transfer)
 }
 
-/** Through the door, so that what goes out is what stays: behind a standby, what the standby has too. */
+/** Through the ledger, so that the stored bytes are durable, on the standby too, before they are broadcast. */
 const mayBroadcast = (world: World, transfer: Transfer) => world.commit(intendBroadcast(transfer))
 
 async function follow(world: World, transfer: Transfer): Promise<void> {
   const status = await world.chain.status(orderOf(transfer), signedOf(transfer))
   if (status.kind === 'confirmed' || status.kind === 'failed')
     return void (await step(world, transfer, status))
-  // Dropped, or taken back with its block: the same bytes once more, never others.
+  // Dropped from the mempool, or removed by a reorg: broadcast the same bytes again, never others.
   if (status.kind === 'absent' && (await mayBroadcast(world, transfer)))
     await world.chain.broadcast(orderOf(transfer), signedOf(transfer))
   await lookAgain(world, transfer)
 }
 
-/** Decided by an operator: whether the chain tells the same. */
+/** Checks whether the chain confirms what an operator decided. */
 async function compare(world: World, log: Logger, { resource_id }: FollowUp): Promise<void> {
   const transfer = await transferById(world.db, resource_id)
   if (!transfer || transfer.tx_hash === null) return
@@ -160,7 +160,7 @@ async function compare(world: World, log: Logger, { resource_id }: FollowUp): Pr
       if (error instanceof InvalidAnswer) await reportInvalidAnswer(world, log, transfer, error)
       throw error
     })
-  // Confirmed on somebody's word, and no node knows it.
+  // An operator confirmed the transfer, and the chain does not know it.
   if (status.kind === 'absent' && transfer.status === 'confirmed')
     await recordContradiction(world, {
       rail: transfer.network,

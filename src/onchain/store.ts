@@ -36,10 +36,10 @@ export type Transfer = {
   readonly sequence: number
   readonly created_at: Date
   readonly completed_at: Date | null
-  /** What the network really took, in the transfer's asset, and when that was booked. Null: not told, or in another coin. */
+  /** The network's actual charge in the transfer's asset, and when it was booked. Null: unknown, or charged in another coin. */
   readonly charged: bigint | null
   readonly charged_at: Date | null
-  /** The call that made it; null: none is known. */
+  /** The request that created the transfer; null if unknown. */
   readonly request_id: string | null
 }
 
@@ -85,7 +85,7 @@ export const updateTransfers = updateOf(transferRows, 'transfers', {
   charged_at: 'timestamptz?',
 })
 
-/** A transaction pays one transfer. */
+/** Another transfer has this transaction hash already. */
 export const isDoubleTxHash = (error: unknown): boolean => isUniqueViolation(error, 'transfers_tx_hash')
 
 export async function selectTransfer(
@@ -102,7 +102,7 @@ export async function selectTransfer(
 
 export const transferById = rowsById<Transfer>('transfers')
 
-/** Each as the queue says it. */
+/** Conditions exactly as in the queue's indexes. */
 const pending = 'partner_id = $1 AND NOT followed'
 const processing = 'partner_id = $1 AND followed'
 const openStatuses: Readonly<Record<string, readonly string[]>> = {
@@ -115,21 +115,21 @@ const patience = `CASE network ${networkNames
   .map((name) => `WHEN '${name}' THEN interval '${patience_ms[name]} milliseconds'`)
   .join(' ')} END`
 
-/** Each network gets its own patience on top. */
+/** `patience` is the extra time of each network. */
 const silentSince = (time: string | undefined, param: Param) =>
   `status = 'processing' AND created_at < ${param(time)}::timestamptz - ${patience} AND NOT ${isWaiting('id')}`
 
-/** An index of hashes begins with the network. What is pending does not show its hash, and is not found by it. */
+/** The index begins with the network. A pending transfer does not show its hash, so it is not found by it. */
 const withHash = (tx_hash: string | undefined, param: Param) =>
   `network = ANY(${param(networkNames)}) AND tx_hash = ${param(tx_hash)} AND status <> 'pending'`
 
-/** A network carries one asset. */
+/** The networks of an asset: each network carries one asset. */
 const overNetworks = ({ asset }: Filters, param: Param) =>
   networkNames
     .filter((name) => networks[name].asset === asset)
     .map((name) => `partner_id = $1 AND ${narrowly('network', param(name))}`)
 
-/** Confirmed transfers have no way of their own: they are nearly all. */
+/** Confirmed transfers have no index of their own: they are nearly all transfers. */
 export const transferList: ListSource = {
   table: 'transfers',
   columns: transferColumns,
@@ -177,7 +177,7 @@ export const transferList: ListSource = {
   },
 }
 
-/** How many are on their way, counted up to a point, and how many of them have been so since before that time. */
+/** Counts open transfers, up to COUNTED per range, and those among them without an answer since before `silent_since`. */
 export async function countOpenTransfers(
   db: Db,
   { partner_id, silent_since }: { partner_id: string; silent_since: Date },
@@ -194,13 +194,13 @@ export async function countOpenTransfers(
   return rows[0]
 }
 
-/** Whether a transfer is on its way for longer than its network may need. */
+/** Whether a transfer has been processing for longer than its network may need. */
 export const isLate = (
   { status, network, created_at }: Pick<Transfer, 'status' | 'network' | 'created_at'>,
   silent_since: Date,
 ): boolean => status === 'processing' && created_at.getTime() < silent_since.getTime() - patience_ms[network]
 
-/** Contract of the ledger: accepted, then completed or returned; and what the network took, where that is known. */
+/** Movements of a transfer: accepted, then completed or returned; and charged, where the charge is known. */
 export const transferTemplate: Template = {
   name: 'every transfer is debited once and in full, and ends in exactly one place',
   prefix: 'tr',
@@ -221,12 +221,12 @@ export const transferTemplate: Template = {
     WHERE ${within('t.id')} AND l.happened AND l.amount <> 0`,
 }
 
-/** Debited and not yet at its end. */
+/** Amounts that were debited for transfers that are not final. */
 export const openTransfers = `SELECT customer_id, asset, amount_net::numeric + fee AS amount FROM open_transfers JOIN transfers USING (id)`
 
 /**
- * Transfers of a partner that were accepted longer ago than their network needs, and that it has said nothing of: those that
- * wait for confirmations are known there.
+ * Transfers of a partner, accepted longer ago than their network needs, without an answer of the network. Transfers that wait
+ * for confirmations have an answer.
  */
 export async function unansweredTransfers(
   db: Db,
@@ -249,7 +249,7 @@ export async function unansweredTransfers(
   return rows
 }
 
-/** Those of these ids that ended, for the sums of their day. */
+/** The final transfers among these ids, for the daily sums. */
 export const endedTransfers = (
   ids: string,
 ): string => `SELECT partner_id, network AS kind, asset, '' AS to_asset, status = 'confirmed' AS completed,
@@ -343,8 +343,8 @@ export type NetworkCharges = {
 }
 
 /**
- * What customers paid for transfers that a network has told its price of, and what that price was: the newest thousands. Of one
- * that failed the customer got everything back.
+ * Fees that customers paid and charges of the networks, over the newest 10,000 final transfers with a known charge. A failed
+ * transfer has no fee: the customer got everything back.
  */
 export async function networkCharges(db: Db): Promise<NetworkCharges[]> {
   const { rows } = await db.query(

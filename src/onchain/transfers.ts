@@ -27,8 +27,8 @@ import { feeOf } from './fees.ts'
 import { insertTransfers, selectTransfer, type Transfer, transferById } from './store.ts'
 
 /**
- * On-chain transfers (interface §4.2). Accepted: the gross leaves the balance into transit, in the transaction that claims
- * the idempotency key. The rest is the worker's (worker.ts): signed once, broadcast, confirmed, or returned.
+ * On-chain transfers (interface §4.2). Accepting moves the gross amount from the balance into transit, in the transaction that
+ * claims the idempotency key. The worker (worker.ts) does the rest: signs once, broadcasts, and confirms or returns.
  */
 export type TransferOrder = Pick<
   Transfer,
@@ -40,7 +40,7 @@ export const findTransfer = (world: World, { partner_id }: AnyoneOfPartner, id: 
 
 export const OPERATION = 'onchain.transfer'
 
-/** The network must carry the asset, and the address must be one that can be paid there. */
+/** Refuses a network that does not carry the asset, and an address that cannot be paid there. */
 export function readDestination(
   { require_address_checksum: require_checksum }: World,
   asset: 'USDT' | 'BTC',
@@ -66,12 +66,12 @@ const addressForms = {
   bitcoin: 'an address is one of mainnet that begins with bc1, 1 or 3, with a right checksum.',
 } as const
 
-/** Asked before anything is locked; final for this transfer. */
+/** Asks the rail before anything is locked. The fee is then fixed for the transfer. */
 export async function currentFee(world: World, network: Network): Promise<bigint> {
   return feeOf(network, await world.chain.feeInputs(network))
 }
 
-/** What a transfer costs on each network; one that cannot say is left out. */
+/** The fee on each network; a network whose rail fails is left out. */
 export async function currentFees(world: World): Promise<{ network: Network; fee: bigint }[]> {
   const fees = await Promise.all(
     networkNames.map(async (network) => {
@@ -96,7 +96,7 @@ export async function createTransfer(
   return { response: response ?? refuse('service_unavailable'), replayed: done.kind === 'existing' }
 }
 
-/** What a transfer would come to, without doing any of it. */
+/** Dry run of a transfer. */
 export const tryTransfer = (
   world: World,
   actor: PartnerActor,
@@ -110,7 +110,7 @@ export const tryTransfer = (
     find: (id) => transferById(world.db, id),
   })
 
-/** All that comes before the door, in the order of the contract; the same for a transfer and for its dry run. */
+/** The checks before the ledger command, in the order of the contract; the same for a transfer and its dry run. */
 export async function prepareTransfer(
   world: World,
   actor: PartnerActor,
@@ -191,6 +191,6 @@ export function acceptTransfer(
   })
 }
 
-/** Money limits count what is sent, without the fee. */
+/** Money limits count the amount without the fee. */
 const limited = ({ customer_id, asset, amount_net }: TransferOrder) =>
   ({ kind: 'transfer', customer_id, asset, units: amount_net }) as const

@@ -31,7 +31,7 @@ function chainThat(more: Partial<ChainRail<'sandbox'>> = {}): ChainRail<'sandbox
   }
 }
 
-test('a refusal that is heard after another node signed and broadcast gives nothing back', async () => {
+test('a refusal that arrives after another node signed and broadcast returns no money', async () => {
   const gate = openGate()
   const sent: string[] = []
   bench = await openBench({
@@ -56,7 +56,7 @@ test('a refusal that is heard after another node signed and broadcast gives noth
   const { id } = await bench.transfer(customer)
   const first = openTransferWorker(slow, silent)
   await gate.reached
-  // What it has goes on hanging, and it takes nothing again: the lease is left to the other.
+  // Its transfer keeps hanging and it takes no other, so the other node gets the lease.
   const stopped = first.stop()
   const second = openTransferWorker(bench.world, silent)
   await until(async () => (await bench.transferNow(id)).status === 'processing', 20_000)
@@ -68,7 +68,7 @@ test('a refusal that is heard after another node signed and broadcast gives noth
   expect(await bench.balance(customer, 'USDT')).toEqual({ balance: 39_000_000n, in_transit: 11_000_000n })
 })
 
-test('the database itself lets nothing that was signed fail before it was out', async () => {
+test('the database refuses to fail a signed transfer that was not broadcast', async () => {
   bench = await openBench({ chain: chainThat() })
   const transfer = await bench.transfer(await bench.customer({ USDT: BALANCE }))
   const signed = { kind: 'signed', tx_hash: 'hash', signed: 'bytes' } as const
@@ -77,7 +77,7 @@ test('the database itself lets nothing that was signed fail before it was out', 
   await expect(bench.admin(fail)).rejects.toThrow(/was signed/)
 })
 
-test('what was signed fails by the chain’s word alone, whatever an operator says', async () => {
+test('a signed transfer fails only if the chain says so, whatever an operator says', async () => {
   let says: Awaited<ReturnType<ChainRail['status']>> = { kind: 'absent' }
   bench = await openBench({ chain: chainThat({ status: async () => says }) })
   const { world } = bench
@@ -100,7 +100,7 @@ test('what was signed fails by the chain’s word alone, whatever an operator sa
   expect(await bench.balance(customer, 'USDT')).toEqual({ balance: BALANCE, in_transit: 0n })
 })
 
-test('what was never signed is failed by an operator, and is not signed any more', async () => {
+test('an operator can fail a transfer that was never signed, and it is not signed afterwards', async () => {
   const gate = openGate()
   const sent: string[] = []
   bench = await openBench({
@@ -159,7 +159,7 @@ test('an open proposal holds its transfer: nothing is signed and nothing broadca
   await hold(signed)
   const { carry } = transferSteps(world, silent)
   await carry(await bench.transferNow(signed.id))
-  // Held while the signer is at it: the signature is forgotten.
+  // Held while the signer works: the signature is discarded.
   const carrying = carry(signing)
   await gate.reached
   const { id: proposal_id } = await hold(signing)

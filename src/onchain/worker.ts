@@ -10,19 +10,19 @@ import { transferSteps } from './steps.ts'
 import { type Transfer, transferColumns } from './store.ts'
 
 /**
- * Carries accepted transfers to their end: sign once, store the bytes, broadcast them, and again until the network knows
- * them, then wait for confirmations. After a crash anywhere the stored bytes say where to go on.
+ * Brings accepted transfers to their end: signs once, stores the bytes, broadcasts them until the network knows them, and waits
+ * for confirmations. After a crash the worker goes on with the stored bytes.
  */
 const REST = { least_ms: 250, most_ms: 5000 }
 const FOLLOW_UP_REST = { least_ms: 2000, most_ms: 16_000 }
-/** Of each kind of work, on one node: each network has its own. */
+/** Concurrent transfers per kind of work and network, on one node. */
 const SLOTS = { per_rail: 40, per_partner: 32 }
 
-/** Transfers that operators resolved share slots: there are few, and each is asked about six times in a day. */
+/** Transfers that operators resolved share the slots of one pseudo-rail: they are few, and each is asked about six times a day. */
 const RESOLVED = 'resolved'
 
 const transfers = { table: 'transfers', columns: transferColumns } as const
-/** Not out yet. */
+/** Transfers that are not broadcast yet; `followed` below are the broadcast ones. */
 const fresh: Due = { ...transfers, name: 'transfers new', followed: false }
 const followed: Due = { ...transfers, name: 'transfers followed', followed: true }
 

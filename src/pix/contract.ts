@@ -93,7 +93,7 @@ export type CounterpartyRequest =
       document: string
     }
 
-/** Which of the two it is, is said by `type`; so a mistake is told about the right one. */
+/** `type` discriminates the two forms, so that a validation error refers to the right one. */
 const CounterpartyRequest = T.Unsafe<CounterpartyRequest>({
   type: 'object',
   discriminator: { propertyName: 'type' },

@@ -4,7 +4,7 @@ import type { Heard } from '../steps/recorder.ts'
 import { masked, type Step, stepsOf, told } from '../steps/store.ts'
 import { isFinal, type Payout } from './store.ts'
 
-/** What was said between the service and the rail about a payout, in a word or two. */
+/** Summary of a rail answer about a payout, for the steps that the console shows. */
 export function heardOf(status: PixStatus): Heard {
   switch (status.kind) {
     case 'settled':
@@ -20,11 +20,11 @@ export function heardOf(status: PixStatus): Heard {
   }
 }
 
-/** Sent by whoever accepted it, and answered for good: the usual case, of which the row itself tells all there is. */
+/** The usual case: one send, with a final answer. The payout's row has all there is to show, so no step is stored. */
 export const endedAtOnce = (payout: Pick<Payout, 'status' | 'attempts'>): boolean =>
   isFinal(payout) && payout.attempts <= 1
 
-/** Oldest first. Whose payout it is must be known before. */
+/** Steps of a payout, oldest first. The caller must have checked that the payout belongs to the partner. */
 export async function stepsOfPayout(db: Db, payout: Payout): Promise<Step[]> {
   const noted = await stepsOf(db, payout.id)
   return noted.length === 0 && endedAtOnce(payout) ? told(firstOf(payout)) : noted

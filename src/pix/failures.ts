@@ -1,4 +1,4 @@
-/** Why a payout failed, in words that a partner can act on, and what the Pix network calls it. */
+/** Failure codes of payouts with their messages for partners, and below their mapping from the codes of the Pix network. */
 export const failureMessages = {
   recipient_account_invalid: 'The recipient’s account or branch does not exist.',
   recipient_account_blocked: 'The recipient’s account is blocked.',
@@ -37,9 +37,9 @@ const byRailCode: Readonly<Record<string, FailureCode>> = {
   RR04: 'regulatory_block',
   AB03: 'network_timeout',
   AB11: 'network_timeout',
-  // Not of the network: an operator looked.
+  // Not a code of the network: an operator resolved the payout.
   resolved_by_operator: 'resolved_by_operator',
 }
 
-/** The network's own code is kept beside it, as `rail_code`. */
+/** The payout also keeps the network's own code, as `rail_code`. */
 export const failureOf = (rail_code: string): FailureCode => byRailCode[rail_code] ?? 'provider_error'

@@ -2,11 +2,11 @@ import { DOCUMENT_PATTERN, parseDocument } from '../core/document.ts'
 
 export type PixKey = { type: 'cpf' | 'cnpj' | 'email' | 'phone' | 'random'; key: string }
 
-/** The longest key there is. */
+/** Longest key that the DICT allows. */
 export const PIX_KEY_MAX = 77
 
-// The expression of the DICT API, with at least one dot asked of the domain. Letters of both cases are written
-// out: under the flags `iu` the Kelvin sign would pass for a K.
+// The expression of the DICT API, plus at least one dot in the domain. Both cases are written out: under the flags `iu`
+// the Kelvin sign would match K.
 const email =
   /^[A-Za-z0-9.!#$&'*+/=?^_`{|}~-]+@[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)+$/
 
@@ -14,7 +14,7 @@ const email =
 const phone =
   /^\+55[ -]?(?:\((?<enclosed>[0-9]{2})\)|(?<plain>[0-9]{2}))[ -]?(?<front>9 ?[0-9]{4})[ -]?(?<back>[0-9]{4})$/
 
-// Any version: the DICT's own example of a random key is not of version 4.
+// Any UUID version: the DICT's own example of a random key is not of version 4.
 const random = /^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$/
 
 // Anatel's numbering plan leaves the other codes unassigned.
@@ -32,7 +32,7 @@ const areaCodes: ReadonlySet<string> = new Set(
   ].flatMap((region) => region.split(' ')),
 )
 
-/** The five forms, for schemas; check digits and area codes are beyond a pattern. Groups have no names there. */
+/** The five forms, for schemas, which allow no named groups. Check digits and area codes are checked by `parsePixKey`. */
 export const PIX_KEY_PATTERN = [
   DOCUMENT_PATTERN,
   email.source,

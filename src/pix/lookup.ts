@@ -7,7 +7,7 @@ import { isAllowed } from './payouts.ts'
 
 export type KeyLookup = { readonly pix_key: string; readonly customer_id: string | undefined }
 
-/** Whose key it is; for a customer also whether a payout of that customer may go there. */
+/** The holder of a key; with a customer also whether that customer's payouts may go to it. */
 export async function lookUpKey(
   world: World,
   actor: PartnerActor,

@@ -2,7 +2,7 @@ import { money } from '../core/money.ts'
 import type { PixOrder } from '../rails/pix/rail.ts'
 import type { Payout } from './store.ts'
 
-/** A payout as it is handed to the rail: the same for every try but for its number. */
+/** The payout as the rail gets it. Only `attempt` and `accepted` differ between tries. */
 export function orderOf(payout: Payout): PixOrder {
   const { name, document } = payout.counterparty
   const to = payout.counterparty

@@ -1,4 +1,4 @@
-/** When to ask again: soon while it is young, rarely when it is old. What the rail itself says goes first. */
+/** Delay to the next status query: a quarter of the payout's age within bounds, or sooner if the rail says when to ask. */
 const SOONEST_MS = 500
 const LATEST_MS = 60_000
 

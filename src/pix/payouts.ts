@@ -39,13 +39,14 @@ import {
 import type { PayoutWorker } from './worker.ts'
 
 /**
- * Pix payouts (interface §4.1). Accepted: the gross leaves the balance into transit, in the transaction that claims the
- * idempotency key. Sent under an id that was stored before. Ended (settle.ts): out, or back, once.
+ * Pix payouts (interface §4.1). Accepting moves the gross amount from the balance into transit, in the transaction that claims
+ * the idempotency key. The payout is sent under an id that is stored before. Its end (settle.ts) moves the money out, or back
+ * to the customer, exactly once.
  */
 export type PayoutOrder = {
   readonly customer_id: string
   readonly amount: Money<'BRL'>
-  readonly to: /** `document`: whose key the caller says it is. */
+  readonly to: /** `document`: the key's holder, as the caller declares it. */
     | { readonly pix_key: string; readonly document?: string }
     | { readonly bank_account: Counterparty & { type: 'bank_account' } }
   readonly description: string | null
@@ -55,7 +56,7 @@ export type PayoutOrder = {
 export const findPayout = (world: World, { partner_id }: AnyoneOfPartner, id: string): Promise<Payout> =>
   findOwned('payout', { id, partner_id }, () => selectPayout(world.db, { id, partner_id }))
 
-/** Asks the directory before anything is debited. Undefined: the key is well formed, but nobody holds it. */
+/** Asks the DICT before anything is debited. Undefined: the key is well formed but not registered. */
 export async function findCounterparty(
   world: World,
   order: PayoutOrder,
@@ -81,13 +82,13 @@ export function isAllowed(
   return arranged || counterparty.document === customer.document
 }
 
-/** Whoever names the holder's document is refused when the directory knows another one. */
+/** False if the caller declared a document and the DICT has another one for the key. */
 const isDeclared = ({ to }: PayoutOrder, { document }: Counterparty): boolean =>
   'bank_account' in to || to.document === undefined || to.document === document
 
 export type PayoutRequest = Requested<PayoutOrder>
 
-/** Tells how the payout ended, or its state once the call has waited for long enough. */
+/** Creates a payout and waits for its end, for `pix_wait_ms` at most; then responds with its state at that moment. */
 export async function createPayout(
   world: World,
   actor: PartnerActor,
@@ -100,7 +101,7 @@ export async function createPayout(
   const record = await confirmRecord(world, partner_id, claim, seen?.record)
   if (record) return { response: await responseUnder(world, worker, record), replayed: true }
   const { command, payable } = await preparePayout(world, actor, request, async () => seen?.customer)
-  // A refusal tells whose key it is not: such answers are counted, so that nobody can scan with them.
+  // A refusal reveals something about the key's holder, so it counts as a look-up: otherwise keys could be scanned with payouts.
   if (!payable) await countLookup()
   const since = performance.now()
   const done = await world.commit(command)
@@ -111,7 +112,7 @@ export async function createPayout(
       return { response: await responseUnder(world, worker, done.record), replayed: true }
     case 'made': {
       const watch = worker.watch(done.made.id)
-      worker.send(done.made, since).catch(() => {}) // The lease brings back whatever went wrong here.
+      worker.send(done.made, since).catch(() => {}) // After an error a worker takes the payout up when the lease ends.
       const response = await awaitResponse(world, done.made, watch)
       crashPoint('before_answer')
       return { response, replayed: false }
@@ -119,7 +120,7 @@ export async function createPayout(
   }
 }
 
-/** What a payout would come to, without doing any of it. */
+/** Dry run of a payout. */
 export const tryPayout = (
   world: World,
   actor: PartnerActor,
@@ -135,7 +136,7 @@ export const tryPayout = (
 
 const accountOf = ({ customer_id }: { customer_id: string }) => ({ customer_id, asset: 'BRL' }) as const
 
-/** All that comes before the door, in the order of the contract; the same for a payout and for its dry run. */
+/** The checks before the ledger command, in the order of the contract; the same for a payout and its dry run. */
 export async function preparePayout(
   world: World,
   actor: PartnerActor,
@@ -184,7 +185,7 @@ function acceptance(
   const customer = activeCustomer(held, { partner_id, id: customer_id })
   if (!counterparty) refuse('pix_key_not_found', { param: 'counterparty.pix_key' })
   if (!isDeclared(order, counterparty)) refuseDeclared()
-  // What was known at the gate of the partner's arrangement may be as old as a slow body and a queue make it.
+  // Read again under the lock: the partner's terms may have changed while the request waited.
   const partner = held.row(keyInForce, actor.key_hash)!
   if (!isAllowed(counterparty, customer, partner))
     refuse('counterparty_not_allowed', { param: 'counterparty' })
@@ -193,7 +194,7 @@ function acceptance(
   const keeps = spendHeld(held, limited(order))
   assertCovered(held.account(accountOf(order))!, gross) // interface §4.1, rule 1
   const payout = newPayout(world, actor, held.now, { id, order, counterparty, request_id })
-  // Whoever accepts it also sends it, at once: the row says so before anything is sent.
+  // The node that accepts the payout sends it at once, so the row is `processing` before anything is sent.
   const processing: Payout = { ...payout, status: 'processing', sequence: 2 }
   const rendered = renderPayout(payout)
   const event = (type: 'pix.payout.created' | 'pix.payout.processing', { status, sequence }: Payout) =>
@@ -261,9 +262,9 @@ function refuseDeclared(): never {
   })
 }
 
-/** Money limits count what is sent, without the fee. */
+/** Money limits count the amount without the fee. */
 const limited = ({ customer_id, amount }: PayoutOrder) =>
   ({ kind: 'payout', customer_id, asset: 'BRL', units: amount.units }) as const
 
-/** What a payout is sent under: 32 letters and digits that follow from its id, so no two are sent under one. */
+/** The rail's id for the payout: 32 letters and digits derived from the payout's own id, so it is unique. */
 const sendIdOf = (id: string): string => `TRILHO${id.slice(id.indexOf('_') + 1)}`

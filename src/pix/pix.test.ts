@@ -83,7 +83,7 @@ describe('a payout', () => {
     })
   })
 
-  test('every failure of the network returns the money, once, and says why', async () => {
+  test('every failure of the network returns the money once and gives its reason', async () => {
     const { id } = await customer()
     for (const code of ['ac03', 'ac06', 'ac07', 'am02', 'be01', 'ds04', 'rr04', 'ab03']) {
       const { status, json } = await api.post('/v1/pix/payouts', order(id, `${code}@sandbox.test`))
@@ -114,7 +114,7 @@ describe('a payout', () => {
     expect(await brl(id)).toEqual({ available: '98950', in_transit: '0' })
   })
 
-  test('an end told twice is the same end, another end is already_final', async () => {
+  test('a repeated outcome changes nothing, a different one is already_final', async () => {
     const { id } = await customer()
     for (const [word, other, status] of [
       ['complete', 'fail', 'completed'],
@@ -133,7 +133,7 @@ describe('a payout', () => {
     expect(await brl(id)).toEqual({ available: '98950', in_transit: '0' })
   })
 
-  test('what got lost on the way is sent again under the same id; what timed out is found', async () => {
+  test('a payout lost on its way is sent again under the same id; one that timed out is found', async () => {
     const { id } = await customer()
     const lost = await api.post('/v1/pix/payouts', order(id, 'lost@sandbox.test'))
     const timeout = await api.post('/v1/pix/payouts', order(id, 'timeout@sandbox.test'))
@@ -144,7 +144,7 @@ describe('a payout', () => {
     )
     for (const { json } of [lost, garbage, timeout, slow]) await until(json.id, 'completed')
     expect(await brl(id)).toEqual({ available: '95800', in_transit: '0' })
-    // Give or take a second on a quiet machine.
+    // About a second on an idle machine.
     const took = async ({ json }: typeof slow): Promise<number> => {
       const { completed_at, created_at } = (await api.get(`/v1/pix/payouts/${json.id}`)).json
       return Date.parse(completed_at) - Date.parse(created_at)
@@ -180,7 +180,7 @@ describe('a payout', () => {
     await new Promise((resolve) => setTimeout(resolve, 1000))
   })
 
-  test('an arrangement that ended while a payout waited for its turn is over for it too', async () => {
+  test('an arrangement that ends while a payout waits for its turn no longer applies to it', async () => {
     const own = await service.partner()
     const { id } = (await own.api.post('/v1/customers', { name: 'Ana Souza', document: someCpf() })).json
     await own.api.post('/v1/sandbox/deposits', { customer_id: id, asset: 'BRL', amount: '5000' })
@@ -200,7 +200,7 @@ describe('a payout', () => {
     expect((await sent).json.error.code).toBe('counterparty_not_allowed')
   })
 
-  test('other-owner@ is somebody else for everybody, also for the document that it has otherwise', async () => {
+  test('other-owner@ belongs to another holder for every customer, also for the document it usually has', async () => {
     const own = await service.partner()
     const document = '111.444.777-35'
     const { id } = (await own.api.post('/v1/customers', { name: 'Bruno Lima', document })).json
@@ -239,7 +239,7 @@ describe('a payout', () => {
     }
     const bad = await api.post('/v1/pix/payouts', order(id, '', to('ana@example.com', '111.444.777-30')))
     expect(bad.json.error).toMatchObject({ code: 'invalid_request', param: 'counterparty.document' })
-    // Left out, it is another request than with it.
+    // Without the document it is another request.
     const once = order(id, '', to('ana@example.com'))
     expect((await api.post('/v1/pix/payouts', once)).status).toBe(201)
     const again = { ...once, ...to('ana@example.com', document) }
@@ -307,7 +307,7 @@ describe('a payout', () => {
     expect(await brl(id)).toEqual({ available: '0', in_transit: '0' })
   })
 
-  test('bad input is told apart, and nothing moves', async () => {
+  test('each kind of bad input has its own error, and nothing moves', async () => {
     const { id } = await customer()
     const cases: [unknown, string, string?][] = [
       [order(id, ''), 'invalid_pix_key'],
@@ -360,7 +360,7 @@ describe('a payout', () => {
     ).toBe(201)
   })
 
-  test('events tell every state it passed through, in order, with the object as it was', async () => {
+  test('there is an event for every state, in order, with the object as it was', async () => {
     const { id } = await customer()
     const { json } = await api.post('/v1/pix/payouts', order(id, 'ana@example.com'))
     const { rows } = await service.worlds.sandbox.db.query(
@@ -437,7 +437,7 @@ describe('idempotency (contract §7)', () => {
     expect((await api.post('/v1/pix/payouts', poor)).text).toBe(refused.text)
   })
 
-  test('an end is told under the key without being written there; as versions before kept it, it is the same', async () => {
+  test('a final response is read from its event; records of earlier versions give the same response', async () => {
     const { id } = await customer()
     const body = order(id, 'ana@example.com')
     const first = await api.post('/v1/pix/payouts', body)
@@ -453,7 +453,7 @@ describe('idempotency (contract §7)', () => {
     const replayed = async () => (await api.post('/v1/pix/payouts', body)).text
     expect(await replayed()).toBe(first.text)
     expect(await kept()).toEqual(silent)
-    // Whole; by an event that was forgotten; by the event that has it.
+    // Stored whole; by reference to a deleted event; by reference to an existing event.
     for (const [answer_body, answer_sequence] of [
       [first.text, null],
       [null, 9],
@@ -483,7 +483,7 @@ describe('idempotency (contract §7)', () => {
     expect(await brl(id)).toEqual({ available: '98950', in_transit: '0' })
   })
 
-  test('what was refused before any rule was judged does not use the key up', async () => {
+  test('a request refused by validation does not use up its idempotency key', async () => {
     const { id } = await customer()
     const body = order(id, 'ana@example.com')
     expect((await api.post('/v1/pix/payouts', { ...body, amount: '01' })).status).toBe(400)
@@ -511,7 +511,7 @@ describe('idempotency (contract §7)', () => {
     const first = await api.post('/v1/pix/payouts', done)
     const stuck = await api.post('/v1/pix/payouts', open)
     await moveIntoThePast(service.database.url, { table: 'payouts', id: first.json.id, by: '24 hours' })
-    // Of the open one the claim alone: the simulated network would bring a payout of yesterday to its end.
+    // Only the claim of the open payout is made older: the simulated network would settle a payout of yesterday.
     const move = (sign: '+' | '-') =>
       service.worlds.sandbox.db.query(
         `UPDATE claims SET expires_at = expires_at ${sign} interval '24 hours' WHERE resource_id = $1`,
@@ -543,7 +543,7 @@ describe('idempotency (contract §7)', () => {
 })
 
 describe('looking before paying', () => {
-  test('a dry run runs every check, moves nothing and uses no key up', async () => {
+  test('a dry run runs every check, moves nothing and uses up no idempotency key', async () => {
     const { id, document } = await customer()
     const body = order(id, document)
     const dry = await api.post('/v1/pix/payouts?dry_run=true', body)
@@ -593,7 +593,7 @@ describe('looking before paying', () => {
     })
   })
 
-  test('pre-checks, dry runs and refused payouts share one small limit; good payouts are not touched by it', async () => {
+  test('pre-checks, dry runs and refused payouts share one small limit; accepted payouts do not count', async () => {
     const { api: limited } = await service.partner({ limited: true })
     const document = someCpf()
     const { id } = (await limited.post('/v1/customers', { name: 'A', document })).json

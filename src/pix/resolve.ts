@@ -12,7 +12,7 @@ import {
 } from './settle.ts'
 import { isFinal, type Payout } from './store.ts'
 
-/** What an operator established outside. That it was paid may be said at any time. */
+/** What an operator established outside the service. `completed` is allowed at any time. */
 export type Established =
   | { readonly outcome: 'completed'; readonly end_to_end_id: string }
   | { readonly outcome: 'failed'; readonly despite_acceptance: boolean }
@@ -20,9 +20,10 @@ export type Established =
 export type Resolved = Settled | { readonly sending_until: Date } | { readonly accepted_at: Date }
 
 /**
- * Giving the money back is refused while somebody may be sending: «never received» is exactly the state in which a worker
- * sends again. So it is where the network accepted the payout, unless the operators state that. Both are judged under the
- * payout's lock, which whoever sends, or stores the acceptance, must have held before.
+ * Resolves a payout by hand. Returning the money (`failed`) is refused while a worker may be sending, because a worker sends
+ * again exactly when the rail never received the payout. It is also refused if the rail accepted the payout, unless
+ * `despite_acceptance` is set. Both are judged under the payout's lock, which a worker must hold before it sends or stores an
+ * acceptance.
  */
 export function resolvePayout(
   world: World,

@@ -6,12 +6,12 @@ import { claimOfPayout, recordOfPayout, responseWith, type Settled } from './set
 import { isFinal, type Payout, payoutById, payoutRows } from './store.ts'
 import type { PayoutWorker } from './worker.ts'
 
-/** Tells when a payout is settled by this process, until it is told to stop. */
+/** `settled` resolves when this process settles the payout. */
 export type Watch = { readonly settled: Promise<Settled>; stop(): void }
 
 export type Fixed = { readonly response: StoredResponse } | { readonly left_ms: number }
 
-/** Fixes what every equal request is told, once the wait is over: the state of that moment. Before, it says how long to go. */
+/** After the wait, stores the payout's state as the response to every repeat of the request. Before that, returns the time left. */
 export function fixResponse(world: World, payout: Payout): Command<Fixed> {
   return {
     partner_id: payout.partner_id,
@@ -23,15 +23,14 @@ export function fixResponse(world: World, payout: Payout): Command<Fixed> {
       const left_ms = row.created_at.getTime() + world.pix_wait_ms - held.now.getTime()
       if (left_ms > 0) return { result: { left_ms } }
       const response = responseWith(row)
-      // An end is told by whoever asks, for it stays. The name may also stand for another payout by now, whose answer is not
-      // ours to give.
+      // A final state is not stored: it never changes. Nor is a state if the idempotency key belongs to another payout by now.
       const kept = record && !isFinal(row) ? { record: { ...record, response } } : {}
       return { ...kept, result: { response } }
     },
   }
 }
 
-/** What the claim's first caller was, or will be, told. */
+/** The response that the first request under this idempotency key got, or will get. */
 export async function responseUnder(
   world: World,
   { watch }: Pick<PayoutWorker, 'watch'>,
@@ -45,9 +44,9 @@ export async function responseUnder(
 const POLL_MS = 100
 
 /**
- * Waits for the end of a payout, as long as its create call may wait, and answers with what every equal request gets.
- * An end that another node brings about is found by looking. How long is left is the database's to say: this machine's
- * clock is only the first guess, and a wrong one costs one question.
+ * Waits for the end of a payout, as long as its create call may wait, and returns the response that every repeat of the request
+ * gets. Polling finds an end that another node recorded. The database decides how much time is left: this machine's clock
+ * gives the first estimate, and a wrong one costs one more query.
  */
 export async function awaitResponse(world: World, payout: Payout, watch: Watch): Promise<StoredResponse> {
   const guess = payout.created_at.getTime() + world.pix_wait_ms - world.clock.now()
@@ -59,7 +58,7 @@ export async function awaitResponse(world: World, payout: Payout, watch: Watch):
       const poll = sleep(Math.max(1, Math.min(left, POLL_MS)))
       const ended: Settled | undefined = await (settled ? Promise.race([settled, poll]) : poll)
       if (ended?.response) return ended.response
-      // It ended without an answer to give: only the end of the wait can make one.
+      // Settled without a stored response: `fixResponse` makes one when the wait is over.
       if (ended) settled = undefined
       if (ends <= performance.now()) {
         const fixed = await world.commit(fixResponse(world, payout))
@@ -79,7 +78,7 @@ export async function awaitResponse(world: World, payout: Payout, watch: Watch):
   }
 }
 
-/** An end is kept in its event, which a node of another version may have written in other bytes. */
+/** The stored body of a final state is that of its event, which another version may have rendered differently. */
 async function asKept(world: World, payout: Payout, fixed: StoredResponse): Promise<StoredResponse> {
   if (fixed.sequence === undefined) return fixed
   const record = await world.commit(recall(payout.partner_id, claimOfPayout(payout)))

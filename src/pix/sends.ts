@@ -5,8 +5,8 @@ import type { World } from '../world.ts'
 import { isFinal, type Payout, payoutById, payoutRows } from './store.ts'
 
 /**
- * Sending again is said before it is done, in a transaction of its own, by whoever has the payout at that moment. So
- * whoever wants to give the money back can see, under the same lock, until when somebody may be sending.
+ * A repeated send is stored before it is made, in its own transaction, by the worker that holds the lease. So an operator who
+ * wants to return the money can see, under the same lock, until when a worker may be sending.
  */
 export type LastSend = { readonly id: string; readonly sent_at: Date; readonly until: Date }
 
@@ -23,24 +23,24 @@ const insertSends = insertInto('sends', {
   until: 'timestamptz',
 })
 
-/** The acceptance stands for a first send that begins within this time of it. A later one is stored before it is made. */
+/** A first send within this time of the acceptance needs no row in `sends`. A later one is stored before it is made. */
 export const FIRST_SEND_MS = 500
 
-/** A rail may need this long until what it was sent can be found there. */
+/** Time that a rail may need until a status query finds what was sent. */
 const VISIBLE_AFTER_MS = 2000
 
 export type Intent =
-  /** Said. Whoever said it has the payout for so much longer, counted from before it was said. */
+  /** Stored: send now. `left_ms` of the lease were left when the command began. */
   | { readonly kind: 'send'; readonly left_ms: number }
-  /** What was sent last may not be visible yet. */
+  /** The last send may not be visible at the rail yet. */
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'held'; readonly hold: Hold }
-  /** The rail accepted it before: only a person can tell what its absence means. */
+  /** The rail accepted the payout and now says `absent`: a person must decide. */
   | { readonly kind: 'desk'; readonly payout: Payout }
-  /** It is final, somebody took it after us, or too little is left of the lease. */
+  /** The payout is final, another worker has the lease, or too little of the lease is left. */
   | { readonly kind: 'lost' }
 
-/** `first`: nobody has sent it yet, so nothing has to become visible before. */
+/** Stores the intention to send. `first`: nothing was sent before, so there is no visibility to wait for. */
 export function intendSend(world: World, payout: Payout, { first = false } = {}): Command<Intent> {
   const { id, partner_id, attempts } = payout
   return {
@@ -75,8 +75,8 @@ export function intendSend(world: World, payout: Payout, { first = false } = {})
 }
 
 /**
- * Until when somebody may be sending it, or what was sent may not be visible yet: the first try has the lease that it was
- * accepted with, and at least the time of one call; later ones say so. After that the rail's «absent» can be believed.
+ * Until when a worker may be sending the payout, or a send may not be visible yet. The first send has the lease of the
+ * acceptance, and at least the time of one call; later sends store theirs. After that the rail's `absent` can be trusted.
  */
 export function mayBeSentUntil(world: World, row: Payout, last: LastSend | undefined): Date {
   const first = row.created_at.getTime() + FIRST_SEND_MS + world.rail_timeout_ms
@@ -84,7 +84,7 @@ export function mayBeSentUntil(world: World, row: Payout, last: LastSend | undef
   return new Date(Math.max(first, lease, last?.until.getTime() ?? 0) + VISIBLE_AFTER_MS)
 }
 
-/** The same for whoever holds the payout's row in a transaction of its own. Undefined: nobody is. */
+/** The same outside of a ledger command: the caller must hold the payout's row in `tx`. Undefined: no worker may be sending. */
 export async function sendingUntil(tx: Db, world: World, payout_id: string): Promise<Date | undefined> {
   const payout = await payoutById(tx, payout_id)
   if (!payout || isFinal(payout)) return undefined

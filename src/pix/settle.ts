@@ -19,14 +19,14 @@ import { failureOf } from './failures.ts'
 import { isFinal, type Payout, payoutRows, settlePayouts } from './store.ts'
 
 /**
- * The end of a payout. In one transaction its state becomes final and the money leaves transit: outside when it was
- * paid, back to the customer when it was refused. Telling it twice changes nothing.
+ * The end of a payout. In one transaction its state becomes final and the money leaves transit: to the outside if it was paid,
+ * back to the customer if it was refused. Settling a final payout again changes nothing.
  */
 export type FinalOutcome = Exclude<PixOutcome, { kind: 'unknown' | 'accepted' }>
 
 /**
- * Who says so. A worker names the try it speaks of: that it was refused counts only while nobody took the payout after it,
- * for a later try may have been paid. In the sandbox the caller may play the rail.
+ * The source of an outcome. A worker names its attempt: a refusal counts only if no other worker took the payout after it,
+ * because a later attempt may have been paid. In the sandbox the caller may play the rail.
  */
 export type Teller = { readonly by: 'rail'; readonly attempt: number } | { readonly by: 'caller' }
 
@@ -39,7 +39,7 @@ export type Settled = {
   readonly changed: boolean
 }
 
-/** The claim under which a payout was made; its fingerprint plays no part once the payout exists. */
+/** The claim under which the payout was made. The fingerprint is not needed once the payout exists. */
 export const claimOfPayout = ({
   api_key_id,
   idempotency_key,
@@ -50,21 +50,21 @@ export const claimOfPayout = ({
   fingerprint: '',
 })
 
-/** What the claim stands for, if that is this payout: after its time the name may have been used for another one. */
+/** The payout's idempotency record; undefined if the key expired and another payout uses it now. */
 export function recordOfPayout(held: Held, payout: Payout): IdempotencyRecord | undefined {
   const record = held.record(claimOfPayout(payout))
   return record?.resource_id === payout.id ? record : undefined
 }
 
-/** An end never changes any more: the event that told it has the body. */
+/** The response of a final payout refers to the event that stores the body, by its sequence number. */
 export const responseWith = (
   payout: Payout,
   body: string = JSON.stringify(renderPayout(payout)),
 ): StoredResponse => ({ status: 201, body, ...(isFinal(payout) ? { sequence: payout.sequence } : {}) })
 
 /**
- * What must be held still for a payout to end. Its claim need not be: whoever gives an answer under it before the end holds
- * the payout too.
+ * Locks for the end of a payout. The claim itself needs none: every command that stores a response under it before the end
+ * locks the payout too.
  */
 export const locksOfEnd = (payout: Payout): Locks => ({
   answer: claimOfPayout(payout),
@@ -124,7 +124,7 @@ export function endPayout(
     completed_at: held.now,
   }
   const told = recordOfPayout(held, before)?.response
-  // The first caller is told the end if it came while the call was waiting; otherwise whoever asks next decides.
+  // If the create call is still waiting, its response is this end. Otherwise `fixResponse` decides at the next request.
   const waiting = held.now.getTime() < before.created_at.getTime() + world.pix_wait_ms
   const object = renderPayout(after)
   const text = JSON.stringify(object)
@@ -143,7 +143,7 @@ export function endPayout(
   }
 }
 
-/** Another id in the network is another payment. */
+/** Another end-to-end id means another payment. */
 const agrees = (payout: Payout, outcome: FinalOutcome): boolean =>
   outcome.kind === 'settled'
     ? payout.status === 'completed' && payout.end_to_end_id === outcome.end_to_end_id

@@ -16,15 +16,15 @@ import { FIRST_SEND_MS, intendSend } from './sends.ts'
 import { type FinalOutcome, RAIL, type Settled, settlePayout } from './settle.ts'
 import { isDoubleEndToEndId, isFinal, type Payout, payoutById } from './store.ts'
 
-/** What a worker does with a payout once it has taken it: unknown is never failed (contract §8). */
+/** What a worker does with a payout that it has taken. An unknown outcome is never failed (contract §8). */
 export type PayoutSteps = {
-  /** Whoever took it has it until `ends`, by its own steady clock. */
+  /** First send. The lease ends at `ends`, on this process's monotonic clock. */
   send(payout: Payout, ends: number): Promise<Settled | undefined>
   lookAfter(payout: Payout): Promise<void>
   compare(followed: FollowUp): Promise<void>
 }
 
-/** Held by an open proposal: asked about, and nothing else. */
+/** Delay to the next status query of a payout that an open proposal holds: it is not sent meanwhile. */
 const HELD_MS = 5000
 
 export function payoutSteps(
@@ -45,9 +45,9 @@ export function payoutSteps(
 type Hands = {
   readonly world: World
   readonly log: Logger
-  /** Told of every payout that has come to its end. */
+  /** Called for every payout that is final. */
   readonly tell: (settled: Settled) => void
-  /** Notes what was said, for people. */
+  /** Records the exchanges with the rail, for the console. */
   readonly steps: StepRecorder
 }
 
@@ -60,7 +60,7 @@ async function settle({ world, tell }: Hands, payout: Payout, outcome: FinalOutc
   return settled
 }
 
-/** Paid, it says, under an id that another payout has: nothing is booked, and somebody must look. */
+/** The rail reports a payment under an end-to-end id that another payout has: book nothing, and record an exception. */
 async function refuseDouble(
   world: World,
   object: Payout,
@@ -74,7 +74,7 @@ async function refuseDouble(
 
 const later = (world: World, payout: Payout, ms: number) => retryAfter(world.db, 'payouts', payout, ms)
 
-/** What is not known stays as it is, and is asked again later. */
+/** Settles a final outcome. For any other the payout stays open, and the next status query is scheduled. */
 async function hear(at: Hands, payout: Payout, outcome: PixOutcome): Promise<Settled | undefined> {
   if (outcome.kind !== 'unknown' && outcome.kind !== 'accepted') return settle(at, payout, outcome)
   if (outcome.kind === 'accepted' && payout.accepted_at === null) await at.world.commit(noteAccepted(payout))
@@ -91,7 +91,7 @@ function askLater(world: World, payout: Payout, ask_at?: Date): Promise<void> {
   )
 }
 
-/** What is sent is committed before: the acceptance says so of a send that follows at once, a command of a later one. */
+/** Every send is committed before it is made: by the acceptance, if it follows at once, otherwise by a command of its own. */
 async function sendFirst(at: Hands, payout: Payout, ends: number): Promise<Settled | undefined> {
   const { world } = at
   const since = performance.now()
@@ -101,12 +101,12 @@ async function sendFirst(at: Hands, payout: Payout, ends: number): Promise<Settl
   return intent.kind === 'send' ? send(at, payout, Math.min(ends, since + intent.left_ms)) : undefined
 }
 
-/** Never beyond the lease: whoever comes after must be able to count on that nobody sends any more. */
+/** Sends only if the call ends within the lease: the next holder of the lease relies on it. */
 async function send(at: Hands, payout: Payout, ends: number): Promise<Settled | undefined> {
   const { world, steps } = at
   crashPoint('before_send')
   if (performance.now() + world.rail_timeout_ms > ends) return undefined
-  // A machine that was suspended finds its steady clock where it left it; the other one has gone on.
+  // The monotonic clock stands still while a machine is suspended, so the wall clock is checked too.
   if (world.clock.now() + world.rail_timeout_ms > payout.next_attempt_at.getTime()) return undefined
   const heard = steps.begin(payout.id, 'sent')
   const outcome = await world.pix.send(orderOf(payout)).catch(unknown(at, payout))
@@ -115,7 +115,7 @@ async function send(at: Hands, payout: Payout, ends: number): Promise<Settled | 
   try {
     settled = await hear(at, payout, outcome)
   } finally {
-    // Of nearly all payouts there is nothing to note: their rows tell it.
+    // Most payouts end with their first send: their row says it all, so no step is stored.
     if (!settled?.changed || !endedAtOnce(settled.payout)) heard(heardOf(outcome))
   }
   return settled
@@ -129,7 +129,7 @@ async function ask(at: Hands, payout: Payout): Promise<PixStatus> {
   return status
 }
 
-/** Ask first. Sending first could pay a second time. */
+/** Asks for the status first: sending first could pay twice. */
 async function lookAfter(at: Hands, payout: Payout): Promise<void> {
   const { world } = at
   const status = await ask(at, payout)
@@ -149,13 +149,13 @@ async function lookAfter(at: Hands, payout: Payout): Promise<void> {
   }
 }
 
-/** Decided by an operator: whether the rail tells the same. */
+/** Checks whether the rail confirms what an operator decided. */
 async function compare(at: Hands, { resource_id }: FollowUp): Promise<void> {
   const { world } = at
   const payout = await payoutById(world.db, resource_id)
   if (!payout) return
   const status = await ask(at, payout)
-  // Completed on somebody's word, and the rail is sure that it never got it.
+  // An operator completed the payout, and the rail is sure that it never received it.
   if (status.kind === 'absent' && payout.status === 'completed')
     await recordContradiction(world, { rail: RAIL, object: payout, said: { kind: 'absent' } })
   if (status.kind === 'unknown' || status.kind === 'accepted' || status.kind === 'absent') return

@@ -10,7 +10,7 @@ import { insertInto, rowSource, updateOf } from '../ledger/command.ts'
 import type { BankAccount } from '../rails/pix/rail.ts'
 import { isWaiting, type Unanswered } from '../steps/store.ts'
 
-/** Where a payout goes: the holder as the directory, or the caller, named it. The document is whole here, and only here. */
+/** The recipient, as the DICT or the caller named it. Only here is the document stored unmasked. */
 export type Counterparty = { readonly name: string; readonly document: string } & (
   | { readonly type: 'pix_key'; readonly pix_key: string }
   | ({ readonly type: 'bank_account' } & BankAccount)
@@ -38,9 +38,9 @@ export type Payout = {
   readonly sequence: number
   readonly created_at: Date
   readonly completed_at: Date | null
-  /** The call that made it; null: none is known. */
+  /** The request that created the payout; null if unknown. */
   readonly request_id: string | null
-  /** When the rail said for the first time that it has the payout. Null: it never said so. */
+  /** When the rail first confirmed that it has the payout; null if it never did. */
   readonly accepted_at: Date | null
 }
 
@@ -90,7 +90,7 @@ export const settlePayouts = updateOf(payoutRows, 'payouts', {
 
 export const acceptedPayouts = updateOf(payoutRows, 'payouts', { id: 'text', accepted_at: 'timestamptz' })
 
-/** What the network calls one payment cannot be the name of two. */
+/** Another payout has this end-to-end id already. */
 export const isDoubleEndToEndId = (error: unknown): boolean =>
   isUniqueViolation(error, 'payouts_end_to_end_id')
 
@@ -115,14 +115,14 @@ export async function payoutById(db: Db, id: string): Promise<Payout | undefined
   return rows[0]
 }
 
-/** Each as its index says it. */
+/** Conditions exactly as in the partial indexes. */
 const openStatuses: Readonly<Record<string, string>> = {
   pending: `status = 'pending'`,
   processing: `status = 'processing'`,
   open: 'true',
 }
 
-/** Both stretches of the queue. */
+/** Both ranges of the queue's index. */
 const inQueue = (condition: string) => [
   `partner_id = $1 AND NOT followed AND ${condition}`,
   `partner_id = $1 AND followed AND ${condition}`,
@@ -131,14 +131,14 @@ const inQueue = (condition: string) => [
 const silentSince = (time: string | undefined, param: Param) =>
   `status = 'processing' AND created_at < ${param(time)}::timestamptz AND NOT ${isWaiting('id')}`
 
-/** The index has a digest of the key, and is in the order of time. */
+/** The index has a digest of the key, and is ordered by time. */
 const ofKey = (place: string) => {
   const digest = (partner: string, key: string) => `hashtextextended(${partner} || ' ' || ${key}, 0)`
   const found = narrowly(digest('partner_id', 'idempotency_key'), digest('$1', place))
   return `partner_id = $1 AND idempotency_key = ${place} AND ${found}`
 }
 
-/** Completed payouts have no way of their own: they are nearly all. */
+/** Completed payouts have no index of their own: they are nearly all payouts. */
 export const payoutList: ListSource = {
   table: 'payouts',
   columns: payoutColumns,
@@ -186,7 +186,7 @@ export const payoutList: ListSource = {
   },
 }
 
-/** How many are on their way, counted up to a point, and how many of them have been so since before that time. */
+/** Counts open payouts, up to COUNTED per range, and those among them without an answer since before `silent_since`. */
 export async function countOpenPayouts(
   db: Db,
   { partner_id, silent_since }: { partner_id: string; silent_since: Date },
@@ -204,11 +204,11 @@ export async function countOpenPayouts(
   return rows[0]
 }
 
-/** Whether a payout is on its way for longer than it should be. */
+/** Whether a payout has been processing since before `silent_since`. */
 export const isLate = ({ status, created_at }: Pick<Payout, 'status' | 'created_at'>, silent_since: Date) =>
   status === 'processing' && created_at < silent_since
 
-/** Contract of the ledger: accepted, then completed or returned. */
+/** Movements of a payout: accepted, then completed or returned. */
 export const payoutTemplate: Template = {
   name: 'every payout is debited once and in full, and ends in exactly one place',
   prefix: 'po',
@@ -227,10 +227,10 @@ export const payoutTemplate: Template = {
     WHERE ${within('p.id')} AND l.happened AND l.amount <> 0`,
 }
 
-/** Debited and not yet at its end. */
+/** Amounts that were debited for payouts that are not final. */
 export const openPayouts = `SELECT customer_id, 'BRL' AS asset, amount::numeric + fee AS amount FROM open_payouts JOIN payouts USING (id)`
 
-/** Payouts of a partner that were accepted before, and that the network has said nothing of. */
+/** Payouts of a partner, accepted before that time, without an answer of the network. */
 export async function unansweredPayouts(
   db: Db,
   { partner_id, before }: { partner_id: string; before: Date },
@@ -246,13 +246,13 @@ export async function unansweredPayouts(
   return rows
 }
 
-/** Those of these ids that ended, for the sums of their day. */
+/** The final payouts among these ids, for the daily sums. */
 export const endedPayouts = (
   ids: string,
 ): string => `SELECT partner_id, 'pix' AS kind, 'BRL' AS asset, '' AS to_asset, status = 'completed' AS completed,
   amount, fee, created_at, completed_at AS ended_at FROM payouts WHERE id = ANY(${ids}) AND completed_at IS NOT NULL`
 
-/** As renderCounterparty masks it. */
+/** Masks a document in SQL exactly as renderCounterparty does. */
 const maskedDocument = (document: string) => `CASE length(${document})
   WHEN 11 THEN '***.' || substr(${document}, 4, 3) || '.' || substr(${document}, 7, 3) || '-**'
   WHEN 14 THEN '**.' || substr(${document}, 3, 3) || '.' || substr(${document}, 6, 3) || '/' || substr(${document}, 9, 4) || '-**'
@@ -263,7 +263,7 @@ const counterpartyFacts = (json: string) =>
     .map((field) => `${json} ->> '${field}'`)
     .join(', ')
 
-/** Sent under an id that does not follow from its own. */
+/** The payout's send_id is not derived from its own id (payouts of earlier versions). */
 const otherSendId = (table: string) => `${table}.send_id <> 'TRILHO' || substr(${table}.id, 4)`
 
 export const payoutChecks: readonly Check[] = [

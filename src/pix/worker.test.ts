@@ -47,7 +47,7 @@ function pixThat(more: Partial<PixRail<'sandbox'>> = {}): PixRail<'sandbox'> {
   }
 }
 
-/** A rail that loses the first order, is sure about it, and counts what it was handed after that. */
+/** A rail that loses the first order, answers `absent`, and counts the sends after that. */
 function forgetful(status: () => Promise<PixStatus>) {
   const paid: string[] = []
   const send = async ({ send_id, attempt }: { send_id: string; attempt: number }) => {
@@ -71,7 +71,7 @@ function start(world = bench.world) {
   return worker
 }
 
-/** As if it had been accepted long ago by a node that is gone. */
+/** Makes the payout look as if a node that is gone had accepted it long ago. */
 const leftBehind = async (payout: Payout) => {
   await bench.past(payout)
   await bench.admin(
@@ -92,7 +92,7 @@ const takeNow = async ({ id }: Payout): Promise<Payout> => {
   return (await takeOne<Payout>(bench.world, 'payouts', payoutColumns))!
 }
 
-test('while a worker may be sending again, an operator cannot give the money back', async () => {
+test('while a worker may be sending again, an operator cannot return the money', async () => {
   const asked = openGate()
   const sent = openGate()
   const { paid, pix } = forgetful(async () => {
@@ -122,11 +122,11 @@ test('while a worker may be sending again, an operator cannot give the money bac
   expect(await kinds()).toEqual([])
 })
 
-test('given back between asking and sending: nothing is sent any more', async () => {
+test('a payout returned between the status query and the send is not sent', async () => {
   const asked = openGate()
   let questions = 0
   const { paid, pix } = forgetful(async () => {
-    // The operator's own question is answered at once.
+    // The operator's own status query is answered at once.
     if (questions++ === 0) await asked.arrive()
     return { kind: 'absent' }
   })
@@ -147,7 +147,7 @@ test('given back between asking and sending: nothing is sent any more', async ()
   ])
 })
 
-test('whoever accepted a payout has it for sending until its lease ends, and sends nothing after that', async () => {
+test('the node that accepted a payout sends it within its lease, and not after', async () => {
   const sent: string[] = []
   const { payout, balance } = await open({
     lease_ms: 3000,
@@ -162,14 +162,14 @@ test('whoever accepted a payout has it for sending until its lease ends, and sen
   await expect(fail(payout)).rejects.toThrow(/somebody has it for sending/)
   expect(await balance()).toEqual(OPEN)
   const worker = start()
-  // Accepting began so long ago that the time of the rail would pass the end of the lease.
+  // Accepting began so long ago that a call of the rail could end after the lease.
   expect(await worker.send(payout, performance.now() - 2500)).toBeUndefined()
   expect(sent).toEqual([])
   await worker.send(payout, performance.now())
   expect(sent).toHaveLength(1)
 })
 
-test('an open proposal holds its payout: workers ask, and send nothing until it is decided', async () => {
+test('an open proposal holds its payout: workers ask for the status, and send nothing until it is decided', async () => {
   let questions = 0
   const { paid, pix } = forgetful(async () => {
     questions++
@@ -198,7 +198,7 @@ test('an open proposal holds its payout: workers ask, and send nothing until it 
   expect(resolutions.rows).toEqual([{ proposal_id: id, resolved_by: 'b@example.com' }])
 })
 
-test('a held payout is still settled by what the rail says', async () => {
+test('a held payout is still settled by an answer of the rail', async () => {
   const { payout, world, balance } = await open({ pix: pixThat({ status: async () => SETTLED }) })
   await leftBehind(payout)
   const details = { payout_id: payout.id, outcome: 'failed', evidence: 'x' } as const
@@ -209,7 +209,7 @@ test('a held payout is still settled by what the rail says', async () => {
   expect(await balance()).toEqual(PAID)
 })
 
-test('sending again takes the newest token, enough of the lease, and a moment since the last send', async () => {
+test('sending again needs the latest attempt number, enough of the lease, and two seconds since the last send', async () => {
   const { payout, world } = await open({ lease_ms: 6000, rail_timeout_ms: 1000, pix: pixThat() })
   const intend = (taken: Payout) => world.commit(intendSend(world, taken))
   const first = await takeNow(payout)
@@ -219,13 +219,13 @@ test('sending again takes the newest token, enough of the lease, and a moment si
   const second = await takeNow(payout)
   expect(await intend(first)).toEqual({ kind: 'lost' })
   expect(await intend(second)).toMatchObject({ kind: 'send' })
-  // Nor does whoever had it before move the time of its successor.
+  // Nor can the previous holder of the lease change the next attempt's time.
   const { next_attempt_at } = await bench.payoutNow(payout.id)
   await retryAfter(world.db, 'payouts', first, 0)
   expect((await bench.payoutNow(payout.id)).next_attempt_at).toEqual(next_attempt_at)
   await retryAfter(world.db, 'payouts', second, 0)
   expect((await bench.payoutNow(payout.id)).next_attempt_at).not.toEqual(next_attempt_at)
-  // Counted from the last send, not from the acceptance.
+  // The two seconds count from the last send, not from the acceptance.
   const third = await takeNow(payout)
   expect(await intend(third)).toMatchObject({ kind: 'wait' })
   await bench.admin(`UPDATE sends SET sent_at = now() - interval '1 hour'`)
@@ -233,7 +233,7 @@ test('sending again takes the newest token, enough of the lease, and a moment si
   expect(await intend(third)).toEqual({ kind: 'lost' })
 })
 
-test('that it was refused counts only while nobody took the payout after the one who says so', async () => {
+test('a refusal counts only if no other worker took the payout after the one that reports it', async () => {
   const { payout, world, balance } = await open({ pix: pixThat() })
   const stale = await takeNow(payout)
   const newest = await takeNow(payout)
@@ -245,7 +245,7 @@ test('that it was refused counts only while nobody took the payout after the one
   expect(await say(newest)).toMatchObject({ changed: true, payout: { status: 'failed' } })
 })
 
-test('what an operator gave back and the rail paid after all is a late success, and stays one row', async () => {
+test('a payout that an operator returned and the rail paid later is a late success, with one exception row', async () => {
   let says: PixStatus = { kind: 'absent' }
   const { payout, world, balance } = await open({ pix: pixThat({ status: async () => says }) })
   await bench.past(payout)
@@ -266,7 +266,7 @@ test('what an operator gave back and the rail paid after all is a late success, 
   expect(await balance()).toEqual(WHOLE)
 })
 
-test('a payment that the rail names twice is booked once; the other payout stays open, and is an exception', async () => {
+test('an end_to_end_id reported for two payouts is booked once; the other payout stays open, with an exception', async () => {
   const { customer, payout, world } = await open({ pix: pixThat({ status: async () => SETTLED }) })
   const other = await bench.payout(customer)
   start()
@@ -290,7 +290,7 @@ test('a payment that the rail names twice is booked once; the other payout stays
   await expect(resolved).rejects.toThrow(/Another payout has the id/)
 })
 
-/** A bank that was handed the payment and lost the line: a question finds it after a while, and it pays later still. */
+/** A rail whose connection fails during the send: a status query finds the payment later, and it is paid later still. */
 function bank({ visible_ms, pays_ms }: { visible_ms: number; pays_ms: number }) {
   let handed_at = 0
   const since = () => performance.now() - handed_at
@@ -312,7 +312,7 @@ function bank({ visible_ms, pays_ms }: { visible_ms: number; pays_ms: number }) 
 test.each([
   ['not visible yet', { visible_ms: 1500, pays_ms: 1500 }],
   ['accepted by the bank', { visible_ms: 0, pays_ms: 4000 }],
-])('what was sent and is %s is not given back, whatever an operator says', async (_, behaviour) => {
+])('a payout that was sent and is %s is not returned, whatever an operator says', async (_, behaviour) => {
   const { pix, paid } = bank(behaviour)
   const { payout, balance } = await open({ pix, rail_timeout_ms: 1000 })
   const worker = start()
@@ -322,7 +322,7 @@ test.each([
   expect(await balance()).toEqual(PAID)
 })
 
-test('completed on a word, and the rail never got it: an exception', async () => {
+test('a payout completed by an operator that the rail never received is an exception', async () => {
   const { payout, world } = await open({ pix: pixThat({ status: async () => ({ kind: 'absent' }) }) })
   const { end_to_end_id } = SETTLED
   await perform(world, {
@@ -334,7 +334,7 @@ test('completed on a word, and the rail never got it: an exception', async () =>
   await until(async () => (await kinds()).includes('contradiction'), 20_000)
 })
 
-test('what the network refused, or paid under another id, is not completed on a word', async () => {
+test('an operator cannot complete a payout that the network refused or paid under another id', async () => {
   let says: PixStatus = { kind: 'refused', rail_code: 'AC03' }
   const { payout, world } = await open({ pix: pixThat({ status: async () => says }) })
   const complete = () =>
@@ -353,7 +353,7 @@ test('what the network refused, or paid under another id, is not completed on a 
   expect((await bench.payoutNow(payout.id)).status).toBe('processing')
 })
 
-test('a machine that was suspended past its lease sends nothing, though its steady clock stood still', async () => {
+test('a machine suspended past its lease sends nothing, though its monotonic clock stood still', async () => {
   const sent: string[] = []
   const pix = pixThat({
     async send({ send_id }) {
@@ -368,7 +368,7 @@ test('a machine that was suspended past its lease sends nothing, though its stea
   expect(sent).toEqual([])
 })
 
-test('the questions about what an operator decided end after a day', async () => {
+test('status queries after a resolution by an operator end after a day', async () => {
   const { payout, world } = await open({ pix: pixThat({ status: async () => ({ kind: 'absent' }) }) })
   await bench.past(payout)
   await takeNow(payout)
@@ -390,7 +390,7 @@ test('the questions about what an operator decided end after a day', async () =>
   expect(waited).toBeLessThan(25 * 3600)
 })
 
-test('a refusal of what was completed is a contradiction; the same end again is none', async () => {
+test('a refusal of a completed payout is a contradiction; the same outcome again is none', async () => {
   const { payout, world } = await open({ pix: pixThat() })
   const say = (outcome: Parameters<typeof settlePayout>[2]) =>
     world.commit(settlePayout(world, payout, outcome, { by: 'rail', attempt: 1 }))
@@ -401,7 +401,7 @@ test('a refusal of what was completed is a contradiction; the same end again is 
   expect(await kinds()).toEqual(['contradiction'])
 })
 
-test('at the end of its 24 hours an old payout leaves the claim of a new one alone', async () => {
+test('after its 24 hours an old payout does not touch the claim of a new one', async () => {
   const { payout: old, world, customer } = await open({ pix_wait_ms: 0, pix: pixThat() })
   const key = old.idempotency_key
   await world.commit(settlePayout(world, old, SETTLED, { by: 'rail', attempt: 1 }))
@@ -418,7 +418,7 @@ test('at the end of its 24 hours an old payout leaves the claim of a new one alo
   })
 })
 
-test('a clock that runs ahead makes a waiting call ask once more, not without end', async () => {
+test('a clock that runs ahead costs a waiting call one more query, not an endless loop', async () => {
   const { payout, world } = await open({ pix_wait_ms: 1500, pix: pixThat() })
   world.clock.adjust(10_000)
   let commits = 0
@@ -437,10 +437,10 @@ test('a clock that runs ahead makes a waiting call ask once more, not without en
   expect(commits).toBeLessThan(10)
 })
 
-test('an end that is told late is told as its event told it, from the first call on', async () => {
+test('a final response given late has the body of its event, from the first call on', async () => {
   const { payout, world } = await open({ pix_wait_ms: 0, pix: pixThat() })
   await world.commit(settlePayout(world, payout, SETTLED, { by: 'rail', attempt: 1 }))
-  // As a version might have that writes the same object in another way.
+  // As another version might render the same object.
   await bench.admin(
     `UPDATE events SET data = replace(data::text, ',"direction"', ', "direction"')::json WHERE object_id = '${payout.id}'`,
   )
@@ -503,7 +503,7 @@ test.each([
     says = { kind: 'absent' }
     await leftBehind(payout)
     await until(async () => (await kinds()).length > 0, 20_000)
-    // Closed by somebody, it is not told again at every question.
+    // Once closed by an operator, the exception is not recorded again at every status query.
     await world.db.query(
       `UPDATE exceptions SET closed_at = now(), closed_by = 'a@example.com', closed_reason = 'asked the provider'`,
     )
@@ -531,7 +531,7 @@ test.each([
   },
 )
 
-test('the rail of the sandbox knows what it accepted, also on another node or after a restart', async () => {
+test('the sandbox rail knows the payouts it accepted, also on another node or after a restart', async () => {
   const { payout, world } = await open({})
   const slow = { ...payout.counterparty, type: 'pix_key', pix_key: 'slow@sandbox.test' } as const
   const order = orderOf({ ...payout, counterparty: slow })
@@ -544,7 +544,7 @@ test('the rail of the sandbox knows what it accepted, also on another node or af
   expect((await other.status(accepted)).kind).toBe('accepted')
 })
 
-test('a first send that begins late is stored before it is made, and its visibility counts from there', async () => {
+test('a first send that begins late is stored before it is made, and the wait for visibility counts from then', async () => {
   const seen: unknown[][] = []
   const sendsNow = async () => (await bench.world.db.query('SELECT attempt, sent_at FROM sends')).rows
   const pix = pixThat({
@@ -556,7 +556,7 @@ test('a first send that begins late is stored before it is made, and its visibil
   const { payout, world } = await open({ pix })
   const worker = openPayoutWorker(world, silent, { follows: false })
   await bench.past(payout, '10 seconds')
-  // The answer to COMMIT was lost and asked for, or the machine was busy: within the lease.
+  // The send is late but within the lease, for example because the answer to COMMIT was lost and had to be queried.
   await worker.send(payout, performance.now() - 3000)
   expect(seen).toEqual([[{ attempt: 1, sent_at: expect.any(Date) }]])
   const [first] = await sendsNow()
@@ -569,7 +569,7 @@ test('a first send that begins late is stored before it is made, and its visibil
   await bench.admin('UPDATE sends SET sent_at = until')
 })
 
-test('a first send that begins at once needs no row of its own', async () => {
+test('a first send that begins at once stores no row in sends', async () => {
   const { payout, world } = await open({ pix: pixThat() })
   const worker = openPayoutWorker(world, silent, { follows: false })
   const at_once = { ...payout, created_at: new Date(world.clock.now()) }

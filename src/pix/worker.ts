@@ -11,32 +11,32 @@ import { payoutSteps } from './steps.ts'
 import { type Payout, payoutColumns } from './store.ts'
 
 /**
- * Brings accepted payouts to their end. The first try is made by whoever accepted the payout, at once. Whatever is not
- * final when its lease ends is taken up by any node, which asks before it does anything: only what the rail is sure it
- * never got is sent again, under the same id, and only after it was said that it will be.
+ * Brings accepted payouts to their end. The node that accepts a payout sends it at once. When the lease ends and the payout is
+ * not final, any worker node takes it and asks the rail first. It sends again, under the same id, only if the rail is sure that
+ * it never received the payout, and only after it has stored that it will send.
  */
 export type PayoutWorker = {
   /**
-   * The first try, by whoever accepted it. `since` is when accepting began, by this process's own steady clock: the lease
-   * has run since then at most. Resolves to the end if it came at once, to undefined if the outcome is not known yet.
+   * First send, by the node that accepted the payout. `since`: when accepting began, on this process's monotonic clock; the
+   * lease began no earlier. Resolves to undefined if the outcome is not known yet.
    */
   send(payout: Payout, since: number): Promise<Settled | undefined>
-  /** Tells when a payout is settled by this process, until it is told to stop. */
+  /** Waits for this process to settle the payout. The caller must stop the watch. */
   watch(payout_id: string): Watch
   stop(): Promise<void>
 }
 
 const REST = { least_ms: 500, most_ms: 5000 }
 const FOLLOW_UP_REST = { least_ms: 2000, most_ms: 16_000 }
-/** Of each kind of work, on one node. */
+/** Concurrent payouts per kind of work, on one node. */
 const SLOTS = { per_rail: 40, per_partner: 32 }
 
 const payouts = { table: 'payouts', columns: payoutColumns } as const
-/** Nobody has looked at it since it was accepted. */
+/** Payouts that no worker has taken since they were accepted; `asked` below are the others. */
 const left: Due = { ...payouts, name: 'payouts left', followed: false }
 const asked: Due = { ...payouts, name: 'payouts asked', followed: true }
 
-/** Who does not follow sends what it accepted, and leaves what comes after to other nodes. */
+/** Without `follows` (role `api`) a node sends the payouts it accepts, and leaves status queries to `worker` nodes. */
 export function openPayoutWorker(
   world: World,
   log: Logger,
@@ -82,7 +82,7 @@ export function openPayoutWorker(
   }
 }
 
-/** Who in this process waits for which payout. */
+/** Callers in this process that wait for a payout. */
 function openWatches() {
   const waiting = new Map<string, Set<(settled: Settled) => void>>()
   return {

@@ -20,7 +20,7 @@ import {
 
 const RUNS = size(120_000, 20_000)
 
-/** One digit of P at a time: what the contract says, said again with fractions, and nothing rounded on the way. */
+/** The contract's rules again, in exact fractions without intermediate rounding. */
 type Fraction = { readonly n: bigint; readonly d: bigint }
 const times = (a: Fraction, b: Fraction): Fraction => ({ n: a.n * b.n, d: a.d * b.d })
 const over = (a: Fraction, b: Fraction): Fraction => ({ n: a.n * b.d, d: a.d * b.n })
@@ -98,7 +98,7 @@ describe('contract §10', () => {
         }
         seen.quoted++
         expect(made).toEqual({ from_amount, to_amount, partner_fee: partner, service_fee: service })
-        // Interface §4.3, word for word.
+        // Interface §4.3, literally.
         if (wanted.amount_type === 'gross' && wanted.amount_of === 'from')
           expect(from_amount).toBe(wanted.amount)
         if (exact) expect(to_amount).toBe(wanted.amount)
@@ -111,7 +111,7 @@ describe('contract §10', () => {
       }),
       { numRuns: RUNS },
     )
-    // The generator must reach all three.
+    // The generator must reach all three outcomes.
     expect(seen.quoted).toBeGreaterThan(RUNS / 3)
     expect(seen.amount_too_small).toBeGreaterThan(RUNS / 100)
     expect(seen.amount_too_large).toBeGreaterThan(RUNS / 100)
@@ -146,7 +146,7 @@ describe('contract §10', () => {
           if (typeof back === 'string') return
           turns++
           expect(back.to_amount).toBeLessThanOrEqual(there.from_amount)
-          // Asked for the exact sum again, it costs at least what it gave.
+          // Buying that exact amount again costs at least as much.
           const again = attempt(() =>
             convert({
               amount: there.from_amount,

@@ -3,8 +3,8 @@ import { type Asset, assets, mulDiv, UNITS_MAX } from '../core/money.ts'
 import { PRICE_DECIMALS } from '../core/price.ts'
 
 /**
- * What a conversion comes to (contract §10). Whole numbers only: prices are exact decimals, every amount is rounded once,
- * at its end, and against the customer, so that converting there and back never gains.
+ * The arithmetic of conversions (contract §10), in integers only. Prices are exact decimals; every amount is rounded once, at the
+ * end, and against the customer, so that converting there and back never gains.
  */
 export const pairs = {
   'USDT/BRL': { base: 'USDT', quote: 'BRL' },
@@ -53,10 +53,10 @@ export function rateOf(conversion: { from: Asset; to: Asset; side: Side; market_
     : { num: market_price * toScale, den: PRICE_SCALE * fromScale }
 }
 
-/** What so much of `from` buys, at most. */
+/** The most that this amount of `from` buys. */
 export const toUnits = (from: bigint, { num, den }: Rate): bigint => mulDiv(from, num, den, 'down')
 
-/** What so much of `to` costs, at least. */
+/** The least that this amount of `to` costs. */
 export const fromUnits = (to: bigint, { num, den }: Rate): bigint => mulDiv(to, den, num, 'up')
 
 /** Interface §2.5: what one whole `to` costs in smallest units of `from`, rounded half up. For display. */
@@ -65,7 +65,7 @@ export function displayPrice(to: Asset, { num, den }: Rate): bigint {
   return mulDiv(one, den, num, 'half_up')
 }
 
-/** Basis points as agreed; the operator's share of the partner's fee moves from the one to the other. */
+/** Fee rates in basis points: the operator's share of the partner's fee moves to the service fee. */
 export function feeRates(agreed: {
   partner_fee_bps: number
   service_fee_bps: number
@@ -88,10 +88,10 @@ export type Conversion = {
   readonly service_fee: bigint
 }
 
-/** The four rules. Refuses what comes to nothing, and what no balance could hold. */
+/** The four rules of conversion. Refuses an amount that converts to zero, and one that no balance could hold. */
 export function convert(order: {
   amount: bigint
-  /** Which side the amount is of. */
+  /** The side that `amount` refers to. */
   amount_of: 'from' | 'to'
   amount_type: AmountType
   rate: Rate
@@ -114,7 +114,7 @@ export function convert(order: {
 
 const share = (base: bigint, bps: number): bigint => mulDiv(base, BigInt(bps), BPS, 'up')
 
-/** What the converted part is worth in centavos, for the books of the treasury: the BRL side, or USDT at its price. */
+/** Value of the converted amount in centavos, for the treasury: the BRL side, or USDT at its price. */
 export function worthInBrl(
   traded: { from: Asset; to: Asset; converted: bigint; to_amount: bigint },
   usdt_brl: Ratio,

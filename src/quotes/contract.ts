@@ -95,7 +95,7 @@ export const QuoteObject = T.Object(
   { $id: 'Quote' },
 )
 
-/** Why a trade failed, in words that a partner can act on. */
+/** Failure codes of trades, with their messages for partners. */
 export const failureMessages = {
   treasury_limit: 'The operator cannot take this position right now. Nothing moved; ask for a smaller quote.',
 } as const

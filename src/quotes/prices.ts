@@ -5,7 +5,7 @@ import type { FedPair, FedPrices } from '../rails/prices/feed.ts'
 import type { SetPrices, World } from '../world.ts'
 import { lockedPrice, type Pair, pairNames, type Ratio } from './arithmetic.ts'
 
-/** What a pair is worth, and how old that knowledge is. The cross pair is the product of the other two, and as old as the older. */
+/** The market price of a pair with its time. The cross pair is the product of the other two, with the older time. */
 export type MarketPrice = Ratio & { readonly at: Date; readonly source: string }
 
 const made: Readonly<Record<Pair, readonly FedPair[]>> = {
@@ -16,7 +16,7 @@ const made: Readonly<Record<Pair, readonly FedPair[]>> = {
 
 const SCALE = 10n ** BigInt(PRICE_DECIMALS)
 
-/** Production: nobody sets a price but the market. */
+/** Production: only the market sets prices. */
 export const noSetPrices: SetPrices<'production'> = {
   environment: 'production',
   reads: () => [],
@@ -41,20 +41,20 @@ export function marketPrice(pair: Pair, fed: FedPrices): MarketPrice | undefined
 }
 
 /**
- * The last that was seen, however old: for the books of the treasury, where neither side of a trade is BRL. Nobody's amount
- * depends on it. Where none was ever seen, nothing there is counted in BRL, and the trade is worth nothing.
+ * The last known price, however old: only for the treasury's valuation of trades without a BRL side. No customer's amount depends
+ * on it. Without any known price the trade is valued at zero.
  */
 export const lastPrice = (pair: Pair, fed: FedPrices): Ratio =>
   marketPrice(pair, fed) ?? { units: 0n, scale: 1n }
 
-/** Nobody is quoted from a price that is too old, from the future, or not there. */
+/** Refuses a price that is too old, from the future, or unknown. */
 export function freshPrice(pair: Pair, fed: FedPrices, now: Date, max_age_ms: number): MarketPrice {
   const price = marketPrice(pair, fed)
   if (!price || !isFresh(price, now, max_age_ms)) refuse('price_unavailable', { retry_after_seconds: 5 })
   return price
 }
 
-/** A clock that runs ahead a little is forgiven; one that runs far ahead would make an old price look fresh for long. */
+/** Tolerated lead of the feed's clock. A larger lead would make an old price look fresh for long. */
 const AHEAD_MS = 1000
 
 export function isFresh({ at }: { at: Date }, now: Date, max_age_ms: number): boolean {
@@ -62,7 +62,7 @@ export function isFresh({ at }: { at: Date }, now: Date, max_age_ms: number): bo
   return age <= max_age_ms && age >= -AHEAD_MS
 }
 
-/** What each pair is worth right now, and what a quote would lock. A pair whose price is not known is left out. */
+/** The current market price of each pair, and the price that a quote would lock. Pairs without a fresh price are left out. */
 export type CurrentPrice = {
   readonly pair: Pair
   readonly price: bigint

@@ -89,7 +89,7 @@ describe('interface §4.3: a quote', () => {
           amount: '100000000',
         })
       ).json
-    // The key's terms are known to the server for up to a second.
+    // A node caches the terms of a key for up to a second.
     await expect.poll(async () => (await sold()).to_amount, { timeout: 3000 }).toBe('54000')
     await editPartner(service.shared, partner_id, { service_fee_bps: 50 })
     await expect.poll(async () => (await sold()).to_amount, { timeout: 3000 }).toBe('53730')
@@ -143,7 +143,7 @@ describe('interface §4.3: a quote', () => {
     expect(json.error).toMatchObject({ code, param })
   })
 
-  test('a partner’s own price holds for its quotes, at once, and for nobody else', async () => {
+  test('a partner’s own price applies to its quotes at once, and to no other partner', async () => {
     const other = await service.partner()
     const mine = await customer()
     const theirs = await customer(other.api)
@@ -158,7 +158,7 @@ describe('interface §4.3: a quote', () => {
     expect(set.json.data.map((p: any) => p.price)).toEqual(['6.123', '100000', '612300'])
     expect((await api.post('/v1/quotes', order(mine))).json.market_price).toBe('6.123')
     expect((await other.api.post('/v1/quotes', order(theirs))).json.market_price).toBe('5.4')
-    // One that was seen too long ago is nobody's price.
+    // A price that is too old is not used.
     await api.post('/v1/sandbox/prices', { pair: 'USDT/BRL', price: '6.123', age_seconds: 60 })
     const stale = await api.post('/v1/quotes', order(mine))
     expect([stale.status, stale.json.error.code]).toEqual([503, 'price_unavailable'])
@@ -188,7 +188,7 @@ describe('interface §4.3: a quote', () => {
       expect(market_price).toBe('100000')
       expect((await own.api.post(`/v1/quotes/${id}/execute`)).json.status).toBe('completed')
     }
-    // The treasury's books have it at the last price that was seen: 995 USDT at 6.00.
+    // The treasury values the trade at the last known price: 995 USDT at 6.00.
     const { rows } = await service.worlds.sandbox.db.query(
       `SELECT worth_brl FROM trades WHERE customer_id = $1 AND from_asset = 'BTC'`,
       [customer_id],
@@ -206,7 +206,7 @@ describe('interface §4.3: a quote', () => {
     expect((await ask('USDT', 'BRL')).status).toBe('pending')
   })
 
-  test('what the body alone shows is told before whether its customer exists', async () => {
+  test('errors of the body are reported before an unknown customer', async () => {
     const { json } = await api.post(
       '/v1/quotes',
       order('cus_01kc3v4x9zq8rj5m2t7w6y0ahb', { to_asset: 'BRL' }),
@@ -214,7 +214,7 @@ describe('interface §4.3: a quote', () => {
     expect(json.error).toMatchObject({ code: 'unsupported_pair', param: 'to_asset' })
   })
 
-  test('30 a minute, as the interface says', async () => {
+  test('30 quotes a minute, as the interface says', async () => {
     const limited = await service.partner({ limited: true })
     const id = await customer(limited.api)
     await roomInMinute(10)
@@ -230,7 +230,7 @@ describe('interface §4.4: executing it', () => {
     (await api.post('/v1/quotes', order(customer_id, more))).json
   const execute = (id: string, query = '') => api.post(`/v1/quotes/${id}/execute${query}`)
 
-  test('makes a trade with every field of interface §2.6, moves both balances and books the fees where it says', async () => {
+  test('makes a trade with every field of interface §2.6, moves both balances and books the fees', async () => {
     const customer_id = await customer()
     const before = (await api.get('/v1/account')).json.partner_fees[0].accrued
     const quoted = await quote(customer_id)
@@ -288,7 +288,7 @@ describe('interface §4.4: executing it', () => {
     expect(events.rows).toEqual([{ type: 'trade.completed', data: reply.json }])
   })
 
-  test('again is the same trade, byte for byte, also after its time', async () => {
+  test('a repeat returns the same trade, byte for byte, also after the quote’s expiry', async () => {
     const customer_id = await customer()
     const { id } = await quote(customer_id)
     const first = await execute(id)
@@ -308,7 +308,7 @@ describe('interface §4.4: executing it', () => {
     expect(await balances(customer_id)).toEqual({ ...RICH, BRL: '99900000', USDT: '100182407407' })
   })
 
-  test('takes no body, an empty one and an empty object, and nothing else', async () => {
+  test('accepts no body, an empty body or an empty object, and nothing else', async () => {
     const customer_id = await customer()
     const execute = async (body?: string) => {
       const { id } = await quote(customer_id)
@@ -323,7 +323,7 @@ describe('interface §4.4: executing it', () => {
     expect((await execute('{'))[1]).toBe('invalid_json')
   })
 
-  test('an expired one is quote_expired, 409, and trades nothing', async () => {
+  test('an expired quote is quote_expired, 409, and trades nothing', async () => {
     const customer_id = await customer()
     const { id } = await quote(customer_id)
     const expired = await api.post(`/v1/sandbox/quotes/${id}/expire`)
@@ -337,7 +337,7 @@ describe('interface §4.4: executing it', () => {
     expect((await api.post(`/v1/sandbox/quotes/${done.id}/expire`)).json.error.code).toBe('already_final')
   })
 
-  test('too little balance leaves it pending; topped up in time, it is executed', async () => {
+  test('too little balance leaves the quote pending; after a top-up in time it is executed', async () => {
     const customer_id = await customer(api, { BRL: '99999' })
     const { id } = await quote(customer_id)
     expect((await execute(id, '?dry_run=true')).json.error.code).toBe('insufficient_balance')
@@ -356,14 +356,14 @@ describe('interface §4.4: executing it', () => {
     expect(await balances(customer_id)).toMatchObject({ BRL: '0', USDT: '182407407' })
   })
 
-  test('a balance that could not hold it leaves it pending too', async () => {
+  test('a balance that could not hold the result leaves the quote pending too', async () => {
     const customer_id = await customer(api, { BRL: '100000', USDT: '999999999999999999' })
     const { id } = await quote(customer_id)
     expect((await execute(id)).json.error.code).toBe('amount_too_large')
     expect((await api.get(`/v1/quotes/${id}`)).json.status).toBe('pending')
   })
 
-  test('of a blocked customer, or of somebody else, does not work', async () => {
+  test('a quote of a blocked customer, or of another partner, is refused', async () => {
     const other = await service.partner()
     const customer_id = await customer()
     const { id } = await quote(customer_id)
@@ -398,7 +398,7 @@ describe('interface §4.4: executing it', () => {
     expect(partner_fees[0]).toEqual({ asset: 'BRL', accrued: '70', decimals: 2 })
   })
 
-  test('lists page and filter; a quote’s status in a filter is the one it shows', async () => {
+  test('lists page and filter; the status filter matches the status that a quote shows', async () => {
     const own = await service.partner()
     const customer_id = await customer(own.api)
     const ids: string[] = []

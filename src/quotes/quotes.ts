@@ -43,7 +43,7 @@ export type QuoteOrder = {
 export const findQuote = (world: World, { partner_id }: AnyoneOfPartner, id: string): Promise<Quote> =>
   findOwned('quote', { id, partner_id }, () => quoteById(world.db, id))
 
-/** As a caller sends it. */
+/** The order as the caller sends it. */
 export type QuoteRequest = Omit<QuoteOrder, 'pair' | 'side'>
 
 export async function createQuote(world: World, actor: PartnerActor, request: QuoteRequest): Promise<Quote> {
@@ -69,7 +69,7 @@ function checkRequest({ quoting }: World, request: QuoteRequest): QuoteOrder {
   return { ...request, pair, side }
 }
 
-/** What is still pending was made within the time that a quote holds: whatever is older has come to its end. */
+/** Only quotes of the last VALID_MS can be pending: older ones have expired or were executed. */
 export function listQuotes(world: World, filter: NewestFilter, now: Date): Promise<Newest<Quote>> {
   const oldest = new Date(now.getTime() - VALID_MS)
   const pending = filter.filters.status === 'pending'
@@ -77,7 +77,7 @@ export function listQuotes(world: World, filter: NewestFilter, now: Date): Promi
   return selectNewest<Quote>(world.db, quoteList(now), { ...filter, after })
 }
 
-/** Moves nothing and reserves nothing; goes through the door so that the clock, the key and the customer are judged in one place. */
+/** Moves and reserves nothing. A ledger command all the same, so that clock, key and customer are judged in one place. */
 export function lockQuote(
   world: World,
   actor: PartnerActor,

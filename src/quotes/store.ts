@@ -9,7 +9,7 @@ import type { Check, Template } from '../ledger/audit.ts'
 import { insertInto, rowSource, updateOf } from '../ledger/command.ts'
 import type { Side } from './arithmetic.ts'
 
-/** What was priced, and is executed as it was. */
+/** The terms of a quote, which its trade repeats. */
 type Terms = {
   readonly partner_id: string
   readonly customer_id: string
@@ -33,7 +33,7 @@ export type Quote = Terms & {
   readonly created_at: Date
   readonly expires_at: Date
   readonly trade_id: string | null
-  /** The call that made it; null: none is known. */
+  /** The request that created it; null if unknown. */
   readonly request_id: string | null
 }
 
@@ -95,7 +95,7 @@ export const quoteById = rowsById<Quote>('quotes')
 
 export const tradeById = rowsById<Trade>('trades')
 
-/** A pair is one stretch of its index; one asset alone is as many as there are others. */
+/** A pair is one range of the index; a single asset is one range per other asset. */
 const pairWalks: readonly Walk[] = [
   { by: ['from_asset', 'to_asset'] },
   {
@@ -118,7 +118,7 @@ const customerWalk: Walk = {
   stretches: ({ customer_id }, param) => [ofCustomer(customer_id, param)],
 }
 
-/** A quote's status follows from the clock; a filter must agree with what each quote would say. */
+/** The status of a quote depends on the clock: a filter must give the status that each quote shows. */
 export const quoteList = (now: Date): ListSource => ({
   table: 'quotes',
   columns: columnsOf('quotes'),
@@ -140,14 +140,14 @@ export const quoteList = (now: Date): ListSource => ({
   },
 })
 
-/** Those of these ids, for the sums of their day. A trade ends when it is made: it takes no time. */
+/** The trades among these ids, for the daily sums. A trade ends at the moment it is made. */
 export const endedTrades = (
   ids: string,
 ): string => `SELECT partner_id, 'conversions' AS kind, from_asset AS asset, to_asset, status = 'completed' AS completed,
   from_amount AS amount, partner_fee + service_fee AS fee, NULL::timestamptz AS created_at, created_at AS ended_at
   FROM trades WHERE id = ANY(${ids})`
 
-/** Completed trades have no way of their own: they are nearly all. */
+/** Completed trades have no index of their own: they are nearly all trades. */
 export const tradeList: ListSource = {
   table: 'trades',
   columns: columnsOf('trades'),
@@ -166,7 +166,7 @@ export const tradeList: ListSource = {
 
 const STEP = 1000
 
-/** Forgets quotes that ended before that time and were never executed. */
+/** Deletes quotes that ended before that time and were never executed. */
 export async function forgetQuotes(db: Db, older_than: Date, goOn: GoOn = () => true): Promise<void> {
   for (let judged = STEP; judged === STEP && goOn(); ) {
     const { rows } = await db.query('SELECT forget_quotes($1, $2) AS judged', [older_than, STEP])
@@ -174,7 +174,7 @@ export async function forgetQuotes(db: Db, older_than: Date, goOn: GoOn = () => 
   }
 }
 
-/** Contract of the ledger: both assets in one movement; a failed trade moves nothing. */
+/** Movements of a trade: both assets in one movement; a failed trade moves nothing. */
 export const tradeTemplate: Template = {
   name: 'every completed trade is booked once and as quoted, a failed one not at all',
   prefix: 'td',
@@ -200,8 +200,8 @@ const powerOf = (asset: string) =>
   `CASE ${asset} ${assetNames.map((name) => `WHEN '${name}' THEN ${10 ** assets[name].decimals}`).join(' ')} END::numeric`
 
 /**
- * The four rules of arithmetic.ts, told from their results: the fees are shares of the gross or of the net, and the rest
- * buys what was got, or costs what it must. A price is in 10^-8.
+ * The four rules of arithmetic.ts, checked on their results: the fees are shares of the gross or of the net amount, and the rest
+ * converts to the other side at the price, which is in 10^-8.
  */
 const notAsQuoted = (t: string) => {
   const net = `(${t}.from_amount::numeric - ${t}.partner_fee - ${t}.service_fee)`

@@ -23,8 +23,8 @@ import { findQuote } from './quotes.ts'
 import { insertTrades, markExecuted, type Quote, quoteRows, type Trade, tradeById } from './store.ts'
 
 /**
- * Executing a quote (interface §4.4). The quote is its own idempotency key: its row is locked, then the clock is read, and
- * whoever comes second finds the trade of the first, however late.
+ * Executing a quote (interface §4.4). The quote is its own idempotency key: its row is locked, then the clock is read. A repeated
+ * request finds the trade of the first one, however late.
  */
 export type Executed =
   | { readonly kind: 'made'; readonly trade: Trade }
@@ -33,7 +33,7 @@ export type Executed =
 export const findTrade = (world: World, { partner_id }: AnyoneOfPartner, id: string): Promise<Trade> =>
   findOwned('trade', { id, partner_id }, () => tradeById(world.db, id))
 
-/** What the quote became; `replayed`: for somebody before. */
+/** The trade of the quote; `replayed`: an earlier request made it. */
 export async function executeQuote(
   world: World,
   actor: PartnerActor,
@@ -42,7 +42,7 @@ export async function executeQuote(
   request_id: string | null = null,
 ): Promise<{ trade: Trade; replayed: boolean }> {
   const quote = await findQuote(world, actor, quote_id)
-  // Also one that was executed before goes through the door: what is repeated must be there to stay.
+  // A repeated request goes through the ledger too: the trade it returns must be durable.
   const done = await world.commit(execute(world, actor, quote, await treasury.room(), request_id))
   if (done.kind === 'made') return { trade: done.trade, replayed: false }
   return { trade: await tradeOf(world, done), replayed: true }
@@ -140,7 +140,7 @@ export type TriedExecute = {
   readonly would_replay: boolean
 }
 
-/** What executing would come to, without doing any of it: the same command on the same locks. */
+/** Dry run of an execution: the same command with the same locks. */
 export async function tryExecute(
   world: World,
   actor: PartnerActor,

@@ -27,7 +27,7 @@ test.each<[string, unknown]>([
   ['a document with a wrong digit', { name: 'Ana', document: '52998224724' }],
   ['a document with dots', { name: 'Ana', document: '529.982.247-25' }],
   ['null', null],
-])('a directory that answers %s is not available, and one exception says so', async (_, answer) => {
+])('a DICT answer of %s counts as unavailable, and is recorded as one exception', async (_, answer) => {
   bench = await openBench({ pix: { ...pix, holder: async () => answer as never } })
   const { world } = bench
   for (let i = 0; i < 3; i++)
@@ -40,7 +40,7 @@ test.each<[string, unknown]>([
   ])
 })
 
-test('fees that are no figures are a network that is not available', async () => {
+test('fees that are not numbers make the network unavailable', async () => {
   const reported: string[] = []
   const rail = withValidChainAnswers(
     { ...chain, feeInputs: async () => ({ gas_price_wei: -1n, eth_price: 1n, sat_per_vbyte: 1n }) },
@@ -50,7 +50,7 @@ test('fees that are no figures are a network that is not available', async () =>
   expect(reported).toEqual(['ethereum: the answer to fees is not valid: gas_price_wei is -1'])
 })
 
-test('a price that makes no sense is not known; the other one is', async () => {
+test('an invalid price is unknown; the other one is known', async () => {
   const reported: string[] = []
   const at = new Date('2026-11-15T12:00:00Z')
   const good = { price: 5_40000000n, at, source: 'fixed' }
@@ -71,7 +71,7 @@ test('a price that makes no sense is not known; the other one is', async () => {
   expect(await fed(good).latest()).toEqual({ 'USDT/BRL': good, 'BTC/USDT': good })
 })
 
-test('what the simulated rails answer is valid, and goes through as it is', async () => {
+test('the answers of the simulated rails are valid, and pass unchanged', async () => {
   const to = { name: 'Ana', document: '52998224725', pix_key: 'ana@example.com' }
   const payout = {
     send_id: 'TRILHO1',
@@ -117,7 +117,7 @@ test('what the simulated rails answer is valid, and goes through as it is', asyn
   }
 })
 
-test('fields that no schema knows are left out', async () => {
+test('fields that are not in the schema are left out', async () => {
   const rail = withValidAnswers(
     { ...pix, send: async () => ({ kind: 'refused', rail_code: 'AC03', more: '\u0000' }) as never },
     quiet,

@@ -15,7 +15,7 @@ import { type FedPrice, type FedPrices, fedPairs, type PriceFeed } from './price
 export class InvalidAnswer extends Error {
   readonly rail: string
   readonly call: string
-  /** Which field is wrong, and what stands there; short, printable ASCII. */
+  /** Which field is wrong, and its value; short, printable ASCII. */
   readonly problem: string
 
   constructor({ rail, call, problem }: { rail: string; call: string; problem: string }) {
@@ -29,7 +29,7 @@ export class InvalidAnswer extends Error {
 const refined = <S extends TSchema>(schema: S, isValid: (value: Static<S>) => boolean): S =>
   T.Refine(schema, (value) => isValid(value as Static<S>)) as unknown as S
 
-/** Far enough for every rail, and within what PostgreSQL can add to a time. */
+/** Later than any date of a rail, and within the range of PostgreSQL. */
 const LAST_DATE = Date.UTC(2200, 0)
 const ValidDate = refined(
   T.Unsafe<Date>({}),
@@ -37,7 +37,7 @@ const ValidDate = refined(
 )
 const Units = T.BigInt({ minimum: 0n, maximum: UNITS_MAX })
 const Figure = T.BigInt({ minimum: 0n, maximum: 10n ** 36n })
-/** A word in printable ASCII, as networks name their reasons. */
+/** Reason code of a network: one word in printable ASCII. */
 const RailCode = T.String({ pattern: '^[\\x21-\\x7e]{1,64}$' })
 /** E, the ISPB, the minute in UTC, eleven letters or digits: 32 characters. */
 const EndToEndId = T.String({
@@ -99,7 +99,7 @@ const PriceAnswer = T.Object({
 
 type Asked = { readonly rail: string; readonly call: string }
 
-/** The answer with the fields of its schema, and no others. */
+/** The answer with the fields of its schema only. */
 function checked<Answer>(asked: Asked, schema: TObject, answer: unknown): Answer {
   if (!Value.Check(schema, answer)) throw new InvalidAnswer({ ...asked, problem: problemOf(schema, answer) })
   const given = answer as Record<string, unknown>
@@ -128,7 +128,7 @@ function problemOf(schema: TObject, answer: unknown): string {
 
 const SHOWN_MAX = 40
 
-/** A value as it may stand in a log and in a table, whatever it is. */
+/** Any value, made safe for a log line and a table. */
 function shown(value: unknown): string {
   if (value === '') return 'empty'
   if (typeof value === 'string') {
@@ -141,10 +141,10 @@ function shown(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-/** Told of an invalid answer that belongs to no order. Those about an order are thrown to whoever has the order. */
+/** Called for an invalid answer that belongs to no order. Invalid answers about an order are thrown to the worker. */
 export type ReportInvalid = (error: InvalidAnswer) => void
 
-/** For whoever is about to accept an order: an answer that makes no sense is a reason not to. */
+/** Before an order is accepted, an invalid answer is a reason to refuse it. */
 function orUnavailable<Answer>(check: () => Answer, report: ReportInvalid): Answer {
   try {
     return check()
@@ -193,7 +193,7 @@ export function withValidChainAnswers<E extends Environment>(
   }
 }
 
-/** A price that makes no sense is not known, and nobody is quoted from it. */
+/** An invalid price counts as unknown: there are no quotes from it. */
 export function withValidPrices<E extends Environment>(
   feed: PriceFeed<E>,
   report: ReportInvalid,

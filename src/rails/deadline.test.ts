@@ -6,7 +6,7 @@ import { unavailablePix } from './pix/unavailable.ts'
 
 const never = () => new Promise<never>(() => {})
 
-test('a call that never returns ends with its time, and the rail is told to let go', async () => {
+test('a call that never returns ends at its deadline, and its signal is aborted', async () => {
   let told: AbortSignal | undefined
   const asked = within(20, (signal) => {
     told = signal
@@ -16,7 +16,7 @@ test('a call that never returns ends with its time, and the rail is told to let 
   expect(told?.aborted).toBe(true)
 })
 
-test('an answer that a process finds only after its time is not looked at', async () => {
+test('an answer that is read only after the deadline is ignored', async () => {
   const asked = within(20, async () => {
     const until = performance.now() + 60
     while (performance.now() < until);
@@ -25,12 +25,12 @@ test('an answer that a process finds only after its time is not looked at', asyn
   await expect(asked).rejects.toBeInstanceOf(RailTimeout)
 })
 
-test('an answer in time is the answer, and a fault of the rail stays what it is', async () => {
+test('an answer in time is returned, and an error of the rail is passed on', async () => {
   expect(await within(1000, async () => 'settled')).toBe('settled')
   await expect(within(1000, () => Promise.reject(new Error('cut')))).rejects.toThrow('cut')
 })
 
-test('who is about to accept an order hears of a silent rail in time, as unavailable', async () => {
+test('before an order is accepted, a silent rail is rail_unavailable after the deadline', async () => {
   const pix = withDeadline({ ...unavailablePix, holder: never, ready: never }, 20)
   const chain = withChainDeadline({ ...unavailableChain, feeInputs: never }, 20)
   for (const asked of [pix.holder('ana@example.com', undefined), pix.ready(), chain.feeInputs('tron')])

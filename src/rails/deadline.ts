@@ -4,8 +4,8 @@ import type { ChainRail } from './chain/rail.ts'
 import type { PixRail } from './pix/rail.ts'
 
 /**
- * No call to the outside lasts for ever. When its time is over the caller goes on as if nothing had been heard, and an
- * answer that comes later is not looked at: by then somebody else may have acted on the silence.
+ * Every call to a rail has a deadline. After it the caller treats the outcome as unknown, and a later answer is ignored: another
+ * worker may have acted meanwhile.
  */
 export class RailTimeout extends Error {
   constructor(ms: number) {
@@ -13,10 +13,10 @@ export class RailTimeout extends Error {
   }
 }
 
-/** One for all: to make an error is dear, and nobody reads this one. */
+/** Shared by all calls: creating an error is expensive, and nothing reads this one. */
 const OVER = new Error('the call has ended')
 
-/** The signal tells the rail to let go: what was not handed over by then must not be handed over any more. */
+/** Aborts the signal at the deadline: the rail must send nothing after that. */
 export async function within<T>(ms: number, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const given_up = new AbortController()
   try {
@@ -34,7 +34,7 @@ async function inTime<T>(ms: number, ask: () => Promise<T>): Promise<T> {
   })
   try {
     const answer = await Promise.race([ask(), late])
-    // A process that stood still finds the answer and the end of its time at once.
+    // A process that was blocked may find the answer only after the deadline.
     if (performance.now() > ends) throw new RailTimeout(ms)
     return answer
   } finally {
@@ -42,7 +42,7 @@ async function inTime<T>(ms: number, ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** For whoever is about to accept an order: silence of the rail is a reason not to. */
+/** Before an order is accepted, a silent rail is a reason to refuse it. */
 const orUnavailable =
   (ms: number) =>
   <T>(ask: () => Promise<T>): Promise<T> =>

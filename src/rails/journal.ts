@@ -1,8 +1,8 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 
 /**
- * What a simulated rail was told. Kept in memory; with a file it also survives the process, and several processes share
- * it: tests read there whether anything was ever sent twice.
+ * The orders that a simulated rail received. Kept in memory; with a file they survive the process and several processes share
+ * them: tests read there whether an order was sent twice.
  */
 export type Journal = {
   add(id: string, order: unknown): void

@@ -4,7 +4,7 @@ import { readOrWait, type Wait } from '../http/wait.ts'
 import type { World } from '../world.ts'
 import { type Followed, lastRequest, requestById, selectRequestsAfter } from './store.ts'
 
-/** Reading the log of requests: one of another partner, or of the other environment, is none. */
+/** Reading the request log. A request of another partner or environment is not found. */
 export const findRequest = (world: World, where: Where, param?: string) =>
   findOwned('request', where, () => requestById(world.db, where), param)
 
@@ -17,11 +17,11 @@ export type RequestFilter = {
 
 export type From = {
   readonly after: string
-  /** Reads the position that an earlier page ended at. */
+  /** Decodes the position at which an earlier page ended. */
   readonly readCursor: (text: string) => bigint
 }
 
-/** What was logged behind a point, oldest first; when there is nothing, as soon as there is. */
+/** Requests logged after a point, oldest first. If there are none, waits for the next. */
 export async function followRequests(
   world: World,
   filter: RequestFilter,
@@ -30,7 +30,7 @@ export async function followRequests(
 ): Promise<Followed & { after: bigint }> {
   const { partner_id, key_id } = filter
   const after = await positionAfter(world, partner_id, from)
-  // What is no id of a key is nobody's, and may be text that the database does not take.
+  // A text that is no key id matches nothing, and PostgreSQL may not accept it (NUL).
   const made_with = key_id === undefined || isId('key', key_id) ? key_id : ''
   const read = () => selectRequestsAfter(world.db, { ...filter, key_id: made_with, after })
   return { ...(await readOrWait(read, partner_id, wait)), after }

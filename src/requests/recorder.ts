@@ -7,9 +7,8 @@ import type { Worlds } from '../world.ts'
 import { insertRequests, type LoggedRequest } from './store.ts'
 
 /**
- * Writes down requests after they were answered, a batch at a time, beside everything else. Nothing waits for it: what does
- * not fit into memory, what the database does not take at once, and what is more than a partner's share of the day is left
- * out and counted.
+ * Logs requests after they were answered, in batches and in the background. Nothing waits for it: requests beyond the memory limit
+ * or a partner's daily share, and those that the database does not accept at once, are left out and counted.
  */
 export type RequestRecorder = {
   record(answered: AnsweredRequest): void
@@ -21,17 +20,17 @@ export type LeftOut = 'share' | 'memory' | 'database'
 export type RecorderOptions = {
   readonly worlds: Worlds
   readonly log: Logger
-  /** How many a partner may have logged per UTC day, on this node; 0: none at all. */
+  /** Requests logged per partner and UTC day on this node; 0: none. */
   readonly per_day: number
   readonly onLeftOut?: (environment: Environment, reason: LeftOut, count: number) => void
-  /** Told when some were written. */
+  /** Called after a batch was written. */
   readonly onWritten?: (environment: Environment) => void
 }
 
 const GATHER_MS = 250
 const BATCH_MAX = 500
 const WAITING_MAX = 5000
-/** Of a partner's share so much may be what a limit refused: a flood of those consumes nothing, and would leave no room. */
+/** One in this many of a partner's share may be rate-limit refusals: they cost the caller nothing, and would fill the log. */
 const REFUSED_SHARE = 10
 const DAY_MS = 24 * 3_600_000
 
@@ -97,7 +96,7 @@ export function openRequestRecorder(options: RecorderOptions): RequestRecorder {
   }
 }
 
-/** How much of the day's share each partner has used; forgotten at the turn of the day. */
+/** How much of its daily share each partner has used; reset when the day changes. */
 function openShare(per_day: number) {
   let day = 0
   const used = new Map<string, { all: number; refused: number }>()

@@ -22,7 +22,7 @@ afterAll(() => service.stop())
 const idOf = ({ headers }: Reply) => headers.get('x-request-id')!
 const log = async (api: Api, query: Record<string, string> = {}) =>
   (await api.get(`/v1/requests?${new URLSearchParams(query)}`)).json
-/** What the log says of a request, once it says something. */
+/** Waits until the request is in the log, and returns its entry. */
 async function logged(api: Api, reply: Reply): Promise<any> {
   const path = `/v1/requests/${idOf(reply)}`
   await until(async () => (await api.get(path)).status === 200, 10_000)
@@ -32,7 +32,7 @@ const rowsOf = (partner_id: string) =>
   asAdmin(service.database.url, [`SELECT * FROM sandbox.requests WHERE partner_id = '${partner_id}'`])
 
 describe('a request is in the log', () => {
-  test('with its key, route, status, time and what it made', async () => {
+  test('with its key, route, status, time and the object it created', async () => {
     const { api, key_id } = await service.partner()
     const made = await api.post('/v1/customers', { name: 'Ana', document: someCpf() })
     expect(await logged(api, made)).toEqual({
@@ -53,7 +53,7 @@ describe('a request is in the log', () => {
     })
   })
 
-  test('with the code of a refusal, also of one that the gate or the stored answer gave', async () => {
+  test('with the error code of a refusal, also from the gate or a stored response', async () => {
     const { api, partner_id } = await service.partner()
     const customer_id = (await api.post('/v1/customers', { name: 'Ana', document: someCpf() })).json.id
     const reader = (await service.partner({ partner_id, scopes: ['read'] })).api
@@ -87,7 +87,7 @@ describe('a request is in the log', () => {
     expect(await row()).toMatchObject({ status: 429, error_code: 'rate_limit_exceeded' })
   })
 
-  test('newest first, page by page, by status, key and time; and not in anybody else’s log', async () => {
+  test('newest first, page by page, by status, key and time; and in no other partner’s log', async () => {
     const { api, partner_id, key_id } = await service.partner()
     const second = await service.partner({ partner_id })
     const stranger = await service.partner()
@@ -114,7 +114,7 @@ describe('a request is in the log', () => {
     const next = await log(api, { key_id, limit: '1', cursor: page.next_cursor })
     expect(next.data[0].id).not.toBe(page.data[0].id)
 
-    // The same for whoever follows it: what a filter leaves out is looked at, but only so much at a time.
+    // The same for a follower: a page examines a limited number of requests that the filter excludes.
     const rows = Array.from(
       { length: 1500 },
       () => `('${newId('request', Date.now())}', '${partner_id}', 'key_x', 'GET', 200, 1, '::1', now())`,
@@ -137,7 +137,7 @@ describe('a request is in the log', () => {
     expect((await log(live.api, { limit: '100' })).data.map(({ id }: any) => id)).not.toContain(mine[0])
   })
 
-  test('in one order for whoever follows it, and at once for whoever waits', async () => {
+  test('in one order for followers, and at once for waiting callers', async () => {
     const { api, key } = await service.partner()
     const other = await startNode(service.database.url)
     try {
@@ -167,14 +167,14 @@ describe('a request is in the log', () => {
       ['wait=31', 'wait'],
     ])
       expect((await api.get(`/v1/requests?${query}`)).json.error.param).toBe(param)
-    // What can be no key's id is a key that made nothing.
+    // A text that is no key id matches no request.
     for (const key_id of ['\0', 'nonsense'])
       expect((await log(api, { after: 'start', key_id })).data).toEqual([])
   })
 })
 
 describe('what is not in the log', () => {
-  test('anything of a body, a query or a path: documents, Pix keys, names', async () => {
+  test('any part of a body, a query or a path: documents, Pix keys, names', async () => {
     const { api, partner_id } = await service.partner()
     const document = someCpf()
     const customer_id = (await api.post('/v1/customers', { name: 'Nadir Nunca', document })).json.id
@@ -193,7 +193,7 @@ describe('what is not in the log', () => {
     expect(text.toLowerCase()).not.toContain('nadir')
   })
 
-  test('requests without a good key: they belong to nobody', async () => {
+  test('requests without a valid key: they belong to no partner', async () => {
     const { api, key } = await service.partner()
     const nobody = openApi(service.url, undefined)
     const guess = openApi(service.url, `${key.slice(0, -4)}aaaa`)
@@ -210,7 +210,7 @@ describe('what is not in the log', () => {
     expect(found).toEqual([])
   })
 
-  test('more than a partner’s share of the day, and of what limits refused a tenth of it', async () => {
+  test('requests beyond a partner’s daily share, and rate-limit refusals beyond a tenth of it', async () => {
     const left_out: string[] = []
     const recorder = openRequestRecorder({
       worlds: service.worlds,
@@ -236,7 +236,7 @@ describe('what is not in the log', () => {
     expect(left_out).toEqual(Array(350).fill('share'))
   })
 
-  test('what is older than is kept', async () => {
+  test('requests older than the retention', async () => {
     const days = (n: number) => Date.now() - n * 86_400_000
     const old = newId('request', days(31))
     const young = newId('request', days(29))
@@ -257,7 +257,7 @@ describe('what is not in the log', () => {
   })
 })
 
-test('a database that does not take the log delays no answer: what is not taken is counted, and later ones are logged', async () => {
+test('a database that blocks the log delays no response: lost requests are counted, later ones are logged', async () => {
   const { api } = await service.partner()
   const unlogged = async () => {
     const text = await scrape(service.url)
@@ -266,7 +266,7 @@ test('a database that does not take the log delays no answer: what is not taken 
     )
   }
   const before = await unlogged()
-  // Somebody who is adding to the log, and stands still.
+  // Another transaction holds the lock of the log and hangs.
   const holder = new pg.Client({ connectionString: service.database.url, options: '-c search_path=sandbox' })
   await holder.connect()
   await holder.query('BEGIN')
@@ -283,7 +283,7 @@ test('a database that does not take the log delays no answer: what is not taken 
   await logged(api, await api.get('/v1/usage'))
 })
 
-test('a node that stops writes down what it has answered', async () => {
+test('a node that stops logs the requests it has answered', async () => {
   const node = await startNode(service.database.url)
   const { api, key } = await service.partner()
   const reply = await openApi(node.url, key).get('/v1/usage')

@@ -17,7 +17,7 @@ export type LoggedRequest = {
   readonly duration_ms: number
   readonly address: string
   readonly object_id: string | null
-  /** The end of the value of the key that was used, where it is known. */
+  /** Last four characters of the key value that was used, if known. */
   readonly key_last_four: string | null
   readonly created_at: Date
   readonly position: bigint
@@ -44,7 +44,7 @@ const INSERT = `INSERT INTO requests (${names.join(', ')})
     .map((type, i) => `$${i + 1}::${type}[]`)
     .join(', ')}) ON CONFLICT (id) DO NOTHING`
 
-/** Nobody waits for this to be safe on disk: a crash may cost the last moments of the log, and no answer. */
+/** Asynchronous commit: a crash may lose the last moments of the log, but no response. */
 const LIGHTLY = `SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '1s', true),
   set_config('statement_timeout', '2s', true)`
 
@@ -69,8 +69,8 @@ export function insertRequests(
 }
 
 /**
- * What was refused is the smaller part, and has indexes of its own. What went well has none by its status: that is nearly
- * everything, and is found by walking the list.
+ * Refused requests are few and have their own indexes. Successful ones have no index by status: they are nearly all, and a walk
+ * along the list finds them.
  */
 const REFUSED = 'partner_id = $1 AND error_code IS NOT NULL'
 const refusedWith = (code: string, param: Param) => `${REFUSED} AND ${narrowly('error_code', param(code))}`
@@ -78,7 +78,7 @@ const withStatus = (status: string, param: Param) =>
   `partner_id = $1 AND status >= ${FIRST_REFUSAL} AND ${narrowly('status', param(status))}`
 const FIRST_REFUSAL = 400
 
-/** A key is one partner's. Whose, is asked once and before: of somebody else's nothing is looked at. */
+/** Checks once per list that the key belongs to the partner. */
 const ofKey = (place: string) =>
   `api_key_id = ${place} AND EXISTS (SELECT FROM api_keys k WHERE k.id = ${place} AND k.partner_id = $1)`
 
@@ -116,7 +116,7 @@ export async function partnerOfRequest(db: Db, id: string): Promise<string | und
   return rows[0]?.partner_id
 }
 
-/** How often a value of a key was used since then, counted among the last ten thousand calls of that key. */
+/** How often a key value was used since then, among the last ten thousand calls of that key. */
 export async function callsWith(
   db: Db,
   value: { readonly partner_id: string; readonly api_key_id: string; readonly last_four: string },
@@ -132,13 +132,13 @@ export async function callsWith(
   return rows[0].n
 }
 
-/** A page of whoever follows the log. With `stopped_at` there may be more, from right behind it. */
+/** A page for a caller that follows the log. With `stopped_at` there may be more after that position. */
 export type Followed = { readonly rows: readonly LoggedRequest[]; readonly stopped_at: bigint | undefined }
 
-/** How many are looked at for one page, when some of them may be left out of it. */
+/** Requests examined for one page, if a filter may exclude some of them. */
 const LOOK_MAX = 1000
 
-/** Oldest first, in the order in which they were logged. */
+/** Requests in the order of logging, oldest first. */
 export async function selectRequestsAfter(
   db: Db,
   filter: {
@@ -166,7 +166,7 @@ export async function selectRequestsAfter(
   return { rows: found, stopped_at: stopped ? rows[0].last : undefined }
 }
 
-/** Of the last request of these partners; 0 when there is none. */
+/** Position of the last request of these partners; 0 if there is none. */
 export async function lastRequest(db: Db, partners: readonly string[]): Promise<bigint> {
   const { rows } = await db.query({
     name: 'last request',
@@ -177,7 +177,7 @@ export async function lastRequest(db: Db, partners: readonly string[]): Promise<
   return rows[0].last ?? 0n
 }
 
-/** For whoever waits for requests. */
+/** For callers that wait for requests. */
 export const requestLookout = (db: Db): LookoutSource => ({
   last: (partners) => lastRequest(db, partners),
   async since(position, partners) {
@@ -193,7 +193,7 @@ export const requestLookout = (db: Db): LookoutSource => ({
 
 const STEP = 1000
 
-/** Forgets requests that came before that time, as many as there are. */
+/** Deletes all requests from before that time. */
 export async function forgetRequests(db: Db, older_than: Date, goOn: GoOn = () => true): Promise<void> {
   const below = `${idPrefixes.request}_${timeOfId(older_than.getTime())}`
   for (let gone = STEP; gone === STEP && goOn(); ) {

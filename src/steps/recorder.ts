@@ -6,11 +6,11 @@ import type { Pool } from '../db/pool.ts'
 import { type Exchange, insertExchanges } from './store.ts'
 
 /**
- * Writes down what was said between workers and rails, a batch at a time, beside everything else. Nobody waits for it: what
- * does not fit into memory, or the database does not take at once, is left out and counted.
+ * Records the exchanges between workers and rails, in batches and in the background. Nothing waits for it: exchanges beyond the
+ * memory limit, and those that the database does not accept at once, are left out and counted.
  */
 export type StepRecorder = {
-  /** Notes that we began an exchange; what is returned is called with what was heard. */
+  /** Begins an exchange. Call the returned function with the rail's answer. */
   begin(object_id: string, did: Exchange['did']): (heard: Heard) => void
   stop(): Promise<void>
 }
@@ -49,5 +49,5 @@ export function openStepRecorder(
   }
 }
 
-/** For whoever has nothing to show it to. */
+/** For callers without a console. */
 export const noSteps: StepRecorder = { begin: () => () => {}, stop: async () => {} }

@@ -35,14 +35,14 @@ async function pay(pix_key: string): Promise<{ id: string; request_id: string }>
   return { id: reply.json.id, request_id: reply.headers.get('x-request-id')! }
 }
 
-describe('what happened to a payout', () => {
-  /** Answered for good at its first sending, it leaves no row: its own tells what happened. */
+describe('the steps of a payout', () => {
+  /** A payout with a final answer at its first send has no stored steps: they are made up from its row. */
   const ofItself = async (id: string) => {
     expect(await stepsOf(db(), id)).toEqual([])
     return stepsOfPayout(db(), (await payoutById(db(), id))!)
   }
 
-  test('is that it was sent, and answered', async () => {
+  test('are that it was sent and answered', async () => {
     const { id } = await pay('ana@example.com')
     const [sent, answered] = await ofItself(id)
     expect(sent).toMatchObject({ kind: 'sent', by: 'service', times: 1 })
@@ -54,19 +54,19 @@ describe('what happened to a payout', () => {
     expect(answered!.at.getTime()).toBeGreaterThanOrEqual(sent!.at.getTime())
   })
 
-  test('is why it was refused', async () => {
+  test('include the reason of a refusal', async () => {
     const { id } = await pay('ac03@sandbox.test')
     expect((await ofItself(id))[1]).toMatchObject({ kind: 'answered', said: 'refused AC03' })
   })
 
-  test('is nothing that was noted while it is on its way, or after it was taken up again', async () => {
+  test('are not made up from the row while the payout is open, or after a worker took it up again', async () => {
     const { id } = await pay('ana@example.com')
     const payout = (await payoutById(db(), id))!
     expect(await stepsOfPayout(db(), { ...payout, status: 'processing' })).toEqual([])
     expect(await stepsOfPayout(db(), { ...payout, attempts: 2 })).toEqual([])
   })
 
-  test('is that nobody answered, that it was asked, and what came of that', async () => {
+  test('are a send without an answer, a status query and its answer', async () => {
     const { id } = await pay('lost@sandbox.test')
     await until(
       async () => (await kindsOf(id)).filter((kind) => kind === 'rail answered').length >= 2,
@@ -79,7 +79,7 @@ describe('what happened to a payout', () => {
   })
 })
 
-test('a transfer is sent, asked about for as long as it takes, and confirmed', async () => {
+test('the steps of a transfer: sent, asked about until it is confirmed, and confirmed', async () => {
   const reply = await api.post('/v1/onchain/transfers', {
     customer_id,
     asset: 'USDT',
@@ -97,7 +97,7 @@ test('a transfer is sent, asked about for as long as it takes, and confirmed', a
   expect(accepted).toMatchObject({ kind: 'answered', by: 'rail', said: 'accepted' })
 })
 
-test('the call that made something is kept with it, and not shown', async () => {
+test('the id of the creating request is stored with the object, and not shown', async () => {
   const { id, request_id } = await pay('ana@example.com')
   const { rows } = await db().query('SELECT request_id FROM payouts WHERE id = $1', [id])
   expect(rows[0].request_id).toBe(request_id)
@@ -117,13 +117,13 @@ test('the call that made something is kept with it, and not shown', async () => 
   })
 })
 
-describe('what is written down', () => {
+describe('recording exchanges', () => {
   const at = new Date('2026-11-15T12:00:00Z')
   const later = new Date('2026-11-15T12:05:00Z')
   const asked = (object_id: string, said: string | null = null, last_at = at) =>
     ({ object_id, did: 'asked', at, heard: said === null ? 'unknown' : 'answered', said, last_at }) as const
 
-  test('counts the same question with the same answer, in one batch and over many', async () => {
+  test('counts repeated queries with the same answer, in one batch and over many', async () => {
     await insertExchanges(db(), [asked('po_many'), asked('po_many'), asked('po_other')])
     await insertExchanges(db(), [asked('po_many', null, later)])
     expect(await stepsOf(db(), 'po_many')).toEqual([
@@ -138,7 +138,7 @@ describe('what is written down', () => {
     ])
   })
 
-  test('is bounded for one object', async () => {
+  test('is limited per object', async () => {
     for (let i = 0; i < 3; i++)
       await insertExchanges(
         db(),
@@ -148,7 +148,7 @@ describe('what is written down', () => {
     expect(rows[0].n).toBe(200)
   })
 
-  test('keeps the first and the last of very many, and goes on counting', async () => {
+  test('keeps the first and the latest of very many, and goes on counting', async () => {
     const sent = {
       object_id: 'po_turns',
       did: 'sent',
@@ -177,7 +177,7 @@ describe('what is written down', () => {
     expect(await waitingAmong(db(), ['po_turns'])).toEqual(new Set(['po_turns']))
   })
 
-  test('has no document in it, and no long text', () => {
+  test('stores no document and no long text', () => {
     expect(masked('holder 529.982.247-25 closed')).toBe('holder *** closed')
     expect(masked('CNPJ 11222333000181')).toBe('CNPJ ***')
     expect(masked('AC03')).toBe('AC03')
@@ -185,7 +185,7 @@ describe('what is written down', () => {
     expect(masked('ab'.repeat(500)).length).toBe(100)
   })
 
-  test('is lost and counted when the database does not take it, and nobody waits', async () => {
+  test('loses and counts exchanges that the database does not accept, and delays nobody', async () => {
     let lost = 0
     const broken = {
       query: () => Promise.reject(new Error('away')),
@@ -198,10 +198,10 @@ describe('what is written down', () => {
     expect(lost).toBe(3)
   })
 
-  test('is forgotten with the events, but not of what is on its way', async () => {
+  test('deletes steps with the age of events, but not those of open payouts', async () => {
     const { id } = await pay('unknown@sandbox.test')
     await until(async () => (await kindsOf(id)).length >= 2, 15_000)
-    // A payout on its way and its steps, as if it had been made long ago; and steps of payouts and transfers that ended.
+    // An open payout with its steps, made to look old; and steps of payouts and transfers that ended.
     const old = 'po_00000000000000000000000001'
     const renamed = (from: string, to: string) => [
       'SET session_replication_role = replica',
@@ -215,7 +215,7 @@ describe('what is written down', () => {
     const { id: young } = await pay('unknown@sandbox.test')
     await until(async () => (await kindsOf(young)).length >= 2, 15_000)
     await asAdmin(service.database.url, renamed(id, old))
-    // The caller may name any time: steps are kept for as long as events.
+    // Whatever time the caller gives, steps are kept as long as events.
     await forgetSteps(db(), new Date(Date.now() + 1000))
     await asAdmin(service.database.url, renamed(old, id))
     const { rows } = await db().query(

@@ -3,38 +3,38 @@ import type { GoOn } from '../db/chore.ts'
 import { type Db, type Pool, transaction } from '../db/pool.ts'
 
 /**
- * What was said between the service and a rail about one payout or transfer: it was sent, or asked about, and this was
- * heard. For people to see what happened; nothing is decided by it, and the books know nothing of it.
+ * An exchange between the service and a rail about one payout or transfer: a send or a status query, and the rail's answer.
+ * Only for people to see what happened: nothing is decided by it, and it is not part of the books.
  */
 export type Exchange = {
   readonly object_id: string
   readonly did: 'sent' | 'asked'
   readonly at: Date
   readonly heard: 'unknown' | 'waiting' | 'answered'
-  /** What the rail said, short, and without anybody's document. */
+  /** The rail's answer, short and without documents. */
   readonly said: string | null
   readonly last_at: Date
 }
 
-/** As a track shows it, a line for each: what we did, and what came of it. */
+/** A line of the track in the console: what the service did, or what the rail answered. */
 export type Step = {
   readonly kind: 'sent' | 'asked' | 'unknown' | 'answered'
   readonly by: 'service' | 'rail'
   readonly said: string | null
   readonly at: Date
   readonly last_at: Date
-  /** Asked so often with the same answer. */
+  /** Number of queries with the same answer. */
   readonly times: number
 }
 
 type Row = Exchange & { readonly n: bigint; readonly times: number }
 
-/** Of one object: the first, and the last ones. What is between them gives way. */
+/** Exchanges kept per object: the first one and the latest ones. */
 const MOST = 200
 
 const COLUMNS = 'object_id, n, did, at, heard, said, last_at, times'
 
-/** Oldest first. Whose object it is must be known before. */
+/** Steps of an object, oldest first. The caller must have checked that the object belongs to the partner. */
 export async function stepsOf(db: Db, object_id: string): Promise<Step[]> {
   const { rows } = await db.query<Row>({
     name: 'steps of object',
@@ -45,7 +45,7 @@ export async function stepsOf(db: Db, object_id: string): Promise<Step[]> {
   return rows.flatMap(told)
 }
 
-/** An exchange as its lines. */
+/** The lines of an exchange. */
 export function told({ did, heard, said, at, last_at, times }: Omit<Row, 'object_id' | 'n'>): Step[] {
   const asked = { kind: did, by: 'service', said: null, at, last_at: at, times: 1 } as const
   if (did === 'asked' && heard !== 'answered') return [{ ...asked, said, last_at, times }]
@@ -53,22 +53,22 @@ export function told({ did, heard, said, at, last_at, times }: Omit<Row, 'object
   return [asked, { kind, by: 'rail', said, at: last_at, last_at, times }]
 }
 
-/** Of a partner, on one rail: on their way for longer than they should be, and the rail has not said that it is at them. */
+/** Orders of a partner on one rail that are late, and that the rail has not confirmed to be processing. */
 export type Unanswered = {
   readonly rail: string
   readonly asset: string
-  /** Counted up to a point. */
+  /** Counted up to a maximum. */
   readonly count: number
-  /** In transit, with fees. */
+  /** Amount in transit, fees included. */
   readonly amount: bigint
   readonly since: Date
 }
 
-/** As SQL: what the rail said last is that it is at it, which is an answer too. */
+/** SQL condition: the rail's last answer is that it is processing the order. */
 export const isWaiting = (id: string): string =>
   `coalesce((SELECT heard FROM steps WHERE object_id = ${id} ORDER BY n DESC LIMIT 1) = 'waiting', false)`
 
-/** Of these, the ones that the rail said last that it is at. */
+/** The objects among these whose last answer is that the rail is processing them. */
 export async function waitingAmong(db: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set()
   const { rows } = await db.query<{ id: string }>({
@@ -79,11 +79,11 @@ export async function waitingAmong(db: Db, ids: readonly string[]): Promise<Read
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Nobody waits for this to be safe on disk. */
+/** Asynchronous commit and short time-outs: steps may be lost. */
 const LIGHTLY = `SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '1s', true),
   set_config('statement_timeout', '2s', true)`
 
-/** Adds a batch. What was sent and answered needs no look at what is there. */
+/** Adds a batch. Only exchanges that may repeat are compared with the stored ones. */
 export function insertExchanges(db: Pool, batch: readonly Exchange[]): Promise<void> {
   const repeatable = batch.filter(({ did, heard }) => did === 'asked' || heard !== 'answered')
   return transaction(db, async (tx) => {
@@ -113,7 +113,7 @@ async function lastOf(tx: Db, ids: readonly string[]): Promise<Last[]> {
 
 type Counted = Exchange & { times: number; last_at: Date }
 
-/** The same question with the same answer as the last one is counted there. */
+/** A query with the same answer as the last one increases the count of that one. */
 function fold(before: readonly Last[], batch: readonly Exchange[]) {
   const lasts = new Map<string, Counted & { n?: bigint; count: number }>(
     before.map((row) => [row.object_id, { ...row, times: 0 }]),
@@ -175,7 +175,7 @@ async function insert(tx: Db, fresh: readonly Counted[]): Promise<void> {
 
 const sets = names.map((name, i) => `${name} = $${i + 1}::${written[name]}`)
 
-/** Nothing is removed: the row of the oldest but the first becomes that of the newest. Seldom, so one at a time. */
+/** Overwrites the oldest row but the first with the newest exchange. Rare, so one at a time. */
 async function replaceOldest(tx: Db, exchange: Counted): Promise<void> {
   await tx.query({
     name: 'replace step',
@@ -187,7 +187,7 @@ async function replaceOldest(tx: Db, exchange: Counted): Promise<void> {
 
 const SAID_MAX = 200
 
-/** What a rail calls something goes down short, without what looks like a document or is no text. */
+/** Text of a rail, shortened, without control characters and without anything that looks like a document. */
 export const masked = (text: string): string =>
   text
     .replaceAll(/[^\x20-\x7e\u00a0-\u{10ffff}]/gu, ' ')
@@ -196,7 +196,7 @@ export const masked = (text: string): string =>
 
 const STEP = 1000
 
-/** Forgets steps of what was made before that time, and has ended. */
+/** Deletes steps of objects that were created before that time and have ended. */
 export async function forgetSteps(db: Db, older_than: Date, goOn: GoOn = () => true): Promise<void> {
   const before = timeOfId(older_than.getTime())
   for (let gone = STEP; gone >= STEP && goOn(); ) {

@@ -9,12 +9,12 @@ import { type Referenced, underReference } from '../ledger/once.ts'
 import type { World } from '../world.ts'
 import { changePositions, type FeePayout, insertFeePayouts, positionId, positionRows } from './store.ts'
 
-/** Pays a partner what its fees came to: to one of its customers, or outside under the operator's reference. Once. */
+/** Pays a partner its accrued fees: to one of its customers, or outside. The operator's reference works once. */
 export type FeePayoutOrder = Pick<FeePayout, 'partner_id' | 'customer_id' | 'reason' | 'reference'> & {
   readonly money: Money
 }
 
-/** As its partner sees it; why it was made is the operator's own note. */
+/** The payment as its partner sees it, without the operator's reason. */
 export const renderFeePayout = (paid: FeePayout) => ({
   id: paid.id,
   asset: paid.asset,

@@ -5,11 +5,11 @@ import type { Position, UnfoldedTrade } from './store.ts'
 import { fold } from './treasury.ts'
 
 /**
- * Folds all trades once more, in the order in which they were folded, and compares what comes of it with the positions:
- * cost and result too, to the centavo. Can stop after any step and go on from there later.
+ * Folds all trades again, in their recorded order, and compares the result with the stored positions: amount, cost and realised
+ * gain, to the centavo. Can stop after any step and continue later.
  */
 export type Replay = {
-  /** The last fold that is in it. */
+  /** Number of the last fold in this replay. */
   readonly n: bigint
   readonly positions: ReadonlyMap<string, Position>
   readonly missing: readonly string[]
@@ -18,13 +18,13 @@ export type Replay = {
 const FOLDS_AT_ONCE = 200
 const TRADES_AT_ONCE = 5000
 
-/** From what the positions were before folds were written down. */
+/** Starts from the positions of the time before folds were recorded. */
 export async function startReplay(db: Db): Promise<Replay> {
   const { rows } = await db.query('SELECT id, account, owner, asset, amount, cost, realised FROM fold_base')
   return { n: 0n, positions: new Map(rows.map((row) => [row.id, row])), missing: [] }
 }
 
-/** The next folds; `done` when there were no more at this moment. */
+/** Replays the next folds; `done` if there are no more now. */
 export async function stepReplay(db: Db, replay: Replay): Promise<Replay & { done: boolean }> {
   const { rows } = await db.query('SELECT n, trade_ids FROM folds WHERE n > $1 ORDER BY n LIMIT $2', [
     replay.n,
@@ -55,10 +55,10 @@ async function tradesById(db: Db, ids: readonly string[]): Promise<Map<string, U
   return new Map(rows.map((row: UnfoldedTrade) => [row.id, row]))
 }
 
-/** What is not as the replay says. In one snapshot with the last step. */
+/** Positions that differ from the replay. Must run in one snapshot with the last step. */
 export async function compareReplay(db: Db, { positions, missing }: Replay): Promise<Row[]> {
   const stored = await db.query('SELECT id, account, owner, asset, amount, cost, realised FROM positions')
-  // Fees that were paid out left the sums without a fold.
+  // Fee payouts reduce the positions without a fold.
   const paid = await db.query(
     `SELECT 'partner_fees ' || partner_id || ' ' || asset AS id, sum(amount) AS amount FROM fee_payouts GROUP BY partner_id, asset
      UNION ALL SELECT id, -paid FROM fold_base`,
@@ -91,7 +91,7 @@ export async function compareReplay(db: Db, { positions, missing }: Replay): Pro
 
 export const REPLAY_NAME = 'every position has the amount, the cost and the result that its trades make'
 
-/** All of it at once, in the snapshot of the caller. */
+/** The whole replay at once, in the caller's snapshot. */
 export const replayCheck: SearchCheck = {
   name: REPLAY_NAME,
   async find(db) {
@@ -101,7 +101,7 @@ export const replayCheck: SearchCheck = {
   },
 }
 
-/** As text, to be kept between two steps. */
+/** As JSON, to be stored between two steps. */
 export const packReplay = ({ n, positions, missing }: Replay): unknown => ({
   n: n.toString(),
   positions: [...positions.values()].map((position) => ({

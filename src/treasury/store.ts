@@ -8,7 +8,7 @@ import { referenceChecks } from '../ledger/claims-audit.ts'
 import { insertInto, rowSource, updateOf } from '../ledger/command.ts'
 import type { Holding } from './average-cost.ts'
 
-/** The sum of one of the house's accounts, up to the last trade that was folded into it. */
+/** The sum of an account of the house, up to the last trade that was folded into it. */
 export type Position = Holding & {
   readonly id: string
   readonly account: 'treasury' | 'partner_fees'
@@ -23,7 +23,7 @@ export const positionId = ({
   asset,
 }: Pick<Position, 'account' | 'owner' | 'asset'>): string => `${account} ${owner} ${asset}`
 
-/** Written with a trade; taken away when the trade is in the sums. */
+/** Written with a trade; deleted when the trade is folded into the positions. */
 export const insertUnfolded = insertInto('unfolded', { trade_id: 'text' })
 
 export const positionRows = rowSource<Position>(
@@ -47,14 +47,14 @@ export type UnfoldedTrade = {
 const FOLD = `hashtextextended('fold ' || current_schema(), 0)`
 
 /**
- * Held until the transaction ends: one folds at a time, in the order of the trades. It is waited for longer than the database
- * waits for a node that vanished amid a fold.
+ * Held until the transaction ends, so that one transaction folds at a time, in the order of the trades. The lock time-out is
+ * longer than the database takes to drop a node that vanished during a fold.
  */
 export async function lockFold(db: Db): Promise<void> {
   await db.query(`SELECT set_config('lock_timeout', '3s', true), pg_advisory_xact_lock(${FOLD})`)
 }
 
-/** The same without a wait. False: somebody else folds. */
+/** The same without waiting. False if another transaction folds. */
 export async function tryLockFold(db: Db): Promise<boolean> {
   const { rows } = await db.query(`SELECT pg_try_advisory_xact_lock(${FOLD}) AS won`)
   return rows[0].won
@@ -79,7 +79,7 @@ export async function takeUnfolded(db: Db, limit: number): Promise<UnfoldedTrade
   return rows
 }
 
-/** For the metrics: since when the oldest trade waits to be taken; 0 when none does. */
+/** For the metrics: seconds that the oldest unfolded trade has waited; 0 if there is none. */
 export async function oldestUnfolded(db: Db): Promise<number> {
   const { rows } = await db.query({
     name: 'oldest unfolded trade',
@@ -119,7 +119,7 @@ export async function treasuryPositions(db: Db): Promise<Position[]> {
   return rows
 }
 
-/** Exact at this moment: what was folded, and what is still to be. */
+/** Accrued fees of a partner, exact now: folded and unfolded trades together. */
 export async function accruedFees(db: Db, partner_id: string): Promise<{ asset: Asset; amount: bigint }[]> {
   const { rows } = await db.query({
     name: 'accrued partner fees',
@@ -133,7 +133,7 @@ export async function accruedFees(db: Db, partner_id: string): Promise<{ asset: 
   return rows
 }
 
-/** The same of every partner. */
+/** The same for every partner. */
 export async function allAccruedFees(
   db: Db,
 ): Promise<{ partner_id: string; asset: Asset; amount: bigint }[]> {
@@ -176,7 +176,7 @@ export type FeePayout = {
   readonly customer_id: string | null
   readonly reason: string
   readonly reference: string
-  /** Of the last event about it; 0 when it was made before it told of itself. */
+  /** Sequence number of the last event about the payment; 0 if it is older than these events. */
   readonly sequence: number
   readonly created_at: Date
 }
@@ -199,7 +199,7 @@ export const feePayoutList: ListSource = {
   walks: [{ by: [] }],
 }
 
-/** Of all partners. */
+/** Newest fee payouts of all partners. */
 export async function newestFeePayouts(db: Db, limit: number): Promise<FeePayout[]> {
   const { rows } = await db.query(
     `SELECT ${columnsOf('fee_payouts')} FROM fee_payouts ORDER BY id DESC LIMIT $1`,
@@ -232,7 +232,7 @@ export const treasuryChecks: readonly Check[] = [
       ) AS parts GROUP BY account, owner, asset HAVING sum(amount) <> 0`,
   },
   {
-    // For the whole audit the sums above say the same, and say it faster.
+    // For the piecewise audit only: the whole audit checks the same faster with the sums above.
     name: 'every completed trade was folded, or waits to be',
     walk: 'causes',
     prefix: 'td',
@@ -259,7 +259,7 @@ export const treasuryChecks: readonly Check[] = [
       WHERE ${within('f.id')} AND (s.id IS NULL OR (f.customer_id IS NOT NULL AND c.partner_id IS DISTINCT FROM f.partner_id))`,
   },
   {
-    // Before this migration payments of fees told nobody: those have the sequence 0.
+    // Payments of fees from before this migration had no event: their sequence is 0.
     name: 'every payment of fees was told, unless it is older than that',
     walk: 'causes',
     prefix: 'fp',

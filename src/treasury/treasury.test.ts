@@ -30,7 +30,7 @@ describe('average cost', () => {
     expect(held).toEqual({ amount: 0n, cost: 0n, realised: 850n })
   })
 
-  test('whatever happens in whatever order, what was paid and received is cost and result, to the centavo', () => {
+  test('for any sequence of trades, cost and realised gain account for all that was paid and received, to the centavo', () => {
     const step = fc.record({
       change: fc.bigInt({ min: -1000n, max: 1000n }),
       worth: fc.bigInt({ min: 0n, max: 10n ** 12n }),
@@ -52,7 +52,7 @@ describe('average cost', () => {
     )
   })
 
-  test('a position is worth what the market says', () => {
+  test('a position is valued at the market price', () => {
     const seen = { at: new Date(), source: 'test' }
     const fed = {
       'USDT/BRL': { price: 550_000_000n, ...seen },
@@ -77,7 +77,7 @@ describe('average cost', () => {
     expect(valuation('BTC', nothing, {})).toMatchObject({ average_cost: null, price: null, unrealised: null })
   })
 
-  test('what was traded at the price of the market has gained nothing, whichever way and whatever was cut off', () => {
+  test('a trade at the market price has no gain, in either direction and whatever the rounding', () => {
     const fed = { 'USDT/BRL': { price: 540_000_000n, at: new Date(), source: 'test' } }
     // 182.407407 USDT are worth 984.9999978: a customer paid 985.00 for them, or was paid 984.99.
     const short = { amount: -182_407_407n, cost: -98_500n, realised: 0n }
@@ -87,8 +87,8 @@ describe('average cost', () => {
   })
 })
 
-test('an outage leaves no queue of folds behind, and a stop does not wait for its end', async () => {
-  // Nobody listens there.
+test('an outage of the database queues no folds, and a stop does not wait for its end', async () => {
+  // No server listens there.
   const url = 'postgresql://u:p@127.0.0.1:1/db'
   const db = openPool({ ...seatAt(url, 'sandbox', 'treasury'), max: 2, wait_ms: 2000 })
   let failed = 0
@@ -97,7 +97,7 @@ test('an outage leaves no queue of folds behind, and a stop does not wait for it
   await sleep(6000)
   const [before, told] = [failed, performance.now()]
   await treasury.stop()
-  // At most the one that was under way: a queue would have held half a dozen, of two seconds each.
+  // At most the fold under way: a queue would have held half a dozen, of two seconds each.
   expect(performance.now() - told).toBeLessThan(6000)
   await sleep(3000)
   expect(failed - before).toBeLessThanOrEqual(1)
@@ -159,7 +159,7 @@ describe('production, with prices from a file', () => {
     return { api, partner_id, customer_id, quote, trade }
   }
 
-  test('without a price, with an old one, with one from the future or with rubbish nobody is quoted', async () => {
+  test('there is no quote without a price, or with an old, future or invalid one', async () => {
     const { api, quote } = await partnerWithCustomer()
     const code = async () => (await quote()).json.error?.code
     expect(await code()).toBe('price_unavailable')
@@ -189,7 +189,7 @@ describe('production, with prices from a file', () => {
     await expect.poll(code, settled).toBeUndefined()
   })
 
-  test('a spread moves the price against the customer; the market’s own is shown beside it', async () => {
+  test('a spread moves the price against the customer; the market price is shown beside it', async () => {
     write(prices())
     const { api, quote } = await partnerWithCustomer()
     await expect.poll(async () => (await quote()).status, { timeout: 3000 }).toBe(201)
@@ -214,7 +214,7 @@ describe('production, with prices from a file', () => {
     const { db } = service.worlds.production
     const position = async (asset: string) =>
       (await valuedPositions(service.worlds.production)).find((held) => held.asset === asset)!.position
-    // Room for one more of these, not for two.
+    // The limit allows one more trade of this size, not two.
     await saveTreasuryLimit(db, {
       asset: 'USDT',
       lowest: (await position('USDT')) - 200_000_000n,
@@ -244,7 +244,7 @@ describe('production, with prices from a file', () => {
     expect(BigInt(before.data[0].available) - BigInt(after.data[0].available)).toBe(
       100_000n * BigInt(completed),
     )
-    // A dry run tells it of a trade that was turned down, and of one that would be.
+    // A dry run shows the refusal, of a quote that failed and of one that would fail.
     const turnedDown = {
       dry_run: true,
       asset: 'BRL',
@@ -262,11 +262,11 @@ describe('production, with prices from a file', () => {
     const events = await db.query('SELECT type, data FROM events WHERE object_id = $1', [failed.id])
     expect(events.rows).toEqual([{ type: 'trade.failed', data: failed }])
     expect((await api.get('/v1/trades?status=failed')).json.data).toEqual([failed])
-    // The other way round brings the treasury back, and is always welcome.
+    // A trade in the other direction reduces the position, and is always allowed.
     expect((await trade({ from_asset: 'USDT', to_asset: 'BRL', amount: '300000000' })).status).toBe(
       'completed',
     )
-    // Whoever waited behind others for longer than a second is not judged on what was known before.
+    // A trade that waited for more than a second is not judged on the old positions.
     const treasury = openTreasuryWorker(service.worlds.production, pino({ level: 'silent' }))
     const room = await treasury.room()
     const asked = {
@@ -277,7 +277,7 @@ describe('production, with prices from a file', () => {
     await sleep(1100)
     expect(room(asked)).toBeUndefined()
     await treasury.stop()
-    // A highest position is a limit too.
+    // `highest` limits the position too.
     await saveTreasuryLimit(db, { asset: 'USDT', lowest: null, highest: await position('USDT') })
     await expect
       .poll(
@@ -294,7 +294,7 @@ describe('production, with prices from a file', () => {
       .toBe('completed')
   })
 
-  test('whoever reads the sums while another adds them up waits for that, and is judged on nothing older', async () => {
+  test('reading the positions waits for a fold under way, and never uses older positions', async () => {
     write(prices())
     const { trade, quote } = await partnerWithCustomer()
     await expect.poll(async () => (await quote()).status, { timeout: 3000 }).toBe(201)
@@ -313,13 +313,13 @@ describe('production, with prices from a file', () => {
     })
     const [after, room] = await read()
     expect(after.slice(0, 2)).toEqual([brl + 98_500n, usdt - amount])
-    // There was room for one trade, and it has been taken; on a slow machine that is too long ago to say.
+    // The limit allowed one trade, which was made. On a slow machine the answer is undefined: too old to say.
     expect(room({ taken: { asset: 'BRL', amount: 1n }, given: { asset: 'USDT', amount } })).not.toBe(true)
     await treasury.stop()
     await asAdmin(service.database.url, ['DELETE FROM live.treasury_limits'])
   })
 
-  test('the sums are those of the entries, and nobody’s fees are paid twice or beyond what was earned', async () => {
+  test('the positions are the sums of the entries, and fees are never paid twice or beyond what was earned', async () => {
     write(prices())
     const { api, partner_id, customer_id, trade, quote } = await partnerWithCustomer()
     await expect.poll(async () => (await quote()).status, { timeout: 3000 }).toBe(201)
@@ -374,7 +374,7 @@ describe('production, with prices from a file', () => {
     expect((await service.audit()).production.findings).toEqual([])
   })
 
-  test('the audit finds a sum, a trade or a fee that is off by one', async () => {
+  test('the audit finds a position, a trade or a fee that is off by one', async () => {
     write(prices())
     const { trade, quote } = await partnerWithCustomer()
     await expect.poll(async () => (await quote()).status, { timeout: 3000 }).toBe(201)

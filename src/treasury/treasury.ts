@@ -17,8 +17,8 @@ import {
 const FOLD_AT_ONCE = 1000
 
 /**
- * Adds the trades that are not in the sums yet, for whoever reads these: a trade that was answered before is in them then,
- * also where another node is just adding it.
+ * Folds all waiting trades into the positions, before a caller reads these. Waits for a fold of another node, so every trade
+ * that was acknowledged before is included.
  */
 export async function foldTrades(db: Pool): Promise<void> {
   const wait = async (tx: Db) => {
@@ -28,7 +28,7 @@ export async function foldTrades(db: Pool): Promise<void> {
   if (await hasUnfolded(db)) await foldAll(db, wait, () => true)
 }
 
-/** The same in the background: whoever finds another at it leaves it to that one. */
+/** The same in the background. Does nothing if another node is folding. */
 export async function foldWaiting(db: Pool, goOn: GoOn): Promise<void> {
   if (await hasUnfolded(db)) await foldAll(db, tryLockFold, goOn)
 }
@@ -47,7 +47,7 @@ async function foldAll(db: Pool, takeTurn: (tx: Db) => Promise<boolean>, goOn: G
   }
 }
 
-/** The order of the trades matters: what is closed is closed at the average of that moment. */
+/** The order of the trades matters: a position is closed at its average cost of that moment. */
 export function fold(held: readonly Position[], trades: readonly UnfoldedTrade[]): Position[] {
   const positions = new Map(held.map((position) => [position.id, position]))
   for (const { position, change, worth } of trades.flatMap(changesOf)) {
@@ -59,7 +59,7 @@ export function fold(held: readonly Position[], trades: readonly UnfoldedTrade[]
 
 type Change = { readonly position: Position; readonly change: bigint; readonly worth: bigint }
 
-/** What a trade does to the sums. A partner's fee has no cost: it is owed, not held. */
+/** The changes of a trade to the positions. A partner's fee has no cost: it is owed, not held. */
 function changesOf(trade: UnfoldedTrade): Change[] {
   const { from_asset, to_asset, to_amount, partner_fee, service_fee, worth_brl } = trade
   const at = (account: Position['account'], owner: string, asset: Asset): Position => {

@@ -9,29 +9,29 @@ import { treasuryLimits, treasuryPositions } from './store.ts'
 import { foldTrades, foldWaiting } from './treasury.ts'
 
 /**
- * The house's side of conversions. Trades add entries to its accounts without waiting for anybody; this adds them up in
- * the background, and says whether there is room for another one.
+ * The house's side of conversions. Trades add entries to its accounts without a lock. This worker adds them up in the background,
+ * and says whether the treasury's limits allow another trade.
  */
 export type TreasuryWorker = {
-  /** What may still be taken; judged on sums that are at most a second old. */
+  /** Judges trades on positions that are at most a second old. */
   room(): Promise<Room>
   stop(): Promise<void>
 }
 
-/** Whether the treasury may take so much of one asset for so much of another; undefined: what it knows is too old to say. */
+/** Whether the treasury's limits allow the trade; undefined if the known positions are too old to say. */
 export type Room = (trade: { taken: Holds; given: Holds }) => boolean | undefined
 type Holds = { readonly asset: Asset; readonly amount: bigint }
 
 const REST = { least_ms: 500, most_ms: 8000 }
 const ROOM_MS = 900
-/** A trade that waited for longer behind others is judged on newer sums (contract §10). */
+/** A trade that waited longer than this is judged again on newer positions (contract §10). */
 const ROOM_LASTS_MS = 1000
-/** A fold is whole or not at all, so a stop need not see its end. */
+/** A fold is one transaction, so a stop need not wait for its end. */
 const STOP_MS = 3000
 
 const endless: Room = () => true
 
-/** Who does not fold leaves that to other nodes, but for what it must know to say whether there is room. */
+/** Without `folds` (role `api`) a node folds only when it needs current positions for the limits. */
 export function openTreasuryWorker(
   world: World,
   log: Logger,
@@ -44,7 +44,8 @@ export function openTreasuryWorker(
     ? openLoop(() => foldWaiting(world.db, () => !stopped), {
         poll_ms: () => quiet.rest(REST),
         first_ms: REST.least_ms,
-        onError: (error) => log.warn({ err: error }, 'treasury: trades not added up yet'),
+        onError: (error) =>
+          log.warn({ err: error }, 'treasury: cannot fold trades into the positions; trying again'),
       })
     : undefined
 

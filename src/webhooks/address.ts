@@ -1,25 +1,25 @@
 import { type Cidr, cidrContains, parseCidr } from '../http/ip.ts'
 
 /**
- * Which addresses a webhook may be sent to: public ones only. An IPv4 address in the clothes of an IPv6 one (::ffff:a.b.c.d)
- * is judged as what it is; other ways to carry one inside the other are refused as a whole.
+ * Which addresses a webhook may be sent to: public ones only (SSRF). An IPv4-mapped IPv6 address (::ffff:a.b.c.d) is judged as
+ * the IPv4 address; all other embeddings, such as 6to4 and NAT64, are refused.
  */
 const ranges = (...texts: string[]): readonly Cidr[] => texts.map((text) => parseCidr(text)!)
 
-/** What the operator decides about it. */
+/** What the operator's settings allow. */
 export type Reach = {
   readonly allow_private: boolean
-  /** WEBHOOK_DENY: never, whatever else is permitted. */
+  /** WEBHOOK_DENY: refused, whatever the other rules allow. */
   readonly denied?: readonly Cidr[]
 }
 
 /**
- * What is told of every address that may not be reached, and of every name that has none: whoever could tell them apart
- * could draw a map of the network inside.
+ * One message for every refused address and for every name without an address: different messages would let a partner map the
+ * internal network.
  */
 export const NO_PUBLIC_ADDRESS = 'has a host without a public address'
 
-/** What WEBHOOK_ALLOW_PRIVATE permits, for development. */
+/** Allowed by WEBHOOK_ALLOW_PRIVATE, for development. */
 const privateRanges = ranges(
   '127.0.0.0/8',
   '10.0.0.0/8',
@@ -29,7 +29,7 @@ const privateRanges = ranges(
   'fc00::/7',
 )
 
-/** Where clouds keep the credentials of the machine, inside or outside of the ranges below. */
+/** Metadata services of clouds, which hand out the machine's credentials. */
 const metadata = ranges(
   '169.254.0.0/16',
   '168.63.129.16/32', // Azure, among public addresses
@@ -56,7 +56,7 @@ const special4 = ranges(
   '240.0.0.0/4', // reserved, and broadcast
 )
 
-/** Of IPv6 only global unicast is public at all, so mapped, NAT64, link-local, site-local and multicast need no line here. */
+/** IPv6 outside of global unicast is refused as a whole, so NAT64, link-local, site-local and multicast need no line here. */
 const [globalUnicast] = ranges('2000::/3')
 const special6 = ranges(
   '2001::/23', // protocol assignments, Teredo among them
@@ -70,7 +70,7 @@ const inside = (list: readonly Cidr[], address: string) => list.some((cidr) => c
 const [everyIPv4] = ranges('0.0.0.0/0')
 
 export function isAllowedAddress(address: string, { allow_private, denied = [] }: Reach): boolean {
-  // A zone names an interface of this machine.
+  // An IPv6 zone (%eth0) names an interface of this machine.
   if (address.includes('%') || inside(metadata, address) || inside(denied, address)) return false
   if (inside(privateRanges, address)) return allow_private
   if (cidrContains(everyIPv4!, address)) return !inside(special4, address)

@@ -1,11 +1,11 @@
 import type { Db } from '../db/pool.ts'
 
-/** What came of one attempt. */
+/** The result of one attempt. */
 export type AttemptResult = {
   readonly event_id: string
   readonly endpoint_id: string
   readonly partner_id: string
-  /** Which of all attempts it was, and which of its round. */
+  /** Number of the attempt since the delivery was created; `tries` counts since the last redelivery. */
   readonly attempt: number
   readonly tries: number
   readonly url: string
@@ -17,9 +17,9 @@ export type AttemptResult = {
   readonly started_at: Date
   readonly duration_ms: number
   readonly delivered: boolean
-  /** The answer was longer than what is kept of one. */
+  /** The response was longer than the part of it that is stored. */
   readonly lengthy: boolean
-  /** When to try again; null when it was delivered, or the schedule is used up. */
+  /** Time until the retry; null when the event was delivered or the schedule is used up. */
   readonly retry_ms: number | null
 }
 
@@ -45,18 +45,18 @@ const noted = Object.keys(outcomeColumns).filter(
   (name) => !['partner_id', 'tries', 'delivered', 'retry_ms'].includes(name),
 )
 
-/** What receivers answer is kept up to here, per partner and UTC day; of the rest only status, error and times. */
+/** Bytes of responses stored per partner and UTC day. Beyond that only status, error and times are stored. */
 export const ANSWER_BYTES_PER_DAY = 32 * 1024 * 1024
 const whileKept = (column: string) =>
   `CASE WHEN told.bytes <= ${ANSWER_BYTES_PER_DAY} THEN done.${column} END`
 
-/** An attempt after this one leaves something to be trimmed. */
+/** Only this many attempts of a delivery keep their body: from the next one on, trim_attempts has work. */
 const ATTEMPTS_WITH_BODY = 3
 
 /**
- * What came of some attempts. Whoever lost its lease meanwhile may still say that it was delivered, and nothing else: the
- * rest is up to whoever has it now. So may whoever was at it when it was begun anew, or when its endpoint was disabled.
- * Returns those endpoints that took something and are said to fail.
+ * Records the results of attempts. If the lease of an attempt ended, the delivery was redelivered, or its endpoint was
+ * disabled meanwhile, only a success changes the delivery: anything else is up to the node that holds the lease now.
+ * Returns the endpoints that accepted a delivery while `failing_since` is set.
  */
 export async function recordResults(db: Db, outcomes: readonly AttemptResult[]): Promise<string[]> {
   const names = Object.keys(outcomeColumns) as (keyof typeof outcomeColumns)[]

@@ -23,7 +23,7 @@ async function stage(
   return { receiver, cuts, post }
 }
 
-test('cut off before there is a connection, nothing is sent', async () => {
+test('an attempt that is cut off before it has a connection sends nothing', async () => {
   let found: (addresses: string[]) => void = () => {}
   const { receiver, cuts, post } = await stage(undefined, () => new Promise((resolve) => (found = resolve)))
   const made = post()
@@ -35,7 +35,7 @@ test('cut off before there is a connection, nothing is sent', async () => {
   expect(receiver.received).toEqual([])
 })
 
-test('cut off in the middle of an answer, what came of it is told', async () => {
+test('an attempt that is cut off in the middle of a response returns what it has read', async () => {
   const { receiver, cuts, post } = await stage((_, response) => {
     response.writeHead(200, { 'x-request-id': 'one' })
     response.write('half of')
@@ -47,7 +47,7 @@ test('cut off in the middle of an answer, what came of it is told', async () => 
   expect(await made).toMatchObject({ status: 200, headers: { 'x-request-id': 'one' }, error: 'cut off' })
 })
 
-test('what announces an answer is none', async () => {
+test('an interim response is not the response', async () => {
   const { post } = await stage((_, response) => {
     response.writeEarlyHints({ link: '</a>; rel=preload' })
     response.writeHead(202).end('taken')
@@ -55,7 +55,7 @@ test('what announces an answer is none', async () => {
   expect(await post()).toMatchObject({ status: 202, body: 'taken', error: null })
 })
 
-test('attempts that begin a round after another one ended go over its connection', async () => {
+test('an attempt that starts one turn of the event loop after another ended reuses its connection', async () => {
   const { receiver, post } = await stage()
   const AT_ONCE = 8
   await Promise.all(

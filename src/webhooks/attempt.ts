@@ -3,26 +3,26 @@ import type { Agent, Dispatcher } from 'undici'
 import { Forbidden } from './outside.ts'
 
 /**
- * One POST and whatever comes back: status, headers and the beginning of the body, or the reason why there is none. Takes
- * no longer than `timeout_ms` in all, whether the receiver hangs, drips or never ends. Redirects are answers like others.
+ * The response to one POST: status, headers and the beginning of the body, or the error. An attempt takes at most
+ * `timeout_ms` in all, even if the receiver hangs, or sends slowly or without end. Redirects are not followed.
  */
 export type ReceiverResponse = {
   readonly status: number | null
   readonly headers: Readonly<Record<string, string>> | null
   readonly body: string | null
-  /** Set when the answer did not come, or did not come to its end in time. */
+  /** Set when there was no response, or it did not end in time. */
   readonly error: string | null
-  /** It was longer than any part of it that is kept. */
+  /** The response was longer than the part of it that is stored. */
   readonly lengthy: boolean
 }
 
-/** An answer is read up to here; the rest of it is left where it is. */
+/** A response is read up to here; then the connection is closed. */
 export const ANSWER_MAX_BYTES = 64 * 1024
-/** What is worth keeping of an answer, and of one that says yes. */
+/** How much of a body is stored: of a failure, and below of a success. */
 export const KEPT_BYTES = 4 * 1024
 const KEPT_OF_SUCCESS = 1024
 
-/** What helps to find a fault. The rest of a receiver's headers is its own business, and may hold its secrets. */
+/** Headers that help to debug. The others are not stored: they may hold secrets of the receiver. */
 const keptHeaders = [
   'content-type',
   'content-length',
@@ -41,7 +41,7 @@ const isSuccess = (status: number | null): boolean => status !== null && status 
 export const isDelivered = ({ status, error }: ReceiverResponse): boolean =>
   error === null && isSuccess(status)
 
-/** Ends an attempt before its time. */
+/** Cuts off an attempt under way. */
 export type Cut = () => void
 
 export function attempt(
@@ -51,7 +51,7 @@ export function attempt(
     readonly headers: Readonly<Record<string, string>>
     readonly body: string
     readonly timeout_ms: number
-    /** Holds how to cut it off, for as long as it is under way. */
+    /** Holds this attempt's cut function while the attempt is under way. */
     readonly cuts?: Set<Cut>
   },
 ): Promise<ReceiverResponse> {
@@ -71,12 +71,12 @@ export function attempt(
   })
 }
 
-/** The answer was read as far as it ever is: nobody waits for the end of an endless one. */
+/** The response reached ANSWER_MAX_BYTES: not an error, but the rest is not read. */
 class Enough extends Error {}
 
 /**
- * Takes an answer in piece by piece. Streams and signals for each of thousands of short answers a second would cost more
- * than all else about them.
+ * Reads a response through undici's dispatch handler. A stream and an abort signal per response would cost more than all the
+ * rest of the attempt, at thousands of short responses a second.
  */
 class Answer implements Dispatcher.DispatchHandler {
   readonly #onEnd: (error: Error | null) => void
@@ -91,7 +91,7 @@ class Answer implements Dispatcher.DispatchHandler {
     this.#onEnd = onEnd
   }
 
-  /** Also before there is a connection: nothing is sent then. */
+  /** Works also before there is a connection: then nothing is sent. */
   abort(reason: Error): void {
     this.#aborted ??= reason
     this.#controller?.abort(this.#aborted)
@@ -110,7 +110,7 @@ class Answer implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_: unknown, status: number, headers: IncomingHttpHeaders): void {
-    // Others announce one that is still to come.
+    // An interim response (1xx): the final one follows.
     if (status < 200) return
     this.#status = status
     this.#headers = shownHeaders(headers)
@@ -133,7 +133,7 @@ class Answer implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Text that the database can hold, whatever the bytes were. */
+/** Text that PostgreSQL can store: without NUL, well-formed UTF-16. */
 const shownText = (bytes: Buffer | string): string =>
   bytes.toString().replaceAll('\0', '\ufffd').toWellFormed()
 
@@ -147,7 +147,7 @@ function shownHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   return shown
 }
 
-/** Enough for the partner to find the fault, and nothing about this machine. */
+/** The partner reads this text: it names the failure and nothing about this machine. */
 function reasonOf(error: unknown): string {
   if (error instanceof Forbidden) return error.message
   const { code, message } = error as NodeJS.ErrnoException

@@ -2,23 +2,23 @@ import type { World } from '../world.ts'
 import type { Cut } from './attempt.ts'
 import type { AttemptResult } from './attempt-results.ts'
 import { type DeliveryOptions, tryDelivery } from './delivery.ts'
-import type { Made } from './post.ts'
+import type { AttemptAnswer } from './endpoint-sender.ts'
 import { releaseTaken, type TakenDelivery } from './queue.ts'
 import type { Recorder } from './recorder.ts'
 import { openSecrets } from './secrets.ts'
 
-/** Attempts that are under way: each is tried, told of and recorded. */
+/** Makes attempts: posts the delivery, reports the answer, records the result. */
 export type Attempts = {
-  /** Resolves when it is written down. `onAnswer` is told before that, unless it was cut off: then nothing was learned. */
-  make(taken: TakenDelivery, onAnswer: (made: Made) => void): Promise<void>
-  /** Ends what is under way, now. */
+  /** Resolves when the result is recorded. Calls `onAnswer` before that, unless the attempt was cut off. */
+  make(taken: TakenDelivery, onAnswer: (answer: AttemptAnswer) => void): Promise<void>
+  /** Cuts off all attempts under way. */
   cut(): void
 }
 
 /** For the metrics. */
 export type AttemptEnded = {
   readonly outcome: 'delivered' | 'failed' | 'exhausted'
-  /** From the event to the first attempt; null for the others. */
+  /** Time from the event to its first attempt; null for later attempts. */
   readonly lag_seconds: number | null
 }
 
@@ -27,7 +27,7 @@ export function openAttempts(
   options: DeliveryOptions & {
     readonly recorder: Recorder
     readonly onAttempt?: (attempt: AttemptEnded) => void
-    /** Told in how long something is to be tried again. */
+    /** Called with the time until the retry. */
     readonly onRetry: (in_ms: number) => void
   },
 ): Attempts {
@@ -38,7 +38,7 @@ export function openAttempts(
   return {
     async make(taken, onAnswer) {
       const outcome = await tryDelivery(world, taken, trying)
-      // Cut off by our own stop: nobody's fault, and nothing is known.
+      // Cut off by the stop of this node: not a failure of the receiver, so no attempt is recorded.
       if (cut && outcome.error !== null) {
         await releaseTaken(world.db, [taken])
         return

@@ -2,9 +2,9 @@ import { type LoopOptions, openLoop } from '../core/loop.ts'
 import type { Db } from '../db/pool.ts'
 import { cancelPending } from './queue.ts'
 
-/** Ends what is pending for endpoints that nothing goes to any more, step by step: there may be any number. */
+/** Cancels the pending deliveries of disabled and deleted endpoints, in batches: there may be any number. */
 export type Canceling = {
-  /** This one was disabled or deleted, and may have something pending. */
+  /** The endpoint was disabled or deleted, and may have pending deliveries. */
   add(endpoint_id: string): void
   stop(): Promise<void>
 }

@@ -64,7 +64,7 @@ export const WebhookEndpointObject = T.Object(endpointFields, {
   examples: [exampleEndpoint],
 })
 
-/** The only two answers that show a secret. */
+/** The responses of create and rotate: only these two show a secret. */
 const WithSecret = T.Object(
   {
     ...endpointFields,
@@ -272,8 +272,8 @@ export const DeliveryObject = T.Object(
 )
 
 /**
- * What was sent is data, and an answer may repeat it: both are for keys that may read. Others see them of events about the
- * endpoint itself only, and of the rest how it went.
+ * Whether the key may see request and response bodies. They hold the partner's data, so they need the scope `read`; without it a
+ * key sees the bodies of events about the endpoint itself only.
  */
 const showsBodies = ({ type }: Delivery, { scopes }: Pick<PartnerActor, 'scopes'>): boolean =>
   scopes.includes('read') || type.startsWith('webhook_endpoint.')

@@ -13,13 +13,13 @@ import {
 import { findEndpoint } from './endpoints.ts'
 import type { WebhookEndpoint } from './store.ts'
 
-/** How many characters of an answer are shown. */
+/** Characters of a response body that are returned. */
 const SHOWN_IN_LIST = 1024
 const SHOWN_ALONE = 1_000_000
 
 type Listed = { readonly id: string; readonly created_at: Date }
 
-/** What was sent to an endpoint. `found` has one more than is shown when there are more. */
+/** Deliveries to an endpoint. `found` has one row more than the page if there is a next page. */
 export async function listDeliveries(
   world: World,
   { id: endpoint_id }: WebhookEndpoint,
@@ -31,7 +31,7 @@ export async function listDeliveries(
   return { found, deliveries }
 }
 
-/** The same in lines, without what was sent and answered. */
+/** The same page as summaries, without requests and responses. */
 export async function listLines(
   world: World,
   { id: endpoint_id }: WebhookEndpoint,

@@ -3,7 +3,7 @@ import type { Db } from '../db/pool.ts'
 import { eventFields, type StoredEvent } from '../events/store.ts'
 import type { AttemptResult } from './attempt-results.ts'
 
-/** Deliveries as partners see them. How they come about is in queue.ts. */
+/** Deliveries as the API and the console show them. The worker's queries are in queue.ts. */
 export const deliveryStatuses = ['pending', 'delivered', 'exhausted', 'canceled'] as const
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
 
@@ -11,11 +11,11 @@ export type Delivery = StoredEvent & {
   readonly endpoint_id: string
   readonly status: DeliveryStatus
   readonly next_attempt_at: Date
-  /** Attempts since it was last begun anew. */
+  /** Attempts since the last redelivery. */
   readonly tries: number
   readonly delivery_created_at: Date
   readonly ended_at: Date | null
-  /** Somebody is at it: of its last attempt nothing is written down yet. */
+  /** An attempt is under way: it was taken and has no recorded result yet. */
   readonly under_way: boolean
   readonly attempts: readonly Attempted[]
 }
@@ -34,14 +34,14 @@ export type Attempted = Omit<
 > & {
   readonly headers: Readonly<Record<string, string>>
   readonly answer_headers: Readonly<Record<string, string>> | null
-  /** ISO 8601: it comes as JSON. */
+  /** ISO 8601, because the row comes as JSON. */
   readonly started_at: string
   readonly cut: boolean
 }
 
 const ATTEMPTS_SHOWN = 20
 
-/** Each has an index of its own. What was delivered has none: it is nearly everything. */
+/** Statuses with a partial index. `delivered` has none: nearly all rows have that status. */
 const rareStatuses: readonly string[] = deliveryStatuses.filter((status) => status !== 'delivered')
 
 export const deliveryList = (endpoint_id: string): ListSource => ({
@@ -70,19 +70,19 @@ export const deliveryList = (endpoint_id: string): ListSource => ({
   },
 })
 
-/** Whose endpoint it is, is asked once and before. */
+/** Checks the owner of the endpoint once per list, not once per row. */
 const ofEndpoint = (endpoint_id: string, param: Param) => {
   const place = param(endpoint_id)
   return `endpoint_id = ${place} AND EXISTS (SELECT FROM webhook_endpoints w WHERE w.id = ${place} AND w.partner_id = $1)`
 }
 
-/** A delivery in a line: how it stands, and what the last attempt came to. */
+/** Summary of a delivery, with the result of its last attempt. */
 export type DeliveryLine = {
   readonly event_id: string
   readonly endpoint_id: string
   readonly type: string
   readonly status: DeliveryStatus
-  /** All attempts ever made. */
+  /** All attempts, over all redeliveries. */
   readonly attempts: number
   readonly next_attempt_at: Date
   readonly created_at: Date
@@ -96,7 +96,7 @@ const LINE = `SELECT d.event_id, d.endpoint_id, e.type, d.status, d.attempts, d.
   LEFT JOIN LATERAL (SELECT status, error FROM webhook_attempts WHERE (event_id, endpoint_id) = (d.event_id, d.endpoint_id)
     ORDER BY attempt DESC LIMIT 1) AS a ON true`
 
-/** Of one endpoint, newest first. */
+/** Summaries of deliveries to one endpoint, newest first. */
 export async function selectLines(
   db: Db,
   { endpoint_id, event_ids }: { readonly endpoint_id: string; readonly event_ids: readonly string[] },
@@ -109,7 +109,7 @@ export async function selectLines(
   return rows
 }
 
-/** Of these events, to whatever endpoints. */
+/** Summaries of the deliveries of these events, to all endpoints. */
 export async function linesOfEvents(db: Db, event_ids: readonly string[]): Promise<DeliveryLine[]> {
   const { rows } = await db.query({
     name: 'delivery lines of events',
@@ -119,10 +119,10 @@ export async function linesOfEvents(db: Db, event_ids: readonly string[]): Promi
   return rows
 }
 
-/** How the queue of an endpoint stands. */
+/** State of an endpoint's queue. */
 export type QueueOfEndpoint = {
   readonly id: string
-  /** Counted up to a thousand. */
+  /** Pending deliveries, counted up to a thousand. */
   readonly waiting: number
   readonly next_attempt_at: Date | null
   readonly last: DeliveryLine | null
@@ -154,11 +154,11 @@ export async function queuesOf(db: Db, endpoints: readonly string[]): Promise<Qu
 export type DeliveryFilter = {
   readonly endpoint_id: string
   readonly event_ids: readonly string[]
-  /** Of each answer this many characters. */
+  /** Characters to return of each response body. */
   readonly shown: number
 }
 
-/** Newest first, each with its last attempts in the order in which they were made. */
+/** Deliveries, newest first, each with its last ATTEMPTS_SHOWN attempts, oldest first. */
 export async function selectDeliveries(db: Db, filter: DeliveryFilter): Promise<Delivery[]> {
   const { rows } = await db.query(
     `SELECT ${eventFields('e')}, d.endpoint_id, d.status, d.next_attempt_at, d.tries, d.created_at AS delivery_created_at, d.ended_at,
@@ -176,7 +176,7 @@ export async function selectDeliveries(db: Db, filter: DeliveryFilter): Promise<
   return rows
 }
 
-/** A delivery as the page of its object shows it: with the last attempt only. */
+/** A delivery as the console shows it on the page of a payment: with the last attempt only. */
 export type DeliveryOfEvent = {
   readonly event_id: string
   readonly endpoint_id: string
@@ -184,13 +184,13 @@ export type DeliveryOfEvent = {
   readonly status: DeliveryStatus
   readonly attempts: number
   readonly next_attempt_at: Date
-  /** Of the last attempt; null: none yet, or nothing came back. */
+  /** Status of the last response; null before the first attempt, and when there was no response. */
   readonly answer_status: number | null
   readonly error: string | null
   readonly duration_ms: number | null
 }
 
-/** What became of these events, endpoint by endpoint. */
+/** The deliveries of these events to each endpoint of the partner. */
 export async function deliveriesOfEvents(
   db: Db,
   where: { readonly partner_id: string; readonly event_ids: readonly string[] },

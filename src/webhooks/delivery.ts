@@ -13,13 +13,13 @@ import { signatureHeaders } from './signature.ts'
 export type DeliveryOptions = {
   readonly outside: Outside
   readonly sealer: Sealer
-  /** For one attempt, from the first packet to the last byte. */
+  /** Time-out of one attempt, from connecting to the last byte. */
   readonly timeout_ms: number
-  /** How long to wait after the first failure, the second, and so on. */
+  /** Backoff after the first failure, the second, and so on. */
   readonly retry_ms: readonly number[]
 }
 
-/** One attempt to deliver what was taken: signed, posted while no transaction is open, and judged. */
+/** Makes one attempt: signs the event, posts it while no transaction is open, and judges the response. */
 export async function tryDelivery(
   world: World,
   taken: TakenDelivery,

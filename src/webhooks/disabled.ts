@@ -4,7 +4,7 @@ import type { World } from '../world.ts'
 import { renderEndpoint } from './contract.ts'
 import { countEvent } from './store.ts'
 
-/** An endpoint that is told nothing any more is told of elsewhere: in the log, and to the partner's other endpoints. */
+/** Records `webhook_endpoint.disabled`, which goes to the partner's other endpoints: the disabled one gets nothing. */
 export async function tellDisabled(
   tx: Db,
   world: World,

@@ -30,14 +30,14 @@ import { refusalOfUrl } from './url.ts'
 import type { WebhookWorker } from './worker.ts'
 
 /**
- * Webhook endpoints (contract §12). The clear secret exists in the answers of create and rotate, and for the moment of
- * signing; the database has it sealed.
+ * Webhook endpoints (contract §12). The clear secret exists in the responses of create and rotate, and in memory for signing;
+ * the database has it sealed.
  */
 export type Webhooks = {
   readonly sealer: Sealer
   readonly worker: WebhookWorker
   readonly reach: Reach
-  /** How long it waits after the first failure, the second, and so on. */
+  /** Backoff after the first failure, the second, and so on. */
   readonly retry_ms: readonly number[]
 }
 
@@ -67,7 +67,7 @@ export async function createEndpoint(
   return { endpoint: endpoint ?? refuse('too_many_webhook_endpoints'), secret: showSecret(secret) }
 }
 
-/** Under the key that the database names, which may change while a request is under way. */
+/** Seals under the key in force, which the transaction reads: it may change while a request is under way. */
 const sealing =
   ({ environment }: World, { sealer }: Webhooks, secret: Buffer, id: string): Sealing =>
   (tx) =>
@@ -114,7 +114,7 @@ export async function removeEndpoint(world: World, webhooks: Webhooks, where: Wh
   await endPending(world, webhooks, where.id)
 }
 
-/** Nothing stays pending for an endpoint that nothing goes to. What is more than one step is ended in the background. */
+/** Cancels the first PENDING_ENDED_AT_ONCE pending deliveries at once; the worker cancels the rest. */
 async function endPending(world: World, { worker }: Webhooks, id: string): Promise<void> {
   worker.abandon(id)
   await cancelPending(world.db, [id], PENDING_ENDED_AT_ONCE)
@@ -133,10 +133,10 @@ export async function rotateSecret(
   return { endpoint: endpoint ?? missing(), secret: showSecret(secret) }
 }
 
-/** An event for this endpoint alone: it is in the log like every other, but nobody else is told. */
+/** Sends a test event: it is in the event log, but goes to this endpoint alone. */
 export async function sendTest(world: World, { worker }: Webhooks, where: Where): Promise<Delivery> {
   const { id } = await enabledEndpoint(world, where)
-  // Read before anyone can begin: what is told is the delivery as it begins, however quick the receiver is.
+  // Read in the same transaction, before a worker can take it: the response shows the delivery before its first attempt.
   const [delivery] = await transaction(world.db, async (tx) => {
     const endpoint = (await countEvent(tx, where)) ?? missing()
     const event_id = await recordEvent(tx, world, {

@@ -6,32 +6,32 @@ import { Agent, type buildConnector } from 'undici'
 import { NO_PUBLIC_ADDRESS } from './address.ts'
 
 /**
- * The way out (contract §12). Every connection is made here, and the address it really goes to is judged three times: as
- * a literal, as whatever the name resolves to at this moment (all of it must be public), and once more on the open
- * socket, before a single byte is written. A connection that is kept open stays with the address that was judged.
+ * Egress of webhooks (contract §12). Every connection is made here, and its address is checked three times: as a literal, as
+ * what the name resolves to now (all addresses must be allowed), and on the open socket before a byte is written. A
+ * kept-alive connection stays with the address that was checked.
  */
 export type Outside = { readonly agent: Agent; stop(): Promise<void> }
 
-/** All addresses of a name; none when nobody knows it. */
+/** All addresses of a name; none if it does not exist. */
 export type Resolve = (name: string) => Promise<string[]>
 
-/** There is no address, or none that may be reached; which of the two is not told. The message is shown to the partner. */
+/** The name has no address, or a forbidden one; the message, which the partner sees, does not say which. */
 export class Forbidden extends Error {
   constructor() {
     super(`the URL ${NO_PUBLIC_ADDRESS}`)
   }
 }
 
-/** A refusal comes at the next multiple of this, so that its time does not tell either what there is inside. */
+/** A refusal comes at the next multiple of this, so that its timing reveals nothing about the internal network. */
 const REFUSAL_MS = 500
-/** A name server may answer with thousands, and judging each of them takes its time. Nobody goes to the others. */
+/** A name server may return thousands of addresses, and each check costs time. The others are never connected to. */
 const ADDRESSES_MAX = 16
-/** For each request; far more than is kept of an answer. */
+/** Bytes read per request; far more than is stored of a response. */
 const READ_MAX_BYTES = 512 * 1024
-/** No request of ours is shorter. */
+/** Every request of this service is longer. */
 const REQUEST_MIN_BYTES = 300
 
-/** Shorter than what servers commonly allow: a request must not meet a connection that is just being closed. */
+/** Shorter than the keep-alive of common servers, so that a request does not go out on a connection that is being closed. */
 const KEEP_ALIVE_MS = 2000
 
 export function openOutside(options: {
@@ -51,7 +51,7 @@ export function openOutside(options: {
     throw new Forbidden()
   }
 
-  /** To one of these and nowhere else: the name is not asked for again. */
+  /** Connects to one of these addresses: the name is not resolved again (DNS rebinding). */
   function open(addresses: readonly string[], port: number): Promise<Socket> {
     const list = addresses.map((address) => ({ address, family: isIP(address) as 4 | 6 }))
     const lookup = ((_, { all }, done) =>
@@ -96,7 +96,7 @@ export function openOutside(options: {
       )
   }
 
-  // The time of a whole attempt is watched by whoever makes it; redirects are not followed unless one asks for it.
+  // attempt.ts has the time-out of the whole attempt. undici follows no redirects by default.
   const agent = new Agent({
     connect,
     pipelining: 1,
@@ -109,8 +109,8 @@ export function openOutside(options: {
 }
 
 /**
- * Headers, interim answers, trailers and the framing of chunks have no end either, if the receiver likes it so, and each
- * has to be parsed. Whatever it is, only so much of it is taken in for what was sent.
+ * Limits the bytes read per request on the socket itself: headers, interim responses, trailers and chunk framing may be endless
+ * too, and all of them are parsed.
  */
 function metered(socket: Socket): Socket {
   return socket.on('readable', () => {
@@ -124,9 +124,8 @@ const DNS_MS = 2000
 const DNS_TRIES = 2
 
 /**
- * Asks name servers itself. The system's own way would wait in a small pool of threads, where a few dead name servers
- * stand in the way of everybody; it would also read the hosts file, which names machines that are none of a partner's
- * business.
+ * Queries the name servers directly. getaddrinfo would run in Node's small thread pool, where a few dead name servers block all
+ * other work, and would read the hosts file, which may name internal machines.
  */
 export function dnsResolver(options: { servers: readonly string[]; allow_private: boolean }): Resolve {
   const resolver = new Resolver({ timeout: DNS_MS, tries: DNS_TRIES })

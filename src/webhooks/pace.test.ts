@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { openPace } from './pace.ts'
 
-test('over a while so many begin per second, and at once what was saved in two', () => {
+test('the sustained rate is per_second, and a burst is what two seconds saved', () => {
   let now = 0
   const pace = openPace(100, () => now)
   let begun = 0
@@ -14,7 +14,7 @@ test('over a while so many begin per second, and at once what was saved in two',
   expect(begun).toBeLessThanOrEqual(62 * 100)
 })
 
-test('one partner spends nothing of another', () => {
+test("the attempts of one partner use nothing of another partner's pace", () => {
   const pace = openPace(100, () => 0)
   pace.spend('a', 200)
   expect([pace.left('a'), pace.left('b')]).toEqual([0, 200])

@@ -1,17 +1,17 @@
 /**
- * How many deliveries of a partner may begin. Places alone do not slow down a partner whose receivers answer at once: a
- * range that is sent again would keep the processor of a node, and the database, busy for as long as it lasts.
+ * A token bucket per partner for the attempts that may start. Slots alone (capacity.ts) do not slow down a partner whose
+ * receivers answer at once: a redelivery of a long range would keep the node and the database busy until its end.
  */
 export type Pace = {
-  /** How many may begin now. */
+  /** How many attempts may start now. */
   left(partner_id: string): number
-  /** So many began. */
+  /** Takes `count` tokens, one per attempt that starts. */
   spend(partner_id: string, count: number): void
-  /** Forgets partners that have all of theirs again. */
+  /** Forgets partners whose bucket is full again. */
   forgetIdle(): void
 }
 
-/** What was not used in this time may be used later, all at once. */
+/** The bucket holds the tokens of this many seconds, which may be used in one burst. */
 const SAVED_SECONDS = 2
 
 export function openPace(per_second: number, now: () => number = () => performance.now()): Pace {

@@ -1,6 +1,6 @@
 /**
- * Where web servers listen: 443, 8443, in the sandbox 80, and whatever is 1024 or higher and no well-known service of
- * another kind. A webhook is a POST that a partner may aim; what speaks something else must not get to read it.
+ * Ports that a webhook may go to: 443, 8443, in the sandbox 80, and ports from 1024 up that belong to no well-known service.
+ * A partner chooses the target of the POST, so it must not reach a service that speaks another protocol.
  */
 const SANDBOX_ONLY = 80
 const FIRST_FREE = 1024
@@ -34,7 +34,7 @@ export const servicePorts: Readonly<Record<string, readonly number[]>> = {
 }
 const taken = new Set(Object.values(servicePorts).flat())
 
-/** In development a program may listen anywhere, so only the low ports are judged there. */
+/** With `allow_private` (development) every port from 1024 up is allowed. */
 export function isWebPort(port: number, rules: { allow_http: boolean; allow_private: boolean }): boolean {
   if (ALWAYS.includes(port)) return true
   if (port === SANDBOX_ONLY) return rules.allow_http

@@ -35,7 +35,7 @@ const endpoint = (id: string, status = 'enabled') =>
   `INSERT INTO sandbox.webhook_endpoints (id, partner_id, url, events, secret, status, created_at)
    VALUES ('${id}', 'ptn ${id}', 'https://example.com/', '{*}', '', '${status}', now())`
 
-test('a look finds what is due, what soon will be, and what waits for an endpoint that is no more', async () => {
+test('endpointsWithPending finds deliveries that are due, due soon, or pending for a deleted endpoint', async () => {
   const delivery = (id: string, n: number, due_in: string) =>
     `INSERT INTO sandbox.webhook_deliveries (event_id, endpoint_id, next_attempt_at, created_at)
      VALUES ('evt ${n}', '${id}', now() + interval '${due_in}', now())`
@@ -66,7 +66,7 @@ test('a look finds what is due, what soon will be, and what waits for an endpoin
 
 let made = 0
 
-/** A delivery that was tried so often, and was taken for one more try; and what may become of it. */
+/** A delivery that was tried `tries` times and is taken for one more, with functions for its possible results. */
 async function takenAfter(tries: number) {
   const event_id = `evt taken ${++made}`
   const endpoint_id = `taken ${made}`
@@ -116,7 +116,7 @@ const resultOf = (
 })
 const success = { status: 200, delivered: true, retry_ms: null }
 
-describe('what is sent again while an attempt is under way', () => {
+describe('a delivery that is redelivered while an attempt is under way', () => {
   test.each([
     { comes_to: 'its last failure', tries: 9, retry_ms: null },
     { comes_to: 'a failure with a day to wait', tries: 8, retry_ms: 86_400_000 },
@@ -138,14 +138,14 @@ describe('what is sent again while an attempt is under way', () => {
     expect(await state()).toMatchObject({ status: 'delivered', written_down: [attempts, attempts + 1] })
   })
 
-  test('is delivered when that succeeds', async () => {
+  test('is delivered if the attempt succeeds', async () => {
     const { taken, sendAgain, state } = await takenAfter(0)
     await sendAgain()
     await recordResults(db, [resultOf(taken, success)])
     expect(await state()).toMatchObject({ status: 'delivered', written_down: [1] })
   })
 
-  test('has the whole schedule before it when that is given back untried', async () => {
+  test('has its whole schedule left if the attempt is released untried', async () => {
     const { taken, sendAgain, take, state } = await takenAfter(0)
     await sendAgain()
     await releaseTaken(db, [taken])
@@ -154,7 +154,7 @@ describe('what is sent again while an attempt is under way', () => {
   })
 })
 
-test('what is given back untried is due, and no try was used up', async () => {
+test('a delivery that is released untried is due at once, and used up no try', async () => {
   const { taken, take, state } = await takenAfter(3)
   expect(await state()).toMatchObject({ attempts: 4, tries: 4, due: false })
   await releaseTaken(db, [taken])
@@ -162,10 +162,10 @@ test('what is given back untried is due, and no try was used up', async () => {
   expect(await take()).toMatchObject({ attempts: 5, tries: 4 })
 })
 
-describe('what is sent again while it is being forgotten', () => {
+describe('a delivery that is redelivered while it is being deleted', () => {
   const days = (n: number) => new Date(Date.now() - n * 86_400_000)
 
-  /** Begins to forget when the redelivery is made but not committed. */
+  /** Starts the deletion when the redelivery is made but not committed. */
   async function redeliverAmid({ id, endpoint_id }: TakenDelivery, forget: () => Promise<void>) {
     let ended = false
     let forgetting: Promise<void> | undefined
@@ -180,7 +180,7 @@ describe('what is sent again while it is being forgotten', () => {
     await forgetting
   }
 
-  test('is kept, with the attempts of before', async () => {
+  test('is kept, with its earlier attempts', async () => {
     const { taken, state } = await takenAfter(0)
     await recordResults(db, [resultOf(taken, success)])
     await asAdmin(database.url, [

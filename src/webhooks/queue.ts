@@ -7,7 +7,7 @@ import type { WebhookEndpoint } from './store.ts'
 const beginAnew = `ON CONFLICT (event_id, endpoint_id) DO UPDATE
   SET status = 'pending', tries = 0, next_attempt_at = excluded.next_attempt_at, ended_at = NULL`
 
-/** To these endpoints, whether or not they would want to hear of it. Returns to how many: none when the event is no more. */
+/** Adds deliveries to these endpoints, whatever event types they subscribe to. Returns how many: 0 if the event was deleted. */
 export async function addDeliveries(db: Db, event_id: string, endpoints: readonly string[]): Promise<number> {
   const { rowCount } = await db.query(
     `INSERT INTO webhook_deliveries (event_id, endpoint_id, next_attempt_at, created_at)
@@ -18,8 +18,8 @@ export async function addDeliveries(db: Db, event_id: string, endpoints: readonl
 }
 
 /**
- * What waits for its time is due now, and the attempt that follows uses up none of the schedule. What somebody is just trying
- * stays as it is: of that attempt nothing is written down yet.
+ * Makes a pending delivery due now, without using up an attempt of its schedule. A delivery whose attempt is under way stays
+ * as it is: that attempt has no row in webhook_attempts yet.
  */
 export async function hasten(db: Db, event_id: string, endpoint_id: string): Promise<void> {
   await db.query(
@@ -31,7 +31,7 @@ export async function hasten(db: Db, event_id: string, endpoint_id: string): Pro
   )
 }
 
-/** Enabled endpoints that an event goes to: those that want to hear of it, or the one that a test event is about. */
+/** Enabled endpoints that an event goes to: those subscribed to its type, or the one endpoint that a test event is for. */
 export async function listenersOf(db: Db, event: StoredEvent): Promise<string[]> {
   const { rows } = await db.query(
     `SELECT w.id FROM webhook_endpoints w WHERE w.partner_id = $1 AND w.status = 'enabled'
@@ -42,8 +42,8 @@ export async function listenersOf(db: Db, event: StoredEvent): Promise<string[]>
 }
 
 /**
- * How many deliveries wait for an endpoint, counted up to `most`; undefined when somebody else is just adding some. To the
- * end of the transaction nobody else redelivers there, so the count holds; and no event is forgotten.
+ * Counts the pending deliveries of an endpoint, up to `most`. Undefined while another transaction redelivers to it. Until this
+ * transaction ends, the locks keep other redeliveries to the endpoint out, so the count holds, and keep events from being deleted.
  */
 export async function lockOutstanding(
   tx: Db,
@@ -67,13 +67,13 @@ export async function lockOutstanding(
 export type RangePart = {
   readonly redelivered: number
   readonly looked_at: number
-  /** Up to which place of the log it looked. */
+  /** Log position of the last event that was looked at. */
   readonly last: bigint | null
 }
 
 /**
- * A part of a range of time: the first `most` events behind a place of the log. Those that came late into the log are few,
- * and are sent again with the first part.
+ * Redelivers a part of a time range: the first `most` events after the log position `after`. Events that entered the log late
+ * are few, and go with the first part.
  */
 export async function redeliverRange(
   db: Db,
@@ -98,7 +98,7 @@ export async function redeliverRange(
   return rows[0]
 }
 
-/** Where a range has to end so that no more than about `most` of it came late into the log. */
+/** The time at which a range must end so that it has at most about `most` events that entered the log late. */
 export async function endOfLate(
   db: Db,
   partner_id: string,
@@ -112,7 +112,7 @@ export async function endOfLate(
   return rows[0] && rows[0].at > from ? rows[0].at : undefined
 }
 
-/** The time of the earliest event of a range that lies behind a place of the log. What is earlier lies before that place. */
+/** The time of the earliest event of a range after a log position. Every earlier event of the range is before that position. */
 export async function earliestBehind(
   db: Db,
   partner_id: string,
@@ -132,13 +132,13 @@ export type Waiting = {
   readonly endpoint_id: string
   readonly partner_id: string
   readonly enabled: boolean
-  /** How long until the first of it is due; 0: it is. */
+  /** Time until the endpoint's first delivery is due; 0 if it is due now. */
   readonly due_in_ms: number
 }
 
 /**
- * Endpoints with something that is due by then, and those that are not enabled with anything at all. Steps from one
- * endpoint to the next through the index, so a long queue of one of them costs no more than a short one.
+ * Enabled endpoints with a delivery due within `within_ms`, and other endpoints with any pending delivery. The query steps from
+ * endpoint to endpoint through the index, so a long queue costs no more than a short one.
  */
 export async function endpointsWithPending(db: Db, within_ms: number): Promise<Waiting[]> {
   const { rows } = await db.query({
@@ -160,8 +160,8 @@ export async function endpointsWithPending(db: Db, within_ms: number): Promise<W
 }
 
 /**
- * Ends deliveries to endpoints that nothing goes to any more, up to `most`; returns how many. Passes over what somebody
- * just has in hand: it is found again.
+ * Cancels pending deliveries of endpoints that are not enabled, up to `most`; returns how many. Skips rows that another
+ * transaction has locked: a later poll finds them.
  */
 export async function cancelPending(db: Db, endpoints: readonly string[], most: number): Promise<number> {
   const { rowCount } = await db.query({
@@ -175,30 +175,30 @@ export async function cancelPending(db: Db, endpoints: readonly string[], most: 
   return rowCount ?? 0
 }
 
-/** A delivery that this process has for itself until the lease ends. */
+/** A delivery that this node holds until the lease ends. */
 export type TakenDelivery = StoredEvent &
   Pick<WebhookEndpoint, 'url' | 'secret' | 'previous_secret' | 'previous_secret_until'> & {
     readonly endpoint_id: string
-    /** All attempts, with this one, and those of this round. */
+    /** All attempts so far, this one included; `tries` counts since the last redelivery. */
     readonly attempts: number
     readonly tries: number
     readonly delivery_created_at: Date
   }
 
-/** For each endpoint the deliveries that have been due the longest, as many as there is room for. */
+/** Takes, for each endpoint, as many deliveries as it has slots, longest due first. */
 export async function takeDeliveries(
   db: Db,
-  rooms: ReadonlyMap<string, number>,
+  slots: ReadonlyMap<string, number>,
   lease_ms: number,
 ): Promise<TakenDelivery[]> {
   const { rows } = await db.query({
     name: 'take due deliveries',
     text: `WITH due AS (
-        SELECT d.event_id, d.endpoint_id FROM unnest($1::text[], $2::integer[]) AS wanted (endpoint_id, room)
+        SELECT d.event_id, d.endpoint_id FROM unnest($1::text[], $2::integer[]) AS wanted (endpoint_id, slots)
         JOIN webhook_endpoints w ON w.id = wanted.endpoint_id AND w.status = 'enabled'
         CROSS JOIN LATERAL (SELECT event_id, endpoint_id FROM webhook_deliveries
           WHERE endpoint_id = w.id AND status = 'pending' AND next_attempt_at <= now()
-          ORDER BY next_attempt_at LIMIT wanted.room FOR UPDATE SKIP LOCKED) AS d),
+          ORDER BY next_attempt_at LIMIT wanted.slots FOR UPDATE SKIP LOCKED) AS d),
       taken AS (
         UPDATE webhook_deliveries d SET attempts = attempts + 1, tries = tries + 1,
           next_attempt_at = now() + make_interval(secs => $3::float8 / 1000)
@@ -207,12 +207,12 @@ export async function takeDeliveries(
       SELECT ${eventFields('e')}, c.endpoint_id, c.attempts, c.tries, c.created_at AS delivery_created_at,
         w.url, w.secret, w.previous_secret, w.previous_secret_until
       FROM taken c JOIN webhook_endpoints w ON w.id = c.endpoint_id JOIN events e ON e.id = c.event_id`,
-    values: [[...rooms.keys()], [...rooms.values()], lease_ms],
+    values: [[...slots.keys()], [...slots.values()], lease_ms],
   })
   return rows
 }
 
-/** Gives back what was taken and not tried: it is due at once, and no try was used up. */
+/** Gives back deliveries that were taken and not tried: due at once, without using up a try. */
 export async function releaseTaken(db: Db, taken: readonly TakenDelivery[]): Promise<void> {
   await db.query(
     `UPDATE webhook_deliveries d SET next_attempt_at = now(), tries = greatest(tries - 1, 0)
@@ -222,7 +222,7 @@ export async function releaseTaken(db: Db, taken: readonly TakenDelivery[]): Pro
   )
 }
 
-/** For the metrics: how much waits, counted up to a point, and for how long the oldest has been due. */
+/** For the metrics: the length of the queues, counted up to 100,000, and the age of the oldest entries. */
 export async function queueState(db: Db): Promise<{
   fresh: number
   oldest_fresh_seconds: number
@@ -243,7 +243,7 @@ export async function queueState(db: Db): Promise<{
   return rows[0]
 }
 
-/** Forgets deliveries that came to their end before that time, as many as there are. */
+/** Deletes deliveries that ended before that time, and the byte counts of older days. */
 export async function forgetDeliveries(db: Db, older_than: Date, goOn: GoOn = () => true): Promise<void> {
   while (goOn()) {
     const { rows } = await db.query('SELECT forget_deliveries($1, 1000) AS gone', [older_than])

@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const COUNT = 100
 
-/** Deliveries that were just tried, and what came of each. */
+/** Deliveries that were just tried, with their results. */
 async function tried(name: string): Promise<AttemptResult[]> {
   await asAdmin(database.url, [
     `INSERT INTO sandbox.webhook_deliveries (event_id, endpoint_id, attempts, tries, next_attempt_at, created_at)
@@ -68,7 +68,7 @@ const stored = (name: string) =>
      LEFT JOIN sandbox.webhook_attempts a USING (event_id, endpoint_id) WHERE d.event_id LIKE '${name} %'`,
   ])
 
-test('an answer that cannot be stored costs its neighbours nothing, and is not asked for again', async () => {
+test('a response that cannot be stored affects no other row of its batch, and its event is not sent again', async () => {
   const outcomes = await tried('bad body')
   const { event_id } = outcomes[37]!
   outcomes[37] = { ...outcomes[37]!, answer_body: 'a NUL \u0000 in it' }
@@ -79,10 +79,12 @@ test('an answer that cannot be stored costs its neighbours nothing, and is not a
   )
   expect(rows.filter(({ answer_body }) => answer_body === 'ok')).toHaveLength(COUNT - 1)
   expect(losses).toEqual([{ kept: true }])
-  expect(lines).toMatchObject([{ event_id, msg: 'webhooks: the answer cannot be stored, left out' }])
+  expect(lines).toMatchObject([
+    { event_id, msg: 'webhooks: the response cannot be stored; attempt recorded without it' },
+  ])
 })
 
-test('an outcome that cannot be written at all is lost alone, and told of', async () => {
+test('a result that cannot be recorded at all is lost alone, and reported', async () => {
   const outcomes = await tried('bad row')
   const { event_id } = outcomes[99]!
   outcomes[99] = { ...outcomes[99]!, attempt: 2 ** 40 }
@@ -94,7 +96,7 @@ test('an outcome that cannot be written at all is lost alone, and told of', asyn
   expect(lines).toMatchObject([{ event_id, attempts: 1 }])
 })
 
-test('a database that is away is asked once for a batch, not once for each of its rows', async () => {
+test('an unreachable database is tried once per batch, not once per row', async () => {
   const away = openPool({ ...seatAt('postgresql://nobody@127.0.0.1:1/nothing', 'sandbox'), max: 1 })
   const { losses, lines } = await record(away, await tried('away'))
   expect(losses).toHaveLength(COUNT)
@@ -123,7 +125,7 @@ describe('an endpoint that answers differently within one batch', () => {
     const id = `we ${answers.join(' ')}`
     await asAdmin(database.url, [endpoint(id)])
     const outcomes = (await tried(id)).slice(0, answers.length)
-    // The first is written alone: the others gather meanwhile.
+    // The first result is recorded alone; the others form a batch meanwhile.
     const recorder = openRecorder(db, { log: pino({ level: 'silent' }) })
     const first = recorder.record((await tried(`${id} first`))[0]!, about(200))
     const others = answers.map((status, i) =>
@@ -138,7 +140,7 @@ describe('an endpoint that answers differently within one batch', () => {
   })
 })
 
-test('whatever an endpoint takes ends its failing, also what was sent before that began', async () => {
+test('any success clears failing_since, also one that was sent before the endpoint began to fail', async () => {
   const [works, fails] = ['we works', 'we fails']
   const row = async (id: string) =>
     (
@@ -161,11 +163,11 @@ test('whatever an endpoint takes ends its failing, also what was sent before tha
   )
   await recorder.stop()
   expect((await row(fails)).failing_since).toBeNull()
-  // One that does well costs no write of its row.
+  // A success of a healthy endpoint writes no endpoint row.
   expect(await row(works)).toEqual(before)
 })
 
-describe('what a URL answers that an endpoint no longer has', () => {
+describe('a result of a URL that the endpoint no longer has', () => {
   const old = 'https://old.example.com/'
   const read = async (id: string) => {
     const [row] = await asAdmin(database.url, [
@@ -185,7 +187,7 @@ describe('what a URL answers that an endpoint no longer has', () => {
     expect(await read(id)).toEqual({ status: 'enabled', failing_since: null })
   })
 
-  test('does not count beside what the new one answers', async () => {
+  test('does not count beside results of the new URL', async () => {
     const id = 'we moves'
     await asAdmin(database.url, [endpoint(id)])
     const [first, ...others] = (await tried(id)).map((outcome) => ({ ...outcome, endpoint_id: id }))
@@ -200,7 +202,7 @@ describe('what a URL answers that an endpoint no longer has', () => {
     expect(await read(id)).toEqual({ status: 'enabled', failing_since: expect.any(Date) })
   })
 
-  test('does not count when the URL is being changed just then', async () => {
+  test('does not count while the URL is being changed', async () => {
     const id = 'we moving'
     await asAdmin(database.url, [endpoint(id)])
     const [outcome] = await tried(id)

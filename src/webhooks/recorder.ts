@@ -7,19 +7,19 @@ import { type AttemptResult, recordResults } from './attempt-results.ts'
 import { type EndpointNews, noteEndpoints } from './store.ts'
 
 /**
- * Writes down what came of attempts. Whatever ends while one statement is running goes into the next, so that a flood
- * of deliveries costs few commits and a lone one waits for nobody.
+ * Records the results of attempts in batches: results that come while one statement runs go into the next. Many deliveries cost
+ * few commits, and a single delivery is recorded at once.
  */
 export type Recorder = {
-  /** Resolves when it is written, or when it could not be: then the lease ends, and the event is sent once more. */
+  /** Resolves when the result is recorded, or could not be: then the lease ends, and the event is sent again. */
   record(outcome: AttemptResult, about: { gone: boolean }): Promise<void>
   stop(): Promise<void>
 }
 
-/** Contract §12: after so long with nothing but failures an endpoint is disabled. */
+/** Contract §12: an endpoint that only fails for this long is disabled. */
 const DISABLE_AFTER_MS = 5 * 24 * 3600 * 1000
 const BATCH_MAX = 200
-/** While deliveries pour in, results are gathered for so long. A lone one is written at once. */
+/** How long results are gathered while batches have more than one. */
 const GATHER_MS = 15
 
 type Ended = {
@@ -32,24 +32,25 @@ export function openRecorder(
   options: {
     readonly log: Logger
     readonly onLost?: (loss: { kept: boolean }) => void
-    /** Tells of an endpoint that was disabled, in the transaction that did so. */
+    /** Records the event of a disabled endpoint, in the transaction that disables it. */
     readonly tell?: (tx: Db, endpoint: { id: string; partner_id: string }) => Promise<void>
-    /** Told of an endpoint that is gone, or has failed for too long. */
+    /** Called after an endpoint was disabled because it answered 410 or failed for too long. */
     readonly onDisabled?: (endpoint_id: string) => void
   },
 ): Recorder {
   const { log, onLost, onDisabled, tell } = options
-  let pouring = false
+  let has_several = false
   const batching = openBatching<Ended>({
     run: (batch) => {
-      pouring = batch.length > 1
+      has_several = batch.length > 1
       return keepOutcomes(batch).then(() => undefined)
     },
-    gather: async (stopping) => void (pouring && (await sleep(GATHER_MS, undefined, { signal: stopping }))),
+    gather: async (stopping) =>
+      void (has_several && (await sleep(GATHER_MS, undefined, { signal: stopping }))),
     batch_max: BATCH_MAX,
   })
 
-  /** One that the database does not take must cost its neighbours nothing: halving finds it in few steps. Never throws. */
+  /** Records a batch. If the database refuses a row, halving finds it in few steps and the other rows are kept. Never throws. */
   async function keepOutcomes(batch: readonly Ended[]): Promise<void> {
     let failing: string[]
     try {
@@ -68,8 +69,8 @@ export function openRecorder(
   }
 
   /**
-   * What the receiver said cannot be stored. That the attempt was made, and how it ended, can: otherwise the same event
-   * would be sent again and again, for as long as it is answered like that.
+   * Records an attempt without its response, which the database refuses. Without the record the same event would be sent again
+   * each time the lease ends.
    */
   async function keepBare(one: Ended, reason: unknown): Promise<void> {
     const { event_id, endpoint_id, attempt } = one.outcome
@@ -82,7 +83,7 @@ export function openRecorder(
     onLost?.({ kept: true })
     log.error(
       { err: reason, event_id, endpoint_id, attempt },
-      'webhooks: the answer cannot be stored, left out',
+      'webhooks: the response cannot be stored; attempt recorded without it',
     )
     await noteNews([one], failing)
   }
@@ -91,12 +92,12 @@ export function openRecorder(
     for (const { outcome } of batch) {
       onLost?.({ kept: false })
       const { event_id, endpoint_id, attempt } = outcome
-      log.debug({ event_id, endpoint_id, attempt }, 'webhooks: outcome not recorded')
+      log.debug({ event_id, endpoint_id, attempt }, 'webhooks: result not recorded')
     }
     const [first] = batch.map(({ outcome }) => outcome)
     log.warn(
       { err: error, attempts: batch.length, event_id: first?.event_id, endpoint_id: first?.endpoint_id },
-      'webhooks: outcome not recorded, will be sent again',
+      'webhooks: results not recorded; the events will be sent again',
     )
   }
 
@@ -109,7 +110,10 @@ export function openRecorder(
         onDisabled?.(id)
       }
     } catch (error) {
-      log.warn({ err: error, endpoints: news.length }, 'webhooks: state of endpoints not noted')
+      log.warn(
+        { err: error, endpoints: news.length },
+        'webhooks: health of endpoints not recorded; the next attempts record it',
+      )
     }
   }
 
@@ -125,10 +129,10 @@ export function openRecorder(
   }
 }
 
-/** The rows themselves, or somebody else's hold on one of them, are the reason; a full disk would meet each half just the same. */
+/** Whether a row, or a lock on a row, caused the error. A server error such as a full disk would fail each half as well. */
 const isAboutRows = (error: unknown): boolean => isAnswer(error) && !isServerTrouble(error)
 
-/** Without what came from outside. */
+/** The result without anything that the receiver sent. */
 const bareOf = (outcome: AttemptResult): AttemptResult => ({
   ...outcome,
   headers: '{}',
@@ -138,8 +142,8 @@ const bareOf = (outcome: AttemptResult): AttemptResult => ({
 })
 
 /**
- * Only what changes something: failures, and a success of an endpoint that is said to fail. In the order in which they came:
- * whoever said yes and then asked for no more is gone.
+ * The changes of endpoint health in a batch: failures, and successes of endpoints with `failing_since`. Later results win: an
+ * endpoint that answered 200 and then 410 is gone.
  */
 function newsOf(batch: readonly Ended[], failing: readonly string[]): EndpointNews[] {
   const news = new Map<string, EndpointNews>()

@@ -17,17 +17,17 @@ import {
 } from './queue.ts'
 
 /**
- * Sending again what was sent before (contract §17.15). One call makes many deliveries, so it is bounded: by how many may
- * wait for an endpoint, by how many events a call looks at, and by how often a key may call (limits/wants.ts).
+ * Redelivery of events (contract §17.15). One call makes many deliveries, so three limits bound it: pending deliveries per
+ * endpoint, events per call, and calls per key (limits/wants.ts).
  */
 export const OUTSTANDING_MAX = 50_000
 const RANGE_PART = 2000
 const RANGE_PARTS_MAX = 5
 
-/** Nobody knows when a receiver will have worked off what waits for it. */
+/** A guess: when the receiver will have worked off its queue is unknown. */
 const ASK_AGAIN_SECONDS = 60
 
-/** To every enabled endpoint that listens to its type, or to the one that is named. */
+/** Redelivers an event to every enabled endpoint that is subscribed to its type, or to the named endpoint alone. */
 export async function redeliverEvent(
   world: World,
   { worker }: Webhooks,
@@ -46,7 +46,7 @@ export async function redeliverEvent(
   }
   const endpoints = await transaction(world.db, async (tx) => {
     const wanted = endpoint_id === undefined ? await listenersOf(tx, event) : [endpoint_id]
-    for (const id of wanted) await roomFor(tx, id)
+    for (const id of wanted) await quotaOrRefuse(tx, id)
     const added = await addDeliveries(tx, event.id, wanted)
     if (added < wanted.length) refuse('event_not_found', { param: 'event_id' })
     return wanted
@@ -55,7 +55,7 @@ export async function redeliverEvent(
   return endpoints.length
 }
 
-/** One delivery at once, without waiting for its time; one that has come to its end begins anew. */
+/** Makes a pending delivery due now. Redelivers one that has ended. */
 export async function tryNow(
   world: World,
   webhooks: Webhooks,
@@ -73,7 +73,7 @@ export async function tryNow(
   webhooks.worker.wake({ partner_id, endpoints: [id] })
 }
 
-/** From `from` up to, and without, `to`. What one call does not take begins at `next_from`. */
+/** Redelivers the events from `from` up to, and without, `to`. If one call cannot take them all, the next one begins at `next_from`. */
 export async function redeliverRangeOf(
   world: World,
   { worker }: Webhooks,
@@ -84,7 +84,7 @@ export async function redeliverRangeOf(
     refuse('invalid_request', { param: 'to', message: 'to must be later than from.' })
   const endpoint = await enabledEndpoint(world, where)
   const { id, partner_id } = endpoint
-  // After a clock stepped back, all of a long time may have come late.
+  // After a clock was set back, all events of a long time may have entered the log late.
   const rest = await endOfLate(world.db, partner_id, { ...asked, most: RANGE_PART })
   const range = { from: asked.from, to: rest ?? asked.to }
   let redelivered = 0
@@ -94,13 +94,13 @@ export async function redeliverRangeOf(
   for (let part = 0; ; part++) {
     if (part >= RANGE_PARTS_MAX) {
       const next_from = (await left()) ?? rest
-      // Where more lies in one moment than a call looks at, the next call would begin where this one did.
+      // More events in one instant than a call may take: go on, or the next call would begin where this one did.
       if (next_from === undefined || next_from > range.from) return { redelivered, next_from }
     }
     const done = await transaction(world.db, async (tx) => {
-      // What was sent again so far is told, also when there is no room for the rest.
-      const room = part === 0 ? await roomFor(tx, id) : await roomLeft(tx, id)
-      const most = Math.min(RANGE_PART, room)
+      // Only the first part refuses: later ones stop, so that the response tells what was redelivered so far.
+      const quota = part === 0 ? await quotaOrRefuse(tx, id) : await quotaLeft(tx, id)
+      const most = Math.min(RANGE_PART, quota)
       return most > 0 && { ...(await redeliverRange(tx, endpoint, { ...range, after, most })), most }
     })
     if (!done) break
@@ -114,11 +114,11 @@ export async function redeliverRangeOf(
 
 const outstanding = (tx: Db, endpoint_id: string) => lockOutstanding(tx, endpoint_id, OUTSTANDING_MAX)
 
-const roomLeft = async (tx: Db, endpoint_id: string) =>
+const quotaLeft = async (tx: Db, endpoint_id: string) =>
   OUTSTANDING_MAX - ((await outstanding(tx, endpoint_id)) ?? OUTSTANDING_MAX)
 
-/** How many more may wait for an endpoint; refuses when there is no room at all. */
-async function roomFor(tx: Db, endpoint_id: string): Promise<number> {
+/** How many more deliveries may be pending for an endpoint; refuses if none. */
+async function quotaOrRefuse(tx: Db, endpoint_id: string): Promise<number> {
   const waiting = await outstanding(tx, endpoint_id)
   if (waiting === undefined)
     refuse('too_many_redeliveries', {

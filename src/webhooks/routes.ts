@@ -108,7 +108,7 @@ export const webhooksRoutes = (webhooks: Webhooks): Handler[] => [
   }),
 ]
 
-/** In the body; the query field is older, and goes on working. */
+/** `grace_hours` belongs in the body. The older query parameter still works. */
 function graceOf(in_query: string | undefined, in_body: number | undefined): number {
   if (in_query !== undefined && in_body !== undefined && Number(in_query) !== in_body)
     refuse('invalid_request', {

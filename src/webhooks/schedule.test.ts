@@ -6,7 +6,7 @@ const { retry_ms } = readConfig({}).webhooks
 const delay = (tries: number, retry_after?: string, random = 0) =>
   retryDelay({ tries, retry_ms, retry_after, now: Date.parse('2026-11-15T12:00:00Z'), random })
 
-test('the schedule is that of the contract, and has an end', () => {
+test('the schedule is that of the contract, and ends', () => {
   const seconds = Array.from({ length: 10 }, (_, i) => (delay(i + 1) ?? Number.NaN) / 1000)
   expect(seconds).toEqual([5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400, Number.NaN])
 })
@@ -48,7 +48,7 @@ test('a Retry-After is cut to a day before the jitter, and only ever makes the w
       expect(delay(tries, text)).toBeGreaterThanOrEqual(delay(tries)!)
 })
 
-test('a Retry-After of any length costs about as much as a short one', () => {
+test('parsing a long Retry-After takes about as long as a short one', () => {
   const cpu = (text: string) => {
     const before = process.cpuUsage()
     for (let i = 0; i < 20; i++) delay(1, text)
@@ -57,6 +57,6 @@ test('a Retry-After of any length costs about as much as a short one', () => {
   }
   const hostile = 'Mon, '.repeat(3000)
   cpu('60')
-  // The square of 15,000 characters would be thousands of times the short one, whatever else the machine does.
+  // Quadratic time would be thousands of times slower at 15,000 characters, however busy the machine is.
   expect(cpu(hostile)).toBeLessThan(100 * Math.max(cpu('Sun, 15 Nov 2026 12:02:00 GMT'), 100))
 })

@@ -1,10 +1,10 @@
-/** When to try again (contract §12): later each time, so that a receiver in trouble is not held down. */
+/** Backoff of deliveries (contract §12). */
 const JITTER = 0.2
 const RETRY_AFTER_MAX_MS = 24 * 3600 * 1000
 
 /**
- * How long to wait after so many tries; undefined when the schedule is used up. A receiver may ask for more time, but not
- * for less, and not for ever. The jitter spreads what failed together.
+ * The delay after `tries` attempts; undefined when the schedule is used up. Retry-After can lengthen the delay, up to a day, and
+ * never shortens it. The jitter spreads deliveries that failed together.
  */
 export function retryDelay(options: {
   tries: number
@@ -20,10 +20,10 @@ export function retryDelay(options: {
   return Math.round(Math.max(planned, asked) * (1 + JITTER * random))
 }
 
-/** No date of HTTP is longer. Judged before any pattern: the text is the receiver's. */
+/** Longer than any HTTP date. Checked before the patterns run, because the receiver controls the text. */
 const RETRY_AFTER_LENGTH_MAX = 40
 
-/** Seconds, or a date; anything else asks for nothing. */
+/** Retry-After as seconds or as an HTTP date; anything else counts as 0. */
 function readRetryAfter(text: string | undefined, now: number): number {
   if (text === undefined || text.length > RETRY_AFTER_LENGTH_MAX) return 0
   if (/^[0-9]{1,9}$/.test(text)) return Number(text) * 1000

@@ -16,7 +16,7 @@ const endpoint = (more: object = {}) => ({
   ...more,
 })
 
-test('a secret is opened once, and again after a while', () => {
+test('a secret is opened once, and again after a minute', () => {
   let [opened, time] = [0, 0]
   const open: typeof sealer.open = (...asked) => {
     opened++
@@ -31,7 +31,7 @@ test('a secret is opened once, and again after a while', () => {
   expect(opened).toBe(2)
 })
 
-test('the one before it counts until its time is over', () => {
+test('the previous secret signs until its grace period ends', () => {
   const secretsOf = openSecrets('sandbox', sealer)
   const previous_secret = sealed(before, 'we_1')
   expect(secretsOf(endpoint({ previous_secret, previous_secret_until: in_a_minute }), now)).toEqual([
@@ -41,7 +41,7 @@ test('the one before it counts until its time is over', () => {
   expect(secretsOf(endpoint({ previous_secret, previous_secret_until: now }), now)).toEqual([secret])
 })
 
-test('what was sealed for another endpoint does not open, though it is known', () => {
+test('a secret sealed for another endpoint does not open, even if it is cached', () => {
   const secretsOf = openSecrets('sandbox', sealer)
   const one = endpoint()
   expect(secretsOf(one, now)).toEqual([secret])

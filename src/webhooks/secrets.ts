@@ -3,7 +3,7 @@ import type { Sealer } from '../core/seal.ts'
 import type { TakenDelivery } from './queue.ts'
 import { sealedFor } from './store.ts'
 
-/** What an attempt at this time is signed with. While a secret is being rotated there are two. */
+/** The secrets that sign an attempt: two while a secret is being rotated. */
 export type SecretsOf = (
   taken: Pick<TakenDelivery, 'endpoint_id' | 'secret' | 'previous_secret' | 'previous_secret_until'>,
   now: Date,
@@ -12,7 +12,7 @@ export type SecretsOf = (
 const KEPT = 1000
 const KEPT_MS = 60_000
 
-/** Thousands of deliveries a second are signed with the same secret, so one that was opened is remembered for a while. */
+/** Caches opened secrets for a minute: thousands of deliveries a second use the same one. */
 export function openSecrets(
   environment: Environment,
   sealer: Pick<Sealer, 'open'>,
@@ -22,7 +22,7 @@ export function openSecrets(
   let forget_at = clock() + KEPT_MS
 
   function open(sealed: Buffer, endpoint_id: string): Buffer {
-    // A value that was sealed for another endpoint does not open for this one, also when it is known.
+    // The endpoint is part of the key: a value sealed for another endpoint must not be found here.
     const name = `${endpoint_id} ${sealed.toString('latin1')}`
     const known = opened.get(name)
     if (known) return known

@@ -6,7 +6,7 @@ import { newSecret, readSecret, showSecret, signatureHeaders } from './signature
 const text = fc.string({ unit: 'binary' }).map((some) => some.toWellFormed())
 const now = () => new Date()
 
-test('whatever the body, the package that partners use takes our signature, and no other body, id, time or secret', () => {
+test('the standardwebhooks package accepts our signature for any body, and refuses another body, id, time or secret', () => {
   fc.assert(
     fc.property(text, fc.jsonValue(), (id, value) => {
       const body = JSON.stringify(value)
@@ -24,7 +24,7 @@ test('whatever the body, the package that partners use takes our signature, and 
   )
 })
 
-test('two secrets give two signatures, and either is enough', () => {
+test('two secrets give two signatures, and the receiver accepts either', () => {
   const secrets = [newSecret(), newSecret()]
   const headers = signatureHeaders({ id: 'evt_1', body: '{}', at: now(), secrets })
   expect(headers['webhook-signature'].split(' ')).toHaveLength(2)

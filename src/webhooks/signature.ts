@@ -8,7 +8,7 @@ export const newSecret = (): Buffer => randomBytes(SECRET_BYTES)
 export const showSecret = (secret: Buffer): string => `${PREFIX}${secret.toString('base64')}`
 export const readSecret = (text: string): Buffer => Buffer.from(text.replace(PREFIX, ''), 'base64')
 
-/** The headers of one attempt. While a secret is being rotated both sign, and either is enough for the receiver. */
+/** The headers of one attempt: one signature per secret. The receiver accepts any of them. */
 export function signatureHeaders(message: {
   id: string
   body: string

@@ -19,7 +19,7 @@ export type WebhookEndpoint = {
   readonly previous_secret: Buffer | null
   readonly previous_secret_until: Date | null
   readonly failing_since: Date | null
-  /** Counts the events about it. */
+  /** Number of events about this endpoint so far. */
   readonly tests: number
   readonly created_at: Date
   readonly secret_key_id: string | null
@@ -31,7 +31,7 @@ type Where = { readonly id: string; readonly partner_id: string }
 /** Seals a secret in the transaction that stores it. */
 export type Sealing = (tx: Db) => Promise<Sealed>
 
-/** Undefined: the partner has as many as it may have. The lock makes the count exact. */
+/** Returns undefined if the partner has `most` endpoints already. The lock makes the count exact. */
 export function insertEndpoint(
   pool: Pool,
   endpoint: Pick<WebhookEndpoint, 'id' | 'partner_id' | 'url' | 'events' | 'description'>,
@@ -71,7 +71,7 @@ export async function selectEndpoint(db: Db, where: Where): Promise<WebhookEndpo
   return rows[0]
 }
 
-/** Where these lie, also of those that were deleted. */
+/** URLs of endpoints, deleted ones included. */
 export async function urlsOf(db: Db, ids: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await db.query({
     name: 'urls of webhook endpoints',
@@ -81,7 +81,7 @@ export async function urlsOf(db: Db, ids: readonly string[]): Promise<Map<string
   return new Map(rows.map(({ id, url }) => [id, url]))
 }
 
-/** Which partners these belong to. */
+/** Partners of endpoints, deleted ones included. */
 export async function ownersOf(
   db: Db,
   ids: readonly string[],
@@ -98,16 +98,16 @@ export type TroubledEndpoint = Pick<
   WebhookEndpoint,
   'id' | 'url' | 'status' | 'disabled_reason' | 'disabled_at' | 'failing_since'
 > & {
-  /** Deliveries that wait, and that were given up in the last week; counted up to a point. */
+  /** Pending deliveries, and below the exhausted ones of the last week; counted up to a maximum. */
   readonly waiting: number
   readonly exhausted: number
   readonly next_attempt_at: Date | null
-  /** What came of the last attempt of one that waits: a status, or why there was none. */
+  /** Last attempt of the pending delivery that is due first: its status, or the error. */
   readonly answered: number | null
   readonly error: string | null
 }
 
-/** Endpoints of a partner that fail, were turned off by the service, or had deliveries given up. */
+/** Endpoints of a partner that fail, were disabled by the service, or have exhausted deliveries. */
 export async function troubledEndpoints(db: Db, partner_id: string): Promise<TroubledEndpoint[]> {
   const { rows } = await db.query({
     name: 'troubled endpoints',
@@ -143,7 +143,7 @@ export type EndpointChange = {
   readonly status?: 'enabled' | 'disabled'
 }
 
-/** What is absent stays. Enabling begins with a clean slate, and so does another URL. */
+/** Fields that are absent stay. Enabling the endpoint, or changing its URL, resets `failing_since`. */
 export async function changeEndpoint(
   db: Db,
   where: Where,
@@ -169,7 +169,7 @@ export async function changeEndpoint(
   return rows[0]
 }
 
-/** The row stays, so that what was delivered to it can be explained; its secrets do not. */
+/** Keeps the row, so that past deliveries can be explained, and erases the secrets. */
 export async function deleteEndpoint(db: Db, where: Where): Promise<boolean> {
   const { rowCount } = await db.query(
     `UPDATE webhook_endpoints SET status = 'deleted', disabled_reason = NULL, disabled_at = NULL,
@@ -180,7 +180,7 @@ export async function deleteEndpoint(db: Db, where: Where): Promise<boolean> {
   return rowCount === 1
 }
 
-/** The secret in force becomes the one before it, for as long as the grace lasts. */
+/** The current secret stays valid as the previous one for the grace period. */
 export function replaceSecret(
   pool: Pool,
   where: Where,
@@ -200,7 +200,7 @@ export function replaceSecret(
   })
 }
 
-/** What a secret of an endpoint is sealed for. */
+/** The context that a secret is sealed with: it opens for this endpoint only. */
 export const sealedFor = (environment: Environment, endpoint_id: string): string =>
   `${environment} ${endpoint_id}`
 
@@ -228,7 +228,7 @@ export const webhookSecrets: readonly SealedColumn[] = [
   },
 ]
 
-/** Held until the transaction ends. */
+/** Locks the row until the transaction ends. */
 export async function lockEndpoint(db: Db, where: Where): Promise<WebhookEndpoint | undefined> {
   const { rows } = await db.query(
     `SELECT ${columnsOf('webhook_endpoints')} FROM webhook_endpoints
@@ -238,7 +238,7 @@ export async function lockEndpoint(db: Db, where: Where): Promise<WebhookEndpoin
   return rows[0]
 }
 
-/** The next event about it has the number that `tests` has then; at first only tests were told. */
+/** Numbers the next event about the endpoint. The column is called `tests` because test events were the first. */
 export async function countEvent(db: Db, where: Where): Promise<WebhookEndpoint | undefined> {
   const { rows } = await db.query(
     `UPDATE webhook_endpoints SET tests = tests + 1 WHERE id = $1 AND partner_id = $2 AND status <> 'deleted' RETURNING ${columnsOf('webhook_endpoints')}`,
@@ -247,7 +247,7 @@ export async function countEvent(db: Db, where: Where): Promise<WebhookEndpoint 
   return rows[0]
 }
 
-/** How the URL of an endpoint has been doing: `works` when anything of late was taken, `gone` when it asked for no more. */
+/** Health of an endpoint's URL after a batch of results. `works`: a delivery was accepted; `gone`: it answered 410. */
 export type EndpointNews = {
   readonly id: string
   readonly url: string
@@ -256,8 +256,8 @@ export type EndpointNews = {
 }
 
 /**
- * Remembers since when an endpoint fails, and disables one that is gone or has failed for days. Returns those. What is said
- * of a URL that it no longer has is none of its business. All is judged on the row itself: it may be changed meanwhile.
+ * Sets or clears `failing_since`, and disables endpoints that are gone or have failed for `disable_after_ms`. Returns the disabled
+ * ones. Results of a URL that the endpoint no longer has are ignored. The statement reads the current row: it may have changed.
  */
 export async function noteEndpoints(
   db: Db,

@@ -3,34 +3,34 @@ import { isAllowedAddress, NO_PUBLIC_ADDRESS, type Reach } from './address.ts'
 import { isWebPort } from './ports.ts'
 
 /**
- * What a partner may give as the address of a webhook. This refuses early, with a reason, what could never be delivered;
- * the wall that holds is at the connection (outside.ts), for a name can point elsewhere tomorrow.
+ * Checks the URL of a webhook endpoint when it is created or changed. This check refuses early and with a reason; the check
+ * that protects the network is at the connection (outside.ts), because a name can resolve differently later.
  */
 export type UrlRules = Reach & {
-  /** Plain http is for the sandbox. */
+  /** Plain http is allowed in the sandbox only. */
   readonly allow_http: boolean
 }
 
 export const URL_MAX = 2048
 
-/** For schemas: plain ASCII, no credentials in front of the host, no fragment. Which host and port it may be is judged below. */
+/** For schemas: plain ASCII, no credentials, no fragment. `refusalOfUrl` checks host and port. */
 export const URL_PATTERN =
   '^[Hh][Tt][Tt][Pp][Ss]?://[!"$%&\'()*+,.:;<=>\\[\\]^_`{|}~0-9A-Za-z-]+([/?][!"$-\\[\\]-~]*)?$'
 
-/** Names that mean a machine nearby, wherever they are asked. */
+/** Names of local or internal machines. */
 const nearby =
   /(^|\.)(localhost|localdomain|local|internal|intranet|lan|home|corp|private|home\.arpa|in-addr\.arpa|ip6\.arpa)$/
-/** Never, not even for development. */
+/** Metadata services: refused also in development. */
 const metadataNames =
   /^(metadata|instance-data|metadata\.google\.internal|instance-data\.ec2\.internal|metadata\.goog)$/
 
-/** The same whatever the reason is: nobody learns here what exists inside. */
+/** One text for all reasons, so that it reveals nothing about the internal network. */
 const outOfReach = `${NO_PUBLIC_ADDRESS}: it must be reachable from the internet. For a program on your own machine use trilho listen.`
 
-/** The reason why not, or undefined. */
+/** The reason to refuse the URL, or undefined. */
 export function refusalOfUrl(text: string, rules: UrlRules): string | undefined {
   if (text.length > URL_MAX) return `may have at most ${URL_MAX} characters.`
-  // The parser would drop tabs and line breaks, turn \ into / and digits of other scripts into ASCII, without a word.
+  // The URL parser would silently drop tabs and line breaks, and turn \ into / and other scripts' digits into ASCII.
   if (!/^[\x21-\x5b\x5d-\x7e]+$/.test(text))
     return 'must be plain ASCII without spaces, line breaks or backslashes.'
   if (!/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text))
@@ -45,7 +45,7 @@ export function refusalOfUrl(text: string, rules: UrlRules): string | undefined 
   return refusalOfHost(url.hostname, rules)
 }
 
-/** The host as it was parsed: `127.1`, `0x7f.1` and `2130706433` have become 127.0.0.1 by now. */
+/** Gets the parsed host: the parser has turned `127.1`, `0x7f.1` and `2130706433` into 127.0.0.1. */
 function refusalOfHost(hostname: string, reach: Reach): string | undefined {
   const literal = hostname.replace(/^\[|\]$/g, '')
   if (isIP(literal)) return isAllowedAddress(literal, reach) ? undefined : outOfReach

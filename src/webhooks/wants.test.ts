@@ -24,7 +24,7 @@ const endpoint = fc.record({ kinds, enabled: fc.boolean() })
 
 let made = 0
 
-test('an event goes to those that want it, and to the same ones again when it is sent again', async () => {
+test('an event goes to the endpoints subscribed to its type, and a redelivery to the same endpoints', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(endpoint, { maxLength: 5 }), kind, async (endpoints, type) => {
       const partner_id = `part_${++made}`

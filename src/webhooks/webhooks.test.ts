@@ -28,7 +28,7 @@ async function receiver(...args: Parameters<typeof openReceiver>): Promise<Recei
   return opened
 }
 
-/** Every kind but those of keys: the event of the test's own key may still be on its way. */
+/** All event types but those of keys: the event of the test's own key may still be under way. */
 const kinds = eventTypes.filter((kind) => !kind.startsWith('api_key'))
 const create = async (api: Api, url: string, events: readonly string[] = kinds) => {
   const reply = await api.post('/v1/webhook_endpoints', { url, events })
@@ -42,7 +42,7 @@ const sample = async (api: Api, kind = 'pix.payout.completed') =>
 const read = async (api: Api, id: string) => (await api.get(`/v1/webhook_endpoints/${id}`)).json
 const deliveryOf = async (api: Api, id: string, event_id: string) =>
   (await api.get(`/v1/webhook_endpoints/${id}/deliveries/${event_id}`)).json
-/** Waits for the delivery to come to its end. */
+/** Waits until the delivery has ended. */
 async function ended(api: Api, id: string, event_id: string) {
   await until(
     async () => !['pending', undefined].includes((await deliveryOf(api, id, event_id)).status),
@@ -52,7 +52,7 @@ async function ended(api: Api, id: string, event_id: string) {
 }
 
 describe('an event is delivered', () => {
-  test('with the object as GET shows it, signed, to every endpoint that listens to its kind', async () => {
+  test('with the object as GET shows it, signed, to every endpoint that is subscribed to its type', async () => {
     const { api } = await service.partner()
     const [all, some, none] = [await receiver(), await receiver(), await receiver()]
     const endpoint = await create(api, `${all.url}/hooks?a=1`)
@@ -104,7 +104,7 @@ describe('an event is delivered', () => {
     expect(none.received).toEqual([])
   })
 
-  test('and its delivery tells what was sent and what came back', async () => {
+  test('and its delivery shows the request and the response', async () => {
     const { api } = await service.partner()
     const target = await receiver(
       (_, response) =>
@@ -133,7 +133,7 @@ describe('an event is delivered', () => {
     expect(none.data).toEqual([])
   })
 
-  test('again and again until it is taken, with the same bytes and a fresh time and signature', async () => {
+  test('again until the receiver accepts it, with the same bytes and a new timestamp and signature', async () => {
     const { api } = await service.partner()
     let left = 2
     const target = await receiver((_, response) => void response.writeHead(left-- > 0 ? 500 : 204).end())
@@ -147,7 +147,7 @@ describe('an event is delivered', () => {
     await until(async () => !('failing_since' in (await read(api, id))), 10_000)
   })
 
-  test('until the schedule is used up; then it says so, and can be sent again', async () => {
+  test('until the schedule is used up; then the delivery is exhausted, and can be redelivered', async () => {
     const { api } = await service.partner()
     let works = false
     const target = await receiver((_, response) => void response.writeHead(works ? 200 : 503).end())
@@ -163,7 +163,7 @@ describe('an event is delivered', () => {
     await until(async () => !('failing_since' in (await read(api, id))), 10_000)
   })
 
-  test('when it is due again, also while others keep the workers busy', async () => {
+  test('when its retry is due, also while other deliveries keep the workers busy', async () => {
     const { api } = await service.partner()
     const other = await service.partner()
     const busy = await receiver()
@@ -186,7 +186,7 @@ describe('an event is delivered', () => {
     expect(target.received[2]!.at - target.received[0]!.at).toBeLessThan(10_000)
   })
 
-  test('to nobody but its own partner, and its own environment', async () => {
+  test('to its own partner and environment only', async () => {
     const one = await service.partner()
     const other = await service.partner()
     const live = await service.partner({ partner_id: one.partner_id, environment: 'production' })
@@ -221,7 +221,7 @@ describe('an event is delivered', () => {
   })
 })
 
-test('an event that is just being forgotten is not sent again', async () => {
+test('an event that is being deleted is not redelivered', async () => {
   const { api } = await service.partner()
   const event = await sample(api)
   const { id } = await create(api, 'https://nobody.invalid/')
@@ -242,8 +242,8 @@ test('an event that is just being forgotten is not sent again', async () => {
   expect((await asked).json.error.code).toBe('event_not_found')
 })
 
-describe('what counts as an answer', () => {
-  /** What becomes of an event when the receiver does this every time. */
+describe('which responses count as delivered', () => {
+  /** The result of an event whose receiver responds like this every time. */
   async function fate(answer: Parameters<typeof openReceiver>[0]) {
     const { api } = await service.partner()
     const target = await receiver(answer)
@@ -271,7 +271,7 @@ describe('what counts as an answer', () => {
     },
   )
 
-  test('a receiver that hangs, hangs up or drips is a failure, in time', async () => {
+  test('a receiver that hangs, closes the connection or sends slowly is a failure within the time-out', async () => {
     const [silent, gone, drip] = await Promise.all([
       fate(() => {}),
       fate((_, response) => void response.destroy()),
@@ -291,7 +291,7 @@ describe('what counts as an answer', () => {
     expect(drip.delivery.attempts.at(-1).answer.body).toMatch(/^\.+$/)
   })
 
-  test('an answer without an end is cut, and its status counts', async () => {
+  test('an endless response is cut off, and its status counts', async () => {
     const endless = (status: number) => (_: unknown, response: any) => {
       response.writeHead(status)
       const pour = () => {
@@ -334,13 +334,13 @@ describe('what counts as an answer', () => {
     expect(target.received.length).toBe(1)
     gone = false
     await api.patch(`/v1/webhook_endpoints/${id}`, { status: 'enabled' })
-    // What was on its way came to an end, and can be had again.
+    // The pending deliveries were canceled, and can be redelivered.
     expect((await deliveryOf(api, id, event.id)).status).toBe('canceled')
     expect((await api.post(`/v1/events/${event.id}/redeliver`)).json).toEqual({ redelivered: 1 })
     expect((await ended(api, id, event.id)).status).toBe('delivered')
   })
 
-  test('five days of nothing but failures disable it, with the events kept', async () => {
+  test('five days of failures only disable the endpoint, and its events are kept', async () => {
     const { api } = await service.partner()
     let works = false
     const target = await receiver((_, response) => void response.writeHead(works ? 200 : 500).end())
@@ -365,7 +365,7 @@ describe('what counts as an answer', () => {
       to: '2999-01-01T00:00:00Z',
     })
     expect(refused.json.error.code).toBe('webhook_endpoint_disabled')
-    // In the log by then: only what is there can be sent again.
+    // The events must be in the log: only those can be redelivered.
     const placed = async () => (await api.get('/v1/events?limit=100')).json.data.map(({ id }: any) => id)
     await until(async () => (await placed()).includes(missed.id), 5000)
     works = true
@@ -375,7 +375,7 @@ describe('what counts as an answer', () => {
       from,
       to: '2999-01-01T00:00:00Z',
     })
-    // The three, and the event that tells of the disabling.
+    // The three events, and webhook_endpoint.disabled.
     expect(again.json.redelivered).toBe(4)
     for (const { id: event_id } of [last, missed])
       expect((await ended(api, id, event_id)).status).toBe('delivered')
@@ -401,7 +401,7 @@ describe('an endpoint', () => {
     expect(changed.json).toMatchObject({ events: ['*'], status: 'disabled', disabled_reason: 'by_request' })
     expect(changed.json).not.toHaveProperty('description')
     await addCustomer(api)
-    // In the log before the endpoint is enabled again: what is placed while it is disabled is not for it.
+    // The event must get its log position before the endpoint is enabled again: a disabled endpoint gets none.
     const logged = async () => (await api.get('/v1/events?type=customer.created')).json.data.length
     await until(async () => (await logged()) === 1, 5000)
     expect((await api.post(`${path}/test`)).json.error.code).toBe('webhook_endpoint_disabled')
@@ -416,7 +416,7 @@ describe('an endpoint', () => {
     expect(target.received).toEqual([])
   })
 
-  test('that moves to another URL begins there with a clean slate', async () => {
+  test('whose URL changes is no longer failing', async () => {
     const { api } = await service.partner()
     const { id } = await create(api, 'http://127.0.0.1:9000/')
     const path = `/v1/webhook_endpoints/${id}`
@@ -429,7 +429,7 @@ describe('an endpoint', () => {
     expect(moved.json).not.toHaveProperty('failing_since')
   })
 
-  test('can be tested: an event for it alone, which a receiver can tell apart', async () => {
+  test('can be tested with an event for it alone, which a receiver can recognise', async () => {
     const { api } = await service.partner()
     const [target, other] = [await receiver(), await receiver()]
     const { id, secret } = await create(api, target.url, ['pix.payout.failed'])
@@ -446,7 +446,7 @@ describe('an endpoint', () => {
     expect(other.received).toEqual([])
   })
 
-  test('is told of a test as it begins, also when the receiver has answered by then', async () => {
+  test('gets a test response that shows the delivery before its first attempt, however quick the receiver is', async () => {
     const { api } = await service.partner()
     const target = await receiver()
     const { id } = await create(api, target.url)
@@ -457,7 +457,7 @@ describe('an endpoint', () => {
     await until(() => target.received.length === sent.length, 10_000)
   })
 
-  test('keeps two secrets valid while one is replaced', async () => {
+  test('signs with both secrets while one is rotated', async () => {
     const { api } = await service.partner()
     const target = await receiver()
     const { id, secret: first } = await create(api, target.url)
@@ -486,7 +486,7 @@ describe('an endpoint', () => {
     }
   })
 
-  test('is one of at most 20, however many are asked for at once', async () => {
+  test('is one of at most 20, however many are created at once', async () => {
     const { api } = await service.partner()
     const made = await Promise.all(
       Array.from({ length: 30 }, () =>
@@ -505,7 +505,7 @@ describe('an endpoint', () => {
     ).toBe(201)
   })
 
-  test('has its secret in no table in clear', async () => {
+  test('has its secret in clear in no table', async () => {
     const { api } = await service.partner()
     const { secret } = await create(api, 'https://example.com/')
     const bare = Buffer.from(secret.slice(6), 'base64')
@@ -517,7 +517,7 @@ describe('an endpoint', () => {
   })
 })
 
-test('a sample of every kind can be had, and looks like the real thing', async () => {
+test('the sandbox makes a sample of every event type, shaped like the real event', async () => {
   const { api } = await service.partner()
   const target = await receiver()
   await create(api, target.url)
@@ -534,7 +534,7 @@ test('a sample of every kind can be had, and looks like the real thing', async (
   expect(unknown.json.error).toMatchObject({ code: 'invalid_request', param: 'kind' })
 })
 
-test('the queue can be watched', async () => {
+test('the metrics show the state of the queue', async () => {
   const text = await scrape(service.url)
   expect(text).toMatch(/trilho_webhook_attempts_total\{environment="sandbox",outcome="delivered"\} [1-9]/)
   for (const outcome of ['failed', 'exhausted']) expect(text).toContain(`outcome="${outcome}"`)

@@ -6,46 +6,46 @@ import { type AttemptEnded, openAttempts } from './attempts.ts'
 import { openCanceling } from './canceling.ts'
 import type { DeliveryOptions } from './delivery.ts'
 import { tellDisabled } from './disabled.ts'
-import { tellOfDeliveries } from './elsewhere.ts'
-import { openLooks, REST } from './looks.ts'
+import { type OwnedEndpoint, openEndpointSenders } from './endpoint-senders.ts'
 import { openPace } from './pace.ts'
-import { type Owned, openPosts } from './posts.ts'
+import { openPolling, REST } from './polling.ts'
 import { endpointsWithPending, releaseTaken, takeDeliveries } from './queue.ts'
 import { openRecorder } from './recorder.ts'
+import { wakeOtherNodes } from './remote-worker.ts'
 
 /**
- * Brings events to their receivers, at least once. Taken with a lease, posted outside of any transaction, recorded in
- * a new one; whoever dies in between leaves a lease that ends, and another one posts again. Any number of processes may
- * do this at once.
+ * Delivers events to webhook endpoints, at least once. The worker takes due deliveries with a lease, posts them outside of any
+ * transaction, and records the results in a new one. If a node dies in between, the lease ends and another node posts again.
+ * Any number of nodes may run this worker.
  *
- * A receiver that is dead, slow or endless is in nobody's way but its own: how many attempts an endpoint may have under
- * way is in lanes.ts, who gets room on this node in rooms.ts and pace.ts, what is taken and under way in post.ts.
+ * A receiver that is dead, slow or endless delays no other receiver: lanes.ts limits the concurrent attempts per endpoint,
+ * capacity.ts and pace.ts share this node between partners, endpoint-sender.ts holds what is taken and under way.
  */
 export type WebhookWorker = {
-  /** There is something new: of whomever, or deliveries of these endpoints of a partner. */
-  wake(fed?: { readonly partner_id: string; readonly endpoints: readonly string[] }): void
-  /** Nothing goes to this endpoint any more: it was disabled or deleted. */
+  /** There are new deliveries: to these endpoints of a partner, or to unknown ones. */
+  wake(known?: { readonly partner_id: string; readonly endpoints: readonly string[] }): void
+  /** The endpoint was disabled or deleted: cancels its pending deliveries. */
   abandon(endpoint_id: string): void
   stop(): Promise<void>
 }
 
 export type WebhookWorkerOptions = DeliveryOptions & {
-  /** How many webhooks of one partner may begin in a second, over a while. */
+  /** Sustained rate of attempts per partner. */
   readonly per_second: number
   readonly log: Logger
   readonly quiet?: Quiet
   readonly onAttempt?: (attempt: AttemptEnded) => void
-  /** Told when what came of an attempt could not be written down; `kept`: that it was made is known all the same. */
+  /** Called when a result could not be recorded. `kept`: only the response is missing, the attempt is recorded. */
   readonly onLost?: (loss: { kept: boolean }) => void
 }
 
-/** Attempts of one partner in a second, over a while, at endpoints that fail or answer at length. */
+/** Sustained rate of attempts per partner at endpoints that fail or send long responses. */
 const COSTLY_PER_SECOND = 25
-/** Between two takes while deliveries pour in, so that they are taken together. */
+/** Between two takes while wake-ups keep coming, so that deliveries are taken in batches. */
 const GATHER_MS = 5
-/** Whoever waits for a place or for its pace is asked again after so long. */
+/** How soon backlogged endpoints are tried again for a free slot. */
 const PACE_MS = 50
-/** What is under way at a stop may take this long to end by itself. */
+/** How long a stop waits for attempts under way before it cuts them off. */
 const STOP_MS = 1500
 
 export function openWebhookWorker(world: World, options: WebhookWorkerOptions): WebhookWorker {
@@ -53,7 +53,7 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
   const { db, lease_ms } = world
   const warn = (error: unknown) => log.warn({ err: error }, 'webhooks')
   const timing = { poll_ms: () => quiet.rest(REST), gather_ms: GATHER_MS, onError: warn }
-  const looks = openLooks(quiet)
+  const polling = openPolling(quiet)
   let stopped = false
 
   const recorder = openRecorder(db, {
@@ -62,8 +62,8 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
     onDisabled: abandon,
     ...(onLost ? { onLost } : {}),
   })
-  const attempts = openAttempts(world, { ...options, recorder, onRetry: lookIn })
-  const posts = openPosts({
+  const attempts = openAttempts(world, { ...options, recorder, onRetry: pollIn })
+  const senders = openEndpointSenders({
     log,
     timeout_ms,
     pace: openPace(options.per_second),
@@ -71,74 +71,74 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
     wait_ms: lease_ms / 2,
     deliver: attempts.make,
     release: (taken) => void releaseTaken(db, taken).catch(warn),
-    onRoom: () => taking.wake(),
+    onSlotFree: () => taking.wake(),
   })
   const canceling = openCanceling(db, timing)
   const taking = openLoop(take, {
     ...timing,
-    poll_ms: () => Math.min(looks.restMs(), posts.isHungry() ? PACE_MS : Infinity),
+    poll_ms: () => Math.min(polling.delayMs(), senders.hasBacklog() ? PACE_MS : Infinity),
     onError(error) {
       warn(error)
-      looks.failed()
+      polling.failed()
     },
   })
-  quiet.onStir(lookSoon)
+  quiet.onStir(pollSoon)
 
-  function feed(endpoints: readonly Owned[]): void {
-    posts.expect(endpoints)
+  function takeFor(endpoints: readonly OwnedEndpoint[]): void {
+    senders.addBacklog(endpoints)
     taking.wake()
   }
 
   async function take(): Promise<void> {
-    // Also when others keep waking us: what was to be tried again is told by nobody.
-    if (looks.isTime()) await lookAround()
-    for (let rooms = posts.rooms(); rooms.size > 0 && !stopped; rooms = posts.rooms())
-      posts.take(rooms, await takeDeliveries(db, rooms, timeout_ms + lease_ms))
+    // Also while wake-ups keep coming: a retry that becomes due sends none.
+    if (polling.isDue()) await poll()
+    for (let slots = senders.reserveSlots(); slots.size > 0 && !stopped; slots = senders.reserveSlots())
+      senders.start(slots, await takeDeliveries(db, slots, timeout_ms + lease_ms))
   }
 
-  async function lookAround(): Promise<void> {
-    looks.begin()
-    posts.forgetIdle()
+  async function poll(): Promise<void> {
+    polling.begin()
+    senders.forgetIdle()
     const waiting = await endpointsWithPending(db, REST.most_ms)
     const due = waiting.filter(({ enabled, due_in_ms }) => enabled && due_in_ms === 0)
-    posts.expect(due)
+    senders.addBacklog(due)
     for (const { endpoint_id, enabled } of waiting) if (!enabled) abandon(endpoint_id)
-    for (const { due_in_ms } of waiting) if (due_in_ms > 0) looks.due(due_in_ms)
-    looks.end(due.length > 0)
+    for (const { due_in_ms } of waiting) if (due_in_ms > 0) polling.dueIn(due_in_ms)
+    polling.end(due.length > 0)
   }
 
-  function lookSoon(): void {
-    looks.news()
+  function pollSoon(): void {
+    polling.wake()
     taking.wake()
   }
 
-  function lookIn(ms: number): void {
-    looks.due(ms)
-    // Rests anew, for no longer than that.
+  function pollIn(ms: number): void {
+    polling.dueIn(ms)
+    // The loop may be resting for longer than that: it computes its rest anew.
     taking.wake()
   }
 
   function abandon(endpoint_id: string): void {
-    posts.drop(endpoint_id)
+    senders.drop(endpoint_id)
     canceling.add(endpoint_id)
   }
 
   return {
-    wake(fed) {
-      if (!fed) return lookSoon()
-      const { partner_id, endpoints } = fed
-      feed(endpoints.map((endpoint_id) => ({ endpoint_id, partner_id })))
+    wake(known) {
+      if (!known) return pollSoon()
+      const { partner_id, endpoints } = known
+      takeFor(endpoints.map((endpoint_id) => ({ endpoint_id, partner_id })))
     },
     abandon,
     async stop() {
       stopped = true
       await Promise.all([taking, canceling].map((part) => part.stop()))
       const timer = setTimeout(attempts.cut, STOP_MS)
-      const untried = await posts.stop()
+      const untried = await senders.stop()
       clearTimeout(timer)
       if (untried.length > 0) {
         await releaseTaken(db, untried)
-        await tellOfDeliveries(world).catch(warn)
+        await wakeOtherNodes(world).catch(warn)
       }
       await recorder.stop()
     },

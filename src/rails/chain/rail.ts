@@ -10,34 +10,34 @@ export type ChainOrder = {
   readonly created_at: Date
 }
 
-/** Signed once. The same bytes are broadcast however often it takes, so at most one transaction can ever confirm. */
+/** Signed once. Every broadcast sends the same bytes, so at most one transaction can confirm. */
 export type SignedTransaction = { readonly tx_hash: string; readonly signed: string }
 
 export type Prepared =
   | ({ readonly kind: 'signed' } & SignedTransaction)
-  /** Definite: nothing was or will be broadcast. */
+  /** Definite: nothing was broadcast, and nothing will be. */
   | { readonly kind: 'refused'; readonly rail_code: string }
   | { readonly kind: 'later'; readonly at: Date }
 
-/** Anything but `accepted` is neutral: the bytes may be out there, and are sent again. */
+/** `unknown`: the network may have the bytes; they are broadcast again. */
 export type Broadcast = { readonly kind: 'accepted' } | { readonly kind: 'unknown' }
 
 export type ChainStatus =
   | { readonly kind: 'waiting' }
-  /** Deep enough below the head, and what was asked for is what happened. */
+  /** The transaction has enough confirmations and did what was ordered. */
   | ({ readonly kind: 'confirmed' } & Charge)
-  /** Final, and without effect: reverted, or replaced by a transaction that conflicts with it. */
+  /** Final and without effect: reverted, or replaced by a conflicting transaction. */
   | ({ readonly kind: 'failed'; readonly rail_code: string } & Charge)
-  /** No node knows it: broadcast the same bytes again. */
+  /** No node knows the transaction: broadcast the same bytes again. */
   | { readonly kind: 'absent' }
 
 /**
- * What the network took for what was mined, in smallest units of the transfer's asset. Absent where it is paid in another
- * coin: gas is ether, not USDT, and no asset of the ledger.
+ * The network's charge for a mined transaction, in smallest units of the transfer's asset. Absent if it is paid in another coin:
+ * gas is paid in ether, which is not an asset of the ledger.
  */
 export type Charge = { readonly charged?: bigint }
 
-/** What the fees are made of, in the smallest units. */
+/** Inputs of the fee formula, in smallest units. */
 export type FeeInputs = {
   readonly gas_price_wei: bigint
   /** Smallest units of USDT for one ETH. */
@@ -47,9 +47,9 @@ export type FeeInputs = {
 
 export interface ChainRail<E extends Environment = Environment> {
   readonly environment: E
-  /** Throws `rail_unavailable` when a network is not configured, or its prices are not to be had. */
+  /** Throws `rail_unavailable` if the network is not configured or its prices are unknown. */
   feeInputs(network: string): Promise<FeeInputs>
-  /** The signal of each tells that nobody waits for the answer any more. */
+  /** In the calls below an aborted signal means that the answer is no longer awaited. */
   prepare(order: ChainOrder, signal?: AbortSignal): Promise<Prepared>
   broadcast(order: ChainOrder, transaction: SignedTransaction, signal?: AbortSignal): Promise<Broadcast>
   status(order: ChainOrder, transaction: SignedTransaction, signal?: AbortSignal): Promise<ChainStatus>

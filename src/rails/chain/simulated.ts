@@ -4,8 +4,8 @@ import type { Journal } from '../journal.ts'
 import type { ChainOrder, ChainRail, Charge, SignedTransaction } from './rail.ts'
 
 /**
- * The blockchains of the sandbox. The last four digits of the amount decide what happens, time decides when: a transfer
- * is broadcast a second after it was made and confirmed two seconds later, unless the settings say otherwise.
+ * The blockchains of the sandbox. The last four digits of the amount decide the outcome. By default a transfer is broadcast one
+ * second after it was created and confirmed two seconds later.
  */
 export type SimulatedChainOptions = {
   readonly clock: Clock
@@ -15,7 +15,7 @@ export type SimulatedChainOptions = {
 }
 
 const inputs = { gas_price_wei: 15_000_000_000n, eth_price: 3_000_000_000n, sat_per_vbyte: 10n }
-/** Of a payment with change. */
+/** Size of a payment with change. */
 const VBYTES = 209n
 
 export function simulatedChain({
@@ -56,7 +56,7 @@ export function simulatedChain({
         case '9003':
           return { kind: 'waiting' }
         case '9004':
-          // Mined, gone with its block, mined again a little later in another one.
+          // Mined, removed by a reorg, and mined again in a later block.
           return waited < confirm_ms
             ? { kind: 'waiting' }
             : waited < 1.5 * confirm_ms
@@ -71,11 +71,11 @@ export function simulatedChain({
 
 const magic = ({ amount }: ChainOrder): string => amount.toString().slice(-4)
 
-/** The miner takes bitcoin; what the others take is no asset here. */
+/** Only bitcoin charges in an asset of the ledger. */
 const chargeOf = ({ network }: ChainOrder): Charge =>
   network === 'bitcoin' ? { charged: VBYTES * inputs.sat_per_vbyte } : {}
 
-/** Its hash has the form of its network; both are the same for the same transfer, whoever signs it. */
+/** Deterministic: hash and bytes depend on the transfer alone. The hash has the form of its network. */
 export function simulatedTransaction({ id, network }: Pick<ChainOrder, 'id' | 'network'>): SignedTransaction {
   const hex = createHash('sha256').update(id).digest('hex')
   const tx_hash = network === 'bitcoin' || network === 'tron' ? hex : `0x${hex}`

@@ -1,7 +1,7 @@
 import { refuse } from '../../core/errors.ts'
 import type { ChainRail } from './rail.ts'
 
-/** Production without configured chains: it runs, and says what it cannot do before any money moves. */
+/** Production without configured chains: every order is refused before any money moves. */
 export const unavailableChain: ChainRail<'production'> = {
   environment: 'production',
   feeInputs: async (network) =>

@@ -11,9 +11,9 @@ export type BankAccount = {
   readonly account_type: 'checking' | 'savings' | 'payment' | 'salary'
 }
 
-/** A payment as it is handed to the rail. Everything in it was stored before, and never changes. */
+/** A payment as the rail gets it. All of it was stored before, and only `attempt` and `accepted` change between tries. */
 export type PixOrder = {
-  /** 32 letters and digits: guards against a second payment, and is what the rail is asked by. */
+  /** 32 letters and digits: the rail's idempotency key, also used for status queries. */
   readonly send_id: string
   readonly amount: Money<'BRL'>
   readonly to: Holder & ({ readonly pix_key: string } | { readonly bank_account: BankAccount })
@@ -26,26 +26,26 @@ export type PixOrder = {
 }
 
 /**
- * What became of a payment, as a value and never as an exception: "we do not know" must be stored, and asked again.
- * Only `refused` gives the money back, so it must be definite.
+ * The outcome of a payment, as a value and never as an exception: `unknown` must be stored and asked about again. Only `refused`
+ * returns the money, so it must be definite.
  */
 export type PixOutcome =
   | { readonly kind: 'settled'; readonly end_to_end_id: string }
   | { readonly kind: 'refused'; readonly rail_code: string }
-  /** The rail has it and is at it: nobody may give the money back. `ask_at`: when it expects to know, where it says so. */
+  /** The rail has the payment and is processing it: the money must not be returned. `ask_at`: when it expects to know. */
   | { readonly kind: 'accepted'; readonly ask_at?: Date }
   | { readonly kind: 'unknown'; readonly ask_at?: Date }
 
-/** `absent`: the rail is sure that it never got this id. Then, and only then, the same order is sent again. */
+/** `absent`: the rail is sure that it never received this id. Only then is the same order sent again. */
 export type PixStatus = PixOutcome | { readonly kind: 'absent' }
 
 export interface PixRail<E extends Environment = Environment> {
   readonly environment: E
-  /** Throws `rail_unavailable` when no payment can be sent. */
+  /** Throws `rail_unavailable` if no payment can be sent. */
   ready(): Promise<void>
-  /** Asks the directory. Undefined: no such key. Throws `rail_unavailable` when the directory does not answer. */
+  /** Asks the DICT. Undefined: no such key. Throws `rail_unavailable` if the DICT does not answer. */
   holder(pix_key: string, asking: Holder | undefined): Promise<Holder | undefined>
-  /** Idempotent by send_id. Once the signal is aborted nothing may be handed to the network any more. */
+  /** Idempotent by send_id. Once the signal is aborted, the rail must send nothing to the network. */
   send(order: PixOrder, signal?: AbortSignal): Promise<PixOutcome>
   status(order: PixOrder, signal?: AbortSignal): Promise<PixStatus>
 }

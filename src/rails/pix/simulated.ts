@@ -5,8 +5,8 @@ import type { Journal } from '../journal.ts'
 import type { Holder, PixOrder, PixOutcome, PixRail, PixStatus } from './rail.ts'
 
 /**
- * The Pix network of the sandbox. What it does is decided by the key alone, never by chance, so every outcome that the
- * real one can have is one request away (the table is in the sandbox guide). It serves partners and tests alike.
+ * The Pix network of the sandbox, for partners and tests. The Pix key alone decides the outcome, never chance, so every outcome
+ * of the real network takes one request (the sandbox guide has the table).
  */
 const SANDBOX_DOMAIN = '@sandbox.test'
 
@@ -43,17 +43,17 @@ export function simulatedPix(options: { clock: Clock; journal: Journal }): PixRa
 
     async send(order): Promise<PixOutcome> {
       const name = magicName(keyOf(order))
-      // The network swallowed the first try: nobody on the other side ever saw it.
+      // The first send is lost: the other side never receives it.
       if (name === 'lost' && order.attempt === 1) return { kind: 'unknown' }
       journal.add(order.send_id, order)
-      // The answer never arrived, or made no sense; what happened on the other side happened all the same.
+      // The answer is lost or invalid, but the network has the payment.
       if (name === 'timeout' || name === 'garbage' || name === 'unknown') return { kind: 'unknown' }
       if (name === 'slow') return { kind: 'accepted' }
       return finalOutcome(order)
     },
 
     async status(order): Promise<PixStatus> {
-      // The journal may be that of another process: what was accepted before is known all the same.
+      // Another process may hold the journal: an order that was accepted before is known without it.
       if (!order.accepted && !journal.has(order.send_id)) return { kind: 'absent' }
       const name = magicName(keyOf(order))
       if (name === 'unknown') return { kind: 'unknown' }
@@ -65,7 +65,7 @@ export function simulatedPix(options: { clock: Clock; journal: Journal }): PixRa
 
 const strangers = ['111444777', '222555888'].map(makeCpf)
 
-/** Whoever asks, this is somebody else. */
+/** A holder with another document than the one who asks. */
 const strangerTo = (asking: Holder | undefined): Holder => ({
   name: 'Outra Pessoa',
   document: strangers.find((document) => document !== asking?.document)!,
@@ -86,7 +86,7 @@ function magicName(pix_key: string | undefined): string | undefined {
 
 const keyOf = ({ to }: PixOrder): string | undefined => ('pix_key' in to ? to.pix_key : undefined)
 
-/** E, the institution, the minute in UTC, and eleven characters: the same for the same payment, however often it is asked. */
+/** E, the ISPB, the minute in UTC, and eleven characters: always the same for the same payment. */
 export function endToEndId({ send_id, sent_at }: Pick<PixOrder, 'send_id' | 'sent_at'>): string {
   const minute = sent_at.toISOString().replaceAll(/[-:T]/g, '').slice(0, 12)
   const tail = createHash('sha256').update(send_id).digest('hex').slice(0, 11)

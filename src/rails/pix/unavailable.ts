@@ -1,7 +1,7 @@
 import { refuse } from '../../core/errors.ts'
 import type { PixRail } from './rail.ts'
 
-/** Production without a configured Pix provider: it runs, and says what it cannot do before any money moves. */
+/** Production without a configured Pix provider: every order is refused before any money moves. */
 export const unavailablePix: PixRail<'production'> = {
   environment: 'production',
   ready: async () => notConfigured(),

@@ -6,7 +6,7 @@ import { type FedPrice, type FedPrices, fedPairs, type PriceFeed } from './feed.
 /**
  * Prices from a file that the operator's own market watcher replaces (by renaming a new one over it):
  * {"USDT/BRL": {"price": "5.4012", "at": "2026-11-15T12:00:00.000Z", "source": "…"}, "BTC/USDT": {…}}.
- * Whatever is missing or unreadable is simply not known, and nobody is quoted from it.
+ * A price that is missing or unreadable is unknown: there are no quotes from it.
  */
 export function filePrices(options: { path: string; log: Logger }): PriceFeed<'production'> {
   const { path, log } = options
@@ -53,7 +53,7 @@ function pricesOf(content: unknown): FedPrices {
   return prices
 }
 
-/** Production without a file of prices: it runs, and quotes nothing. */
+/** Production without a price file: there are no quotes. */
 export const noPrices: PriceFeed<'production'> = {
   environment: 'production',
   latest: async () => ({}),

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import type { PriceFeed } from './feed.ts'
 
-/** Contract §14. Never moves by itself, so that examples stay true; a partner may set its own (sandbox/prices.ts). */
+/** Contract §14. Prices are fixed, so that examples stay true; a partner may set its own (sandbox/prices.ts). */
 export function simulatedPrices({ clock }: { clock: Clock }): PriceFeed<'sandbox'> {
   return {
     environment: 'sandbox',

@@ -1,26 +1,29 @@
 import { type Db, openClient, type Seat } from '../db/pool.ts'
 
-/** Connections that were lost without a word: still open at the server, each holds its locks there until it is ended. */
-export type Ghosts = {
+/**
+ * Connections that this node lost while the server still has them open. Each keeps its advisory lock at the server until
+ * `release` terminates it.
+ */
+export type OrphanedConnections = {
   add(backend: Backend): void
   release(): Promise<void>
 }
 
-/** The server's end of a connection: its number, on which server, and a moment at which it was open. */
+/** A server process: its pid, the start time of its server, and a time at which the process existed. */
 export type Backend = { readonly pid: number; readonly server_started: string; readonly met_at: string }
 
-export function openGhosts(seat: Seat): Ghosts {
-  const ghosts = new Set<Backend>()
+export function openOrphanedConnections(seat: Seat): OrphanedConnections {
+  const orphaned = new Set<Backend>()
   return {
-    add: (backend) => void ghosts.add(backend),
+    add: (backend) => void orphaned.add(backend),
     async release() {
-      if (ghosts.size === 0) return
-      // A role may end what came in as itself.
+      if (orphaned.size === 0) return
+      // The same seat: a role may terminate its own connections.
       const client = await openClient(seat)
       try {
-        for (const ghost of ghosts) {
-          await endBackend(client, ghost)
-          ghosts.delete(ghost)
+        for (const backend of orphaned) {
+          await endBackend(client, backend)
+          orphaned.delete(backend)
         }
       } finally {
         client.end().catch(() => {})
@@ -38,8 +41,8 @@ export async function findBackend(db: Db): Promise<Backend> {
 }
 
 /**
- * Ends it, and with it the locks that it holds. It may be gone already, and its number somebody else's: of one that was
- * opened later, or of one at the server that has taken over.
+ * Terminates the server process, which releases its locks. The pid may have been reused, by a later connection or on a server
+ * that took over, so start times are compared too.
  */
 export async function endBackend(db: Db, { pid, server_started, met_at }: Backend): Promise<void> {
   await db.query(
