@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type as T } from 'typebox'
 import { refuse } from '../core/errors.ts'
-import type { Lookout } from '../db/lookout.ts'
+import type { LogPoller } from '../db/log-poller.ts'
 import type { Endpoint } from './endpoint.ts'
 
 /**
@@ -52,7 +52,7 @@ const GATHER_MS = 50
 /** What a filter leaves out wakes a caller for nothing: then it looks less and less often. */
 const GATHER_MAX_MS = 800
 
-export type Wait = { readonly lookout: Lookout; readonly wait_ms: number; readonly gone: AbortSignal }
+export type Wait = { readonly poller: LogPoller; readonly wait_ms: number; readonly gone: AbortSignal }
 
 type Followed = { readonly rows: readonly unknown[]; readonly stopped_at?: bigint | undefined }
 
@@ -66,7 +66,7 @@ export async function readOrWait<Found extends Followed>(
 ): Promise<Found> {
   if (wait.wait_ms === 0) return read()
   const until = performance.now() + wait.wait_ms
-  const watch = await wait.lookout.watch(partner_id)
+  const watch = await wait.poller.watch(partner_id)
   try {
     let found = await read()
     for (let gather_ms = GATHER_MS; isEmpty(found); gather_ms = Math.min(2 * gather_ms, GATHER_MAX_MS)) {

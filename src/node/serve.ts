@@ -6,6 +6,7 @@ import type { Pool } from '../db/pool.ts'
 import { type Office, openOffice } from '../operator/office.ts'
 import { openShared } from '../partners/partners.ts'
 import type { World, Worlds } from '../world.ts'
+import { openActivityHints } from './activity-hints.ts'
 import { setClock } from './clock.ts'
 import { type Closing, openClosing } from './closing.ts'
 import type { Config } from './config.ts'
@@ -22,7 +23,6 @@ import { endPools, type NodePools, namedPools, openNodePools, sharesOf } from '.
 import { type AssertReady, openReadiness } from './readiness.ts'
 import { answersCalls } from './role.ts'
 import { drainWaiting, letWaitingGo, openRuntimes } from './runtime.ts'
-import { openStirring } from './stirring.ts'
 import { type OpenWorlds, openWorlds } from './worlds.ts'
 
 /** The composition root: config → database → two worlds → what runs in them → HTTP. */
@@ -66,10 +66,20 @@ async function openNode(options: StartOptions, log: Logger, closing: Closing): P
   const seat = store.seats('shared', 'trilho')
   const hints = openHints(seat, log)
   closing.add({ hints: hints.stop })
-  const stirring = openStirring(hints, shared)
-  const runtimes = openRuntimes({ opened, office, hints, stirring, config, sealer, metrics, log, closing })
+  const activityHints = openActivityHints(hints, shared)
+  const runtimes = openRuntimes({
+    opened,
+    office,
+    hints,
+    activityHints,
+    config,
+    sealer,
+    metrics,
+    log,
+    closing,
+  })
   const around = { config, worlds, clock, metrics, log, closing }
-  const front = await openFront({ ...around, runtimes, stirring, office, sealer, seat, hints, signal })
+  const front = await openFront({ ...around, runtimes, activityHints, office, sealer, seat, hints, signal })
   let serving = false
   const assertReady = openReadiness({
     db: base.pools.readiness,

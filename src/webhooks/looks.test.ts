@@ -4,7 +4,7 @@ import { openLooks, REST } from './looks.ts'
 /** A minute after the last look, which found nothing. */
 function stage(rest_ms = REST.least_ms) {
   let time = 60_000
-  const looks = openLooks({ rest: () => rest_ms }, () => time)
+  const looks = openLooks({ pollInterval: () => rest_ms }, () => time)
   const look = (found = false) => {
     looks.begin()
     looks.end(found)

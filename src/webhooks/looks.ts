@@ -1,4 +1,4 @@
-import type { Quiet } from '../core/quiet.ts'
+import type { Activity } from '../core/activity.ts'
 
 /**
  * When to look for endpoints that have something due: soon after somebody told of something new, when something is known to
@@ -30,7 +30,10 @@ const IN_VAIN = { looks: 5, least_ms: 50 }
 /** After something failed. */
 const AGAIN_MS = 250
 
-export function openLooks(quiet: Pick<Quiet, 'rest'>, now: () => number = () => performance.now()): Looks {
+export function openLooks(
+  activity: Pick<Activity, 'pollInterval'>,
+  now: () => number = () => performance.now(),
+): Looks {
   let began_at = Number.NEGATIVE_INFINITY
   let rested_at = Number.NEGATIVE_INFINITY
   let due_at = Number.POSITIVE_INFINITY
@@ -50,7 +53,7 @@ export function openLooks(quiet: Pick<Quiet, 'rest'>, now: () => number = () => 
     },
     end(found) {
       in_vain = found ? 0 : in_vain + 1
-      rested_at = began_at + quiet.rest(REST)
+      rested_at = began_at + activity.pollInterval(REST)
     },
     news() {
       due_at = Number.NEGATIVE_INFINITY
