@@ -23,7 +23,7 @@ export async function awaitPrimary(
       signal?.throwIfAborted()
       const client = await openUnlessTold(open, signal)
       await client.end()
-      if (said > 0) log.info('the database is there')
+      if (said > 0) log.info('the database is reachable; the start goes on')
       return
     } catch (error) {
       if (signal?.aborted || !isPassing(error)) throw error

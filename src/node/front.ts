@@ -25,9 +25,9 @@ import type { Runtimes } from './runtime.ts'
 import { version } from './version.ts'
 import { sliceChecks } from './worlds.ts'
 
-/** What callers meet: the endpoints with their handlers, and the gate before them. */
+/** What API callers reach: the endpoints with their handlers, and the gate before them. */
 export type Front = Pick<ServerOptions, 'endpoints' | 'handlers' | 'gate' | 'record'> & {
-  /** What answers the console's pages, and what counts the changes that people make there. */
+  /** The handlers of the console's endpoints, and the counter of changes that people make there. */
   readonly console: (more: Pick<ConsoleParts, 'public_url' | 'stopping'>) => FrontOfConsole
 }
 

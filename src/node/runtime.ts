@@ -27,13 +27,13 @@ import type { Metrics } from './metrics.ts'
 import { runsWorkers } from './role.ts'
 import { type OpenWorlds, sliceChecks } from './worlds.ts'
 
-/** One environment as it runs on this node: the world, and what works in it beside the calls. */
+/** One environment on this node: the world, and the workers in it. */
 export type Runtime<E extends Environment = Environment> = {
   readonly world: World<E>
-  /** Sends what this node accepted. With the role of a worker it also takes up what anybody left. */
+  /** Sends the payouts that this node accepted. With the role of a worker it also takes over payouts of other nodes. */
   readonly payouts: PayoutWorker
   readonly steps: StepRecorder
-  /** Says whether there is room for a trade. With the role of a worker it also adds up the trades. */
+  /** Says whether the treasury's limits allow a trade. With the role of a worker it also adds up the trades. */
   readonly treasury: TreasuryWorker
   readonly webhooks: Webhooks
   readonly newEvents: LogPoller
@@ -78,7 +78,7 @@ export function openRuntimes(options: RuntimeOptions): Runtimes {
       production: runtimes.production.webhooks.worker,
       sandbox: runtimes.sandbox.webhooks.worker,
     })
-  // Closed after the workers, whose last words it takes down.
+  // Closed after the workers, because it records their last exchanges.
   closing.add({
     'steps (production)': runtimes.production.steps.stop,
     'steps (sandbox)': runtimes.sandbox.steps.stop,
@@ -145,17 +145,17 @@ function openDeliveries(world: World, parts: Parts): WebhookWorker {
 const pollersOf = (runtimes: Runtimes) =>
   Object.values<Runtime>(runtimes).flatMap((one) => [one.newEvents, one.newRequests])
 
-/** Long polls are answered now; later ones wait a second at most. */
+/** Answers long polls now; later ones wait a second at most. */
 export function drainWaiting(runtimes: Runtimes): void {
   for (const poller of pollersOf(runtimes)) poller.drain()
 }
 
-/** Whoever waits for what is new is answered now. */
+/** Answers long polls now, and stops polling. */
 export async function letWaitingGo(runtimes: Runtimes): Promise<void> {
   await Promise.all(pollersOf(runtimes).map((poller) => poller.stop()))
 }
 
-/** What must end before the world does, by the names that a stop tells. */
+/** Workers that must end before their world is closed, by the names that a stop logs. */
 function workersOf(runtime: Runtime): Record<string, () => Promise<void>> {
   const { world, payouts, treasury, webhooks, transfers, audit, daily } = runtime
   const workers = { payouts, treasury, webhooks: webhooks.worker, transfers, audit, daily }
