@@ -33,7 +33,7 @@ import { webhookChecks } from '../webhooks/store.ts'
 import { createWorld, type World, type Worlds } from '../world.ts'
 import type { Config } from './config.ts'
 
-/** One connection for looking up known keys, one for unknown ones. */
+/** One connection is reserved for keys that exist; the other one looks up unknown key values. */
 const KEY_CONNECTIONS = 2
 
 /** The exact entries of each kind of cause. Entries of a kind that has no template here are findings of the audit. */
