@@ -17,7 +17,7 @@ import type { Webhooks } from '../webhooks/endpoints.ts'
 import { webhooksRoutes } from '../webhooks/routes.ts'
 import { endpoints } from './endpoints.ts'
 
-/** What the handlers of one environment call, beside its world. */
+/** What the handlers of one environment use, besides its world. */
 export type HandlerParts = {
   readonly payouts: PayoutWorker
   readonly treasury: TreasuryWorker

@@ -126,7 +126,7 @@ describe('a claim that another transaction inserted while a batch was being deci
   })
 
   test.each(['commit', 'preview'] as const)(
-    'is what a %s tells, and not a refusal that was decided on a free name',
+    'is the result of a %s, instead of a refusal that was decided on a free claim',
     async (way) => {
       const claim = newClaim()
       const row = await newLatch()
@@ -144,7 +144,7 @@ describe('a claim that another transaction inserted while a batch was being deci
     },
   )
 
-  test('also when its neighbour in the batch changes something', async () => {
+  test('is found also when another command of the batch writes something', async () => {
     const claim = newClaim()
     const row = await newLatch()
     await other.query('BEGIN')
