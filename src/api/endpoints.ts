@@ -11,7 +11,7 @@ import { requestEndpoints } from '../requests/contract.ts'
 import { sandboxEndpoints } from '../sandbox/contract.ts'
 import { webhookEndpoints } from '../webhooks/contract.ts'
 
-/** Everything the API answers to, as data, in the order in which it is described. */
+/** All endpoints of the API, in the order of the documentation. */
 export const endpoints: readonly Endpoint[] = [
   ...customerEndpoints,
   ...pixEndpoints,

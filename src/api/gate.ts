@@ -36,7 +36,7 @@ export function createGate({ keyring, limiter, in_flight, ...rest }: GateOptions
     const { environment } = world
     const by = { world, partner_id: key.partner_id, key_id: key.id, last_four: key.last_four }
     const leave = await places.enter({ environment, partner_id: key.partner_id, waits: knock.waits })
-    // Before anything is counted: what is refused for too many consumes nothing.
+    // Before anything is counted: a request that is refused here uses up no rate limit.
     if (leave instanceof Refusal)
       return { by, window: limiter.windowOf(key.id, wantsOf(limits, undefined)), refusal: leave }
     return leavingOnRefusal(leave, async () => {
@@ -59,7 +59,7 @@ const ELSEWHERE = {
   message: 'This node has the role worker and answers no calls. Ask one with the role api.',
 }
 
-/** For a node that answers no calls: whatever is asked for is not there, and is counted by its address. */
+/** For a node that answers no calls: every path is not found, and requests are counted by address. */
 export function createClosedGate(options: OriginOptions): Gate {
   const { strangers: _, ...origins } = openOrigins(options)
   const { windowOf, visit } = origins
@@ -71,8 +71,9 @@ export function createClosedGate(options: OriginOptions): Gate {
 }
 
 /**
- * Without a good key the address is counted, so that nobody can guess keys for long. What looks like a guess is counted
- * before the database is asked, and given back if it was none: an address past its window costs no question.
+ * Requests without a valid key count against their address, to stop the guessing of keys. A key value that this node does
+ * not know is counted before the database is asked, and uncounted if it is valid: an address that has used up its window
+ * costs no query.
  */
 async function identify(
   { authorization, address }: Knock,
@@ -115,7 +116,7 @@ const turnAway = ({ window, refused }: Verdict, refusal: Refusal) => ({
   refusal: refused ? tooMany(refused) : refusal,
 })
 
-/** Counts the request in all of its windows together; a look-up that shows only later takes all of them back. */
+/** Counts the request in all of its windows at once. A look-up that is refused later uncounts it in all of them. */
 async function count(
   limiter: Limiter,
   { key_id, limits, knock }: { key_id: string; limits: Limits; knock: Knock },
@@ -137,7 +138,7 @@ async function count(
   }
 }
 
-/** Whoever is not admitted holds no place. */
+/** Frees the place of a request that is not admitted. */
 async function leavingOnRefusal(leave: Leave, judge: () => Promise<Admission>): Promise<Admission> {
   try {
     const admission = await judge()
@@ -160,7 +161,7 @@ function refusalByEndpoint(
   return new Refusal('insufficient_scope', { message: `This API key ${lack}.` })
 }
 
-/** Whoever acts under a key. */
+/** The actor of an API key. */
 export function actorOf({ key, key_hash }: Pick<KeyHolder, 'key' | 'key_hash'>): PartnerActor {
   return {
     kind: 'api_key',

@@ -1,5 +1,5 @@
 import { customersRoutes } from '../customers/routes.ts'
-import type { Lookout } from '../db/lookout.ts'
+import type { LogPoller } from '../db/log-poller.ts'
 import { depositsRoutes } from '../deposits/routes.ts'
 import { eventsRoutes } from '../events/routes.ts'
 import type { Handler } from '../http/endpoint.ts'
@@ -17,13 +17,13 @@ import type { Webhooks } from '../webhooks/endpoints.ts'
 import { webhooksRoutes } from '../webhooks/routes.ts'
 import { endpoints } from './endpoints.ts'
 
-/** What the handlers of one environment call, beside its world. */
+/** What the handlers of one environment use, besides its world. */
 export type HandlerParts = {
   readonly payouts: PayoutWorker
   readonly treasury: TreasuryWorker
   readonly webhooks: Webhooks
-  readonly newEvents: Lookout
-  readonly newRequests: Lookout
+  readonly newEvents: LogPoller
+  readonly newRequests: LogPoller
   readonly limiter: Limiter
 }
 

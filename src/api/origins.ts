@@ -4,7 +4,7 @@ import { type Cidr, cidrContains, clientAddress, normalizeAddress } from '../htt
 import { type Addresses, openStrangers, openVisitors } from '../limits/addresses.ts'
 import { tooMany } from '../limits/refusal.ts'
 
-/** The part of a gate that needs no key: where a request comes from, and how much may come from there. */
+/** The part of a gate that needs no key: the address of a request, and the limits of that address. */
 export type Origins = Pick<Gate, 'addressOf' | 'isTrusted' | 'windowOf' | 'visit' | 'takeBackVisit'> & {
   readonly strangers: Addresses
 }
@@ -29,7 +29,7 @@ export function openOrigins({ clock, trusted_proxies }: OriginOptions): Origins 
   }
 }
 
-/** Without a proxy an address is the socket's, and the same few come again and again. */
+/** Without a proxy the address is the socket's, and few addresses repeat often: so normalized ones are cached. */
 function openAddressOf(trusted: readonly Cidr[]): Gate['addressOf'] {
   const normalized = new Map<string, string>()
   return (socket, forwarded_for) => {

@@ -4,18 +4,18 @@ import { Crowded, type Leave, openTurns } from '../core/turns.ts'
 
 /** How many requests of one partner may be under way on one node, per environment. */
 export type Places = {
-  /** Resolves to how to leave, or to the refusal of whoever finds no place even after a short wait. */
+  /** Resolves to a function that frees the place, or to a refusal when no place is free after a short wait. */
   enter(who: Entering): Promise<Leave | Refusal>
 }
 
 type Entering = {
   readonly environment: Environment
   readonly partner_id: string
-  /** The caller waits for something to answer with: it holds a place of another kind, for it is not at work. */
+  /** A long poll: it counts against a separate limit, because it does no work while it waits. */
   readonly waits: boolean
 }
 
-/** A request beyond those that may be under way waits this long for one of them to end. */
+/** How long a request beyond the limit waits for another one to end. */
 const IN_FLIGHT_WAIT_MS = 1000
 const WAITS_PER_PARTNER = 20
 

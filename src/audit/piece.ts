@@ -20,10 +20,10 @@ import {
 } from '../treasury/replay.ts'
 import type { Place, Stage } from './progress.ts'
 
-/** The pieces of a pass over everything: walk by walk, and then the sums of the treasury, folded once more. */
+/** The stages of a pass over all books: walk by walk, and then a replay of the treasury's sums. */
 export const stages: readonly Stage[] = [...(Object.keys(walks) as WalkName[]), 'positions']
 
-/** What the pieces of a pass prove, by its names. A check that needs everything at once is in none of them. */
+/** The names of the checks that run in pieces. A check that needs all rows at once is not among them. */
 export const pieceNames = (checks: readonly Check[]): string[] => [
   ...[...ledgerChecks, ...checks].filter((check) => 'walk' in check).map(({ name }) => name),
   REPLAY_NAME,
@@ -32,7 +32,7 @@ export const pieceNames = (checks: readonly Check[]): string[] => [
 const LEAST_ROWS = 100
 export const fewerRows = (rows: number): number => Math.max(LEAST_ROWS, Math.floor(rows / 2))
 
-/** What takes too long is tried again with less, until there is no less. */
+/** Reads in a short snapshot. `too_much` tells a timeout, after which the piece is tried again with fewer rows. */
 export function inSnapshot<T>(
   db: Pool,
   most: number,
@@ -70,7 +70,7 @@ export function readPiece(
   })
 }
 
-/** The next folds; at their end what is not as they say. */
+/** Replays the next folds; after the last one, returns the differences to the stored sums. */
 async function replayStep(
   tx: Db,
   position: unknown,

@@ -1,7 +1,7 @@
 import type { Db } from '../db/pool.ts'
 import type { WalkName } from '../ledger/audit.ts'
 
-/** How far the audit in the background has come in one world, and how its last whole pass ended. */
+/** The progress of the background audit in one world, and the result of its last whole pass. */
 export type Stage = WalkName | 'positions'
 
 export type Progress = {
@@ -13,12 +13,12 @@ export type Progress = {
   /** Null at the beginning of a stage. */
   readonly position: unknown
   readonly findings: number
-  /** How many pieces this pass has had, and the last one had. */
+  /** Pieces of this pass so far, and of the last pass. */
   readonly pieces: number
   readonly last_pieces: number | null
-  /** Up to which place of the log of events all that it tells of was proved; null: from its end on. */
+  /** The position in the log of events up to which all changes are proved; null: the log was never followed. */
   readonly proved_upto: bigint | null
-  /** The end of that log. */
+  /** The end of the log of events. */
   readonly log_end: bigint
   readonly last_started_at: Date | null
   readonly last_finished_at: Date | null
@@ -26,7 +26,7 @@ export type Progress = {
   readonly now: Date
 }
 
-/** One more when a check refuses what the version before writes, or the other way round; a migration then says it, too. */
+/** Raised by one when a check refuses what the version before writes, or vice versa; a migration then sets it too. */
 export const AUDIT_EDITION = 1
 
 const COLUMNS = `node, turn_until > clock_timestamp() AS leased, started_at, stage, position, findings, pieces, last_pieces,
@@ -41,8 +41,9 @@ export async function readProgress(db: Db): Promise<Progress> {
 }
 
 /**
- * One node at a time: whoever asks while another is at it gets nothing. A node that died is followed when its lease ends. Once
- * a newer version has been at it, an older one gets nothing either: it would take what that one writes for a fault.
+ * Takes the lease of the audit, which one node has at a time; undefined while another node has it. When a node dies, its
+ * lease ends. After a newer version has had the lease, an older one gets it no more: its checks could report the newer
+ * version's rows as findings.
  */
 export async function takeTurn(db: Db, node: string, lease_ms: number): Promise<Progress | undefined> {
   const { rows } = await db.query({
@@ -73,7 +74,7 @@ export async function savePlace(db: Db, node: string, place: Place, found: numbe
 
 export type EndedPass = { readonly started_at: Date; readonly finished_at: Date; readonly found: number }
 
-/** Undefined when another node has taken over. */
+/** Undefined when another node has the lease by now. */
 export async function endPass(db: Db, node: string, found: number): Promise<EndedPass | undefined> {
   const { rows } = await db.query(
     `UPDATE audit_progress SET last_started_at = started_at, last_finished_at = clock_timestamp(), last_findings = findings + $2, last_pieces = pieces + 1,
@@ -84,7 +85,7 @@ export async function endPass(db: Db, node: string, found: number): Promise<Ende
   return rows[0]
 }
 
-/** What is behind this place of the log is still to be proved. */
+/** Saves the position in the log up to which all changes are proved. */
 export async function saveProved(db: Db, node: string, position: bigint, found: number): Promise<void> {
   await db.query({
     name: 'save proved position',
@@ -93,7 +94,7 @@ export async function saveProved(db: Db, node: string, position: bigint, found: 
   })
 }
 
-/** Lets another node go on at once. */
+/** Gives the lease back, so that another node can go on at once. */
 export async function giveTurn(db: Db, node: string): Promise<void> {
   await db.query(`UPDATE audit_progress SET turn_until = '-infinity' WHERE node = $1`, [node])
 }

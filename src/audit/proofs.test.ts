@@ -25,7 +25,7 @@ afterAll(() => service.stop())
 
 const world = () => service.worlds.sandbox
 
-/** The newest of whoever made it, after this one. */
+/** The newest proof by this author, after the given one. */
 async function nextBy(by: string, after = '0') {
   const newest = async () =>
     (await latestProofs(world().db)).find((proof) => proof.by === by && BigInt(proof.id) > BigInt(after))
@@ -33,7 +33,7 @@ async function nextBy(by: string, after = '0') {
   return (await newest())!
 }
 
-test('a pass in the background is a proof, with where every unit is', async () => {
+test('a background pass is stored as a proof, with the sums of all accounts', async () => {
   await until(async () => (await nextBy(AUDITOR)).entries >= 5n, 20_000)
   const proof = await nextBy(AUDITOR)
   expect(proof).toMatchObject({ by: AUDITOR, customers: 1n, found: 0, findings: [] })
@@ -45,7 +45,7 @@ test('a pass in the background is a proof, with where every unit is', async () =
   expect(external).toBe(-6000n)
 })
 
-test('one that somebody asked for is another, under the name of who asked', async () => {
+test('an audit on request is stored as a proof, under the name of who requested it', async () => {
   const report = await prove(world(), { checks: sliceChecks, by: 'usr_somebody' })
   expect(report.ok).toBe(true)
   expect(await nextBy('usr_somebody')).toMatchObject({
@@ -55,7 +55,7 @@ test('one that somebody asked for is another, under the name of who asked', asyn
   })
 })
 
-test('each names the checks that it made: a pass none that needs all books at once', async () => {
+test('each proof names its checks; a pass has none that needs all rows at once', async () => {
   await prove(world(), { checks: sliceChecks, by: 'usr_names' })
   const whole = (await nextBy('usr_names')).checks
   const { checks } = await nextBy(AUDITOR)
@@ -69,7 +69,7 @@ test('each names the checks that it made: a pass none that needs all books at on
   expect(new Set(checks).size).toBe(checks.length)
 })
 
-test('a unit that came from nowhere is in both, with its account', async () => {
+test('a unit that came from nowhere is in both kinds of proofs, with its account', async () => {
   const before = await nextBy(AUDITOR)
   await asAdmin(service.database.url, [
     `UPDATE sandbox.balances SET balance = balance + 1 WHERE customer_id = '${customer_id}'`,
@@ -87,7 +87,7 @@ test('a unit that came from nowhere is in both, with its account', async () => {
   }, 30_000)
 })
 
-test('proofs are forgotten after a year', async () => {
+test('proofs are removed after a year', async () => {
   await asAdmin(service.database.url, [
     `INSERT INTO sandbox.proofs (by, started_at, finished_at, entries, customers, checks, sums, found, findings)
      SELECT 'old', now() - d * interval '1 day', now() - d * interval '1 day', 0, 0, '{}', '{}', 0, '[]' FROM unnest(ARRAY[364, 366]) d`,

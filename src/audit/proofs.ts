@@ -12,19 +12,19 @@ import {
 import type { World } from '../world.ts'
 import type { EndedPass } from './progress.ts'
 
-/** What the audit proved: each whole pass in the background, and each that somebody asked for. */
+/** The stored result of an audit: of each whole pass in the background, and of each audit on request. */
 export type Proof = {
   readonly id: string
-  /** The audit in the background (`auditor`), or who asked for it. */
+  /** `auditor` for the background audit, or who requested it. */
   readonly by: string
   readonly started_at: Date
   readonly finished_at: Date
   readonly entries: bigint
   readonly customers: bigint
-  /** The names of all checks that were made. */
+  /** The names of all checks that ran. */
   readonly checks: readonly string[]
   readonly sums: ProofSums
-  /** How much was found in all; of what was found, a few examples of each check. */
+  /** The number of findings; `findings` has a few examples of each check. */
   readonly found: number
   readonly findings: readonly Finding[]
 }
@@ -46,7 +46,7 @@ export async function latestProofs(db: Db, limit = 48): Promise<Proof[]> {
   return rows.map(({ n, sums, ...proof }) => ({ ...proof, id: String(n), sums: readSums(sums) }))
 }
 
-/** Returns its id. */
+/** Returns the id of the proof. */
 export async function recordProof(db: Db, proof: Omit<Proof, 'id'>): Promise<string> {
   const { by, started_at, finished_at, entries, customers, checks, sums, found, findings } = proof
   const { rows } = await db.query(
@@ -57,7 +57,7 @@ export async function recordProof(db: Db, proof: Omit<Proof, 'id'>): Promise<str
   return String(rows[0].n)
 }
 
-/** Everything, over one snapshot, for who asks for it; kept as a proof. A failure to keep it changes nothing of what it says. */
+/** Runs the whole audit over one snapshot and stores it as a proof. A failure to store it does not change the report. */
 export async function prove(
   world: World,
   {
@@ -76,7 +76,7 @@ export async function prove(
   return report
 }
 
-/** A pass in the background has left its findings as exceptions; the sums are those at its end. */
+/** Stores a background pass as a proof. Its findings are the open exceptions; its sums are those at its end. */
 export async function proveByPass(db: Pool, ended: EndedPass, checks: readonly string[]): Promise<void> {
   const { entries, customers, assets } = await transaction(db, async (tx) => {
     await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY')

@@ -2,16 +2,16 @@ import type { Db } from '../db/pool.ts'
 import { auditCauses, type Check, type Finding } from '../ledger/audit.ts'
 
 /**
- * Every change of a payout, a transfer, a trade, a deposit is told in the log of events, with the change itself. So whoever
- * follows the log comes by all that happened, soon after it did, and by nothing else, however long the history.
+ * Every change of a payout, transfer, trade or deposit writes an event in the same transaction. So following the log of
+ * events finds every recent change, soon after it happened, however long the history is.
  */
 export type Recent = {
   readonly findings: readonly Finding[]
-  /** Up to here all is proved. */
+  /** All changes up to this position are proved. */
   readonly position: bigint
 }
 
-/** The next events of the log, and everything about the objects that they tell of. */
+/** Checks everything about the objects of the next events in the log. */
 export async function proveRecent(
   tx: Db,
   checks: readonly Check[],

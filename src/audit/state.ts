@@ -1,12 +1,12 @@
 import type { World, Worlds } from '../world.ts'
 import { type Progress, readProgress } from './progress.ts'
 
-/** What operators and their machines want to know of the audit in the background. */
+/** The state of the background audit, for operators and monitoring. */
 export type AuditState = {
   readonly last_finished_at: Date | null
-  /** Since the last whole pass ended; before there was one, since the first began. Null: none has begun. */
+  /** Since the end of the last whole pass; before the first one ends, since it began. Null: none has begun. */
   readonly age_seconds: number | null
-  /** Of the last whole pass and the one that runs. */
+  /** The larger count of the last whole pass and the current one. */
   readonly findings: number
   /** Null between two passes. */
   readonly stage: string | null
@@ -25,7 +25,7 @@ function stateOf(progress: Progress): AuditState {
 
 const DETAILS_MS = 500
 
-/** For /readyz: it tells, and plays no part in whether the server is ready. Nothing when the database is slow to answer. */
+/** For /readyz: informs only, and does not decide whether the node is ready. Empty when the database is slow. */
 export async function auditDetails(worlds: Worlds): Promise<Record<string, unknown>> {
   const late = new Promise<Record<string, never>>((resolve) => setTimeout(resolve, DETAILS_MS, {}).unref())
   return Promise.race([statesOf(worlds), late])

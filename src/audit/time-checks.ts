@@ -3,17 +3,17 @@ import { EDITION } from '../db/functions.ts'
 import type { RangeCheck } from '../ledger/audit.ts'
 import { AUDIT_EDITION } from './progress.ts'
 
-/** Clocks of two servers of which one took over from the other may differ by this much. */
+/** For the clocks of two servers, when one took over from the other. */
 const MARGIN = `interval '5 minutes'`
 
-/** Rows of one table whose time is still to come. */
+/** Rows of one table whose time is in the future. */
 const ahead = (table: string, id: string, time: string, within: string) =>
   `SELECT ${id} AS object_id, '${table}' AS found_in, ${time} AS dated FROM ${table} WHERE ${within} AND ${time} > now() + ${MARGIN}`
 
-/** Leases, backoffs and retries of webhooks all end within a day or so. */
+/** Leases, backoffs and webhook retries all end within about a day. */
 const LONGEST = `interval '2 days'`
 
-/** That times can be: nothing happened in the future, nothing is put off for ever, and nothing was removed too young. */
+/** Checks of plausible times: nothing happened in the future, no work is postponed for ever, nothing was removed too early. */
 export const timeChecks: readonly RangeCheck[] = [
   {
     name: 'nothing that happened is dated in the future',
@@ -31,7 +31,7 @@ export const timeChecks: readonly RangeCheck[] = [
   {
     name: 'no event has a place in the log that is still to come',
     walk: 'causes',
-    // A place is the time at which it was given, in microseconds.
+    // A position is the time at which it was assigned, in microseconds.
     sql: (within) => `SELECT object_id, partner_id, id AS event_id, position FROM events
       WHERE ${within('object_id')} AND position > extract(epoch FROM now() + ${MARGIN}) * 1000000`,
   },
@@ -57,7 +57,7 @@ export const timeChecks: readonly RangeCheck[] = [
   },
   {
     name: 'no event was forgotten before its time',
-    // One row, looked at with the piece that its name falls into.
+    // One row, checked in the piece whose range contains its name.
     walk: 'causes',
     sql: (
       within,
@@ -83,8 +83,8 @@ export const timeChecks: readonly RangeCheck[] = [
   {
     name: 'the audit in the background is not put off',
     walk: 'causes',
-    // One row, looked at with the piece that its name falls into. An audit of a newer version may have been here, but not where no
-    // newer version has stated its functions: then no audit would ever get a turn again.
+    // One row, checked in the piece whose range contains its name. A higher edition is right only after a newer version has
+    // installed its functions: otherwise no audit would ever get the lease again.
     sql: (
       within,
     ) => `SELECT 'audit_progress' AS object_id, node, turn_until, last_finished_at, proved_upto, edition FROM audit_progress

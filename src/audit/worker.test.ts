@@ -9,7 +9,7 @@ import { sliceChecks } from '../node/worlds.ts'
 import { readProgress, takeTurn } from './progress.ts'
 import { openAuditWorker } from './worker.ts'
 
-/** What is proved when: what happens soon after, along the log; what was proved before, by the slow pass. */
+/** Recent changes are checked soon, along the log; old rows are checked by the slow pass. */
 let database: TestDatabase
 let stage: TestWorld
 beforeAll(async () => {
@@ -22,7 +22,7 @@ const AN_HOUR_MS = 3_600_000
 const log = pino({ level: 'silent' })
 const soon = (ask: () => Promise<boolean>) => until(ask, 30_000)
 
-/** As if a pass had just ended: the next one is due in an hour. */
+/** Sets the state in which a pass has just ended: the next one is due in an hour. */
 const passEnded = () =>
   asAdmin(database.url, [
     `UPDATE sandbox.audit_progress SET started_at = NULL, stage = NULL, position = NULL, findings = 0,
@@ -36,7 +36,7 @@ async function credit(): Promise<string> {
   return rows[0].id
 }
 
-/** Both lines, so that they still sum to zero. */
+/** Changes both lines, so that they still sum to zero. */
 const corrupt = (deposit_id: string) =>
   asAdmin(database.url, [`UPDATE sandbox.entries SET amount = amount * 2 WHERE cause_id = '${deposit_id}'`])
 
@@ -51,7 +51,7 @@ const openHourly = () =>
     first_ms: 1,
   })
 
-test('what happened is proved soon after, and what was proved is left to the pass', async () => {
+test('a recent change is checked soon, and an old row only by the pass', async () => {
   const old = await credit()
   await passEnded()
   const auditor = openHourly()
@@ -78,11 +78,11 @@ test('what happened is proved soon after, and what was proved is left to the pas
   await passing.stop()
 })
 
-test('a piece of the log proves what it tells of, whatever else is there', async () => {
+test('a piece of the log checks the objects of its events, and nothing else', async () => {
   await passEnded()
   const before = await progress()
   const ids = [await credit(), await credit(), await credit()]
-  // Fewer rows in a piece than there are: it takes several.
+  // Pieces with fewer rows than there are: several pieces are needed.
   const auditor = openAuditWorker(stage.world, {
     checks: sliceChecks,
     log,
@@ -97,7 +97,7 @@ test('a piece of the log proves what it tells of, whatever else is there', async
   for (const id of ids) expect(await found()).not.toContain(id)
 })
 
-test('nothing new, and no pass that is due: nothing is written', async () => {
+test('without new events and a due pass, nothing is written', async () => {
   await passEnded()
   const mark = async () => (await asAdmin(database.url, ['SELECT xmin FROM sandbox.audit_progress']))[0]
   const before = await mark()
@@ -116,7 +116,7 @@ test('nothing new, and no pass that is due: nothing is written', async () => {
   await auditor.stop()
 })
 
-/** The same connections; told of each question. */
+/** The same pool; calls back for each query. */
 function counting(onQuery: () => void): TestWorld['db'] {
   const query = (...asked: [string]) => {
     onQuery()
@@ -125,9 +125,9 @@ function counting(onQuery: () => void): TestWorld['db'] {
   return { query, connect: () => stage.db.connect() } as unknown as TestWorld['db']
 }
 
-test('behind a newer version an older one gets no turn, nor does one that knows of no editions', async () => {
+test('after a newer version an older one does not get the lease, nor does one that knows no editions', async () => {
   await asAdmin(database.url, [`UPDATE sandbox.audit_progress SET node = NULL, turn_until = '-infinity'`])
-  // As the version before asks.
+  // The statement of the version before.
   const before = await stage.db.query(
     `UPDATE audit_progress SET node = 'before' WHERE node = 'before' OR leased_until <= clock_timestamp()`,
   )

@@ -21,36 +21,36 @@ import { proveByPass } from './proofs.ts'
 import { proveRecent } from './recent.ts'
 
 /**
- * The audit that runs by itself, in one node at a time. What happens is proved soon after, along the log of events. Beside
- * that it goes piece by piece through all the books, each piece in a short snapshot of its own, so that it holds nothing up;
- * slowly, for nothing there should have changed; then from the beginning again. What it finds becomes an exception.
+ * The background audit, on one node at a time. It checks recent changes soon after they happen, along the log of events. In
+ * addition it passes over all books piece by piece, each in a short snapshot that blocks nothing; slowly, because old rows
+ * should not change; and then begins again. A finding becomes an exception.
  */
 export type AuditWorker = { stop(): Promise<void> }
 
 export type AuditWorkerOptions = {
   readonly checks: readonly Check[]
-  /** What is looked at whole, at the end of a pass. */
+  /** Checks that run as a whole, at the end of a pass. */
   readonly at_end?: readonly SearchCheck[]
   readonly log: Logger
-  /** A pass over everything begins so long after the one before it began, or when that one has ended. */
+  /** Time between the beginnings of two passes; a pass that takes longer delays the next one. */
   readonly every_ms: number
-  /** How much of the time it may be at work, in percent. */
+  /** The share of time that the audit may work, in percent. */
   readonly share_pct: number
-  /** How many rows of a table a piece may have. */
+  /** The most rows of a table in a piece. */
   readonly most?: number
-  /** Before the first look, and between two. */
+  /** Delay before the first poll; `look_ms` is the longest interval between two. */
   readonly first_ms?: number
   readonly look_ms?: number
 }
 
 const PIECE_ROWS = 4000
-/** About so many entries belong to what one event tells of. */
+/** Roughly how many entries belong to the object of one event. */
 const ROWS_PER_EVENT = 4
 const LEASE_MS = 60_000
 const LOOK_MS = 10_000
-/** A server that has just started has other things to do. */
+/** Leaves a server that has just started time for other work. */
 const FIRST_MS = 20_000
-/** Of one check in one piece; the number of findings is always told. */
+/** The most exceptions per check and piece; the number of findings is always recorded. */
 const EXCEPTIONS_AT_ONCE = 20
 
 export function openAuditWorker(world: World, options: AuditWorkerOptions): AuditWorker {
@@ -70,9 +70,12 @@ export function openAuditWorker(world: World, options: AuditWorkerOptions): Audi
   }
 
   function giveWay(error: unknown): void {
-    // Perhaps it was too much at once.
+    // The piece may have been too large.
     most = fewerRows(most)
-    log.warn({ err: error, environment: world.environment }, 'audit: a piece could not be read')
+    log.warn(
+      { err: error, environment: world.environment },
+      'audit: a piece could not be read; trying again with fewer rows',
+    )
     rest_ms = Math.min(LOOK_MS, every_ms)
   }
 
@@ -87,18 +90,18 @@ export function openAuditWorker(world: World, options: AuditWorkerOptions): Audi
   }
 }
 
-/** What this node remembers from one turn to the next. */
+/** What this node remembers between two turns. */
 type Pace = {
-  /** When the next piece of the pass is to be read. */
+  /** When to read the next piece of the pass. */
   readonly piece_at: number
-  /** The last piece was of the log: if there is more of both, the pass is next. */
+  /** The last piece was of the log: if both have more, the pass is next. */
   readonly was_recent: boolean
 }
 const free: Pace = { piece_at: 0, was_recent: false }
 
 type Turn = { readonly rest_ms: number; readonly pace: Pace }
 
-/** One piece, of the log or of the pass, if it is this node's turn and there is one. */
+/** Checks one piece of the log or of the pass, if this node can get the lease and there is one. */
 async function turn(world: World, node: string, options: AuditWorkerOptions, pace: Pace): Promise<Turn> {
   const { db } = world
   const look_ms = options.look_ms ?? Math.min(LOOK_MS, options.every_ms)
@@ -120,11 +123,11 @@ async function turn(world: World, node: string, options: AuditWorkerOptions, pac
   return { rest_ms, pace: { piece_at, was_recent: recent } }
 }
 
-/** A pass takes up to half of the time between two, if the last one is anything to go by. */
+/** Spreads the pieces of a pass over half of `every_ms`, judging by the number of pieces of the last pass. */
 const spread = ({ last_pieces }: Progress, { every_ms }: AuditWorkerOptions): number =>
   last_pieces === null ? 0 : every_ms / 2 / last_pieces
 
-/** What the log tells of next. Who has never followed it begins at its end: what was before is for the pass. */
+/** Checks the objects of the next events. The first time it starts at the end of the log: the pass covers the rest. */
 async function followLog(
   world: World,
   node: string,
@@ -142,7 +145,7 @@ async function followLog(
 const countOf = (findings: readonly Finding[]): number =>
   findings.reduce((sum, finding) => sum + finding.found, 0)
 
-/** The next piece of the pass. */
+/** Checks the next piece of the pass. */
 async function goOn(world: World, node: string, taken: Progress, options: AuditWorkerOptions): Promise<void> {
   const { db } = world
   if (taken.started_at === null) await beginPass(db, node, stages[0]!)
@@ -154,7 +157,7 @@ async function goOn(world: World, node: string, taken: Progress, options: AuditW
   else await finish(world, node, found + (await lookAtEnd(world, options)), options)
 }
 
-/** The pass is over, and what it proved is kept. */
+/** Ends the pass and stores its proof. */
 async function finish(
   { db }: World,
   node: string,
@@ -165,13 +168,13 @@ async function finish(
   if (ended) await proveByPass(db, ended, [...pieceNames(checks), ...at_end.map(({ name }) => name)])
 }
 
-/** Each in a snapshot of its own. Returns how much was found. */
+/** Runs the checks of `at_end`, each in its own snapshot. Returns the number of findings. */
 async function lookAtEnd(world: World, { at_end = [], log }: AuditWorkerOptions): Promise<number> {
   let found = 0
   for (const check of at_end) {
     const finding = await transaction(world.db, async (tx) => {
       await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY')
-      // What it looks at may be elsewhere.
+      // The check may query another schema meanwhile.
       await tx.query(`SET LOCAL idle_in_transaction_session_timeout = '5min'`)
       return orFailure(tx, check.name, () => search(tx, check))
     })
@@ -190,7 +193,7 @@ async function report(world: World, log: Logger, findings: readonly Finding[]): 
   for (const { check, found, examples } of findings) {
     log.error(
       { environment: world.environment, check, found, example: examples[0] },
-      'the audit found what must not exist',
+      'audit: a check found rows that must not exist; recording them as exceptions',
     )
     for (const { object_id, partner_id = null, ...row } of examples.slice(0, EXCEPTIONS_AT_ONCE)) {
       await recordException(world.db, world.clock, {

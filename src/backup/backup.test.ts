@@ -21,7 +21,7 @@ import { verifyBackup } from './verify.ts'
 
 vi.setConfig({ testTimeout: size(600_000, 60_000) })
 
-/** Payouts go on while a backup is taken: what was acknowledged before is in it, and all of it adds up. */
+/** Payouts go on while a backup is taken: payouts that were acknowledged before are in it, and the audit holds. */
 let folder: string
 let service: EmbeddedService
 let key: string
@@ -89,7 +89,7 @@ describe('a backup under load', () => {
     expect(await slots()).toEqual([])
     expect(manifest).toEqual((await readManifest(place(`backup-${ROUNDS}`), service.config)).manifest)
     expect(manifest.counts.sandbox!.payouts).toBeGreaterThanOrEqual(acknowledged.length)
-    // A reader goes on, further than the backup knows of.
+    // A reader of the log reads positions that were assigned after the backup.
     const api = openApi(service.url, key)
     let last: string
     for (let n = 0; n < 20 + PAYERS; n++)
@@ -99,7 +99,7 @@ describe('a backup under load', () => {
     cursor = (await api.get('/v1/events?after=now')).json.next_cursor
   })
 
-  test('is good: every file as it was, and the audit holds', async () => {
+  test('is verified: every file is unchanged, and the audit holds', async () => {
     const problems: string[] = []
     for (let round = 1; round <= ROUNDS; round++) {
       const verified = await verifyBackup(service.config, place(`backup-${round}`), quietly)
@@ -126,7 +126,7 @@ describe('a backup under load', () => {
     )
     expect(restored.problems).toEqual([])
     expect(existsSync(place('restored/secret.key'))).toBe(true)
-    // Two services of one origin do not run beside each other on one machine.
+    // Two services with the same origin cannot run on one machine at the same time.
     if (process.platform === 'linux') {
       const refused = await runCli(['serve'], { DATA_DIR: to, PORT: '0' })
       expect(refused.err).toContain(`A service runs on this machine on ${service.config.data_dir}`)
@@ -141,7 +141,7 @@ describe('a backup under load', () => {
         expect((await api.post('/v1/pix/payouts', order)).text).toBe(body)
       noteFact(`${acknowledged.length} acknowledged payouts replayed after a restore: the same bytes`)
 
-      // A reader who was further than the backup hears of what happens next.
+      // The reader that was ahead of the backup gets the next events.
       const { id } = (await api.post('/v1/customers', { name: 'Bea', document: someCpf() })).json
       const heard = async () =>
         (await api.get(`/v1/events?limit=100&after=${cursor}`)).json.data.map(
@@ -155,10 +155,10 @@ describe('a backup under load', () => {
   })
 })
 
-describe('what is wrong with a backup is found', () => {
+describe('a damaged backup is detected', () => {
   const backup = () => place(`backup-${ROUNDS}`)
 
-  test('a changed byte, a missing file, a file too many', async () => {
+  test('a changed byte, a missing file, an additional file', async () => {
     const { files } = (await readManifest(backup(), service.config)).manifest
     const table = files.find(({ path, bytes }) => path.startsWith('database/base/') && bytes > 8192)!.path
     const bytes = await readFile(join(backup(), table))
@@ -180,7 +180,7 @@ describe('what is wrong with a backup is found', () => {
     await rm(join(backup(), 'database/standby.signal'))
   })
 
-  test('a changed manifest, a key that nobody gave', async () => {
+  test('a changed manifest, a missing key', async () => {
     const other = readConfig({ SECRET_KEY: '11'.repeat(32) })
     await expect(verifyBackup(other, backup(), quietly)).rejects.toThrow(/needs the secret key [0-9a-f]{16}/)
     const none = readConfig({ DATA_DIR: place('nowhere') })
@@ -196,7 +196,7 @@ describe('what is wrong with a backup is found', () => {
     await writeFile(join(backup(), 'backup.json'), text)
   })
 
-  test('a proof that is told to stop leaves nothing behind, wherever it was', async () => {
+  test('an aborted verification leaves nothing behind, at whatever stage', async () => {
     const temporary = place('temporary')
     await mkdir(temporary)
     vi.stubEnv('TMPDIR', temporary)
@@ -205,7 +205,7 @@ describe('what is wrong with a backup is found', () => {
     const verify = (signal: AbortSignal) => runCli(['backup', 'verify', backup()], env, { signal })
     expect(await verify(AbortSignal.abort('SIGTERM'))).toMatchObject({ code: 143, out: '', err: '' })
     expect(readdirSync(temporary)).toEqual([])
-    // While the database that was laid out is at work.
+    // Abort while the restored database is running.
     const later = new AbortController()
     const verifying = verify(later.signal)
     await until(
@@ -217,7 +217,7 @@ describe('what is wrong with a backup is found', () => {
     expect(readdirSync(temporary)).toEqual([])
   })
 
-  test('one that was killed while it was taken is refused, and left no slot', async () => {
+  test('a backup that was killed half-way is refused, and left no slot', async () => {
     const to = place('killed')
     const command = await startCli(['backup', 'create', to], { DATA_DIR: place('data') })
     await until(async () => (await slots()).length === 1, 30_000)
@@ -246,7 +246,7 @@ test.runIf(existsSync('/proc/self/fd'))('a file that cannot be copied is not hel
   expect(open).not.toContain(place('one'))
 })
 
-test('where it may not go, and what it cannot take', async () => {
+test('a backup refuses a target in the data folder, another server and a missing database; a restore refuses a full folder', async () => {
   const inside = join(service.config.data_dir, 'backup')
   await expect(createBackup(service.config, inside, quietly)).rejects.toThrow(/lies in the data folder/)
   const own = readConfig({ DATABASE_URL: 'postgresql://a@b/c', SECRET_KEY: '00'.repeat(32) })
@@ -261,7 +261,7 @@ test('where it may not go, and what it cannot take', async () => {
   expect(['own', 'none', 'nothing'].filter((name) => existsSync(place(name)))).toEqual([])
 })
 
-test('a service that is stopped is backed up too', async () => {
+test('a stopped service can be backed up too', async () => {
   await service.stop()
   const { code, out } = await runCli(['backup', 'create', place('cold')], { DATA_DIR: place('data') })
   expect(code).toBe(0)
@@ -273,7 +273,7 @@ test('a service that is stopped is backed up too', async () => {
   service = await startEmbeddedService(place('data'))
 })
 
-test('the folder that a restore replaces does not start again, until somebody says so', {
+test('no service starts on the folder that a restore replaces, until it is unmarked', {
   timeout: 600_000,
 }, async () => {
   const env = { DATA_DIR: place('data') }
@@ -288,7 +288,7 @@ test('the folder that a restore replaces does not start again, until somebody sa
   expect(onLook.code).toBe(1)
   expect((await runCli(['audit'], { DATA_DIR: place('look') })).code).toBe(0)
 
-  // Of another origin: nothing is known of it, and nothing is marked.
+  // A folder with another origin is not marked.
   const other = await startEmbeddedService(place('other'))
   await other.stop()
   const SECRET_KEY = service.secret_key.toString('hex')

@@ -1,12 +1,12 @@
 import { DATABASE, PASSWORD } from './manifest.ts'
 
-/** What tells PostgreSQL to run or to read something else. It is never taken from a backup; a restore writes its own. */
+/** Files that can make PostgreSQL run commands or read other files. They are never taken from a backup; a restore writes its own. */
 const INSTRUCTIONS = /^(postgresql(\.auto)?\.conf|pg_(hba|ident)\.conf|tablespace_map|[^/]*\.signal)$/
 
-/** By its path in the folder of the cluster. */
+/** `path` is relative to the folder of the cluster. */
 export const isInstruction = (path: string): boolean => INSTRUCTIONS.test(path)
 
-/** By its path in the backup. */
+/** `path` is relative to the backup. */
 export function belongsInBackup(path: string): boolean {
   if (path === PASSWORD) return true
   const [first, ...names] = path.split('/')
@@ -16,7 +16,7 @@ export function belongsInBackup(path: string): boolean {
 
 const HEAD = '# Written by trilho backup. The service names its settings when it starts PostgreSQL.\n'
 
-/** The same as in a new cluster of the service. */
+/** The content that a new cluster of the service has. */
 export const WRITTEN_ANEW: Readonly<Record<string, string>> = {
   'postgresql.conf': `${HEAD}lc_messages = 'C'\ndefault_text_search_config = 'pg_catalog.english'\n`,
   'postgresql.auto.conf': HEAD,

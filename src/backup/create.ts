@@ -18,8 +18,8 @@ import { withKey } from './keys.ts'
 import { type BackupFile, type Counts, DATABASE, type Manifest, PASSWORD, writeManifest } from './manifest.ts'
 
 /**
- * A copy of the embedded database while it is at work: PostgreSQL is told that one is being taken, its files are copied as
- * they are at that moment, each at another, and the log of what happened meanwhile makes them one (decision 0067).
+ * Copies the embedded database while it runs: PostgreSQL's backup mode is begun, the files are copied one after the other,
+ * each at a different moment, and the WAL of that time makes them consistent at a restore (decision 0067).
  */
 export async function createBackup(config: Config, dir: string, onProgress: OnProgress): Promise<Manifest> {
   if (config.database_url)
@@ -59,7 +59,7 @@ export async function createBackup(config: Config, dir: string, onProgress: OnPr
 const LOST =
   "The connection to the database ended while the backup was taken: the service was stopped, or PostgreSQL's log grew by more than 10 GB meanwhile, and no more of it is kept for a backup. Nothing is left of this one. Take another."
 
-/** Whoever comes second into an empty folder is refused before it has touched anything. */
+/** Of two backups into the same empty folder, the second one is refused before it has touched anything. */
 async function claimFolder(wanted: string): Promise<string> {
   const folder = await takeEmptyFolder(wanted)
   await mkdir(join(folder, DATABASE), { mode: 0o700 }).catch((error) => {
@@ -80,7 +80,7 @@ async function backUp({ owner, config, cluster, folder, onProgress }: Work): Pro
   const started_at = await timeOf(owner)
   const { secret_key, fingerprint } = await theOneKey(owner, config)
   const counts = await countRows(owner)
-  // Ends with this session, however that ends: nothing is left behind that would keep the log for ever.
+  // A temporary slot ends with this session, however it ends: no slot is left that would keep the WAL for ever.
   await owner.query(
     `SELECT pg_create_physical_replication_slot('trilho_backup_' || pg_backend_pid(), true, true)`,
   )
@@ -115,7 +115,7 @@ async function backUp({ owner, config, cluster, folder, onProgress }: Work): Pro
 const ROTATING =
   'A rotation of the secret key is under way or was interrupted: run trilho secrets rotate to its end first. A backup between two keys could not be restored with either of them.'
 
-/** The key that everything is sealed under, until this session ends: nobody rotates meanwhile. */
+/** The key that everything is sealed under. Until this session ends, a lock prevents rotations. */
 async function theOneKey(
   owner: Client,
   config: Config,
@@ -125,7 +125,7 @@ async function theOneKey(
   const fingerprint = (await readSealing(owner))?.key_id
   if (!fingerprint) throw new Error('The database is not set up yet: start the service once.')
   const { secret_key } = withKey(config, fingerprint)
-  // A data folder has two keys from the beginning of a rotation to its end.
+  // A data folder has two keys while a rotation is under way.
   if (!config.secret_key && presentKeysOf(config).length > 1) throw new Error(ROTATING)
   const others = await findUnopened(reachedBy(owner), createSealer([secret_key]), [fingerprint])
   if (others.length > 0) throw new Error(ROTATING)
@@ -150,11 +150,11 @@ export async function countRows(owner: Client): Promise<Counts> {
   return counts
 }
 
-/** What a server makes anew at every start, or what belongs to the one that runs. Of folders only the name is kept. */
+/** Files that PostgreSQL creates at every start, or that belong to the running server. These folders are kept empty. */
 const EMPTIED = /^(pg_wal|pg_replslot|pg_dynshmem|pg_notify|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)\//
 const LEFT_OUT =
   /(^|\/)(postmaster\.(pid|opts)|pg_internal\.init.*|pgsql_tmp.*|backup_label.*|backup_manifest|current_logfiles.*|postgresql\.auto\.conf\.tmp)$/
-/** Says from where the log is to be read: after everything else, or it would be ahead of what was copied before. */
+/** Says where to start reading the WAL. Copied last, as PostgreSQL requires of a base backup. */
 const CONTROL = 'global/pg_control'
 
 async function copyCluster(cluster: string, to: string, onProgress: OnProgress): Promise<BackupFile[]> {
@@ -167,7 +167,7 @@ async function copyCluster(cluster: string, to: string, onProgress: OnProgress):
   const files: BackupFile[] = []
   const copy = async (path: string) => {
     const copied = await copyFile(join(cluster, path), join(to, path), { lasting: true })
-    // Dropped meanwhile: the log says so too.
+    // The file was dropped meanwhile: the WAL contains that too.
     if (copied) files.push({ path: `${DATABASE}/${path}`, ...copied })
     onProgress({ what: 'copying', done: files.length, of: listed.files.length })
   }

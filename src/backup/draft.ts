@@ -5,14 +5,14 @@ import { SUPERSEDED } from '../db/embedded/superseded.ts'
 import { assertEmpty, notEmpty } from './files.ts'
 import { PASSWORD } from './manifest.ts'
 
-/** A data folder in the making. A service that is started on it before its end is refused. */
+/** A data folder that is being made. No service can start on it before it is finished. */
 export type Draft = {
-  /** What it will be. */
+  /** The final path. */
   readonly data_dir: string
-  /** Where it is made. */
+  /** The folder in which the files are laid out. */
   readonly folder: string
   finish(): Promise<void>
-  /** Removes what is left of the making. */
+  /** Removes temporary files. */
   tidy(): Promise<void>
 }
 
@@ -21,7 +21,7 @@ export async function draftOf(path: string): Promise<Draft> {
   return (await isThere(wanted)) ? inside(await realpath(wanted)) : beside(wanted)
 }
 
-/** A folder that is not there yet appears by one rename. */
+/** For a folder that does not exist yet: it appears by one rename. */
 async function beside(data_dir: string): Promise<Draft> {
   await mkdir(dirname(data_dir), { recursive: true })
   const folder = await mkdtemp(`${data_dir}.restoring-`)
@@ -39,8 +39,8 @@ async function beside(data_dir: string): Promise<Draft> {
 }
 
 /**
- * A folder that is there may be mounted, so that nothing can take its place. An empty `postgres` claims it, on which no service
- * starts; nor does one on a cluster without its password, which comes last.
+ * For an existing folder, which may be a mount point and cannot be replaced. An empty `postgres` claims it: no service starts
+ * on that, nor on a cluster without its password file, which is moved in last.
  */
 async function inside(data_dir: string): Promise<Draft> {
   await assertEmpty(data_dir)
@@ -63,7 +63,7 @@ async function inside(data_dir: string): Promise<Draft> {
     },
     async tidy() {
       await remove(folder)
-      // Empty still when it was not finished.
+      // Still empty when the draft was not finished.
       await rmdir(cluster).catch((error) => {
         if (!hasCode(error, 'ENOTEMPTY', 'EEXIST')) throw error
       })

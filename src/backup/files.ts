@@ -7,7 +7,7 @@ import type { BackupFile } from './manifest.ts'
 
 export type Listed = { readonly folders: readonly string[]; readonly files: readonly string[] }
 
-/** Every folder and file below a folder, by its path from there. `leaves`: what is left out, with all below it. */
+/** Every folder and file below a folder, by relative path. `leaves` says which paths to skip, with everything below. */
 export async function listBelow(
   root: string,
   leaves: (path: string) => boolean = () => false,
@@ -32,7 +32,7 @@ export async function listBelow(
   return { folders, files }
 }
 
-/** A folder that has gone meanwhile has nothing in it. */
+/** A folder that was removed meanwhile counts as empty. */
 async function entriesOf(folder: string) {
   try {
     return await readdir(folder, { withFileTypes: true })
@@ -44,7 +44,7 @@ async function entriesOf(folder: string) {
 
 const CHUNK = 1 << 20
 
-/** Copies a file for this user only. Undefined when there is none any more. `lasting`: it is on disk afterwards. */
+/** Copies a file, readable by this user only. Undefined when it no longer exists. `lasting`: sync it to disk. */
 export async function copyFile(
   from: string,
   to: string,
@@ -82,18 +82,18 @@ async function openIfThere(path: string) {
 
 const AT_ONCE = 8
 
-/** A few at a time, in no order. Ends at the first failure. */
+/** Works on a few items at a time, in no particular order. Throws the first failure. */
 export async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const rest = items.values()
   const workers = Array.from({ length: AT_ONCE }, async () => {
     for (const item of rest) await work(item)
   })
-  // All have ended before anybody tidies up behind them.
+  // Wait for all workers, so that the caller can remove files safely.
   const failed = (await Promise.allSettled(workers)).find((one) => one.status === 'rejected')
   if (failed) throw failed.reason
 }
 
-/** A folder of the caller's own: it is made, or it is there and empty. Its path without links. */
+/** Creates a folder, or accepts an existing empty one. Returns its path without links. */
 export async function takeEmptyFolder(path: string): Promise<string> {
   const folder = resolve(path)
   await mkdir(dirname(folder), { recursive: true })
@@ -107,7 +107,7 @@ export async function takeEmptyFolder(path: string): Promise<string> {
 export const notEmpty = (folder: string): Error =>
   new Error(`${folder} is not empty. Name a new folder; nothing in this one was touched.`)
 
-/** The root of a file system has a folder of its own from the beginning. */
+/** The root of an ext file system has this folder from the beginning. */
 const OF_THE_FILE_SYSTEM = 'lost+found'
 
 export async function assertEmpty(folder: string): Promise<void> {
@@ -115,7 +115,7 @@ export async function assertEmpty(folder: string): Promise<void> {
   if ((await readdir(folder)).some((name) => name !== OF_THE_FILE_SYSTEM)) throw notEmpty(folder)
 }
 
-/** Whether a path, which need not be there yet, is a folder or lies in it, whatever links lead there. */
+/** Whether a path is the folder or lies in it, with links resolved. The path need not exist yet. */
 export async function isWithin(path: string, folder: string): Promise<boolean> {
   const way = relative(await realpath(folder), await realPathOf(resolve(path)))
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
@@ -130,7 +130,7 @@ async function realPathOf(path: string): Promise<string> {
   }
 }
 
-/** Every folder's list of names is on disk afterwards. */
+/** Syncs all folders, so that the names of new files are on disk. */
 export async function syncBelow(root: string): Promise<void> {
   const { folders } = await listBelow(root)
   await each(['', ...folders], (path) => syncFolder(join(root, path)))

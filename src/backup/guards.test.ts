@@ -19,7 +19,7 @@ import { verifyBackup } from './verify.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
-/** What keeps a backup from being no backup: other keys, other hands, other backups, other services. */
+/** What a backup is guarded against: other keys, changed files, concurrent backups, running services. */
 let folder: string
 let service: EmbeddedService
 const quietly = () => {}
@@ -41,17 +41,17 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true, maxRetries: 10 })
 })
 
-/** Calls once, when the copying has begun. */
+/** Calls back once, when the copying has begun. */
 function meanwhile(work: () => Promise<unknown>) {
   let working: Promise<unknown> | undefined
   return { onProgress: () => void (working ??= work()), done: async () => await working }
 }
 
-/** Where the old service does not run. */
+/** Settings with a data folder on which no service runs. */
 const elsewhere = () =>
   readConfig({ DATA_DIR: place('elsewhere'), SECRET_KEY: service.secret_key.toString('hex') })
 
-describe('somebody changed it', () => {
+describe('a backup that was changed', () => {
   const backup = () => place('backup')
   const manifestFile = () => join(backup(), 'backup.json')
   const ranFile = () => place('ran')
@@ -67,14 +67,14 @@ describe('somebody changed it', () => {
     return { path, bytes: Buffer.byteLength(text), sha256 }
   }
 
-  /** The manifest as it was, with these files in place of those of the same name. */
+  /** The manifest, with these files replaced. */
   function manifestWith(files: readonly BackupFile[]): Manifest {
     const { hmac: _, sha256: __, ...manifest } = JSON.parse(written)
     const others = manifest.files.filter(({ path }: BackupFile) => files.every((file) => file.path !== path))
     return { ...manifest, files: [...others, ...files] }
   }
 
-  test('without the key: nothing of it is run', async () => {
+  test('without the key is refused, and nothing of it is executed', async () => {
     const conf = `restore_command = 'touch ${ranFile()}; false'\n`
     const manifest = manifestWith([
       listed('database/postgresql.auto.conf', conf),
@@ -94,7 +94,7 @@ describe('somebody changed it', () => {
     await rm(join(backup(), 'database/recovery.signal'))
   })
 
-  test('with the key: only files of a database are laid out, and only where they belong', async () => {
+  test('with the key can contain only files of a database, in their places', async () => {
     const paths = [
       'database/../../payload',
       '/payload',
@@ -114,7 +114,7 @@ describe('somebody changed it', () => {
   })
 })
 
-test('a service that still runs must be stopped first, or both pay', async () => {
+test('a restore is refused while the service runs, because both would pay', async () => {
   const to = place('beside')
   await expect(restoreBackup(service.config, { dir: place('backup'), to }, quietly)).rejects.toThrow(
     /A service runs on .*data.*pay.*twice.*--yes/s,
@@ -122,7 +122,7 @@ test('a service that still runs must be stopped first, or both pay', async () =>
   expect(existsSync(to)).toBe(false)
 })
 
-test('an empty folder that is there, as a mounted one is, stays itself and is startable at the end only', async () => {
+test('a restore into an existing empty folder, such as a mount, keeps the folder; a service can start only at the end', async () => {
   const to = place('mounted')
   await mkdir(to, { mode: 0o755 })
   const { ino } = await stat(to)
@@ -130,7 +130,7 @@ test('an empty folder that is there, as a mounted one is, stays itself and is st
     DATA_DIR: place('data'),
   })
   await until(() => existsSync(join(to, 'postgres')), 20_000)
-  // Whoever starts a service there meanwhile gets no new, empty database.
+  // A service that is started meanwhile does not create a new, empty database.
   await expect(startEmbeddedService(to)).rejects.toThrow(/exists but holds no PostgreSQL database/)
   expect((await restoring).out).toMatch(/to look at: everything until .*so none\nstarts on this one/)
   expect((await stat(to)).ino).toBe(ino)
@@ -143,7 +143,7 @@ test('an empty folder that is there, as a mounted one is, stays itself and is st
   expect((await runCli(['audit'], { DATA_DIR: to })).code).toBe(0)
 })
 
-test('of two at once into one folder, one is made and the other touches nothing', async () => {
+test('of two backups into one folder at once, one succeeds and the other touches nothing', async () => {
   const to = place('twice')
   const ended = await Promise.allSettled([
     createBackup(service.config, to, quietly),
@@ -155,7 +155,7 @@ test('of two at once into one folder, one is made and the other touches nothing'
   expect(existsSync(join(to, 'database/global/pg_control'))).toBe(true)
 })
 
-test('the data folder is found behind links too', async () => {
+test('a target inside the data folder is refused, also through links', async () => {
   await symlink(place('data'), place('link'))
   for (const [data_dir, to] of [
     [place('data'), 'link/deep/backup'],
@@ -165,7 +165,7 @@ test('the data folder is found behind links too', async () => {
     await expect(createBackup({ ...service.config, data_dir }, place(to), quietly)).rejects.toThrow(
       /lies in the data folder/,
     )
-  // A cluster that lies elsewhere, as for a service of root without user namespaces.
+  // A cluster outside the data folder, as when root starts a service without user namespaces.
   await mkdir(place('linked'))
   await symlink(place('data/postgres'), place('linked/postgres'))
   const linked = { ...service.config, data_dir: place('linked') }
@@ -174,7 +174,7 @@ test('the data folder is found behind links too', async () => {
   )
 })
 
-test('a connection that is lost says so, and the log that is kept for a backup has a bound', async () => {
+test('a lost connection is reported, and the WAL kept for a backup is limited', async () => {
   expect(await sql('SHOW max_slot_wal_keep_size')).toEqual([{ max_slot_wal_keep_size: '10GB' }])
   const { onProgress, done } = meanwhile(() =>
     sql(`SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots`),
@@ -203,7 +203,7 @@ describe('the secret key', () => {
     })
   })
 
-  test('opens everything in a good backup: a row under another key is found, and not restored', async () => {
+  test('must open everything in a backup: a row under another key is found, and the backup not restored', async () => {
     const other = keyIdOf(Buffer.alloc(32, 7))
     const { onProgress, done } = meanwhile(() =>
       sql(`UPDATE sandbox.webhook_endpoints SET secret_key_id = '${other}', secret = secret || '\\x00'`),
@@ -224,7 +224,7 @@ describe('the secret key', () => {
     )
   })
 
-  test('is one: a rotation that was interrupted is to be ended first', async () => {
+  test('must be a single one: an interrupted rotation must be finished first', async () => {
     const env = { DATA_DIR: place('data') }
     const cut = await runCli(['secrets', 'rotate'], { ...env, CRASH_AT: 'after_key_named' })
     expect(cut.signal).toBe('SIGKILL')

@@ -1,10 +1,10 @@
 import { keyIdOf } from '../core/seal.ts'
 import { type KeySettings, presentKeysOf } from '../db/open.ts'
 
-/** Knows one key alone: what another one would open may be lost with that one. */
+/** Settings with exactly one key: a backup must not depend on another key, which may be lost. */
 export type WithKey<Settings extends KeySettings> = Settings & { readonly secret_key: Buffer }
 
-/** The settings of a process that has the key of a backup. Throws when nobody gave it. */
+/** The settings with the key of a backup only. Throws when that key is not known. */
 export function withKey<Settings extends KeySettings>(
   settings: Settings,
   fingerprint: string,

@@ -5,12 +5,12 @@ import { belongsInBackup, WRITTEN_ANEW } from './contents.ts'
 import { copyFile, each, listBelow } from './files.ts'
 import { DATABASE, type Manifest, PASSWORD } from './manifest.ts'
 
-/** Folders that PostgreSQL expects, also where nothing is in them. */
+/** Folders that PostgreSQL expects, even when they are empty. */
 const EXPECTED = ['pg_wal/archive_status', 'pg_wal/summaries']
 
 /**
- * Copies a backup into a data folder, comparing every file with what was written down of it. The backup itself is only read.
- * Returns what is wrong: then the copy must not be used.
+ * Copies a backup into a data folder, and compares every file with the manifest. The backup itself is only read. Returns
+ * the problems: with any, the copy must not be used.
  */
 export async function layOut(
   backup: string,

@@ -4,24 +4,24 @@ import { readIfThere, writePrivately } from '../db/embedded/files.ts'
 import type { KeySettings } from '../db/open.ts'
 import { type WithKey, withKey } from './keys.ts'
 
-/** What a backup holds. It is written last, so a folder without it is no backup. */
+/** The contents of a backup. The manifest is written last, so a folder without it is not a backup. */
 export type Manifest = {
   readonly format: 1
-  /** Of the program that took it. */
+  /** Of the service that took the backup. */
   readonly version: string
   readonly postgres: string
   readonly started_at: string
-  /** Whatever was committed before this moment is in it, and of the second after it perhaps more. */
+  /** Everything committed before this moment is in the backup, and possibly a little more. */
   readonly until: string
-  /** The names of the first and the last file of the log that it needs. */
+  /** The first and the last WAL file that a restore needs. */
   readonly wal: { readonly from: string; readonly to: string }
   readonly secret_key: {
-    /** Names the key and tells nothing of it. The key itself is not in the backup. */
+    /** The public id of the key. The key itself is not in the backup. */
     readonly fingerprint: string
-    /** Where the service had it: a restored folder has it in the same place. */
+    /** Where the service had the key: a restored folder has it in the same place. */
     readonly kept_in: 'data_dir' | 'setting'
   }
-  /** Rows per schema when it began: there are at least as many in it. */
+  /** Rows per schema when the backup began: it has at least as many. */
   readonly counts: Counts
   readonly files: readonly BackupFile[]
 }
@@ -30,7 +30,7 @@ export type Counts = Readonly<Record<string, Readonly<Record<string, number>>>>
 
 export type BackupFile = { readonly path: string; readonly bytes: number; readonly sha256: string }
 
-/** Where PostgreSQL's files are in a backup. Not named as in a data folder: nobody shall start a server on a backup itself. */
+/** The folder of PostgreSQL's files in a backup. Another name than in a data folder, so that no server starts on a backup. */
 export const DATABASE = 'database'
 export const PASSWORD = 'postgres.password'
 const MANIFEST = 'backup.json'
@@ -38,8 +38,8 @@ const MANIFEST = 'backup.json'
 export const bytesOf = ({ files }: Manifest): number => files.reduce((sum, { bytes }) => sum + bytes, 0)
 
 /**
- * Of its own text, under a key for this use alone. The manifest has the hash of every file: whoever does not have the secret
- * key can change nothing in a backup unseen, and what is restored is run.
+ * The HMAC of the manifest, under a key derived for this use. The manifest has the hash of every file, so without the secret
+ * key nobody can change a backup unnoticed. That matters because a restored database is executed.
  */
 function macOf(manifest: unknown, secret_key: Buffer): Buffer {
   const key = Buffer.from(hkdfSync('sha256', secret_key, '', 'trilho: manifest of a backup', 32))
@@ -51,7 +51,7 @@ export async function writeManifest(folder: string, manifest: Manifest, secret_k
   await writePrivately(join(folder, MANIFEST), `${JSON.stringify({ ...manifest, hmac }, null, 1)}\n`)
 }
 
-/** Also returns the settings with the key that the backup needs, and with no other one. */
+/** Also returns the settings with the key of the backup only. */
 export async function readManifest<Settings extends KeySettings>(
   folder: string,
   settings: Settings,

@@ -18,20 +18,20 @@ export type Restored = {
   readonly manifest: Manifest
   readonly data_dir: string
   readonly problems: readonly string[]
-  /** The data folder that the backup comes from, if DATA_DIR is that: no service starts on it any more. */
+  /** DATA_DIR, if the backup comes from it: no service starts on it any more. */
   readonly superseded?: string | undefined
-  /** No service starts on the new folder: it was restored beside a running service, to look at only. */
+  /** No service starts on the new folder: it was restored beside a running service, for reading only. */
   readonly look_only: boolean
 }
 
 export type RestoreOptions = {
   readonly dir: string
   readonly to: string
-  /** Also while a service runs on the data folder of the settings. */
+  /** Allows a restore while a service runs on DATA_DIR. */
   readonly beside_running?: boolean
 }
 
-/** Makes a data folder out of a backup. It appears whole or not at all. */
+/** Makes a data folder from a backup. The folder appears whole or not at all. */
 export async function restoreBackup(
   config: Config,
   { dir, to, beside_running = false }: RestoreOptions,
@@ -70,7 +70,7 @@ export async function restoreBackup(
   }
 }
 
-/** A restored service beside the one that it comes from: each pays what the other has paid. Also one in another container. */
+/** A restored service and its origin must not run at the same time, in containers neither: each would pay the same orders. */
 function serviceRuns({ data_dir }: Config): Error {
   return new Error(
     `A service runs on ${data_dir}. What it goes on paying, a restored one does not know of: the same orders would be paid twice, also under the same idempotency keys. ` +
@@ -78,7 +78,7 @@ function serviceRuns({ data_dir }: Config): Error {
   )
 }
 
-/** Whether the cluster of this folder is the one that the backup was taken of, or another one restored from it. */
+/** Whether the cluster of this folder has the same origin as the restored one. */
 async function isSameOrigin(data_dir: string, restored: string): Promise<boolean> {
   const [ours, theirs] = await Promise.all(
     [data_dir, restored].map(async (dir) => identityOf(await clusterFolder(dir))),
@@ -88,12 +88,12 @@ async function isSameOrigin(data_dir: string, restored: string): Promise<boolean
 
 /** More than a service writes between two backups. */
 const GAP = 1_000_000_000
-/** Positions of events are microseconds: what was written since the backup lies before now, unless clocks differ. */
+/** Positions of events are times in microseconds: positions given since the backup are below now, if clocks agree. */
 const CLOCKS_DIFFER = 60_000_000
 
 /**
- * Readers may have passed places in a log that the backup does not know of. Given again, to other events, they would be
- * skipped by those readers; so the log goes on beyond all of them.
+ * Readers may have read positions of the log that were assigned after the backup. If new events got the same positions, those
+ * readers would skip them; so the log continues beyond all of them.
  */
 async function leaveGaps(owner: Client): Promise<void> {
   for (const schema of ['live', 'sandbox']) {

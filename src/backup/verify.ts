@@ -16,15 +16,14 @@ import { type Counts, type Manifest, readManifest } from './manifest.ts'
 
 export type Verified = {
   readonly manifest: Manifest
-  /** What is wrong with it; nothing when it is good. */
+  /** Empty when the backup is good. */
   readonly problems: readonly string[]
-  /** Nothing when the files alone were wrong. */
+  /** Empty when the files were wrong, so that no audit ran. */
   readonly audit: DatabaseAudit
 }
 
 /**
- * Does with a backup what a restore would do, in a folder that is gone afterwards, also when it is told to stop, and audits
- * what comes of it.
+ * Restores a backup into a temporary folder and audits the result. The folder is removed afterwards, also after an abort.
  */
 export async function verifyBackup(
   config: Config,
@@ -36,7 +35,7 @@ export async function verifyBackup(
   const { manifest, settings } = await readManifest(backup, config)
   const folder = await mkdtemp(join(tmpdir(), 'trilho-verify-'))
   try {
-    // PostgreSQL may run as another user, who must be able to go to its own folder in it.
+    // PostgreSQL may run as another user, who must be able to enter the folder.
     await chmod(folder, 0o755)
     const data_dir = join(folder, 'data')
     const onFile: OnProgress = (progress) => {
@@ -62,7 +61,7 @@ async function tryOut(
   try {
     signal?.throwIfAborted()
     const trying = examine(database.url, config, manifest)
-    // Whoever is told to stop does not wait for the audit, which ends with its database.
+    // An abort does not wait for the audit, which ends with its database.
     return await Promise.race(signal ? [trying, told(signal)] : [trying])
   } finally {
     await database.stop()
@@ -89,7 +88,7 @@ async function examine(url: string, config: WithKey<Config>, { counts }: Manifes
   return { problems: [...missing(counts, found), ...failed], audit }
 }
 
-/** Each is opened, whatever its row says of its key. */
+/** Opens every sealed value, whatever key id its row has. */
 async function cannotBeOpened(owner: Client, config: WithKey<Config>): Promise<string[]> {
   const sealer = openSealer(config, [config.secret_key])
   const unopened = await findUnopened(reachedBy(owner), sealer)

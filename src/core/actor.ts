@@ -1,16 +1,16 @@
-/** Contract §5. What an API key, or whoever else acts for a partner, may do. */
+/** Contract §5. What an API key, or another actor of a partner, may do. */
 export const scopes = ['read', 'customers', 'payouts', 'transfers', 'quotes', 'webhooks'] as const
 export type Scope = (typeof scopes)[number]
 
-/** What was agreed with the partner. */
+/** The commercial terms of a partner. */
 export type Terms = {
-  /** Of a payout, in centavos. */
+  /** Fee of a payout, in centavos. */
   readonly pix_fee: bigint
-  /** Payouts may go to other documents than the customer's. */
+  /** Payouts may go to people whose document is not the customer's. */
   readonly third_party_payouts: boolean
-  /** Of a conversion, in basis points. */
+  /** Fee of a conversion, in basis points. */
   readonly service_fee_bps: number
-  /** The operator's part of the partner's own fee on a conversion. */
+  /** The operator's share of the partner's own fee on a conversion. */
   readonly partner_fee_share_pct: number
 }
 
@@ -18,17 +18,17 @@ export type Terms = {
 export type ApiKeyActor = {
   readonly kind: 'api_key'
   readonly key_id: string
-  /** The value that was used, by its hash in hex: a rotation ends values, not keys. */
+  /** Hash, in hex, of the key value that was used: a rotation ends values, not keys. */
   readonly key_hash: string
   readonly partner_id: string
   readonly scopes: readonly Scope[]
   readonly terms: Terms
 }
 
-/** Whoever acts for a partner with its terms. */
+/** An actor to whom the partner's terms apply. */
 export type PartnerActor = ApiKeyActor
 
-/** What a person of a partner may do; the first may do everything. What each word means is console-api/permits.ts. */
+/** Roles in a partner's team; an owner may do everything. console-api/permits.ts says what each role may do. */
 export const partnerRoles = ['owner', 'developer', 'finance', 'viewer'] as const
 export type PartnerRole = (typeof partnerRoles)[number]
 
@@ -41,14 +41,14 @@ export type PersonActor = {
   readonly role: PartnerRole
   readonly session_id: string
   readonly address: string
-  /** What is asked for takes a fresh proof, which must still be fresh when it is done. */
+  /** The request needs a recent proof of identity, which must still be recent when the change commits. */
   readonly proof?: true
 }
 
-/** Whoever asks for something that needs no terms: a partner's program, or its person in the console. */
+/** An actor for rules that need no terms: a partner's program, or a person of the partner in the console. */
 export type AnyoneOfPartner = PartnerActor | PersonActor
 
-/** What a person of the operator may do: everything; decide on money; or only look. */
+/** Roles of the operator's people: everything; decisions on money; read only. */
 export const operatorRoles = ['admin', 'resolver', 'reader'] as const
 export type OperatorRole = (typeof operatorRoles)[number]
 
@@ -58,15 +58,15 @@ export type OperatorActor = {
   readonly user_id: string
   readonly email: string
   readonly role: OperatorRole
-  /** The session that it signed in with, if it did not say its password with the act. */
+  /** The operator's session; absent when the password was given with the command itself. */
   readonly session_id?: string
-  /** From where, in the console. */
+  /** The caller's IP address, in the console. */
   readonly address?: string
   readonly proof?: true
 }
 
-/** Somebody at a shell of the machine, who did not sign in. */
+/** A person at a shell of the machine who is not signed in. */
 export type ShellActor = { readonly kind: 'shell' }
 
-/** Whoever asks. Rules take an actor, and do not know how it came in. */
+/** The caller of a rule. Rules do not know how the actor was authenticated. */
 export type Actor = PartnerActor | PersonActor | OperatorActor | ShellActor

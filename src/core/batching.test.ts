@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { openBatching, openPump } from './batching.ts'
 import { Crowded } from './turns.ts'
 
-/** Batches that end when they are told to. */
+/** Batches that end when the test says so. */
 function openHand(options: { batch_max?: number; waiting_max?: number; at_once?: number } = {}) {
   const under_way: { batch: readonly number[]; end(error?: Error): void }[] = []
   const batches: (readonly number[])[] = []
@@ -21,7 +21,7 @@ function openHand(options: { batch_max?: number; waiting_max?: number; at_once?:
 }
 
 describe('a batch', () => {
-  test('begins at once when nothing runs, with what was added in one go; the rest gathers while it runs', async () => {
+  test('begins at once when none runs, with the items added in the same tick; later items form the next batch', async () => {
     const { batching, under_way, batches } = openHand()
     const answers = [1, 2].map(batching.add)
     await turn()
@@ -39,7 +39,7 @@ describe('a batch', () => {
     expect(await Promise.all(answers)).toEqual([1, 2, 3, 4, 5].map((n) => `done ${n}`))
   })
 
-  test('that fails fails for those in it, and for nobody else', async () => {
+  test('that fails rejects its own items, and no others', async () => {
     const { batching, under_way } = openHand()
     const first = batching.add(1)
     await turn()
@@ -51,7 +51,7 @@ describe('a batch', () => {
     expect(await second).toBe('done 2')
   })
 
-  test('is waited for by so many and no more', async () => {
+  test('has a limited number of waiting items', async () => {
     const { batching, under_way, batches } = openHand({ waiting_max: 2 })
     const answers = [batching.add(1)]
     await turn()
@@ -67,7 +67,7 @@ describe('a batch', () => {
     expect(batches).toEqual([[1], [2, 3], [5]])
   })
 
-  test('may be let gather; a stop ends that, takes nothing more, and waits for all that was taken', async () => {
+  test('may gather items first; a stop ends the gathering, accepts no more items, and waits for the accepted ones', async () => {
     const batches: number[][] = []
     const batching = openBatching<number>({
       gather: (stopping) => new Promise((resolve) => stopping.addEventListener('abort', resolve)),
@@ -99,7 +99,7 @@ describe('a batch', () => {
   })
 })
 
-test('whatever comes, whenever it comes and however batches end: all are answered once, in order, within the bounds', async () => {
+test('whenever items arrive and however batches end, each item is answered once, in order, within the limits', async () => {
   const step = fc.oneof(
     { weight: 3, arbitrary: fc.record({ add: fc.integer({ min: 1, max: 4 }), ticks: fc.nat(12) }) },
     {
@@ -133,7 +133,7 @@ test('whatever comes, whenever it comes and however batches end: all are answere
         for (const step of steps) {
           if ('add' in step) for (let i = 0; i < step.add; i++) all.push(add(made++))
           else end(step)
-          // Anything from the very moment on, through all that follows from it, to the next turn of the event loop.
+          // At any moment from now, through all following microtasks, to the next turn of the event loop.
           for (let tick = 0; tick < step.ticks; tick++) await undefined
           if (step.ticks === 12) await turn()
           expect(under_way.length).toBeLessThanOrEqual(at_once)
@@ -157,7 +157,7 @@ test('whatever comes, whenever it comes and however batches end: all are answere
   )
 })
 
-test('what comes in the very moment in which it comes to rest is not left lying', async () => {
+test('an item that arrives in the moment in which the pump becomes idle is not lost', async () => {
   for (let ticks = 0; ticks < 20; ticks++) {
     const queue = [1]
     const done: number[] = []
@@ -176,7 +176,7 @@ test('what comes in the very moment in which it comes to rest is not left lying'
   }
 })
 
-test('a pump that is told of more by its own last step goes on', async () => {
+test('a pump continues when its last step adds more work', async () => {
   const queue = [1]
   const done: number[] = []
   const pump = openPump({

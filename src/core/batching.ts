@@ -1,31 +1,31 @@
 import { Crowded } from './turns.ts'
 
 /**
- * Gathers while one runs: an idle one starts at once, and whatever comes while a batch is under way goes into the next. So
- * a lone item waits for nobody, and a flood of them costs few batches. There is no timer.
+ * Groups items into batches without a timer: when idle, a batch starts at once; items that arrive while a batch runs go into
+ * the next one. So a single item does not wait, and many items need few batches.
  */
 export type Batching<Item, Answer> = {
   /**
-   * The answer to this one. Rejects with whatever its batch failed with, or with `Crowded` when too many wait or it was
-   * stopped: then nothing was done.
+   * Resolves to the item's answer. Rejects with the error of its batch, or with `Crowded` when too many items wait or the
+   * batching was stopped: then nothing was done.
    */
   add(item: Item): Promise<Answer>
-  /** Resolves when nothing waits and nothing is under way. */
+  /** Resolves when no item waits and no batch is under way. */
   idle(): Promise<void>
-  /** Takes nothing more, and resolves when all that was taken is answered. */
+  /** Accepts no more items, and resolves when all accepted items are answered. */
   stop(): Promise<void>
 }
 
 export type BatchingOptions<Item, Answer> = {
-  /** An answer for each, in their order; undefined when there is nothing to tell any of them. */
+  /** Returns an answer for each item, in their order; undefined when no item needs an answer. */
   run(batch: readonly Item[]): Promise<readonly Answer[] | undefined>
-  /** How many a batch may have. */
+  /** The most items in a batch. */
   readonly batch_max?: number
-  /** How many may wait for their batch to begin. */
+  /** The most items that may wait for their batch to begin. */
   readonly waiting_max?: number
-  /** How many batches may be under way at once. */
+  /** The most batches under way at once. */
   readonly at_once?: number
-  /** Lets more come before a batch is taken. A stop aborts the signal, and waits for what is returned. */
+  /** Delays each batch, so that more items arrive. A stop aborts the signal, and waits for the returned promise. */
   gather?(stopping: AbortSignal): Promise<unknown>
   /** Awaited after a rest, before the first batch: what comes meanwhile goes together. Never rejects. */
   begin?(): Promise<unknown>
@@ -46,7 +46,7 @@ export function openBatching<Item, Answer = void>(
 
   async function runNext(): Promise<void> {
     await gather?.(stopping.signal).catch(() => {})
-    // Another one may have taken them meanwhile.
+    // Another run may have taken the items meanwhile.
     const batch = waiting.splice(0, batch_max)
     if (batch.length === 0) return
     try {
@@ -79,16 +79,16 @@ export function openBatching<Item, Answer = void>(
   }
 }
 
-/** The loop by itself, for whoever has a queue of its own: runs for as long as there is more, and then rests. */
+/** The loop alone, for callers with their own queue: runs steps while there is more work, and then becomes idle. */
 export type Pump = {
-  /** There is more. Changes nothing while as many run as may. */
+  /** Starts a run. Does nothing while `at_once` runs are under way. */
   start(): void
   idle(): Promise<void>
 }
 
 export function openPump(options: {
   hasMore(): boolean
-  /** Takes some of it and does it. Never rejects. */
+  /** Takes some of the work and does it. Never rejects. */
   step(): Promise<void>
   readonly at_once?: number
   /** Awaited after a rest, before the first step: what comes meanwhile goes together. Never rejects. */
@@ -99,10 +99,10 @@ export function openPump(options: {
   let resting: (() => void)[] = []
 
   async function run(): Promise<void> {
-    // Without it, what is added in one go goes together all the same.
+    // Also without `begin`, this await lets items that are added in the same tick share a batch.
     await begin?.()
     while (hasMore()) await step()
-    // Nothing may come between the last look and this, or it would be left lying.
+    // No await between the last `hasMore` and this line: an item added in between would start no run.
     running--
     if (running > 0) return
     const told = resting

@@ -1,6 +1,6 @@
 /**
- * Named moments at which a test lets the process die, so that a crash there is something that was tried and not only
- * thought about. Does nothing unless CRASH_AT names the point; the service says so loudly when it is set.
+ * Named points at which a test kills the process, to test crashes at the worst moments. Does nothing unless CRASH_AT names
+ * the point; the service logs a warning when it is set.
  */
 export const crashPoints = [
   'after_lock',
@@ -26,7 +26,7 @@ const PAUSE_MS = 4000
 const [armed, manner = 'kill'] = (process.env.CRASH_AT ?? '').split(':')
 let left = 1
 
-/** `CRASH_AT=point` kills the process the first time it comes by; `CRASH_AT=point:pause` stops it dead for a while. */
+/** `CRASH_AT=point` kills the process the first time it reaches the point; `CRASH_AT=point:pause` blocks it for PAUSE_MS. */
 export function crashPoint(name: CrashPoint): void {
   if (name !== armed || left-- <= 0) return
   if (manner === 'pause') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)

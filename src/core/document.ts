@@ -5,11 +5,11 @@ const cpfPunctuated = /^[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}$/
 const cnpjBare = /^[0-9A-Za-z]{12}[0-9]{2}$/
 const cnpjPunctuated = /^[0-9A-Za-z]{2}\.[0-9A-Za-z]{3}\.[0-9A-Za-z]{3}\/[0-9A-Za-z]{4}-[0-9]{2}$/
 
-/** Both forms of both, for schemas; check digits are beyond a pattern. */
+/** CPF and CNPJ, bare and punctuated, for schemas; a pattern cannot verify check digits. */
 export const DOCUMENT_PATTERN = [cpfBare, cpfPunctuated, cnpjBare, cnpjPunctuated]
   .map(({ source }) => source)
   .join('|')
-/** What `maskDocument` makes of one. */
+/** The form of a masked document. */
 export const MASKED_PATTERN =
   '^([*]{3}[.][0-9]{3}[.][0-9]{3}-[*]{2}|[*]{2}[.][0-9A-Z]{3}[.][0-9A-Z]{3}/[0-9A-Z]{4}-[*]{2}|[*]{3})$'
 
@@ -26,7 +26,7 @@ export function parseDocument(text: string): Document | undefined {
   return undefined
 }
 
-/** Hides what identifies the holder; text that is no bare document is hidden whole. */
+/** Hides what identifies the holder; text that is not a bare document is hidden completely. */
 export function maskDocument(value: string): string {
   if (cpfBare.test(value)) return `***.${value.slice(3, 6)}.${value.slice(6, 9)}-**`
   if (cnpjBare.test(value)) return `**.${value.slice(2, 5)}.${value.slice(5, 8)}/${value.slice(8, 12)}-**`

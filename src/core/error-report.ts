@@ -1,7 +1,7 @@
 /**
- * An error as it may be written down. What PostgreSQL tells of an error quotes rows, parameters and statements, and those
- * hold documents, names and keys. So of its errors only codes and names of things are kept; of other errors what says
- * where, never what was being handled.
+ * An error as it may be logged. PostgreSQL's errors quote rows, parameters and statements, and those contain documents,
+ * names and keys. So only the codes and object names of such errors are kept; of other errors only fields that say where
+ * the error happened, never the data that was handled.
  */
 export type ReportedError = {
   readonly type: string
@@ -12,12 +12,12 @@ export type ReportedError = {
   readonly [name: string]: unknown
 }
 
-/** `detail`, `hint`, `where`, `internalQuery`, `query`, `parameters` and whatever else may come are left out. */
+/** An allowlist: `detail`, `hint`, `where`, `internalQuery`, `query`, `parameters` and all other fields are left out. */
 const OF_DATABASE = ['code', 'severity', 'schema', 'table', 'column', 'dataType', 'constraint', 'routine']
 const OF_OTHERS = ['code', 'errno', 'syscall', 'hostname', 'address', 'port', 'path', 'status', 'signal']
 
 /**
- * SQLSTATEs whose messages speak of the server, of rights and of locks, and never of what is in a row: connections (08),
+ * SQLSTATEs whose messages are about the server, rights and locks, and never quote a row: connections (08),
  * transactions (25, 40), signing in (28), databases and schemas (3D, 3F), rights, missing tables and columns, resources
  * (53), locks (55), operators (57), the system (58). The message of any other may quote a value.
  */
@@ -49,14 +49,14 @@ export function reportError(error: unknown, depth = 0): ReportedError {
   }
 }
 
-/** The same as text, for a terminal. */
+/** The report of an error as text, for a terminal. */
 export function describeError(error: unknown): string {
   const { type, message, stack = `${type}: ${message}`, cause, errors, ...names } = reportError(error)
   const rest = Object.entries(names).map(([name, value]) => `  ${name}: ${String(value)}`)
   return [stack, ...rest, ...(cause ? [`caused by ${cause.stack ?? cause.message}`] : [])].join('\n')
 }
 
-/** What is known of an error in one line. */
+/** The message of an error, in one line that quotes no data. */
 export function messageOf(error: { readonly message?: unknown; readonly [name: string]: unknown }): string {
   if (!isOfDatabase(error)) return typeof error.message === 'string' ? error.message : 'no message'
   if (HARMLESS.test(error.code)) return error.message

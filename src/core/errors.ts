@@ -12,9 +12,9 @@ export type ErrorType =
 type Entry = {
   readonly status: number
   readonly type: ErrorType
-  /** What the caller reads: what is wrong, and what to do next. */
+  /** For the caller: what is wrong, and what to do next. */
   readonly message: string
-  /** The page behind `doc_url`: when it happens and how to get out of it. */
+  /** The page behind `doc_url`: when the error happens and how to resolve it. */
   readonly page: string
 }
 
@@ -32,7 +32,7 @@ const notFound = (noun: string) => ({
   page: `The id in the request names no ${noun} that this key can see. An object of another partner, or of the other environment, gets the same response as one that does not exist.`,
 })
 
-/** What only the console's own calls answer; no partner's program meets them. */
+/** Codes that only the console's own endpoints return; no partner's program gets them. */
 const consoleErrors = {
   not_signed_in: {
     ...authentication,
@@ -116,7 +116,7 @@ const consoleErrors = {
   },
 } as const satisfies Record<string, Entry>
 
-/** Every code the API can answer. The error pages, openapi.json and the SDK's types are read from here. */
+/** Every code that the API can return. The error pages, openapi.json and the SDK's types are made from this list. */
 const apiErrors = {
   missing_authorization: {
     ...authentication,
@@ -349,21 +349,21 @@ export const errorCodes = Object.keys(apiErrors) as (keyof typeof apiErrors)[]
 export const consoleErrorCodes = Object.keys(consoleErrors) as (keyof typeof consoleErrors)[]
 
 type Details = {
-  /** The field of the request that is at fault. */
+  /** The field of the request that is wrong. */
   readonly param?: string
-  /** Says more than the catalogue's sentence. */
+  /** Replaces the catalogue's sentence with a more precise one. */
   readonly message?: string
-  /** The way out for somebody at a shell, behind the sentence; nobody else reads it. */
+  /** Advice for a person at a shell, added after the sentence; API callers do not get it. */
   readonly shell?: string
   readonly retry_after_seconds?: number
-  /** For programs: what the message says, field by field. Amounts are strings. */
+  /** The facts of the message as fields, for programs. Amounts are strings. */
   readonly details?: Readonly<Record<string, unknown>>
 }
 
-/** The caller's fault, or the state of things: one code of the catalogue, turned into the error object in one place. */
+/** The request is wrong, or conflicts with the current state: one code of the catalogue, rendered in one place. */
 export class Refusal extends Error {
   readonly code: ErrorCode
-  /** Without what is for a shell. */
+  /** The message without the advice for a shell. */
   readonly sentence: string
   readonly param: string | undefined
   readonly retry_after_seconds: number | undefined

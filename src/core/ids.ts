@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 
-/** What each id names. The prefix tells a reader, and a log search, what an id points at. */
+/** The prefix of each kind of id: it tells a reader, and a log search, what the id points at. */
 export const idPrefixes = {
   partner: 'ptn',
   user: 'usr',
@@ -38,7 +38,7 @@ function randomByte(): number {
 }
 
 /**
- * Prefix, 48 bits of time in milliseconds and 80 random bits, in base 32: sorts by time of making, and cannot be guessed.
+ * Prefix, 48 bits of time in milliseconds and 80 random bits, in base 32: sorts by creation time, and cannot be guessed.
  * Ids are made before their transaction, so their order is not the order of commits.
  */
 export function newId(kind: IdKind, now: number): string {
@@ -47,7 +47,7 @@ export function newId(kind: IdKind, now: number): string {
   return `${idPrefixes[kind]}_${text}`
 }
 
-/** What the ids of a moment begin with, behind their prefix. */
+/** The part after the prefix with which the ids of this moment begin. */
 export function timeOfId(now: number): string {
   let text = ''
   for (let time = now, i = 0; i < 10; i++, time = Math.floor(time / 32)) text = alphabet[time % 32] + text

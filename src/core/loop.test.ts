@@ -4,7 +4,7 @@ import { type LoopOptions, openBell, openLoop } from './loop.ts'
 
 const NEVER = 1_000_000
 
-/** Work that ends when it is told to. */
+/** Work that ends when the test says so. */
 function openHand(options: Partial<LoopOptions> = {}) {
   const errors: unknown[] = []
   let begun = 0
@@ -33,14 +33,14 @@ function openHand(options: Partial<LoopOptions> = {}) {
 const reaches = (count: () => number, n: number) =>
   expect.poll(count, { timeout: 5000, interval: 5 }).toBeGreaterThanOrEqual(n)
 
-test('it works at once, then when it is woken, and never twice at once', async () => {
+test('a loop runs at once, then when it is woken, and never twice at once', async () => {
   const { loop, finish, begun } = openHand()
   expect(begun()).toBe(1)
   loop.wake()
   loop.wake()
   await turn()
   expect(begun()).toBe(1)
-  // Woken while it worked: once more, whoever did it and however often.
+  // Several wake-ups during a run cause one more run.
   await finish()
   await reaches(begun, 2)
   await finish()
@@ -50,7 +50,7 @@ test('it works at once, then when it is woken, and never twice at once', async (
   await reaches(begun, 3)
 })
 
-test('while it is woken all the time it gathers in between; a stop ends that', async () => {
+test('a loop that is woken all the time pauses between two runs; a stop ends the pause', async () => {
   const { loop, finish, begun } = openHand({ gather_ms: NEVER })
   loop.wake()
   await finish()
@@ -61,7 +61,7 @@ test('while it is woken all the time it gathers in between; a stop ends that', a
   expect(begun()).toBe(1)
 })
 
-test('it works again after a rest, which may change', async () => {
+test('a loop runs again after its interval, which may change', async () => {
   const rests = [1, 1, NEVER]
   const { finish, begun } = openHand({ poll_ms: () => rests.shift()! })
   await finish()
@@ -73,7 +73,7 @@ test('it works again after a rest, which may change', async () => {
   expect(begun()).toBe(3)
 })
 
-test('what it throws is told, and it goes on', async () => {
+test('an error of the work is reported, and the loop continues', async () => {
   const { finish, errors, begun } = openHand({ poll_ms: 1 })
   const error = new Error('no')
   await finish(error)
@@ -81,7 +81,7 @@ test('what it throws is told, and it goes on', async () => {
   await reaches(begun, 2)
 })
 
-test('a stop waits for what is under way, and nothing begins after it', async () => {
+test('a stop waits for the run under way, and no run begins after it', async () => {
   const { loop, finish, begun } = openHand({ poll_ms: 1 })
   let stopped = false
   const stopping = loop.stop().then(() => {
@@ -96,7 +96,7 @@ test('a stop waits for what is under way, and nothing begins after it', async ()
   expect(begun()).toBe(1)
 })
 
-test('it may wait before the first time; a stop ends that too', async () => {
+test('a loop may delay its first run; a stop ends the delay', async () => {
   const { loop, begun } = openHand({ first_ms: NEVER })
   await turn()
   expect(begun()).toBe(0)
@@ -107,7 +107,7 @@ test('it may wait before the first time; a stop ends that too', async () => {
   await reaches(woken.begun, 1)
 })
 
-test('a bell that rang while nobody waited is heard once', async () => {
+test('a ring while no caller waits ends the next wait, once', async () => {
   const bell = openBell()
   bell.ring()
   expect(bell.hasRung()).toBe(true)

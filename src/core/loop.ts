@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Work that is done when somebody wakes it, and after a while anyway; never twice at once. Keeps no process alive. */
+/** Runs work when it is woken, and after an interval anyway; never twice at once. Does not keep the process alive. */
 export type Loop = {
   wake(): void
-  /** Resolves when what is under way has ended. */
+  /** Resolves when the run under way has ended. */
   stop(): Promise<void>
 }
 
 export type LoopOptions = {
-  /** How long it rests after it has worked, unless it is woken. Asked for each time when it is a function. */
+  /** Interval after each run, unless the loop is woken. A function is called after each run. */
   readonly poll_ms: number | (() => number)
-  /** Between two times while it is woken all the time, so that what comes meanwhile is done together. */
+  /** Pause between two runs while the loop is woken all the time, so that one run does the work of several wake-ups. */
   readonly gather_ms?: number
-  /** Before the first time, unless it is woken. */
+  /** Delay before the first run, unless the loop is woken. */
   readonly first_ms?: number
-  /** What the work threw. It is done again after a rest. */
+  /** Receives an error of the work. The loop continues after the interval. */
   onError(error: unknown): void
 }
 
@@ -45,13 +45,13 @@ export function openLoop(work: () => Promise<void>, options: LoopOptions): Loop 
   }
 }
 
-/** What rings while nobody waits is heard by the next one who does. */
+/** A wake-up signal. A ring while no caller waits is kept: the next `wait` returns at once. */
 export type Bell = {
   ring(): void
   hasRung(): boolean
-  /** Forgets that it rang. */
+  /** Discards a kept ring. */
   hush(): void
-  /** Until it rings, and no longer than this. */
+  /** Waits for a ring, at most this long. */
   wait(ms: number): Promise<void>
 }
 

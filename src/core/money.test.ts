@@ -14,7 +14,7 @@ test.each([
   expect(mulDiv(units, 1n, 2n, rounding)).toBe(half)
 })
 
-test('a third is rounded to the nearer side, and up only when it is asked for', () => {
+test('a third is rounded half up, and always up only when asked', () => {
   expect([1n, 2n].map((units) => mulDiv(units, 1n, 3n, 'half_up'))).toEqual([0n, 1n])
   expect([1n, 2n].map((units) => mulDiv(units, 1n, 3n, 'up'))).toEqual([1n, 1n])
 })
@@ -35,7 +35,7 @@ test('against the house a debt is rounded up and a holding down', () => {
   expect([7n, 6n, -6n, -7n].map((units) => mulDivAgainstHouse(units, 1n, 3n))).toEqual([2n, 2n, -2n, -3n])
 })
 
-test('nothing is divided by nothing', () => {
+test('a division by zero throws', () => {
   expect(() => mulDiv(1n, 1n, 0n, 'down')).toThrow()
   expect(() => mulDivTowardsZero(1n, 1n, 0n)).toThrow()
   expect(() => mulDivAgainstHouse(1n, 1n, 0n)).toThrow()

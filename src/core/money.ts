@@ -17,7 +17,7 @@ export type Money<A extends Asset = Asset> = { readonly asset: A; readonly units
 /** The largest amount, and the most that a customer's available + in transit may reach (contract §2). */
 export const UNITS_MAX = 10n ** 18n - 1n
 
-/** What an amount looks like on the wire. `BigInt` alone would also take '', '+5', ' 12 ' and '0x10'. */
+/** The form of an amount on the wire. `BigInt` alone would also accept '', '+5', ' 12 ' and '0x10'. */
 export const AMOUNT_PATTERN = '^[1-9][0-9]{0,17}$'
 const amount = new RegExp(AMOUNT_PATTERN)
 
@@ -44,8 +44,8 @@ const roundings = {
 } as const
 
 /**
- * For the books of the house, where what is owed is negative: rounds towards zero, so that a debt is worth as much as a
- * holding of the same size.
+ * For the books of the house, where debts are negative: rounds towards zero, so that a debt is worth as much as a holding of
+ * the same size.
  */
 export function mulDivTowardsZero(amount: bigint, times: bigint, over: bigint): bigint {
   assert(over !== 0n)
@@ -53,8 +53,8 @@ export function mulDivTowardsZero(amount: bigint, times: bigint, over: bigint): 
 }
 
 /**
- * What a holding of the house is worth: rounds against the house, a debt up and a holding down, as the amounts of trades are
- * rounded, so that a trade at the price of the market shows no gain.
+ * The worth of a holding of the house: rounds against the house, a debt up and a holding down. The amounts of trades are
+ * rounded the same way, so a trade at the market price shows no gain.
  */
 export function mulDivAgainstHouse(amount: bigint, times: bigint, over: bigint): bigint {
   assert(over > 0n)

@@ -2,14 +2,14 @@ import type { ErrorCode } from './errors.ts'
 import { refuse } from './errors.ts'
 import { type IdKind, isId } from './ids.ts'
 
-/** What a partner reads by its id: each of these has an error of its own. */
+/** Kinds of objects that a partner reads by id: each has its own `…_not_found` error. */
 type OwnedKind = { [Kind in IdKind]: `${Kind}_not_found` extends ErrorCode ? Kind : never }[IdKind]
 
 export type Where = { readonly id: string; readonly partner_id: string }
 
 /**
- * Finds what a partner names by its id. What belongs to another partner does not exist; what has not the form of an id is
- * not looked for, for it may be text that the database does not take.
+ * Finds an object of a partner by its id. An object of another partner counts as not found. Text that does not have the form
+ * of an id is not looked up, because the database may refuse it, for example a NUL.
  */
 export async function findOwned<Row extends { readonly partner_id: string }>(
   kind: OwnedKind,

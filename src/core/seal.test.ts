@@ -17,7 +17,7 @@ test('a sealed secret opens under the same key and for the same owner only', () 
   expect(openerOf(value, 'sandbox whe_2')).toBeUndefined()
 })
 
-test('it shows nothing of the secret, is another one each time, and no byte of it can be changed', () => {
+test('a sealed value hides the secret, differs each time, and opens no more when a byte is changed', () => {
   const { seal, open } = createSealer([key])
   const { value } = seal(secret, 'x')
   expect(value.includes(secret.subarray(0, 6))).toBe(false)
@@ -31,7 +31,7 @@ test('it shows nothing of the secret, is another one each time, and no byte of i
   expect(() => open(Buffer.alloc(0), 'x')).toThrow()
 })
 
-test('it names its key, and the name tells nothing of the key', () => {
+test('a sealed value has the id of its key, which reveals nothing of the key', () => {
   const { key_id } = createSealer([key]).seal(secret, 'x')
   expect(key_id).toBe(keyIdOf(key))
   expect(key_id).toMatch(/^[0-9a-f]{16}$/)
@@ -39,7 +39,7 @@ test('it names its key, and the name tells nothing of the key', () => {
   expect(key.toString('hex')).not.toContain(key_id)
 })
 
-test('while one key takes over from another, both open, and either can be sealed under', () => {
+test('during a rotation both keys open values, and either can seal', () => {
   const both = createSealer([key, other])
   const old = createSealer([other]).seal(secret, 'x')
   expect(both.keyIds()).toEqual([keyIdOf(key), keyIdOf(other)])
@@ -50,7 +50,7 @@ test('while one key takes over from another, both open, and either can be sealed
   expect(() => createSealer([key]).seal(secret, 'x', keyIdOf(other))).toThrow(/does not have/)
 })
 
-test('a key that came later is looked for when none fits, and only then', () => {
+test('later keys are read when no known key fits, and only then', () => {
   let looked = 0
   const sealer = createSealer([key], () => {
     looked++
@@ -64,7 +64,7 @@ test('a key that came later is looked for when none fits, and only then', () => 
   expect(looked).toBe(1)
 })
 
-test('what is sealed has the form that the version before reads', () => {
+test('a sealed value has the format that the version before reads', () => {
   const { value } = createSealer([key]).seal(secret, 'sandbox whe_1')
   const derived = Buffer.from(hkdfSync('sha256', key, '', 'trilho: sealed secrets', 32))
   expect(value[0]).toBe(1)

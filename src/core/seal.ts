@@ -1,16 +1,16 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
 /**
- * Secrets that must be read back, encrypted under SECRET_KEY. `of` says what a secret belongs to: a sealed value that was
- * moved to another row, or to the other environment, does not open. While one key takes over from another, both are known.
+ * Encrypts secrets that must be read back, under SECRET_KEY. `of` says what a secret belongs to and is authenticated: a
+ * sealed value that was moved to another row or environment does not open. During a key rotation both keys are known.
  */
 export type Sealer = {
-  /** SECRET_KEY first, then those that it takes over from. */
+  /** The id of SECRET_KEY first, then those of the previous keys. */
   keyIds(): readonly string[]
-  /** Under SECRET_KEY, unless another known key is named. */
+  /** Seals under SECRET_KEY, unless `key_id` names another known key. */
   seal(secret: Buffer, of: string, key_id?: string): Sealed
   open(value: Buffer, of: string): Buffer
-  /** Which of the known keys opens it, if any. */
+  /** The id of the known key that opens the value, if any. */
   openerOf(value: Buffer, of: string): string | undefined
 }
 
@@ -23,18 +23,18 @@ const KEY_ID_BYTES = 8
 
 type Key = { readonly id: string; readonly bytes: Buffer }
 
-/** Names a key without telling anything of it. */
+/** The public id of a key, from which the key cannot be derived. */
 export function keyIdOf(secret_key: Buffer): string {
   return Buffer.from(hkdfSync('sha256', secret_key, '', 'trilho: key id', KEY_ID_BYTES)).toString('hex')
 }
 
-/** A key for this use alone, so that SECRET_KEY may serve other uses too. */
+/** A derived key for sealing only, so that SECRET_KEY can serve other uses too. */
 const derive = (secret_key: Buffer): Key => ({
   id: keyIdOf(secret_key),
   bytes: Buffer.from(hkdfSync('sha256', secret_key, '', 'trilho: sealed secrets', 32)),
 })
 
-/** `laterKeys`: asked for keys that came later, when none of the known ones fits. */
+/** `laterKeys`: reads keys that a rotation has added since; called when no known key fits. */
 export function createSealer(secret_keys: readonly Buffer[], laterKeys?: () => readonly Buffer[]): Sealer {
   let keys = secret_keys.map(derive)
 

@@ -7,11 +7,11 @@ export function isCleanText(text: string): boolean {
   return text.isWellFormed() && !unclean.test(text)
 }
 
-/** The same for schemas, in escapes that every dialect of expressions knows; lone surrogates are refused with the JSON. */
+/** Clean text for schemas, in escapes that every regex dialect knows; the JSON reader refuses lone surrogates. */
 const UNCLEAN = '\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069'
 const SPACES = ' \\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000\\ufeff'
 export const CLEAN_PATTERN = `^[^${UNCLEAN}]*$`
-/** Clean, and not blank: its first character that is no space is looked for once, so the time is linear. */
+/** Clean and not blank. Matches in linear time: there is only one place for the first non-space character. */
 export const CLEAN_TEXT_PATTERN = `^[${SPACES}]*[^${UNCLEAN}${SPACES}][^${UNCLEAN}]*$`
 
 /** Length as PostgreSQL counts it: an emoji of two UTF-16 units is one. */

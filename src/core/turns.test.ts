@@ -5,7 +5,7 @@ import { Crowded, type Leave, openTurns } from './turns.ts'
 const settle = () => new Promise((done) => setImmediate(done))
 
 describe('places', () => {
-  test('are never more than at once in all, nor more than allowed of one name, and all are used', async () => {
+  test('never exceed the limit in all, nor the limit of a name, and none stays unused', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 5 }),
@@ -47,7 +47,7 @@ describe('places', () => {
     )
   })
 
-  test('go to the names in turn, however many wait under one of them', async () => {
+  test('go to the names in turn, however many callers wait under one of them', async () => {
     const turns = openTurns({ at_once: 1, per_name: 1 })
     const first = await turns.take('crowd')
     const order: string[] = []
@@ -64,7 +64,7 @@ describe('places', () => {
     expect(order).toHaveLength(52)
   })
 
-  test('of one name that are all taken keep nobody else out', async () => {
+  test('of one name that are all taken do not block other names', async () => {
     const turns = openTurns({ at_once: 4, per_name: 2 })
     await turns.take('slow')
     await turns.take('slow')
@@ -73,8 +73,8 @@ describe('places', () => {
   })
 })
 
-describe('whoever waits', () => {
-  test('is turned away when too many wait already, in all or under its name', async () => {
+describe('a waiting caller', () => {
+  test('is refused when too many wait already, in all or under its name', async () => {
     const turns = openTurns({ at_once: 1, per_name: 1, waiting_per_name: 2, waiting_max: 3 })
     await turns.take('a')
     void turns.take('a')

@@ -1,18 +1,19 @@
 /**
- * So many at once in all, and so many of one name. Whoever finds no place waits; when one is free the names take turns,
- * however many wait under each. So a crowd of one name never keeps another waiting for longer than its own turn.
+ * A semaphore with names: limits how many places are taken in all, and per name. A caller that finds no free place waits;
+ * freed places go to the names in turn, however many callers wait under each. So a long queue under one name does not delay
+ * the callers of another name.
  */
 export type Turns = {
-  /** A place, when it is free, and how to give it back. Rejects with `Crowded` when none was free in time. */
+  /** Resolves to a function that gives the place back. Rejects with `Crowded` when no place became free in time. */
   take(name: string): Promise<Leave>
-  /** How many have a place, and how many wait. */
+  /** The numbers of taken places and of waiting callers. */
   facts(): { readonly busy: number; readonly waiting: number }
 }
 
 /** Gives the place back. Calling it again changes nothing. */
 export type Leave = () => void
 
-/** There was no place: too many wait already, or the wait took too long. */
+/** No place was available: too many callers wait already, or the wait took too long. */
 export class Crowded extends Error {
   override name = 'Crowded'
 }
@@ -20,11 +21,11 @@ export class Crowded extends Error {
 export type TurnsOptions = {
   readonly at_once: number
   readonly per_name: number
-  /** How many may wait under one name. */
+  /** The most callers that may wait under one name. */
   readonly waiting_per_name?: number
-  /** How many may wait in all. */
+  /** The most callers that may wait in all. */
   readonly waiting_max?: number
-  /** How long somebody waits before it gives up; for ever when absent. */
+  /** How long a caller waits before it gives up; without a limit when absent. */
   readonly wait_ms?: number
 }
 
@@ -34,7 +35,7 @@ type Name = { busy: number; readonly waiting: Set<Waiting> }
 export function openTurns(options: TurnsOptions): Turns {
   const { at_once, per_name, waiting_per_name = Infinity, waiting_max = Infinity, wait_ms } = options
   const names = new Map<string, Name>()
-  /** Names under which somebody waits, in the order of their next turns. */
+  /** Names with waiting callers, in the order of their next turns. */
   const queue = new Set<string>()
   let busy = 0
   let waiting = 0
@@ -75,7 +76,7 @@ export function openTurns(options: TurnsOptions): Turns {
       const name = names.get(key)!
       if (!hasPlace(name)) continue
       const [next] = name.waiting
-      // Its next turn comes after everybody else's.
+      // The name goes to the end of the queue.
       queue.delete(key)
       leaveQueue(name, next!)
       if (name.waiting.size > 0) queue.add(key)

@@ -11,7 +11,7 @@ const types: Readonly<Record<string, CauseType>> = {
   adj: 'adjustment',
 }
 
-/** What a statement line tells about its origin: the prefix of an id says what made it. */
+/** The cause of a statement line, by the prefix of its id. */
 export function causeOf({ cause_id, movement }: { cause_id: string; movement: string }): {
   type: CauseType
   id: string

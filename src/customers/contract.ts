@@ -49,7 +49,7 @@ export const CustomerObject = T.Object(
     external_id: T.Optional(T.String()),
     metadata: T.Record(T.String(), T.String()),
     status: Status,
-    // Events of before do not have it.
+    // Older events do not have this field.
     third_party_payouts: T.Optional(
       T.Boolean({
         description:

@@ -37,7 +37,7 @@ test('a customer is created, read, listed and changed', async () => {
   expect((await api.get('/v1/customers?status=blocked')).json.data).toEqual([])
 })
 
-test('a document, and an external_id, is taken once per partner', async () => {
+test('a document and an external_id are unique per partner', async () => {
   const { api } = await service.partner()
   const other = await service.partner()
   const document = someCpf()
@@ -54,7 +54,7 @@ test('a document, and an external_id, is taken once per partner', async () => {
   expect((await other.api.post('/v1/customers', { name: 'A', document, external_id: 'x' })).status).toBe(201)
 })
 
-test('a customer shows whether the operator arranged that it may pay others: its own setting', async () => {
+test('a customer shows whether the operator allowed it third-party payouts: its own setting', async () => {
   const { api, partner_id } = await service.partner()
   await editPartner(service.shared, partner_id, { third_party_payouts: true })
   const created = await api.post('/v1/customers', { name: 'A', document: someCpf() })
@@ -68,7 +68,7 @@ test('a customer shows whether the operator arranged that it may pay others: its
   expect(await shown()).toBe(false)
 })
 
-test('another partner’s customer, and one of the other environment, is as absent as none', async () => {
+test('a customer of another partner, or of the other environment, is not found', async () => {
   const one = await service.partner()
   const other = await service.partner()
   const live = await service.partner({ environment: 'production', partner_id: one.partner_id })

@@ -39,7 +39,7 @@ export type NewCustomer = {
 export const addCustomer = (world: World, wanted: NewCustomer): Promise<Customer> =>
   orExisting(world, wanted, () => makeCustomer(world, wanted))
 
-/** For whoever does more in the same transaction, inside of `orExisting`. */
+/** For callers that do more in the same transaction. Call it inside `orExisting`. */
 export function makeCustomer(world: World, wanted: NewCustomer): Promise<Customer> {
   const document = readDocument(wanted.document)
   return transaction(world.db, async (tx) => {
@@ -64,7 +64,7 @@ export function makeCustomer(world: World, wanted: NewCustomer): Promise<Custome
   })
 }
 
-/** Looks for the one that is in the way, once the transaction that failed is over. */
+/** Turns a unique violation into a refusal that names the existing customer, once the failed transaction is over. */
 export async function orExisting<Made>(
   world: World,
   { partner_id, document, external_id }: NewCustomer,
@@ -81,7 +81,7 @@ export async function orExisting<Made>(
   }
 }
 
-/** Says which one it is, so that a client can go on with it. */
+/** Names the existing customer, so that the client can use it. */
 async function refuseExisting(
   world: World,
   partner_id: string,
@@ -121,7 +121,7 @@ export async function editCustomer(world: World, where: Where, change: CustomerC
   return customer ?? refuse('customer_not_found', { param: 'customer_id' })
 }
 
-/** Blocking holds the customer's accounts, so whatever is decided on them afterwards sees it. */
+/** Blocking locks the customer's accounts, so every later decision on them sees the new status. */
 export async function blockCustomer(world: World, id: string, status: Customer['status']): Promise<Customer> {
   const type = status === 'blocked' ? 'customer.blocked' : 'customer.unblocked'
   const customer = await transaction(world.db, async (tx) => {
@@ -133,14 +133,14 @@ export async function blockCustomer(world: World, id: string, status: Customer['
   return customer
 }
 
-/** An arrangement of the operator's: payouts of this customer may go to other documents than its own. */
+/** Set by the operator: payouts of this customer may go to people with another document. */
 export async function allowThirdParties(world: World, id: string, allowed: boolean): Promise<void> {
   await transaction(world.db, (tx) =>
     andTell(tx, world, id, 'customer.updated', () => setThirdPartyPayouts(tx, id, allowed)),
   )
 }
 
-/** Changes a customer and tells of it, unless it looks as it did before. */
+/** Changes a customer and records an event, unless the API's view of it is unchanged. */
 async function andTell(
   tx: Db,
   world: World,
@@ -157,14 +157,14 @@ async function andTell(
   return after
 }
 
-/** The customer that a money command is about: of this partner, and free to move money. */
+/** The customer of a money command: belongs to this partner and is not blocked. */
 export function activeCustomer(held: Held, where: Where) {
   const customer = ownCustomer(held, where)
   if (customer.status === 'blocked') refuse('customer_blocked')
   return customer
 }
 
-/** Of this partner, blocked or not: for an operator's correction, which a block must not stand in the way of. */
+/** A customer of this partner, blocked or not: a block must not prevent an operator's correction. */
 export function ownCustomer(held: Held, where: Where) {
   const customer = held.row(customerRows, where.id)
   if (customer?.partner_id !== where.partner_id) refuse('customer_not_found', { param: 'customer_id' })

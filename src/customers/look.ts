@@ -7,10 +7,10 @@ import type { Claim, IdempotencyRecord } from '../ledger/command.ts'
 import { claimKey } from '../ledger/state.ts'
 import { type OrderingCustomer, orderingColumns } from './store.ts'
 
-/** What a call looks at before it asks anything of the outside: what its claim stands for, and whose order it is. */
+/** What a call reads before it contacts a rail: the record of its claim, and the customer. */
 export type Look = { readonly claim: Claim; readonly customer_id: string }
 
-/** As it was a moment ago: what counts is read again once it is held. */
+/** Read without locks: the command decides on what it reads again under its locks. */
 export type Looked = {
   readonly record: IdempotencyRecord | undefined
   readonly customer: OrderingCustomer | undefined
@@ -25,10 +25,10 @@ const LOOK = {
     LEFT JOIN claims USING (scope, operation, key) LEFT JOIN customers ON customers.id = wanted.customer_id`,
 }
 
-/** In one question for both. */
+/** Reads both with one statement. */
 export const look = batched<Look, Looked>(async (db: Db, looks: readonly Look[]) => {
   const claims = looks.map(({ claim }) => claim)
-  // What has not the form of an id may be text that the database does not take.
+  // Text that does not have the form of an id may be refused by the database, for example a NUL.
   const ids = looks.map(({ customer_id }) => (isId('customer', customer_id) ? customer_id : null))
   const { rows } = await db.query<LookRow>({
     ...LOOK,

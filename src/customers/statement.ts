@@ -3,7 +3,7 @@ import type { Db } from '../db/pool.ts'
 import { decodeCursor, encodeCursor, type List } from '../http/page.ts'
 import { type StatementLine, type StatementPosition, statementPage } from '../ledger/balances.ts'
 
-/** A page of a customer's statement: of one asset, or of all merged. Whose customer it is must be known before. */
+/** A page of a customer's statement: of one asset, or of all merged. The caller has checked the customer's partner. */
 export async function readStatement(
   db: Db,
   { id: customer_id }: { readonly id: string },

@@ -17,9 +17,9 @@ export type Customer = {
   readonly external_id: string | null
   readonly metadata: Readonly<Record<string, string>>
   readonly status: 'active' | 'blocked'
-  /** By arrangement with the operator. */
+  /** Set by the operator. */
   readonly third_party_payouts: boolean
-  /** Of the last event about it. */
+  /** Of the customer's last event. */
   readonly sequence: number
   readonly created_at: Date
 }
@@ -48,7 +48,7 @@ export async function insertCustomer(
 
 export const customerById = rowsById<Customer>('customers')
 
-/** By what is taken once. */
+/** By a column that is unique per partner. */
 export async function customerIdBy(
   db: Db,
   where: { partner_id: string; column: 'document' | 'external_id'; value: string },
@@ -62,7 +62,7 @@ export async function customerIdBy(
   return rows[0]?.id
 }
 
-/** Those whose names begin like this, however they are spelt in capitals, in the order of their names. */
+/** Customers whose names begin with this text, case-insensitively, in the order of their names. */
 export async function customersByName(
   db: Db,
   where: { partner_id: string; begins: string; limit: number },
@@ -89,7 +89,7 @@ export type CustomerChange = {
   readonly metadata?: Readonly<Record<string, string>>
 }
 
-/** Held until the transaction ends, so that its changes are told one after the other. */
+/** Locks the customer until the transaction ends, so that the events of its changes are in order. */
 export async function lockCustomer(db: Db, id: string): Promise<Customer | undefined> {
   const { rows } = await db.query(
     `SELECT ${columnsOf('customers')} FROM customers WHERE id = $1 FOR NO KEY UPDATE`,
@@ -150,7 +150,7 @@ export async function setThirdPartyPayouts(
   return rows[0]
 }
 
-/** What an order needs to know of whose it is. */
+/** The fields of a customer that an order needs. */
 export type OrderingCustomer = Pick<
   Customer,
   'id' | 'partner_id' | 'document' | 'name' | 'status' | 'third_party_payouts'
@@ -158,7 +158,7 @@ export type OrderingCustomer = Pick<
 
 export const orderingColumns = 'id, partner_id, document, name, status, third_party_payouts'
 
-/** Read by money commands once the customer's accounts are held. */
+/** Read by money commands after the customer's accounts are locked. */
 export const customerRows = rowSource<OrderingCustomer>(
   'customers',
   `SELECT ${orderingColumns} FROM customers WHERE id = ANY($1::text[])`,
@@ -179,7 +179,7 @@ export const customerChecks: readonly Check[] = [
         OR b.assets IS DISTINCT FROM (SELECT array_agg(name ORDER BY name COLLATE "C") FROM unnest(ARRAY[${allAssets}]) AS name)`,
   },
   {
-    // A block, an arrangement to pay others and a name are told to the partner. The document is kept by a trigger.
+    // Events tell the partner of a block, of third-party payouts and of a name. A trigger prevents changes of the document.
     name: 'every customer is as its last event told it',
     walk: 'customers',
     sql: (within) => `SELECT c.id AS object_id, c.partner_id, c.sequence, e.type FROM customers c

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
+import { type Activity, alwaysActive } from '../core/activity.ts'
 import { openLoop } from '../core/loop.ts'
-import { neverQuiet, type Quiet } from '../core/quiet.ts'
 import type { GoOn } from '../db/chore.ts'
 import { type Pool, transaction } from '../db/pool.ts'
 import type { World } from '../world.ts'
@@ -16,17 +16,17 @@ const REST = { least_ms: 3000, most_ms: 12_000 }
 const EVENTS_AT_ONCE = 5000
 /** Least time between two sums of all balances. It grows with their number, by BALANCE_MS each: every balance is read. */
 const BALANCES_MS = 5000
-/** The same while no change was reported: a report may have been lost. */
-const QUIET_BALANCES_MS = 60_000
+/** In a world that seems idle: the hint of a change may have been lost. */
+const IDLE_BALANCES_MS = 60_000
 const BALANCE_MS = 0.2
 
-export function openDailyWorker(world: World, log: Logger, quiet: Quiet = neverQuiet): DailyWorker {
+export function openDailyWorker(world: World, log: Logger, activity: Activity = alwaysActive): DailyWorker {
   let stopped = false
   let balances = { at: Number.NEGATIVE_INFINITY, dear_ms: 0 }
 
   async function work(): Promise<void> {
     await foldEnds(world.db, () => !stopped)
-    const rest_ms = quiet.stirredSince(balances.at) ? BALANCES_MS : QUIET_BALANCES_MS
+    const rest_ms = activity.isActiveSince(balances.at) ? BALANCES_MS : IDLE_BALANCES_MS
     const at = performance.now()
     if (at - balances.at < Math.max(rest_ms, balances.dear_ms)) return
     const read = await foldBalances(world.db)
@@ -34,11 +34,11 @@ export function openDailyWorker(world: World, log: Logger, quiet: Quiet = neverQ
   }
 
   const loop = openLoop(work, {
-    poll_ms: () => quiet.rest(REST),
+    poll_ms: () => activity.pollInterval(REST),
     first_ms: REST.least_ms,
     onError: (error) => log.warn({ err: error }, 'daily: cannot add up the day; trying again'),
   })
-  quiet.onStir(loop.wake)
+  activity.onActive(loop.wake)
   return {
     async stop() {
       stopped = true

@@ -21,7 +21,7 @@ import { copyDatabase } from './copy.ts'
 
 vi.setConfig({ testTimeout: size(600_000, 60_000), hookTimeout: size(300_000, 60_000) })
 
-/** A service moves from the embedded database to one of its own. Whoever calls it, or is called by it, sees no difference. */
+/** A service moves from the embedded database to another server. API clients and webhook receivers see no difference. */
 let folder: string
 let source: EmbeddedService
 let receiver: Receiver
@@ -30,7 +30,7 @@ let customer_id: string
 const pix_key = someCpf()
 const PAYOUTS = size(300, 12)
 const replies = new Map<number, string>()
-/** What a partner has noted before the move. */
+/** What a partner has stored before the move. */
 let noted: { cursor: string; next_page: string; statement: string }
 
 const order = (n: number) => ({
@@ -71,7 +71,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true, maxRetries: 10 })
 })
 
-/** A database whose owner may make roles and is no superuser, as providers give them out. */
+/** A database whose owner may create roles and is not a superuser, as with hosted PostgreSQL. */
 async function managedDatabase(options = ''): Promise<string> {
   const name = `m_${randomBytes(6).toString('hex')}`
   const admin = inject('postgres_url')
@@ -94,14 +94,14 @@ async function emptyDatabase(): Promise<string> {
   return database.url
 }
 
-test('while the service runs nothing is copied', async () => {
+test('a copy is refused while the service runs', async () => {
   await expect(copyDatabase(source.config, await emptyDatabase(), quietly)).rejects.toThrow(
     /The service runs on/,
   )
   await source.stop()
 })
 
-test('one that is cut off leaves the target empty, wherever it was, and can be run again', async () => {
+test('an interrupted copy leaves the target empty, at whatever stage, and can be run again', async () => {
   let to = await emptyDatabase()
   const stops = size(24, 2)
   let cuts = 0
@@ -122,7 +122,7 @@ test('one that is cut off leaves the target empty, wherever it was, and can be r
     const [row] = await asAdmin(to, [
       'SELECT (SELECT count(*) FROM sandbox.entries) + (SELECT count(*) FROM shared.partners) AS n',
     ])
-    // A connection that is cut after the commit takes nothing back.
+    // A connection that is cut after the commit undoes nothing.
     expect(Number(row!.n) > 0, `stop ${n}, at ${at}`).toBe(done)
     if (done) to = await emptyDatabase()
     else cuts++
@@ -138,12 +138,12 @@ test('one that is cut off leaves the target empty, wherever it was, and can be r
   await expect(copyDatabase(source.config, to, quietly)).rejects.toThrow(/The target has rows already, in /)
 })
 
-test('afterwards cursors, idempotency keys and counts hold, and nothing is delivered twice', {
+test('after a copy cursors, idempotency keys and counts are valid, and nothing is delivered twice', {
   timeout: 600_000,
 }, async () => {
   const to = await managedDatabase()
   const file = join(folder, 'database_url')
-  // A password in the query is one as well.
+  // The query of the URL may contain a password too.
   await writeFile(file, `${to.replace(':secret@', '@')}?password=secret\n`)
   const { code, json, err } = await runCli(['database', 'copy', '--to-file', file, '--json'], {
     DATA_DIR: join(folder, 'data'),
@@ -152,7 +152,7 @@ test('afterwards cursors, idempotency keys and counts hold, and nothing is deliv
   expect(code).toBe(0)
   expect(json).toMatchObject({ ok: true, environments: { sandbox: { ok: true } } })
   expect(json.settings.DATABASE_URL).toMatch(/\?password=\*{8}$/)
-  // The old folder would send what the copy sends.
+  // A service on the old folder would send the same payouts as the copy.
   const refused = await runCli(['serve'], { DATA_DIR: join(folder, 'data'), PORT: '0' })
   expect(refused.err).toMatch(
     /its database was copied to postgresql:\/\/\S+\*{8} at .*trilho database unmark --yes/,
@@ -181,7 +181,7 @@ test('afterwards cursors, idempotency keys and counts hold, and nothing is deliv
     for (const [n, text] of replies) expect((await api.post('/v1/pix/payouts', order(n))).text).toBe(text)
     noteFact(`${replies.size} payouts replayed on the copy: the same bytes; the same cursor, the same page`)
 
-    // Sequences go on: what happens next comes after all that was there, and is delivered; nothing else is.
+    // Sequences continue: the next event comes after all earlier ones and is delivered; no earlier one is delivered again.
     const last = (await api.get('/v1/events?after=now')).json.next_cursor
     const { id } = (await api.post('/v1/customers', { name: 'Bea', document: someCpf() })).json
     const fresh = async () => (await api.get(`/v1/events?after=${last}`)).json.data
@@ -197,7 +197,7 @@ test('afterwards cursors, idempotency keys and counts hold, and nothing is deliv
   }
 })
 
-test('a service at work on the target is left alone, and so is what is there', async () => {
+test('a target with a running service, or with rows, is refused and left unchanged', async () => {
   const database = await createDatabase()
   onTestFinished(database.drop)
   const busy = await openClient(openSeats(database.url, [Buffer.alloc(32)])('live', 'trilho'))
@@ -214,7 +214,7 @@ test('a service at work on the target is left alone, and so is what is there', a
   await expect(copyDatabase(own, database.url, quietly)).rejects.toThrow(/DATABASE_URL is set/)
 })
 
-test('a target that does not keep text as UTF8 is refused before anything is made in it', async () => {
+test('a target with another encoding than UTF8 is refused before anything is created in it', async () => {
   for (const encoding of ['LATIN1', 'SQL_ASCII']) {
     const to = await managedDatabase(
       `ENCODING '${encoding}' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0`,

@@ -22,8 +22,8 @@ export type Copied = {
 }
 
 /**
- * Everything that the embedded database holds, into a PostgreSQL of one's own: from one snapshot, in one transaction, so it
- * is there whole or not at all (decision 0068). The source is only read, and its folder marked (decision 0101).
+ * Copies the whole embedded database into another PostgreSQL server: from one snapshot, in one transaction, so the copy is
+ * whole or absent (decision 0068). The source is only read, and its folder is marked as superseded (decision 0101).
  */
 export async function copyDatabase(config: Config, to: string, onProgress: OnProgress): Promise<Copied> {
   await checkSource(config)
@@ -32,7 +32,7 @@ export async function copyDatabase(config: Config, to: string, onProgress: OnPro
     await migrate(source.url, { seats: await seatsOf(source.url, config), check: await keyCheckOf(config) })
     return await withClients(source.url, to, async (clients) => {
       await prepareTarget(clients.target, to, config)
-      // Before the commit: a folder that is marked for nothing is unmarked, one that is not marked pays twice.
+      // Before the commit: a mark without a copy can be removed, but a copy without a mark could pay orders twice.
       const beforeCommit = () => supersede(config.data_dir, { how: 'copied', to: withoutPasswords(to) })
       const copied = await copyAll(clients, { onProgress, beforeCommit })
       onProgress({ what: 'auditing', done: 0, of: 1 })
@@ -73,7 +73,7 @@ async function withClients<T>(from: string, to: string, work: (clients: Clients)
   }
 }
 
-/** Empty, of this version, and with nobody at work on it until the connection ends. */
+/** Ensures an empty target of this version, and locks out services until the connection ends. */
 async function prepareTarget(target: Client, to: string, config: Config): Promise<void> {
   await assertUnicode(target, to)
   await assertUnused(target, to)
@@ -81,7 +81,7 @@ async function prepareTarget(target: Client, to: string, config: Config): Promis
   await target.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
 }
 
-/** Names of people are in every script, and another encoding has no room for them, or keeps bytes that it does not understand. */
+/** Names are in any script: another encoding cannot store them, or stores bytes without checking them. */
 async function assertUnicode(target: Client, to: string): Promise<void> {
   const { rows } = await target.query('SHOW server_encoding')
   const { server_encoding } = rows[0]
@@ -110,7 +110,7 @@ const SHOWN = 5
 const listOf = (names: readonly string[]) =>
   names.slice(0, SHOWN).join(', ') + (names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '')
 
-/** So that values are written in the same way on both sides. */
+/** Makes both servers print values in the same format. */
 const SAME_TEXT = `SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO, YMD'; SET LOCAL intervalstyle = 'postgres';
   SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1; SET LOCAL statement_timeout = 0`
 
@@ -126,7 +126,7 @@ async function copyAll(
     await target.query(`LOCK TABLE ${tables.map(({ name }) => name).join(', ')} IN ACCESS EXCLUSIVE MODE`)
     const used = await usedTables(target)
     if (used.length > 0) throw new Error(`Somebody has written into ${listOf(used)} meanwhile.`)
-    // Each event would be queued again, each trade added up again: what triggers once did comes along as rows.
+    // Triggers would queue each event and add up each trade again: their results are copied as rows.
     await onEach(target, tables, 'ALTER TABLE % DISABLE TRIGGER USER')
     await onEach(target, [...tables].reverse(), 'DELETE FROM %')
     let done = 0
@@ -140,7 +140,7 @@ async function copyAll(
     const rows = await compareAll(clients, tables, onProgress)
     await beforeCommit()
     await commit(target)
-    // It is done by itself later, if not now.
+    // If this fails, autovacuum analyzes the tables later.
     await onEach(target, tables, 'ANALYZE %').catch(() => {})
     return { tables: tables.length, rows }
   } catch (error) {
@@ -162,7 +162,7 @@ async function commit(target: Client): Promise<void> {
   }
 }
 
-/** The tables of the source, which the target must have in the same form. */
+/** The tables of the source. Throws when the target's tables differ. */
 async function sameTables({ source, target }: Clients): Promise<Table[]> {
   const tables = await tablesOf(source)
   const theirs = new Map((await tablesOf(target)).map((table) => [table.name, columnsOf(table)]))
@@ -186,7 +186,7 @@ function copyTable({ source, target }: Clients, table: Table): Promise<void> {
   )
 }
 
-/** Returns how many rows there are. */
+/** Compares all tables by digest. Returns the number of rows. */
 async function compareAll(
   { source, target }: Clients,
   tables: readonly Table[],

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type pg from 'pg'
 import type { Client } from '../db/pool.ts'
 
-/** What the driver hands to whoever sends a statement of its own kind. */
+/** The driver's connection, as it is passed to custom query objects. */
 type Wire = {
   readonly stream: Socket
   query(text: string): void
@@ -11,7 +11,7 @@ type Wire = {
   sendCopyFail(reason: string): void
 }
 
-/** Rows from one COPY into another, as they come. No faster than the receiver takes them. */
+/** Streams rows from one COPY into another, with backpressure from the receiver. */
 export async function pipeRows(
   source: { readonly client: Client; readonly sql: string },
   target: { readonly client: Client; readonly sql: string },
@@ -21,7 +21,7 @@ export async function pipeRows(
   const wire = await Promise.race([receiver.ready, receiver.ended.then(() => undefined)])
   if (!wire) throw new Error(`The target took no rows: ${target.sql}`)
   const sender = new Sender(source.sql, wire)
-  // Rows that nobody takes any more are thrown away, or the sender would wait for ever.
+  // When the receiver fails, the remaining rows are dropped; otherwise the sender would wait for ever.
   receiver.ended.catch(() => sender.letGo())
   submit(source.client, sender)
   await sender.ended.then(
@@ -29,7 +29,7 @@ export async function pipeRows(
     (error: Error) => wire.sendCopyFail(error.message),
   )
   const [received, sent] = await Promise.allSettled([receiver.ended, sender.ended])
-  // A receiver whose sender failed only repeats that.
+  // The receiver's error is only a consequence of the sender's.
   for (const one of [sent, received]) if (one.status === 'rejected') throw one.reason
 }
 

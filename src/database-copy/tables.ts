@@ -3,23 +3,23 @@ import { quoted } from '../db/roles.ts'
 import { schemaNames } from '../db/seat.ts'
 
 export type Table = {
-  /** With its schema. */
+  /** Qualified with the schema. */
   readonly name: string
   readonly columns: readonly string[]
-  /** Tables whose rows must be there before its own. */
+  /** Tables that its foreign keys refer to: they are copied first. */
   readonly refers: readonly string[]
 }
 
-/** What a migration writes, not a service: each database has its own. */
+/** Tables that migrations write: each database has its own rows. */
 const OWN = /^(shared|live|sandbox)\.(migrations|functions)$/
 
-/** Tables in which `trilho migrate` leaves a row. */
+/** Tables in which `trilho migrate` inserts a row. */
 const BEGUN =
   /^(shared|live|sandbox)\.(acts_head|sealing|retention|event_horizon|fold_start|audit_progress|daily_progress)$/
 
 export const columnsOf = ({ columns }: Table): string => columns.map(quoted).join(', ')
 
-/** Every table whose rows are the service's, those that others refer to first. */
+/** All tables with rows of the service, referenced tables first. */
 export async function tablesOf(db: Db): Promise<Table[]> {
   const { rows } = await db.query<Table>(
     `SELECT format('%I.%I', n.nspname, c.relname) AS name,
@@ -51,7 +51,7 @@ function inOrder(tables: readonly Table[]): Table[] {
   return ordered
 }
 
-/** Those that hold what somebody did: nothing is ever copied over them. */
+/** Tables that already have data of a service: a copy is refused then. */
 export async function usedTables(db: Db): Promise<string[]> {
   const used: string[] = []
   for (const { name } of await tablesOf(db)) {
@@ -80,7 +80,7 @@ export async function sequencesOf(db: Db): Promise<Sequence[]> {
 
 export type Digest = { readonly rows: bigint; readonly hash: string }
 
-/** How many rows, and the sum of the hashes of all: the same in whatever order they are kept. */
+/** The number of rows and the sum of their hashes, which does not depend on their order. */
 export async function digestOf(db: Db, table: Table): Promise<Digest> {
   const part = (from: number) =>
     `coalesce(sum(('x' || encode(substr(hash, ${from}, 8), 'hex'))::bit(64)::bigint), 0)::text`

@@ -16,7 +16,7 @@ describe('DATABASE_URL', () => {
     const address = parseAddress(url)
     expect(address.hosts.map(hostName)).toEqual(hosts)
     expect(address).toMatchObject({ database, user: url.includes('only') ? 'only' : 'u' })
-    // What the driver gets names one host, and nothing that only libpq knows.
+    // The driver's URL names one host, and no option that only libpq knows.
     for (const host of address.hosts) {
       const single = new URL(address.urlOf(host))
       expect(`${single.hostname}:${single.port}`).toBe(hostName(host))
@@ -37,7 +37,7 @@ describe('DATABASE_URL', () => {
     expect(withoutPasswords(url)).toBe(shown)
   })
 
-  test('says what is wrong with a % that stands for nothing', () => {
+  test('explains an invalid percent-encoding', () => {
     for (const url of ['postgresql://u%zz:p@h/a', 'postgresql://u:p@h/a%'])
       expect(() => parseAddress(url)).toThrow('a % itself is written %25')
   })
@@ -52,7 +52,7 @@ describe('DATABASE_URL', () => {
     ])
   })
 
-  test('leads to the same database as somebody else', () => {
+  test('gives the URL of the same database with other credentials', () => {
     const as = { user: 'a b_live', password: 'p/@:' }
     const told = (url: string) => {
       const { hosts, urlOf } = parseAddress(url)

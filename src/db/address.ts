@@ -8,7 +8,7 @@ export type Address = {
   readonly user: string
   readonly database: string
   readonly tls: Tls
-  /** The same database on one of the hosts, in the form that the driver reads; as somebody else, if told who. */
+  /** The URL of the database on one host, in the form that the driver reads; `as` replaces the credentials. */
   urlOf(host: Host, as?: Credentials): string
 }
 
@@ -16,10 +16,10 @@ export type Credentials = { readonly user: string; readonly password: string }
 
 const FORM = 'must look like postgresql://user:password@host:5432/database, or with hosts between commas'
 const DEFAULT_PORT = 5432
-/** What libpq calls a server that takes writes. This service has no use for any other. */
+/** Values of libpq's `target_session_attrs` for a server that accepts writes. The service works with no other server. */
 const WRITABLE = ['read-write', 'primary']
 
-/** Reads the form of libpq, `postgresql://user:password@h1:5432,h2:5433/database`. Throws what is wrong with it. */
+/** Parses the form of libpq, `postgresql://user:password@h1:5432,h2:5433/database`. Throws an error that says what is wrong. */
 export function parseAddress(url: string): Address {
   const parts = /^(postgres(?:ql)?:\/\/)((?:[^@/?#]*@)?)([^/?#@]*)(\/[^?#]*)?(\?[^#]*)?$/.exec(url)
   if (!parts) throw new Error(FORM)
@@ -30,7 +30,7 @@ export function parseAddress(url: string): Address {
   const user = decode(login.slice(0, -1).split(':')[0] ?? '')
   const database = decode(path.slice(1)) || user
   const place = path.length > 1 ? path : `/${encodeURIComponent(database)}`
-  // The driver goes where the query says, if that names a host.
+  // A `host` in the query takes precedence in the driver.
   const named = search.get('host') ?? undefined
   const tls = takeTls(
     search,
@@ -42,7 +42,7 @@ export function parseAddress(url: string): Address {
     if (as) for (const option of ['user', 'password']) query.delete(option)
     const rest = query.size > 0 ? `?${query}` : ''
     const who = as ? `${encodeURIComponent(as.user)}:${encodeURIComponent(as.password)}@` : login
-    // A socket's folder is named in the query; without a host there is no port to name either.
+    // The folder of a Unix socket is in the query; without a host the URL cannot have a port.
     return `${scheme}${who}${name === '' ? '' : `${name}:${port}`}${place}${rest}`
   }
   const single = hosts.length === 1 ? urlOf(hosts[0]!) : undefined
@@ -82,7 +82,7 @@ export const hostName = ({ host, port }: Host): string =>
 
 const MASK = '********'
 
-/** An address for people to read. A password may stand before the host, and in the query. */
+/** An address for people to read. Both the login part and the query may contain a password. */
 export function withoutPasswords(url: string): string {
   const [, place = '', query = ''] = /^([^?]*)(.*)$/s.exec(url)!
   const shown = place.replace(/^(\w+:\/\/[^:@/]*):.*@/s, `$1:${MASK}@`)

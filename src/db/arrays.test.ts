@@ -25,7 +25,7 @@ const values: Record<ElementType, fc.Arbitrary<unknown>> = {
 }
 const types = Object.keys(values) as ElementType[]
 
-/** Each element as the server reads it when it comes as text, alone. */
+/** Each element as the server reads it when it is sent alone and as text. */
 async function readBy(type: ElementType, given: unknown[]): Promise<unknown[]> {
   const { rows } = await client.query({
     text: `SELECT ARRAY(SELECT element::text FROM unnest($1::${type}[]) WITH ORDINALITY AS a (element, place) ORDER BY place) AS read,
@@ -54,7 +54,7 @@ test.each(types)('%s: the server reads what was given', { timeout: 60_000 }, asy
   await fc.assert(property, { numRuns: 60 })
 })
 
-test('edges: nothing at all, the last and the first of each, more than there was room for', async () => {
+test('edge cases: an empty array, the smallest and largest values, more than the first buffer holds', async () => {
   for (const type of types) expect(await readBy(type, [])).toEqual([])
   expect(await readBy('numeric', [0n, 9999n, 10_000n, -10_000n, 100_000_000n])).toHaveLength(5)
   expect(await readBy('bigint', [UNITS.min, UNITS.max])).toHaveLength(2)
@@ -62,7 +62,7 @@ test('edges: nothing at all, the last and the first of each, more than there was
   expect(await readBy('timestamptz', [new Date(0), new Date(MS_MAX), null])).toHaveLength(3)
 })
 
-describe('what is wrong throws before anything is sent', () => {
+describe('a wrong value throws before anything is sent', () => {
   const wrong: [ElementType, unknown][] = [
     ['bigint', 2n ** 63n],
     ['integer', 2 ** 31],

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict'
 
 /**
- * Arrays in the form in which PostgreSQL takes them without reading: a length before each element, and no quotes. As text
- * every quote of a JSON document would be escaped here, and read again there.
+ * Arrays in PostgreSQL's binary format: a length before each element, and no quotes. In the text format every quote of a
+ * JSON document would be escaped here and parsed again by the server.
  */
 export type ElementType = keyof typeof elements
 
-/** Room that is written to from its start; it grows by itself. */
+/** A buffer that is written from its start and grows as needed. */
 type Room = { bytes: Buffer; end: number }
 
 type Element = {
-  /** What `pg_type` calls it. */
+  /** Of the element type in `pg_type`. */
   readonly oid: number
-  /** Adds the element, without its length. */
+  /** Appends the element without its length prefix. */
   add(room: Room, value: never): void
 }
 
 const EPOCH_MS = Date.UTC(2000, 0, 1)
-/** The longest that one UTF-16 unit becomes. */
+/** The most bytes that one UTF-16 unit takes in UTF-8. */
 const UTF8_MAX = 3
 
 const elements = {
@@ -57,7 +57,7 @@ const elements = {
   numeric: { oid: 1700, add: addNumeric },
 } satisfies Record<string, Element>
 
-/** One for each parameter, of a statement that takes arrays. What is handed back belongs to the caller. */
+/** The value of an array parameter. The caller owns the returned buffer. */
 export function arrayOf(type: ElementType, values: readonly unknown[]): Buffer {
   const { oid, add } = elements[type] as Element
   const room: Room = { bytes: Buffer.allocUnsafe(20 + 36 * values.length), end: 0 }
@@ -72,7 +72,7 @@ export function arrayOf(type: ElementType, values: readonly unknown[]): Buffer {
   return room.bytes.subarray(0, room.end)
 }
 
-/** One by itself. */
+/** The value of a parameter that is not an array. */
 export function scalarOf(type: ElementType, value: unknown): Buffer | null {
   if (value === null || value === undefined) return null
   const room: Room = { bytes: Buffer.allocUnsafe(64), end: 0 }

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { isPassing } from './failure.ts'
+import { cut } from './heartbeat.ts'
 import type { Client } from './pool.ts'
-import { cut } from './pulse.ts'
 
 const SAY_AGAIN_MS = 5000
 const PAUSE_MS = 200
 
 /**
- * Returns when there is a primary to work with. Nodes and databases are started together, and a fail-over may be under
- * way: a start waits, says at once what for and then every few seconds, and can be told to stop. What waiting does not
- * change, such as a wrong password, is thrown.
+ * Waits until a primary accepts connections. Nodes and databases are started together, and a fail-over may be under way.
+ * The first failure is logged at once, later ones every few seconds. An error that waiting cannot change, such as a wrong
+ * password, is thrown.
  */
 export async function awaitPrimary(
   open: () => Promise<Client>,
@@ -23,7 +23,7 @@ export async function awaitPrimary(
       signal?.throwIfAborted()
       const client = await openUnlessTold(open, signal)
       await client.end()
-      if (said > 0) log.info('the database is there')
+      if (said > 0) log.info('the database is reachable; the start goes on')
       return
     } catch (error) {
       if (signal?.aborted || !isPassing(error)) throw error
@@ -38,7 +38,7 @@ export async function awaitPrimary(
   }
 }
 
-/** Whoever is told to stop does not wait for a connection; one that opens after all is closed, so that nothing is left behind. */
+/** Rejects as soon as the signal is aborted. A connection that opens after that is closed. */
 async function openUnlessTold(open: () => Promise<Client>, signal: AbortSignal | undefined): Promise<Client> {
   const opening = open()
   let leave = () => {}

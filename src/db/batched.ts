@@ -7,8 +7,8 @@ import type { Db } from './pool.ts'
 const AT_ONCE = 2
 
 /**
- * Looks many keys up with one statement: whatever is asked for in one turn of the event loop, or while a look-up is running,
- * goes together. A lone question is asked at once, a flood of them costs a few statements.
+ * Looks many keys up with one statement: keys that are asked for in one turn of the event loop, or while AT_ONCE statements
+ * are running, share a statement. A single key is looked up at once; thousands of keys cost a few statements.
  */
 export function batched<Key, Row>(load: (db: Db, keys: readonly Key[]) => Promise<(Row | undefined)[]>) {
   const readers = new WeakMap<Db, Batching<Key, Row | undefined>>()

@@ -1,34 +1,34 @@
 import type { Logger } from 'pino'
 import type { Db, Pool } from './pool.ts'
 
-/** Something to be done now and then, by one node at a time. */
+/** A periodic task that runs on one node at a time. */
 export type Chore = {
   readonly name: string
   readonly every_ms: number
   readonly pool: Pool
-  /** Every node does it for itself. Otherwise whoever finds another node of this schema at it leaves it to that one. */
+  /** Every node runs it for itself. Otherwise a node skips the run while another node holds the lock of this schema. */
   readonly on_every_node?: true
   /**
-   * Small steps, each a transaction of its own; ends when it is done, or when it may not go on. They are made on the
-   * connection that the chore holds: if chores took a second one of the pool, they would wait for each other.
+   * Works in small steps, each in its own transaction, until everything is done or `goOn` returns false. All steps use the
+   * connection that the chore holds: if chores took a second connection from the pool, they could block each other.
    */
   work(db: Db, goOn: GoOn): Promise<unknown>
 }
 
-/** False when the time is used up or the service stops: what is left is for the next time. */
+/** False when the time is used up or the service stops: the next run does the rest. */
 export type GoOn = () => boolean
 
 export type ChoreOutcome = 'done' | 'elsewhere' | 'failed'
 
 export type RunningChore = {
-  /** Now, beside the times that it has anyway. */
+  /** Runs the chore now, in addition to its schedule. */
   run(): Promise<ChoreOutcome>
   stop(): Promise<void>
 }
 
-/** For all steps of one time together; the last step may end after it. */
+/** For all steps of one run together; the last step may end later. */
 const WORK_MS = 60_000
-/** Longer than any statement may take: beyond it the connection is given up, and the lock with it. */
+/** Longer than WORK_MS and a statement together: then the connection is closed, which releases the lock. */
 const GIVE_UP_MS = 80_000
 
 export function openChore(
@@ -58,7 +58,7 @@ export function openChore(
     return running
   }
 
-  /** Nodes that start together must not come together for ever. */
+  /** Random intervals: nodes that start together must not compete for the lock every time. */
   function wait(ms: number): void {
     timer = setTimeout(
       () => run().then(() => stopped || wait(chore.every_ms * (0.8 + 0.4 * Math.random()))),
@@ -78,7 +78,7 @@ export function openChore(
   }
 }
 
-/** A step of several statements. */
+/** Runs a step of several statements in a transaction. */
 export async function takeStep<T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T> {
   await db.query('BEGIN')
   try {
@@ -108,7 +108,7 @@ async function doChore({ name, pool, on_every_node, work }: Chore, goOn: GoOn): 
     failure = error as Error
     throw error
   } finally {
-    // The lock belongs to the connection: one that failed is closed, and holds it no longer.
+    // The lock belongs to the connection: closing a failed connection releases the lock.
     client.release(failure)
   }
 }

@@ -11,7 +11,7 @@ test('one slow answer does not move the clock', async () => {
   onTestFinished(() => pool.end())
   await pool.query('SELECT 1')
   let asked = 0
-  // The way back takes long, once: half of the round trip is then far from the truth.
+  // One answer takes long on its way back: half of that round trip is a bad estimate.
   const slow = {
     async query(text: string) {
       const answer = await pool.query(text)

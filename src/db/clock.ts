@@ -2,12 +2,12 @@ import type { Db } from './pool.ts'
 
 const SAMPLES = 5
 
-/** How far a clock may be off, and how sure that is: half of the round trip in which it was measured. */
+/** How far this machine's clock is off. The error of the measurement is at most half of its round trip. */
 export type Offset = { readonly offset_ms: number; readonly round_trip_ms: number }
 
 /**
- * How far this machine's clock is from the database's. Half of the round trip is the best guess of when it looked, and
- * the shortest of several round trips the best of the guesses: a single slow answer says nothing.
+ * Measures how far this machine's clock is from the database's. The database is assumed to read its clock halfway through
+ * the round trip; the shortest of several round trips gives the smallest error.
  */
 export async function measureOffset(db: Db, samples = SAMPLES): Promise<Offset> {
   let best: Offset | undefined

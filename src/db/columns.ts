@@ -1,6 +1,6 @@
 /**
- * What a row is made of, column by column. A statement names what it reads: one that asks for everything would change its
- * result with the table, and nodes of the version before would fail as soon as a newer one adds a column.
+ * The columns of each table. Statements name the columns that they read: the result of `SELECT *` changes with the table,
+ * and nodes of the version before would fail as soon as a newer version adds a column.
  */
 const columns = {
   acts: [
@@ -249,7 +249,7 @@ const columns = {
 
 export type TableName = keyof typeof columns
 
-/** For SELECT and RETURNING; with the alias under which the table goes in the statement, if it has one. */
+/** A column list for SELECT and RETURNING; `alias` is the table's alias in the statement. */
 export function columnsOf(table: TableName, alias?: string): string {
   return columns[table].map((column) => (alias === undefined ? column : `${alias}.${column}`)).join(', ')
 }

@@ -4,18 +4,18 @@ import type { Db } from './pool.ts'
 import type { Room } from './slots.ts'
 
 /**
- * Rows that are work: open until their status is final, due at `next_attempt_at`. Whoever takes one has it until its
- * lease ends; whoever else looks meanwhile passes over it. `attempts` counts the takings: it is the token by which a
- * taker knows, and shows, that nobody took the row after it.
+ * Rows that workers take: open until their status is final, due at `next_attempt_at`. A worker that takes a row has a lease
+ * on it; until the lease ends, other workers pass over the row. `attempts` counts how often the row was taken, and is the
+ * fencing token: a write with an older count comes from a worker whose lease has ended.
  */
 type DueTable = 'payouts' | 'transfers'
 
 const OPEN = `status IN ('pending', 'processing')`
 
-/** Where those rows stand that are open: triggers keep it. `followed`: somebody has looked at it since it was made. */
+/** The queues of open rows, kept by triggers. `followed`: a worker has taken the row since it was created. */
 export const queueOf = { payouts: 'open_payouts', transfers: 'open_transfers' } as const
 
-/** What nobody has looked at yet, or what is only followed. */
+/** A kind of work: rows that no worker has taken yet (`followed` false), or rows whose outcome is still open. */
 export type Due = {
   readonly name: string
   readonly table: DueTable
@@ -36,7 +36,7 @@ type Reading = {
   readonly order: string
 }
 
-/** Pix is one rail. A payout that nobody has looked at is followed as soon as it is taken, so the order of making is fair. */
+/** Pix is one rail. A new payout becomes `followed` as soon as it is taken, so the order of creation is fair. */
 const payoutReading = (followed: boolean): Reading => ({
   group: `'pix' AS rail, partner_id FROM open_payouts`,
   behind: 'partner_id > groups.partner_id',
@@ -45,8 +45,8 @@ const payoutReading = (followed: boolean): Reading => ({
 })
 
 /**
- * A transfer that is not broadcast yet stays so while its network does not answer. By the time of its making, it would be
- * taken before all newer ones again and again.
+ * A transfer stays not `followed` while its network does not answer. Ordered by creation time, it would be taken before all
+ * newer transfers again and again.
  */
 const transferReading = (followed: boolean): Reading => {
   const kind = followed ? 'followed' : 'NOT followed'
@@ -62,7 +62,7 @@ const readings = { payouts: payoutReading, transfers: transferReading }
 
 /**
  * Takes rows that are due, for each rail as many as it has free slots. Within a rail partners take turns: the partner with
- * the fewest rows under way on this node goes first, so nobody waits behind a partner who has thousands.
+ * the fewest rows under way on this node goes first, so no partner waits behind another one's thousands of rows.
  */
 const takeSql = ({ table, columns, followed }: Due) => {
   const queue = queueOf[table]
@@ -127,7 +127,7 @@ const retrying = (table: DueTable) =>
   batched<Retry, never>(async (db, retries) => {
     await db.query({
       name: `retry ${table} later`,
-      // Locked in the order in which everybody else locks them.
+      // Locked in id order, like everywhere else, so that there is no deadlock.
       text: `WITH held AS MATERIALIZED (
           SELECT id FROM ${table} WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE)
         UPDATE ${table} AS r SET next_attempt_at = clock_timestamp() + make_interval(secs => new.delay_ms / 1000)
@@ -140,7 +140,7 @@ const retrying = (table: DueTable) =>
 
 const retriers = { payouts: retrying('payouts'), transfers: retrying('transfers') }
 
-/** Only by whoever took it last: somebody whose lease has ended leaves the times of its successor alone. */
+/** Sets the time of the next attempt, unless another worker has taken the row since. */
 export async function retryAfter(
   db: Db,
   table: DueTable,
@@ -159,7 +159,7 @@ export type OpenCount = {
 
 const COUNTED = 100_000
 
-/** For the metrics: how many are open in each state, counted up to a point, and since when. `rail` is SQL. */
+/** For the metrics: open rows per state, counted up to COUNTED, and the age of the oldest. `rail` is SQL. */
 export async function countOpen(db: Db, table: DueTable, rail: string): Promise<OpenCount[]> {
   const { rows } = await db.query({
     name: `count open ${table}`,
@@ -171,7 +171,7 @@ export async function countOpen(db: Db, table: DueTable, rail: string): Promise<
   return rows
 }
 
-/** On their way for longer than they should be: the operator's desk. */
+/** Rows that are open for longer than they should be, for the operator's desk. */
 export async function overdue<Row>(db: Db, table: DueTable, older_than_ms: number): Promise<Row[]> {
   const { rows } = await db.query(
     `SELECT ${columnsOf(table)} FROM ${table} WHERE id = ANY(ARRAY(
@@ -192,7 +192,7 @@ export type Open = {
 
 const A_DAY = `interval '1 day'`
 
-/** Open for so long, and not told of today: the ones that somebody should hear about. */
+/** Rows that are open for so long, and have neither an open exception nor one closed within a day. */
 export async function openBefore(
   db: Db,
   { table, older_than_ms, network }: { table: DueTable; older_than_ms: number; network?: string },

@@ -1,9 +1,9 @@
 /**
- * Which events may be missing (decision 0097). Old events are removed by one function, which keeps to the retention of events;
- * a trigger writes down how far it has come, as `event_horizon.forgotten_until`.
+ * Which events may be missing (decision 0097). One function removes old events, within the retention of events; a trigger
+ * records the time up to which events were removed, as `event_horizon.forgotten_until`.
  */
 
-/** From this time on every event must be there, whatever the horizon says. */
+/** Every event since this time must exist, whatever the horizon says. */
 export const EVENTS_KEPT_SINCE = `(SELECT greatest(now() - make_interval(days => kept_days('events')),
   (SELECT reached FROM retention WHERE what = 'events')))`
 

@@ -2,20 +2,20 @@ import pg from 'pg'
 import { NoPrimary } from './server-state.ts'
 import { UntrustedServer } from './tls.ts'
 
-/** What a failed statement or connection means. Judged by the SQLSTATE alone, for a server may speak any language. */
+/** Classifies failed statements and connections. Server errors by SQLSTATE alone: messages may be in any language. */
 
-/** The server answered, and warned: it did not wait for its standby. What was written may be kept, or lost with it. */
+/** The server committed with a warning: it did not wait for its standby. A fail-over may lose the write. */
 export class Unconfirmed extends Error {
   override name = 'Unconfirmed'
 }
 
 /**
- * SQLSTATEs after which the server closes the connection. Severities would tell the same, but they come in the language of
- * the server: 57P is a shutdown, 08 a broken connection, 25P03 and 25P04 a session that took too long.
+ * SQLSTATEs after which the server closes the connection. Severities would say the same, but in the language of the server.
+ * 57P is a shutdown, 08 a broken connection, 25P03 and 25P04 a session that took too long.
  */
 const ENDS_CONNECTION = /^(08|57P|25P03|25P04|28|3D000|53300)/
 
-/** The server refused a statement and goes on; anything else is a connection that broke or is about to. */
+/** The server refused a statement and keeps the connection; any other error means that the connection broke or will. */
 export function isAnswer(error: unknown): error is pg.DatabaseError {
   return error instanceof pg.DatabaseError && !ENDS_CONNECTION.test(error.code ?? '')
 }
@@ -24,8 +24,8 @@ const QUERY_CANCELED = '57014'
 const READ_ONLY = '25006'
 
 /**
- * The server as a whole cannot do its work: disk full, shutting down, a standby that takes no writes. Nothing is wrong
- * with the statement, and the next one on the same connection would fare no better.
+ * The server as a whole cannot work: disk full, shutting down, a standby that accepts no writes. The statement is not at
+ * fault, and the next statement on the same connection would fail too.
  */
 export function isServerTrouble(error: unknown): boolean {
   const state = sqlState(error)
@@ -34,10 +34,10 @@ export function isServerTrouble(error: unknown): boolean {
   )
 }
 
-/** A statement that took longer than it may, or that somebody ended. */
+/** The statement hit its timeout, or was cancelled. */
 export const isCanceled = (error: unknown): boolean => sqlState(error) === QUERY_CANCELED
 
-/** No connection to be had, or one that broke: the database may be restarting. Worth a retry by the caller. */
+/** No connection could be opened, or it broke: the database may be restarting. The caller may retry. */
 export function isUnreachable(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return !isAnswer(error) || isServerTrouble(error)
   if (error instanceof NoPrimary || error instanceof Unconfirmed || error instanceof UntrustedServer)
@@ -47,7 +47,7 @@ export function isUnreachable(error: unknown): boolean {
   return unconnected || NO_CONNECTION.test(message)
 }
 
-/** A socket's file that is not there, and an address that is not: they mean a server only when one connects. */
+/** A missing socket file, and an unavailable address: they tell of the database only when `connect` reports them. */
 const NO_WAY_CODES = new Set(['ENOENT', 'EADDRNOTAVAIL'])
 
 const NO_CONNECTION_CODES = new Set(
@@ -55,11 +55,11 @@ const NO_CONNECTION_CODES = new Set(
     ' ',
   ),
 )
-/** The driver tells of its own connections in words only. */
+/** Errors of the driver itself have no code, only a message. */
 const NO_CONNECTION =
   /^(Connection terminated|There was an error establishing an SSL connection|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|timeout expired|Query read timeout)/
 
-/** Another server, or the same one a little later, would answer. */
+/** A retry may succeed: on another server, or on the same one a little later. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof UntrustedServer) return false
   return error instanceof pg.DatabaseError ? isServerTrouble(error) : isUnreachable(error)
@@ -67,7 +67,7 @@ export function isPassing(error: unknown): boolean {
 
 const STALE_PLAN = '0A000'
 
-/** The server looked at the statement and did nothing of it: it may write nothing, or its plan has become stale. */
+/** The server refused the statement without executing it: the server is read-only, or the prepared plan is stale. */
 export function isUnexecuted(error: unknown): boolean {
   const state = sqlState(error)
   return state === READ_ONLY || state === STALE_PLAN
@@ -77,8 +77,8 @@ const LOCK_NOT_AVAILABLE = '55P03'
 const DEADLOCK = '40P01'
 
 /**
- * Another transaction held a lock for longer than it is waited for: a start that states triggers, a migration, a long
- * transaction. The server has rolled everything back, also when it says so in response to COMMIT.
+ * Another transaction held a lock for longer than `lock_timeout`: a start that creates triggers, a migration, a long
+ * transaction. The server has rolled this transaction back, also when it says so in response to COMMIT.
  */
 export function isContended(error: unknown): boolean {
   const state = sqlState(error)
@@ -87,7 +87,7 @@ export function isContended(error: unknown): boolean {
 
 const IDLE_IN_TRANSACTION = '25P03'
 
-/** The server ended the session between two statements of a transaction, because its node did not go on: a busy machine. */
+/** The server ended the session between two statements of a transaction, because the node was too slow: a busy machine. */
 export const isIdledOut = (error: unknown): boolean => sqlState(error) === IDLE_IN_TRANSACTION
 
 export function sqlState(error: unknown): string | undefined {

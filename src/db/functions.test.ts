@@ -23,7 +23,7 @@ const ALL = `SELECT n.nspname || '.' || p.proname AS name, pg_get_functiondef(p.
     WHERE nspname IN ('live', 'sandbox', 'shared') AND NOT t.tgisinternal
   ORDER BY 1`
 
-/** As the version before left it: everything by migrations, nothing stated. */
+/** A database as the version before left it: functions from migrations only. */
 async function migrateByFilesAlone(url: string): Promise<void> {
   for (const [schema, folder] of [
     ['shared', 'shared'],
@@ -50,7 +50,7 @@ async function migrateByFilesAlone(url: string): Promise<void> {
   }
 }
 
-test('a change of a file is a new edition', async () => {
+test('a changed file requires a new EDITION', async () => {
   const digests = await Promise.all((['live', 'shared'] as const).map(readFunctions))
   const digest = createHash('sha256')
     .update(digests.map((one) => one.digest).join(' '))
@@ -62,7 +62,7 @@ test('a change of a file is a new edition', async () => {
   })
 })
 
-test('every function and trigger of the database stands in a file: all of them gone, the next start makes the same', async () => {
+test('every function and trigger is in a file: after all of them are dropped, the next start creates the same', async () => {
   const before = await admin(ALL)
   expect(before.length).toBeGreaterThan(60)
   await admin(
@@ -90,7 +90,7 @@ test('a database that was upgraded has the functions and triggers of a fresh one
   expect(await asAdmin(upgraded.url, [ALL])).toEqual(await admin(ALL))
 })
 
-test('what was changed by hand is put right; what is right is not touched', async () => {
+test('a start restores functions that were changed by hand, and does not touch unchanged ones', async () => {
   const before = await admin(ALL)
   const stated = () => admin('SELECT stated_at FROM live.functions')
   const at = await stated()
@@ -106,7 +106,7 @@ test('what was changed by hand is put right; what is right is not touched', asyn
   expect(await stated()).not.toEqual(at)
 })
 
-test('whoever holds a table keeps nobody else waiting for longer than a moment, and functions are stated once it is free', async () => {
+test('a long lock on a table makes no payment wait long behind a start, and the start goes on once the lock is released', async () => {
   const holder = await openOwner(database.url, 'test holder')
   onTestFinished(() => holder.end())
   await admin(`UPDATE sandbox.functions SET digest = 'x'`)
@@ -115,7 +115,7 @@ test('whoever holds a table keeps nobody else waiting for longer than a moment, 
   const stating = migrate(database.url).then(() => {
     done = true
   })
-  // As an order does, again and again: each one gets its lock on the way.
+  // Writes like those of an order, again and again: each gets its lock in time.
   for (let i = 0; i < 20; i++) {
     await admin(
       `SET lock_timeout = '2s'`,
@@ -132,7 +132,7 @@ test('whoever holds a table keeps nobody else waiting for longer than a moment, 
   expect(row!.digest).not.toBe('x')
 })
 
-test('the functions of a newer version are left alone, with the rights on them', async () => {
+test('a start leaves the functions of a newer version, and the rights on them, as they are', async () => {
   const role = roleOf(database.url, 'sandbox')
   onTestFinished(async () => {
     await admin('DROP FUNCTION sandbox.newer()', `UPDATE sandbox.functions SET edition = ${EDITION}`)
@@ -151,7 +151,7 @@ test('the functions of a newer version are left alone, with the rights on them',
   ).toEqual([{ may: true }])
 })
 
-test('a node that does not migrate wants the functions that it knows, or newer ones', async () => {
+test('a node that does not migrate requires the functions of its own version, or of a newer one', async () => {
   const check = () => assertMigrated(seatsAt(database.url))
   const [row] = await admin('SELECT digest FROM sandbox.functions')
   await check()

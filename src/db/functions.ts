@@ -3,38 +3,37 @@ import { readdir, readFile } from 'node:fs/promises'
 import type { Db, SchemaName } from './pool.ts'
 
 /**
- * What is SQL inside the database: functions and triggers, in `functions/`, a file per idea. They are stated at a start,
- * like the rights, so that a database that was upgraded has the same ones as a fresh one; migrations make tables only.
- * Nodes of the version before call them too, so what is called keeps its name, its arguments and its result
- * (decision 0056).
+ * The functions and triggers inside the database, in `functions/`, one file per idea. Every start creates or replaces them,
+ * like the rights, so that an upgraded database has the same ones as a new one; migrations make tables only. Nodes of the
+ * version before call the functions too, so a function keeps its name, its arguments and its result (decision 0056).
  */
 
-/** One more with every change of a file: it tells a newer version's functions from an older one's. */
+/** Raised by one with every change of a file: tells the functions of a newer version from those of an older one. */
 export const EDITION = 9
 
 const folders: Readonly<Record<SchemaName, string>> = { shared: 'shared', live: 'world', sandbox: 'world' }
 
 type Stated = { readonly edition: number; readonly digest: string; readonly found: string }
 
-/** Whether a newer version has stated its functions: they hold for this one too. */
+/** Whether a newer version has installed its functions: this version works with them. */
 export async function haveNewerFunctions(db: Db, schema: SchemaName): Promise<boolean> {
   const stated = await readStated(db, schema)
   return stated !== undefined && stated.edition > EDITION
 }
 
 /**
- * Puts every function and trigger of a schema right, in the transaction of the caller. A trigger is made under a lock on
- * its table, so nothing is touched when all of them are there, as they were made; and no lock is waited for, lest payments
- * queue up behind it: whoever calls this tries again.
+ * Installs every function and trigger of a schema, in the transaction of the caller. Creating a trigger locks its table, so
+ * nothing is changed when all of them are unchanged in the database. Waiting for a lock would make payments queue up behind
+ * it, so the statement gives up after 100 ms and the caller tries again.
  */
 export async function stateFunctions(db: Db, schema: SchemaName): Promise<void> {
-  // Functions that act as their owner keep this path: a temporary table of the caller's never comes first.
+  // SECURITY DEFINER functions keep this path: a temporary table of the caller must not shadow a table of the owner.
   await db.query(`SET LOCAL search_path = ${schema}, pg_temp; SET LOCAL lock_timeout = '100ms'`)
   const { texts, digest } = await readFunctions(schema)
   const stated = await readStated(db, schema)
   if (stated?.edition === EDITION && stated.digest === digest && stated.found === (await find(db, schema)))
     return
-  // In one round trip: requests wait for the locks, and a start may be far from the database.
+  // In one round trip: requests wait for these locks, and the network to the database may be slow.
   await db.query(
     `${texts.join('\n')}
      INSERT INTO ${schema}.functions (edition, digest, found) SELECT ${EDITION}, '${digest}', (${foundIn(schema)})
@@ -43,7 +42,7 @@ export async function stateFunctions(db: Db, schema: SchemaName): Promise<void> 
   )
 }
 
-/** For a service that does not migrate: what keeps it from working with the functions that are there. */
+/** For a service that does not migrate: why it cannot work with the installed functions; undefined when it can. */
 export async function functionsFault(db: Db, schema: SchemaName): Promise<string | undefined> {
   const stated = await readStated(db, schema)
   if (!stated) return `Schema ${schema} has no functions`
@@ -65,7 +64,7 @@ async function readStated(db: Db, schema: SchemaName): Promise<Stated | undefine
   return rows[0]
 }
 
-/** A digest of every function and trigger as the database tells it; how it does so depends on the path. */
+/** A digest of every function and trigger as the database prints them; the search path influences the text. */
 async function find(db: Db, schema: SchemaName): Promise<string> {
   const { rows } = await db.query(`SELECT (${foundIn(schema)}) AS found`)
   return rows[0].found

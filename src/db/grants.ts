@@ -1,6 +1,6 @@
 /**
- * What each role may do, table by table. History is only ever added to: no role of the application can change or remove
- * an entry, an event, a deposit. What is old and owed to nobody goes through functions of the owner.
+ * The rights of each role, table by table. History is append-only: no role of the service can change or remove an entry, an
+ * event or a deposit. Old rows are removed by functions that run with the rights of the owner.
  */
 export const worldGrants: Record<string, string> = {
   migrations: 'SELECT',
@@ -64,7 +64,7 @@ export const worldGrants: Record<string, string> = {
   proofs: 'SELECT, INSERT',
 }
 
-/** What a world may see of the tenants. */
+/** Rights of a world's role in the schema `shared`. */
 export const worldGrantsOnShared: Record<string, string> = {
   partners: 'SELECT',
   sealing: 'SELECT',
@@ -91,7 +91,7 @@ export const sharedGrants: Record<string, string> = {
   forms: 'SELECT, INSERT, DELETE',
 }
 
-/** What a world may call. Functions of triggers are called by nobody. */
+/** Functions that a world's role may call. Trigger functions need no such right. */
 export const worldFunctions: readonly string[] = [
   'expect_rows(text, bigint, bigint)',
   'expect_first(text, bigint, bigint)',

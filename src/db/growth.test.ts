@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { until } from '../../test/support/wait.ts'
 import { Growth } from './growth.ts'
 
-/** A pool with the given connections, all of them in use. */
+/** A pool with the given number of connections, all in use. */
 function poolOf(totalCount: number, max: number) {
   const pool = Object.assign(new EventEmitter(), { totalCount, idleCount: 0, ending: false })
   const growth = new Growth(pool as unknown as pg.Pool, max)
@@ -13,20 +13,20 @@ function poolOf(totalCount: number, max: number) {
   return { pool, entered, take }
 }
 
-test('the first one opens a connection at once', () => {
+test('the first caller opens a connection at once', () => {
   const { entered, take } = poolOf(0, 8)
   take(1)
   expect(entered).toEqual([1])
 })
 
-test('who finds a connection at hand takes it at once', () => {
+test('a caller that finds an idle connection takes it at once', () => {
   const { pool, entered, take } = poolOf(3, 8)
   pool.idleCount = 1
   take(1)
   expect(entered).toEqual([1])
 })
 
-test('who finds none waits for one to come back, one after the other', async () => {
+test('callers that find no idle connection wait for a release, in order', async () => {
   const { pool, entered, take } = poolOf(1, 8)
   for (const who of [1, 2, 3]) take(who)
   expect(entered).toEqual([])
@@ -38,14 +38,14 @@ test('who finds none waits for one to come back, one after the other', async () 
   expect(entered).toEqual([1, 2])
 })
 
-test('when none comes back, those who wait open others, each in its turn', async () => {
+test('when no connection is released, the waiting callers open new ones, in order', async () => {
   const { entered, take } = poolOf(1, 8)
   for (const who of [1, 2, 3]) take(who)
   await until(() => entered.length === 3, 5000)
   expect(entered).toEqual([1, 2, 3])
 })
 
-test('one is opened at a time, unless that takes too long', async () => {
+test('connections are opened one at a time, unless one takes too long', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   onTestFinished(() => void vi.useRealTimers())
   const pool = Object.assign(new EventEmitter(), { totalCount: 1, idleCount: 0, ending: false })
@@ -60,7 +60,7 @@ test('one is opened at a time, unless that takes too long', async () => {
   expect(begun).toEqual([1, 2])
 })
 
-test('a pool that has all it may have, or that ends, keeps nobody waiting here', async () => {
+test('a pool that is full, or that ends, makes no caller wait here', async () => {
   const { pool, entered, take } = poolOf(7, 8)
   for (const who of [1, 2, 3]) take(who)
   pool.totalCount = 8

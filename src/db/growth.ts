@@ -1,22 +1,22 @@
 import type pg from 'pg'
 
-/** About as long as it takes to open a connection, where nobody is in a hurry. */
+/** About the time that opening a connection takes on an idle server. */
 const GROW_MS = 15
-/** One that takes longer to open may never be open, and nobody waits for it. */
+/** A connection that takes longer to open may never open: then the next one is begun. */
 const SLOW_MS = 500
 
 /**
- * How a pool grows. A connection that is in use is mostly back before another one is open, and costs nothing; opening one
- * takes the server a process. So whoever finds none at hand waits a moment for one to come back, and then one of those who
- * wait opens another, one at a time. A burst, such as a start, is served by a few connections instead of as many as there may be.
+ * How a pool grows. A connection in use mostly comes back before a new one is open; opening one costs the server a process.
+ * So a caller that finds no idle connection waits GROW_MS for a release; after that one of the waiting callers opens a
+ * connection, one at a time. A burst, such as a start, is served by a few connections instead of the maximum.
  */
 export class Growth {
   readonly #pool: pg.Pool
   readonly #max: number
   readonly #waiting: (() => void)[] = []
-  /** How many of the connections at hand are somebody's already, who is about to take them. */
+  /** Idle connections that other callers are about to take. */
   #promised = 0
-  /** When the one that is being opened was begun. */
+  /** When the opening of the connection under way began. */
   #opening: number | undefined
   #timer: NodeJS.Timeout | undefined
 
@@ -58,7 +58,7 @@ export class Growth {
     return this.#pool.idleCount > this.#promised
   }
 
-  /** Not for the first one; and where there are as many as there may be, the pool has a queue of its own. */
+  /** The first caller opens at once. When the pool is full, the pool's own queue takes over. */
   #mustWait(): boolean {
     if (this.#pool.totalCount === 0 || this.#isDone()) return false
     return this.#waiting.length > 0 || !this.#isAtHand()

@@ -2,12 +2,12 @@ import type { Logger } from 'pino'
 import { type Client, openClient, type Pool, type Seat } from './pool.ts'
 
 /**
- * Hints between nodes over LISTEN/NOTIFY. A hint only says "look now": whoever misses one finds out by itself a little
- * later. Never sent inside a money transaction, for NOTIFY makes all commits of the server queue up.
+ * Hints between nodes over LISTEN/NOTIFY. A hint only says "look now": a node that misses one finds the change at its next
+ * poll. Never sent inside a money transaction: NOTIFY makes all commits of the server queue up.
  */
 export type Hints = {
   on(channel: Channel, listener: (payload: string) => void): void
-  /** Called whenever hints may have been missed: caches must be emptied. */
+  /** Calls the listener whenever hints may have been missed: caches must be emptied. */
   onLost(listener: () => void): void
   stop(): Promise<void>
 }
@@ -42,10 +42,10 @@ export function openHints(seat: Seat, log: Logger): Hints {
       })
       listening.once('end', () => client === listening && reconnect())
       for (const channel of listeners.keys()) await listening.query(`LISTEN ${channel}`)
-      // What was sent while nobody listened is lost.
+      // Hints that were sent before this connection listened are lost.
       for (const listener of lost) listener()
     } catch (error) {
-      if (!stopped) log.warn({ err: error }, 'cannot listen for hints; trying again')
+      if (!stopped) log.warn({ err: error }, 'hints: cannot listen; connecting again')
       reconnect()
       opened?.end().catch(() => {})
     }
@@ -59,7 +59,7 @@ export function openHints(seat: Seat, log: Logger): Hints {
     timer = setTimeout(connect, RECONNECT_MS)
   }
 
-  // Listeners are added while the server is put together; the connection opens after that.
+  // Listeners are added while the node is put together; the connection opens after that.
   timer = setTimeout(connect, 0)
 
   return {

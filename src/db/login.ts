@@ -1,23 +1,23 @@
 import { createHash, createHmac, hkdfSync, pbkdf2Sync, randomBytes } from 'node:crypto'
 
 /**
- * As whom a connection comes in. Each schema has a role of its own to log in as, and nobody ever types its password: it
- * follows from SECRET_KEY, so all nodes know it and none has to be told (decision 0040).
+ * The role that a connection logs in as. Each schema has its own role. Its password is derived from SECRET_KEY, so all nodes
+ * know it and nobody has to configure it (decision 0040).
  */
 export type Login = {
   readonly user: string
-  /** The one that the server took last; that of the first key while none was tried. */
+  /** The password that the server accepted last; before the first login, the password derived from the first key. */
   password(): string
-  /** What the server is to keep of the password that follows from the first key. */
+  /** The SCRAM verifier of the password derived from the first key, for the server to store. */
   verifier(): string
   accepted(): void
-  /** The server does not take this one. Whether there is one that it has not refused yet. */
+  /** The server refused this password. Returns whether there is another password to try. */
   refused(password: string): boolean
 }
 
 /**
- * The first key is the one in use. The others are on their way out: what still has their password goes on with it. `laterKeys`
- * is asked for keys that came later, when the server takes none of the passwords.
+ * The first key is the current one. The others are being rotated out: a role that still has their password can log in.
+ * `laterKeys` reads keys that a rotation has added since; it is called when the server refuses all known passwords.
  */
 export function openLogin(user: string, keys: readonly Buffer[], laterKeys?: () => readonly Buffer[]): Login {
   const passwords = keys.map((key) => derivePassword(key, user))
@@ -40,7 +40,7 @@ export function openLogin(user: string, keys: readonly Buffer[], laterKeys?: () 
       refusals = 0
     },
     refused(password) {
-      // Somebody else has met with the same, and turned to the next one already.
+      // Another connection was refused with the same password and has already moved on to the next one.
       if (password !== passwords[at]) return true
       at = (at + 1) % passwords.length
       if (++refusals < passwords.length || findLater()) return true
@@ -50,7 +50,7 @@ export function openLogin(user: string, keys: readonly Buffer[], laterKeys?: () 
   }
 }
 
-/** The name of a role holds the name of its database, so no two databases share a password. */
+/** The name of a role contains the name of its database, so no two databases share a password. */
 export function derivePassword(key: Buffer, role: string): string {
   const bytes = hkdfSync('sha256', key, '', `trilho: password of the role ${role}`, 32)
   return Buffer.from(bytes).toString('base64url')
@@ -58,7 +58,7 @@ export function derivePassword(key: Buffer, role: string): string {
 
 const ITERATIONS = 4096
 
-/** What PostgreSQL keeps instead of a password. Made here, so that no statement, and no log of statements, ever has the password. */
+/** What PostgreSQL stores instead of a password. Computed here, so that no statement and no statement log has the password. */
 export function scramVerifier(password: string): string {
   const salt = randomBytes(16)
   const salted = pbkdf2Sync(password, salt, ITERATIONS, 32, 'sha256')

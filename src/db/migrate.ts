@@ -4,42 +4,42 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { sqlState } from './failure.ts'
 import { functionsFault, haveNewerFunctions, stateFunctions } from './functions.ts'
+import { cut } from './heartbeat.ts'
 import { type Client, openClient, openOwner, roleOf, type SchemaName } from './pool.ts'
-import { cut } from './pulse.ts'
 import { type Retention, stateRetention } from './retention.ts'
 import { stateRights } from './rights.ts'
 import { missingLogins, missingRoles, quoted, rolesInUse } from './roles.ts'
 import { type Seats, schemaNames } from './seat.ts'
 
-/** Whoever holds it keeps services from starting on the database. */
+/** Advisory lock of a migration. While it is held, no other service starts on the database. */
 export const MIGRATION_LOCK = 7_415_301
 const OLDEST_POSTGRES = 15
 
-/** The database user may not do something that only its administrator can: the message holds the SQL to run. */
+/** The migration cannot go on without an operator. Where rights are missing, the message contains the SQL to run. */
 export class MigrationBlocked extends Error {}
 
 type Migration = {
   readonly name: string
   readonly sql: string
   readonly checksum: string
-  /** Nodes of the version before work on with it. Noted in the database, where those nodes can read it. */
+  /** Nodes of the version before can work with the change. Stored in the database, where those nodes read it. */
   readonly additive: boolean
 }
 
-/** What each schema gained, and whether it has what only a newer version knows. */
+/** Migrations applied to a schema, and whether it already has migrations of a newer version. */
 type Brought = { readonly applied: readonly string[]; readonly newer: boolean }
 
-/** The first line of a file that only adds. */
+/** The first line of an additive migration. */
 const ADDITIVE = /^-- additive\b/
 
 const folders: Record<SchemaName, string> = { shared: 'shared', live: 'world', sandbox: 'world' }
 
 export type MigrateOptions = {
-  /** Whose logins are set up too. */
+  /** The roles whose logins are set up too. */
   readonly seats?: Seats
-  /** Looks at what is there, with the tables up to date, before a password is touched. Throws to refuse the start. */
+  /** Runs after the tables are up to date and before a password is changed. Throws to refuse the start. */
   readonly check?: (owner: Client) => Promise<void>
-  /** SECRET_KEY takes over from another one: the logins change to it under those who are connected, and know both. */
+  /** A rotation of SECRET_KEY: the roles get the new password while nodes that know both keys are connected. */
   readonly renew?: boolean
   /** The configured retention. Absent: the figures of the last start stay. */
   readonly retention?: Retention
@@ -47,15 +47,15 @@ export type MigrateOptions = {
 }
 
 /**
- * Brings the three schemas up to date, and the roles that the service logs in as. Forward only, one transaction per file;
- * nodes that start together wait for each other on an advisory lock. Returns what was applied.
+ * Brings the three schemas and the roles of the service up to date. Forward only, one transaction per file; nodes that start
+ * together wait for each other on an advisory lock. Returns the names of the applied files.
  */
 export async function migrate(
   url: string,
   { seats, check, renew = false, retention, signal }: MigrateOptions = {},
 ): Promise<string[]> {
   const client = await openOwner(url, 'trilho migrate')
-  // Another node may be at it for long; whoever is told to stop does not wait for that.
+  // Another node may migrate for a long time; an aborted start does not wait for it.
   const leave = () => cut(client, new Error('told to stop'))
   signal?.addEventListener('abort', leave)
   try {
@@ -72,7 +72,7 @@ export async function migrate(
       newer ||= brought.newer
     }
     for (const schema of schemaNames) newer ||= await haveNewerFunctions(client, schema)
-    // What a newer version has stated holds for its own tables and functions too, of which this one knows nothing.
+    // The functions and rights of a newer version also cover tables that this version does not know.
     if (!newer) await stateAnew(client, url)
     await check?.(client)
     if (retention) await inTransaction(client, () => stateRetention(client, retention))
@@ -84,22 +84,22 @@ export async function migrate(
   }
 }
 
-/** At every start, so that functions, triggers and rights are those of this version, whatever was changed by hand. */
+/** At every start: sets functions, triggers and rights to those of this version, whatever was changed by hand. */
 async function stateAnew(client: pg.Client, url: string): Promise<void> {
   for (const schema of schemaNames)
     await givingWay(() => inTransaction(client, () => stateFunctions(client, schema)))
   await inTransaction(client, () => stateRights(client, url))
 }
 
-/** For each lock. By then a VACUUM that PostgreSQL began by itself has made way. */
+/** For each lock. An autovacuum that blocks it is cancelled by PostgreSQL within this time. */
 const WAITING = `SET LOCAL lock_timeout = '2s'`
 const GIVE_WAY_MS = 300
 const GIVE_UP_MS = 60_000
 const LOCKED = new Set(['55P03', '40P01'])
 
 /**
- * A table is changed, and a trigger made, under a lock on the table. Payments queue up behind whoever waits for one, so nobody
- * waits for long: what was locked is let go for as long as others have waited for it, and all of it tried again.
+ * Changing a table or creating a trigger locks the table, and payments queue up behind a transaction that waits for that
+ * lock. So the work waits only briefly, rolls back, pauses for as long as it has kept others waiting, and starts over.
  */
 async function givingWay(work: () => Promise<void>): Promise<void> {
   const until = performance.now() + GIVE_UP_MS
@@ -120,7 +120,7 @@ async function givingWay(work: () => Promise<void>): Promise<void> {
 
 const LOCK_PAUSE_MS = 100
 
-/** Only the owner migrates. Any role may take any advisory lock: one that sits in a seat must not keep nodes from starting. */
+/** Any role may take any advisory lock. A session of a service role that holds this one is ended: only the owner migrates. */
 async function lockMigrations(client: pg.Client, url: string): Promise<void> {
   const roles = schemaNames.map((schema) => roleOf(url, schema))
   for (;;) {
@@ -140,7 +140,7 @@ async function lockMigrations(client: pg.Client, url: string): Promise<void> {
 /** Long enough for connections of nodes that have just been stopped to end. */
 const LEAVING_MS = 3000
 
-/** A node with another SECRET_KEY must not lock out those that are at work with theirs. */
+/** A node with another SECRET_KEY must not change the passwords of the nodes that are running. */
 async function setLogins(
   client: pg.Client,
   seats: Seats,
@@ -162,7 +162,7 @@ async function setLogins(
 
 const MIGRATE_FIRST = 'Run trilho migrate as the owner, then start again.'
 
-/** For a service that does not migrate: throws unless somebody else has, with this version or a newer one. */
+/** For a service that does not migrate: throws unless the schemas were migrated with this version or a newer one. */
 export async function assertMigrated(seats: Seats): Promise<void> {
   for (const schema of schemaNames) {
     const client = await openClient(seats(schema, 'trilho start'))
@@ -190,7 +190,7 @@ async function checkServer(client: pg.Client): Promise<void> {
   }
 }
 
-/** What the migrations themselves take for granted: a role per schema, and the right to make schemas. Returns the roles it made. */
+/** Ensures what the migrations need: a role per schema, and the right to create schemas. Returns the roles it created. */
 async function prepare(client: pg.Client, url: string, seats: Seats | undefined): Promise<readonly string[]> {
   const { rows } = await client.query(
     `SELECT current_user AS user, current_database() AS database,
@@ -211,7 +211,7 @@ const blockedBy = (statements: readonly string[]) =>
 
 const DENIED = '42501'
 
-/** All or nothing: who has made a role counts as a member of it, even before the grant that lets it enter. */
+/** All or nothing: after CREATE ROLE alone, its creator counts as a member, and the missing GRANT would go unnoticed. */
 async function runOrBlock(client: pg.Client, statements: readonly string[]): Promise<void> {
   if (statements.length === 0) return
   try {
@@ -266,7 +266,7 @@ async function migrateSchema(client: pg.Client, schema: SchemaName): Promise<Bro
   return { applied, newer: unknown.length > 0 }
 }
 
-/** Asked first: whoever reads the table, a pg_dump for one, would keep the change waiting, and every start with it. */
+/** Checks for the column first: a reader of the table, such as pg_dump, would make the ALTER, and so every start, wait. */
 async function addAdditive(client: pg.Client, table: string): Promise<void> {
   const { rows } = await client.query(
     `SELECT 1 FROM pg_attribute WHERE attrelid = $1::regclass AND attname = 'additive'`,
@@ -280,7 +280,7 @@ async function addAdditive(client: pg.Client, table: string): Promise<void> {
   await givingWay(() => inTransaction(client, add))
 }
 
-/** They never change while a process runs, and two schemas have the same ones. */
+/** A cache: the files never change while a process runs, and two schemas have the same ones. */
 const read = new Map<string, Promise<readonly Migration[]>>()
 
 function readMigrations(folder: string): Promise<readonly Migration[]> {
@@ -307,7 +307,7 @@ async function inTransaction(client: pg.Client, work: () => Promise<void>): Prom
     await work()
     await client.query('COMMIT')
   } catch (error) {
-    // On a connection that broke it fails too, and what broke it is what counts.
+    // On a broken connection ROLLBACK fails too; the first error is the one to report.
     await client.query('ROLLBACK').catch(() => {})
     throw error
   }

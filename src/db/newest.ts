@@ -1,36 +1,36 @@
 import type { Db } from './pool.ts'
 
-/** What a list is narrowed by, name by name; undefined: any. A name that the list does not have is refused. */
+/** The filters of a list, by name; undefined matches any value. A name that the list does not have is refused. */
 export type Filters = Readonly<Record<string, string | undefined>>
 
-/** Puts a value into the statement and returns its place there. `$1` is always the partner. */
+/** Adds a value to the statement and returns its placeholder. `$1` is always the partner. */
 export type Param = (value: unknown) => string
 
 /**
- * A way through a table, newest first, along an index that begins with what it asks for and goes on with created_at and
- * id. It reads nothing that it does not show, as long as no other filter is given.
+ * A walk over an index, newest first. The index begins with the columns of the filters in `by` and continues with created_at
+ * and id, so the walk reads only matching rows, as long as no other filter is given.
  */
 export type Walk = {
-  /** The filters that it answers. It can be taken when all of them are given. */
+  /** The filters that the index answers. The walk is possible when all of them are given. */
   readonly by: readonly string[]
   /**
-   * The conditions of each stretch of the index; several are merged. Undefined: it does not fit these values. Absent: the
-   * partner's rows that are equal in all of `by`.
+   * The conditions of each range of the index; several ranges are merged. Returns undefined when the walk does not fit these
+   * values. Absent: the partner's rows that match all filters in `by`.
    */
   readonly stretches?: (given: Filters, param: Param) => readonly string[] | undefined
-  /** Another table that leads to the rows by their ids, with the time of each: a queue of those that are open. */
+  /** Another table to walk, which has the ids and times of the rows: the queue of open rows. */
   readonly through?: string
 }
 
 export type ListSource = {
   readonly table: string
-  /** Each by its name; `created_at` and `id` are among the names under which they come out. */
+  /** Columns to select; their names or aliases include `created_at` and `id`. */
   readonly columns: string
-  /** The column that orders what has the same time, if it is not `id`. */
+  /** The column that orders rows of the same time, if it is not `id`. */
   readonly id?: string
-  /** The best first. The last one answers nothing, and can always be taken. */
+  /** The best walk first. The last one has an empty `by`, so that it is always possible. */
   readonly walks: readonly Walk[]
-  /** Filters that are no plain equality of a column, for when they are asked of rows that a walk has found. */
+  /** Conditions of filters that are more than an equality of a column, for rows that a walk has found. */
   readonly conditions?: Readonly<Record<string, (value: string, param: Param) => string>>
 }
 
@@ -41,33 +41,33 @@ export type NewestFilter = {
   readonly filters: Filters
   readonly after: Date | undefined
   readonly before: Date | undefined
-  /** Where the page before ended. */
+  /** Where the previous page ended. */
   readonly position: Position | undefined
   readonly limit: number
 }
 
-/** What is open is counted up to this many of a state: nobody works through more by hand. */
+/** Open rows are counted up to this number per state: nobody works through more by hand. */
 export const COUNTED = 1000
 
-/** Rows newest first. With `stopped_at` there may be more, from right behind it. */
+/** Rows newest first. With `stopped_at`, the walk ended early, and more rows may follow after that position. */
 export type Newest<Row> = { readonly rows: readonly Row[]; readonly stopped_at?: Position }
 
-/** How many rows a walk looks at for one page, when filters are left that its index knows nothing of. */
+/** How many rows a walk reads for one page, when there are filters that its index does not answer. */
 const LOOKED_AT_LEAST = 200
 const LOOKED_AT_PER_ROW = 10
 export const lookedAt = (limit: number): number => Math.max(LOOKED_AT_LEAST, LOOKED_AT_PER_ROW * limit)
 
 /**
- * Rows newest first. The position is one in the list's own order, so pages stay right while rows are added. One walk leads
- * to the rows; filters that it does not answer are asked of what it finds, and it ends after so many rows. So no page costs
- * more than a few times what it could show, whatever the filters and however long the history.
+ * Rows newest first. A position is one in the list's own order, so pages stay right while rows are added. One walk finds the
+ * rows; filters that its index does not answer are applied to the rows it reads, and it stops after `lookedAt` rows. So a
+ * page reads at most a few times as many rows as it can show, whatever the filters and however long the history.
  */
 export async function selectNewest<Row extends { id: string; created_at: Date }>(
   db: Db,
   source: ListSource,
   filter: NewestFilter,
 ): Promise<Newest<Row>> {
-  // No text in the database has a NUL in it, and it takes no question with one.
+  // No text in the database contains a NUL, and PostgreSQL refuses parameters with one.
   if (Object.values(filter.filters).some((value) => value?.includes('\0'))) return { rows: [] }
   const { rows } = await db.query(statementOf(source, filter))
   const stop = rows.at(-1)?.stopped ? rows.pop() : undefined
@@ -95,7 +95,7 @@ function statementOf(source: ListSource, filter: NewestFilter): { text: string; 
   const names = namesOf(source.columns)
   const key = source.id ? `created_at, ${source.id} AS id` : 'created_at, id'
   const most = lookedAt(limit)
-  // When it found fewer than it was asked for, one row more tells where the walk ended, if that was before the list did.
+  // When the page is not full, an additional row says where the walk stopped, unless it reached the end of the list.
   const text = `WITH found AS MATERIALIZED (
       SELECT ${names.join(', ')} FROM (${walked(source.columns, most)}) AS walked
       WHERE ${conditions.join(' AND ')} ORDER BY created_at DESC, id DESC LIMIT ${limit})
@@ -106,7 +106,7 @@ function statementOf(source: ListSource, filter: NewestFilter): { text: string; 
   return { text, values }
 }
 
-/** Names become text of the statement, so only those are taken that the list itself has. */
+/** Names become part of the statement's text, so only names that the list itself has are accepted. */
 function conditionOf(source: ListSource, name: string): (value: string, param: Param) => string {
   const { conditions = {} } = source
   if (Object.hasOwn(conditions, name)) return conditions[name]!
@@ -114,7 +114,7 @@ function conditionOf(source: ListSource, name: string): (value: string, param: P
   return (value, param) => `${name} = ${param(value)}`
 }
 
-/** The number of rows is part of the text, so that the plan knows that it is small. */
+/** The limit is part of the text and not a parameter, so that the planner knows that it is small. */
 function walkSql(
   source: ListSource,
   { filters, after, before, position }: NewestFilter,
@@ -143,19 +143,19 @@ function walkSql(
 }
 
 /**
- * An equality, said so that the planner expects few rows of it. A plan is made for any value, from how many values there
- * are: where nearly all rows have one and the same, it would take the index of the whole list for just as good, and walk
- * over everything to what is rare.
+ * An equality, written so that the planner expects few rows. A generic plan is made from the number of distinct values:
+ * where nearly all rows have the same value, the planner would take the index of the whole list for equally good, and read
+ * the whole list to find a rare value.
  */
 export const narrowly = (column: string, place: string): string =>
   `${column} = ${place} AND ${column} >= ${place} AND ${column} <= ${place}`
 
-/** The names under which columns come out. */
+/** The result names of the columns. */
 const namesOf = (columns: string): string[] =>
   columns.split(', ').map((column) => column.split(' AS ').at(-1)!)
 
 /**
- * The rows of one customer. Whose customer it is, is asked once and before: the rows of somebody else's are not looked at.
+ * The rows of one customer. The owner is checked once and first, so rows of another partner's customer are not read.
  */
 export const ofCustomer = (customer_id: string | undefined, param: Param): string => {
   const place = param(customer_id)

@@ -10,10 +10,10 @@ import { runningEmbedded } from './embedded/running.ts'
 import { startEmbedded } from './embedded/start.ts'
 import { openSeats, type Seats } from './seat.ts'
 
-/** The database this process works with, and what to do with it at the end. */
+/** The database this process works with. */
 export type Database = {
   readonly url: string
-  /** Started here, by this process. */
+  /** Whether this process started the server. */
   readonly embedded: boolean
   /** Lets the command line on this machine find the API that this process serves. */
   announce(api_url: string): Promise<void>
@@ -22,7 +22,7 @@ export type Database = {
 
 type Place = { readonly database_url: string | undefined; readonly data_dir: string }
 
-/** Somebody else's to start and to stop. */
+/** A server that this process neither starts nor stops. */
 const elsewhere = (url: string): Database => ({
   url,
   embedded: false,
@@ -30,7 +30,7 @@ const elsewhere = (url: string): Database => ({
   stop: async () => {},
 })
 
-/** For a server: the one of DATABASE_URL, or an embedded one that nobody else may use meanwhile. */
+/** For a server: the database of DATABASE_URL, or an embedded one that this process holds alone. */
 export async function startDatabase(
   place: Place,
   log: (line: string) => void,
@@ -42,8 +42,8 @@ export async function startDatabase(
 }
 
 /**
- * For the command line: joins the server's embedded database while that runs, otherwise starts it for a moment. Only who
- * says `make` gets a new one where there is none: a misspelt DATA_DIR must not be answered by an empty database.
+ * For the command line: uses the embedded database of a running server, otherwise starts it for the command. Without `make`
+ * no new database is created: a misspelt DATA_DIR must not give an empty one.
  */
 export async function reachDatabase(
   place: Place,
@@ -60,24 +60,24 @@ export async function reachDatabase(
   )
 }
 
-/** Tells people which database this is: its folder, or its address. */
+/** The name of the database for people: its folder, or its address without passwords. */
 export const shownDatabase = ({ database_url, data_dir }: Place): string =>
   database_url ? withoutPasswords(database_url) : data_dir
 
 export const secretKeyFile = (data_dir: string): string => join(data_dir, 'secret.key')
 
-/** The key that is taking over, until everything is sealed under it. */
+/** The new key during a rotation, until everything is sealed under it. */
 const nextKeyFile = (data_dir: string): string => `${secretKeyFile(data_dir)}.next`
 
-/** Made once, beside the embedded database. */
+/** Creates the key file beside the embedded database if there is none. */
 export async function ensureSecretKey(data_dir: string): Promise<Buffer> {
   await mkdir(data_dir, { recursive: true, mode: 0o700 })
   return ensureKeyFile(secretKeyFile(data_dir))
 }
 
 /**
- * It appears whole or not at all, and is on disk before anything is sealed under it: a crash must leave neither half a key
- * behind nor a database whose key nobody has.
+ * The file appears whole or not at all, and is on disk before anything is sealed under the key: a crash must leave neither
+ * half a key nor a database whose key is lost.
  */
 async function ensureKeyFile(file: string): Promise<Buffer> {
   const draft = `${file}.${randomBytes(4).toString('hex')}`
@@ -105,7 +105,7 @@ export type KeySettings = {
   readonly data_dir: string
 }
 
-/** The keys that this process knows, the first one first: from its settings, or from the data folder. */
+/** The keys that this process knows, the current one first: from its settings, or from the data folder. */
 export async function secretKeysOf(settings: KeySettings): Promise<readonly Buffer[]> {
   const { secret_key, secret_keys_previous, data_dir } = settings
   if (secret_key) return [secret_key, ...secret_keys_previous]
@@ -113,7 +113,7 @@ export async function secretKeysOf(settings: KeySettings): Promise<readonly Buff
   return readKeyFiles(data_dir)
 }
 
-/** The same, but none is made: for whoever only looks. */
+/** Like `secretKeysOf`, but creates no key: for commands that only read. */
 export function presentKeysOf({
   secret_key,
   secret_keys_previous,
@@ -123,19 +123,19 @@ export function presentKeysOf({
   return existsSync(secretKeyFile(data_dir)) ? readKeyFiles(data_dir) : []
 }
 
-/** What a rotation has added since is found without a restart. */
+/** A sealer that also finds keys that a rotation adds later, without a restart. */
 export function openSealer(settings: KeySettings, keys: readonly Buffer[]): Sealer {
   const { secret_key, data_dir } = settings
   return createSealer(keys, secret_key ? undefined : () => readKeyFiles(data_dir))
 }
 
-/** The seats of a database. Their passwords follow from the same keys, also from one that a rotation has added since. */
+/** The seats of a database. Their passwords are derived from the same keys, including those that a rotation adds later. */
 export async function seatsOf(url: string, settings: KeySettings): Promise<Seats> {
   const { secret_key, data_dir } = settings
   return openSeats(url, await secretKeysOf(settings), secret_key ? undefined : () => readKeyFiles(data_dir))
 }
 
-/** The next one is read first: should it take the other's place in between, it is read twice, and missed never. */
+/** Reads the next key first: if it replaces the current one between the two reads, it is read twice and never missed. */
 function readKeyFiles(data_dir: string): Buffer[] {
   const taking_over: Buffer[] = []
   try {
@@ -146,12 +146,12 @@ function readKeyFiles(data_dir: string): Buffer[] {
   return [readKeyFile(secretKeyFile(data_dir)), ...taking_over]
 }
 
-/** Begins, or goes on with, the rotation of the data folder's key. */
+/** Begins or continues a rotation of the data folder's key. */
 export const ensureNextKey = (data_dir: string): Promise<Buffer> => ensureKeyFile(nextKeyFile(data_dir))
 
-/** The next key takes the place of the one before it, which is gone then: nothing may be sealed under that any more. */
+/** Replaces the key file with the next key. The old key is lost then: nothing may still be sealed under it. */
 export async function promoteNextKey(data_dir: string, key: Buffer): Promise<void> {
-  // One that nothing is sealed under yet must not take the place of the one that everything is.
+  // A next key that was made anew meanwhile must not replace the key that everything is sealed under.
   if (!readKeyFile(nextKeyFile(data_dir)).equals(key))
     throw new Error(`${nextKeyFile(data_dir)} was changed meanwhile. Nothing was lost; rotate again.`)
   await rename(nextKeyFile(data_dir), secretKeyFile(data_dir))

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net'
 import type { Client } from './pool.ts'
 
 /**
- * Holds back what is sent on a pipelining connection until the returned function is called: one write of one buffer. A
- * corked stream would hand the system many small ones, which costs more than copying them.
+ * Buffers everything that is sent on a pipelining connection until the returned function writes it as one buffer. A corked
+ * stream would pass many small buffers to the system, which costs more than copying them.
  */
 export function gather(client: Client): () => void {
   const { stream } = (client as Client & { connection: { stream: Socket } }).connection
@@ -18,7 +18,7 @@ export function gather(client: Client): () => void {
   }
 }
 
-/** Waits for every answer, also after one has failed, and throws the first failure: the later ones only follow from it. */
+/** Waits for every answer, also after a failure, and throws the first failure: later ones are its consequences. */
 export async function allOf(answers: readonly Promise<unknown>[]): Promise<void> {
   const settled = await Promise.allSettled(answers)
   const failed = settled.find((answer) => answer.status === 'rejected')

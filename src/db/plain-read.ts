@@ -1,14 +1,14 @@
 const WRITES = /\b(insert|update|delete|merge|share|call|truncate|into)\b/i
-/** A second statement, and comments, which may stand between a name and its parenthesis. */
+/** A second statement; or a comment, which may stand between a function's name and its parenthesis. */
 const UNCLEAR = /;\s*\S|--|\/\*/
-/** Whatever stands before a parenthesis, but for `AS name (`: that names columns, or a type. */
+/** A word before a parenthesis, except in `AS name (`, which names columns or a type. */
 const BEFORE_PARENTHESIS = /(?<![\p{L}\p{N}_$."])(?<!\bas\s+)([\p{L}\p{N}_$."]+)\s*\(/giu
 const HARMLESS = new Set(
   (
     'abs array_agg clock_timestamp coalesce count current_database current_setting date_trunc ended_orders extract greatest ' +
     'hashtextextended json_agg json_build_object json_to_record json_typeof lag least length log_end log_last log_start lower make_interval max ' +
     'min now row_number split_part sum to_json unnest upper ' +
-    // Words of the language itself.
+    // Keywords of SQL.
     'all and any array as by case distinct else except exists filter from having in intersect join lateral materialized not ' +
     'on or over select some then union using values when where'
   ).split(' '),
@@ -19,13 +19,13 @@ function judge(text: string): boolean {
   return [...text.matchAll(BEFORE_PARENTHESIS)].every(([, name]) => HARMLESS.has(name!.toLowerCase()))
 }
 
-/** Our statements are few, and asked often. */
+/** A cache: the service has few statements, and runs them often. */
 const judged = new Map<string, boolean>()
 const JUDGED_MAX = 500
 
 /**
- * Reads rows and does nothing else. A function may write, so only those that are known not to may be called. A read that
- * is not recognised is merely not repeated.
+ * Whether a statement only reads rows. A function may write, so only known harmless functions are allowed. A read that is
+ * not recognised is not retried, which is safe.
  */
 export function isPlainRead(text: string): boolean {
   const known = judged.get(text)

@@ -7,7 +7,7 @@ import { isAnswer, isServerTrouble, isUnreachable } from './failure.ts'
 import { isPlainRead } from './plain-read.ts'
 import { openClient, openPool, transaction } from './pool.ts'
 
-test('a connection that is cut between two statements of a transaction: the work is done once more, and nobody else is hurt', async () => {
+test('a transaction whose connection is cut between two statements runs again, and affects no other caller', async () => {
   const database = await createDatabase()
   const pool = openPool({ ...seatAt(database.url, 'shared', 'cut'), max: 1 })
   const uncaught: unknown[] = []
@@ -36,7 +36,7 @@ test('a connection that is cut between two statements of a transaction: the work
   }
 })
 
-test('a lock that is held for longer than one statement waits costs a transaction and a read time, and no failure', async () => {
+test('a lock that is held for longer than lock_timeout delays a transaction and a read, and fails neither', async () => {
   const database = await createDatabase()
   onTestFinished(database.drop)
   const pool = openPool({ ...seatAt(database.url, 'sandbox', 'contended'), max: 2 })
@@ -55,7 +55,7 @@ test('a lock that is held for longer than one statement waits costs a transactio
     })
   })
   const reading = pool.query('SELECT count(*)::integer AS n FROM held')
-  // The server has refused the first run: its lock was not to be had in time.
+  // The server refused the first run with a lock timeout.
   await until(() => runs > 1, 10_000)
   await release()
   await writing
@@ -64,7 +64,7 @@ test('a lock that is held for longer than one statement waits costs a transactio
   expect((await pool.query('SELECT n FROM held')).rows).toEqual([{ n: 1 }])
 })
 
-test('what an error means is judged by its SQLSTATE, in whatever language the server speaks', () => {
+test('an error is classified by its SQLSTATE, in whatever language the server speaks', () => {
   const error = (code: string, severity = 'ERRO') =>
     Object.assign(new pg.DatabaseError('mensagem', 1, 'error'), { code, severity })
   const verdicts = (code: string) => [
@@ -72,13 +72,13 @@ test('what an error means is judged by its SQLSTATE, in whatever language the se
     isServerTrouble(error(code)),
     isUnreachable(error(code)),
   ]
-  // The statement was refused, and the connection goes on: a lock time-out, a deadlock, a broken constraint, a cancel.
+  // The statement was refused and the connection stays open: a lock timeout, a deadlock, a broken constraint, a cancel.
   for (const code of ['55P03', '40P01', '40001', '23505', '57014', 'P0001'])
     expect(verdicts(code), code).toEqual([true, false, false])
-  // The server as a whole cannot: disk full, out of memory, a standby, an I/O error.
+  // The server as a whole cannot work: disk full, out of memory, a standby, an I/O error.
   for (const code of ['53100', '53200', '25006', '58030'])
     expect(verdicts(code), code).toEqual([true, true, true])
-  // The connection is over.
+  // The connection is lost.
   for (const code of ['57P01', '57P02', '57P03', '08006'])
     expect(verdicts(code), code).toEqual([false, true, true])
   expect(isAnswer(error('25P03'))).toBe(false)
@@ -87,19 +87,19 @@ test('what an error means is judged by its SQLSTATE, in whatever language the se
   expect(isUnreachable(new TypeError('x is not a function'))).toBe(false)
 })
 
-test('a server whose socket, name or way is not there yet is waited for', () => {
+test('a missing socket, an unknown host name and a refused connection mean that the server is unreachable', () => {
   const error = (syscall: string, code: string) =>
     Object.assign(new Error(`${syscall} ${code}`), { code, syscall })
   for (const code of ['ENOENT', 'EADDRNOTAVAIL', 'ECONNREFUSED'])
     expect(isUnreachable(error('connect', code)), code).toBe(true)
   for (const code of ['EAI_FAIL', 'ENOTFOUND'])
     expect(isUnreachable(error('getaddrinfo', code)), code).toBe(true)
-  // A file that is missing, or an address that cannot be listened on, is no database.
+  // Errors of other system calls than connect do not tell of the database.
   expect(isUnreachable(error('open', 'ENOENT'))).toBe(false)
   expect(isUnreachable(error('listen', 'EADDRNOTAVAIL'))).toBe(false)
 })
 
-test('a plan that a migration has made stale is made anew', async () => {
+test('a plan that a migration has made stale is prepared again', async () => {
   const database = await createDatabase()
   onTestFinished(database.drop)
   const seat = seatAt(database.url, 'shared', 'stale')
@@ -117,7 +117,7 @@ test('a plan that a migration has made stale is made anew', async () => {
   await asAdmin(database.url, ['ALTER TABLE shared.growing ADD COLUMN more text'])
   expect((await transaction(pool, (tx) => tx.query(ask))).rows).toEqual([{ id: 1, more: null }])
   expect((await pool.query(ask)).rows).toHaveLength(1)
-  // A connection of its own is told once, and then goes on.
+  // A connection outside the pool gets the error once; the next use succeeds.
   await expect(client.query(ask)).rejects.toMatchObject({ code: '0A000' })
   expect((await client.query(ask)).rows).toEqual([{ id: 1, more: null }])
   expect((await client.query(ask)).rows).toEqual([{ id: 1, more: null }])

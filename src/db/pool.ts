@@ -18,7 +18,7 @@ export type Db = Pick<pg.Client, 'query'>
 export type SchemaName = 'live' | 'sandbox' | 'shared'
 export const schemas: Readonly<Record<Environment, SchemaName>> = { production: 'live', sandbox: 'sandbox' }
 
-/** Where a connection sits: as whom it comes in, and in which schema. Made by `openSeats`. */
+/** The role that a connection logs in as, and its schema. Made by `openSeats`. */
 export type Seat = {
   readonly url: string
   readonly login: Login
@@ -29,7 +29,7 @@ export type Seat = {
 const INT8 = 20
 const NUMERIC = 1700
 
-/** Money comes out of the database as bigint, never as a float and never as text to be added up by mistake. */
+/** Money comes out of the database as bigint: not as a float, and not as text, which `+` would concatenate. */
 const types: pg.CustomTypesConfig = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     if (oid === INT8) return BigInt
@@ -42,18 +42,18 @@ export function databaseName(url: string): string {
   return parseAddress(url).database
 }
 
-/** Each schema has its own role, which may touch nothing else: a query cannot mix worlds even by mistake. */
+/** Each schema has its own role, which may touch no other schema: a query cannot mix the worlds even by mistake. */
 export function roleOf(url: string, schema: SchemaName): string {
   return `${databaseName(url)}_${schema}`
 }
 
 /**
- * Every statement of a request finds its rows by an index. Plans are kept, and one that was made while a table was small
- * must not scan it when it has grown.
+ * Every statement of a request must find its rows by an index. Plans are cached: a plan that was made while a table was
+ * small must not scan the table after it has grown.
  */
 const byKey = { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' }
 
-/** The other way round: a node whose machine vanishes must not keep its locks for hours. */
+/** For the server's side of the connection: a node whose machine vanishes must not keep its locks for hours. */
 const vanishing = {
   tcp_keepalives_idle: '5',
   tcp_keepalives_interval: '2',
@@ -62,8 +62,8 @@ const vanishing = {
 }
 
 /**
- * Settings travel in the connection's first packet, so there is no moment at which a connection is open without them.
- * `synchronous_commit` is asserted again when the server starts.
+ * Settings travel in the connection's first packet, so a connection is never open without them. `synchronous_commit` is
+ * asserted again when the server starts.
  */
 export function connectionConfig(
   { url, login, schema, application_name }: Seat,
@@ -100,12 +100,12 @@ const optionsOf = (settings: Record<string, string>) =>
     .join(' ')
 
 /**
- * A server that takes a question and never answers must not take the caller with it. Longer than any statement may run,
- * shorter than a request may wait.
+ * The limit for a server that accepts a statement and never answers. Longer than any statement may run, shorter than a
+ * request may wait.
  */
 const QUERY_TIMEOUT_MS = 7000
 
-/** How long a caller may be kept waiting for a primary, unless the configuration says otherwise. */
+/** How long a caller waits for a primary, by default. */
 export const WAIT_MS = 6000
 const PAUSE_MS = 100
 
@@ -115,13 +115,13 @@ export function openPool(seat: Seat & { readonly max: number; readonly wait_ms?:
     ...connectionConfig(seat),
     max,
     idleTimeoutMillis: 30_000,
-    // The pool ends a connection that takes longer to open, so this is never less than that may take.
+    // The pool gives up a connection that takes longer to open, so this must be at least CONNECT_MS.
     connectionTimeoutMillis: Math.max(wait_ms, CONNECT_MS),
     wait_ms,
     query_timeout: QUERY_TIMEOUT_MS,
     Client: PrimaryClient as unknown as new () => pg.ClientBase,
   })
-  // A connection that breaks is replaced at its next use; without a listener it would end the process.
+  // A broken connection is replaced at its next use; without a listener the 'error' event would end the process.
   pool.on('error', () => {})
   return pool
 }
@@ -141,7 +141,7 @@ export async function openClient(
   return client
 }
 
-/** As the user of the address itself, who owns the tables: to migrate, and for nothing else. */
+/** Connects as the user of the address, who owns the tables: only for migrations. */
 export async function openOwner(url: string, application_name: string): Promise<Client> {
   const client = new PrimaryClient({
     primary: primaryOf(url),
@@ -165,8 +165,8 @@ export async function withOwner<T>(url: string, work: (owner: Client) => Promise
 }
 
 /**
- * Waits for a primary instead of failing at once, so that a switch-over shows as latency. Only what is safe to repeat is
- * repeated: getting a connection, a statement that the server refused unexecuted, and a plain read.
+ * Waits for a primary instead of failing at once, so that a switch-over shows as latency. It retries only what is safe to
+ * repeat: opening a connection, a statement that the server refused unexecuted, and a plain read.
  */
 class WaitingPool extends pg.Pool {
   readonly wait_ms: number
@@ -213,10 +213,10 @@ class WaitingPool extends pg.Pool {
   }
 }
 
-/** Class 01 is a warning in any language; a shutdown in the middle of a commit is told as one too. */
+/** SQLSTATE class 01 is a warning; a shutdown in the middle of a commit (57P) arrives as a warning too. */
 const WARNING = /^(01|57P)/
 
-/** Runs `work`, and hears what the server warns of meanwhile. */
+/** Runs `work` and returns the first warning that the server sends meanwhile. */
 export async function withWarnings<T>(
   client: Pick<pg.Client, 'on' | 'off'>,
   work: () => Promise<T>,
@@ -245,7 +245,7 @@ type Connected = (
   done: (release?: unknown) => void,
 ) => void
 
-/** Tries again, as long as there is time and the failure is one that passes. */
+/** Retries `work` while there is time and `passes` says that the failure is temporary. */
 async function patiently<T>(
   wait_ms: number,
   work: () => Promise<T>,
@@ -264,8 +264,8 @@ async function patiently<T>(
 
 /**
  * One transaction on a connection of the pool; a throw rolls it back. Not for money: that goes through ledger/commit.ts.
- * When the server is lost before COMMIT was sent, or a lock was not to be had in time, nothing has happened, and the work is
- * done again: it must touch nothing but the database.
+ * When the server is lost before COMMIT was sent, or a lock timed out, nothing has happened, and `work` runs again: it must
+ * touch nothing but the database.
  */
 export async function transaction<T>(pool: Pool, work: (tx: Db) => Promise<T>): Promise<T> {
   const { joined } = pool as Partial<JoinedPool>
@@ -286,7 +286,7 @@ export async function transaction<T>(pool: Pool, work: (tx: Db) => Promise<T>): 
       for (const call of following) call()
       return result
     } catch (error) {
-      // A connection that does not answer is not asked to roll back.
+      // A connection that does not answer is closed instead of rolled back.
       if (isPassing(error)) broken = error as Error
       else
         await client.query('ROLLBACK').catch((failure: Error) => {
@@ -304,24 +304,24 @@ export async function transaction<T>(pool: Pool, work: (tx: Db) => Promise<T>): 
   return patiently(wait_ms, attempt, isUndone)
 }
 
-/** What is to be called once an open transaction is committed. */
+/** Callbacks to run once an open transaction is committed. */
 const committed = new WeakMap<Db, (() => void)[]>()
 
-/** Calls back when the transaction of `tx` is committed, and never when it is rolled back. Outside of `transaction`, at once. */
+/** Runs the callback after the transaction of `tx` commits, and never when it rolls back. Outside of `transaction`, at once. */
 export function afterCommit(tx: Db, call: () => void): void {
   const following = committed.get(tx)
   if (following) following.push(call)
   else call()
 }
 
-/** A pool that is one running transaction: what is asked of it, whole transactions included, happens in that one. */
+/** A pool that wraps one running transaction: its statements, and whole transactions, run inside that transaction. */
 type JoinedPool = Pool & { readonly joined: Db }
 
 export function poolOf(tx: Db): Pool {
   return { joined: tx, query: tx.query.bind(tx) } as unknown as JoinedPool
 }
 
-/** A pool whose every write is preceded by a check, in the same transaction. What it throws undoes the rest. */
+/** A pool that runs a check before every write, in the same transaction. When the check throws, the write is rolled back. */
 type CheckedPool = Pool & { readonly check: (tx: Db) => Promise<void> }
 
 export function checkedPool(pool: Pool, check: CheckedPool['check']): Pool {

@@ -1,23 +1,23 @@
 import pg from 'pg'
+import { afterAwake, cut } from './heartbeat.ts'
 import type { Login } from './login.ts'
 import type { Primary, SeatFacts } from './primary.ts'
 import { CONNECT_MS, driverConfig, explain } from './probe.ts'
-import { afterAwake, cut } from './pulse.ts'
 
 const WATCH_MS = 1000
 const WATCH_DEAD_MS = 2000
 
 export type PrimaryConfig = pg.ClientConfig & {
   readonly primary: Primary
-  /** As whom; as the user of the address itself when left out. */
+  /** Default: the user of the address. */
   readonly login?: Login
-  /** The schema that it must find itself in. */
+  /** The schema that the connection must be in after the login. */
   readonly schema?: string
-  /** Asked for a sign of life while it idles: it may be lost alone, and nobody would know before its next use. */
+  /** Sends a query every second while idle. Without it, the loss of this one connection shows only at its next use. */
   readonly watched?: boolean
 }
 
-/** What the driver keeps to itself and is needed here. */
+/** Private fields of the driver that this class needs. */
 type Inside = {
   _activeQuery: { name?: string } | null
   _queryQueue: readonly unknown[]
@@ -50,7 +50,7 @@ export class PrimaryClient extends pg.Client {
     this.#login = login
     this.#password = password
     this.#schema = schema
-    // Whoever waits for an answer is told; without a listener a broken connection would end the process.
+    // The statement that waits for an answer rejects; without a listener the 'error' event would end the process.
     this.on('error', () => {})
     const { connection } = this as unknown as Inside
     connection.on('errorMessage', (error) => this.#note(error))
@@ -111,9 +111,12 @@ export class PrimaryClient extends pg.Client {
     return !_activeQuery && waiting === 0 && this.getTransactionStatus() === 'I'
   }
 
-  /** After a migration a kept plan may have another result than it had; prepared anew it is right again. */
+  /**
+   * Forgets a prepared statement that the server refuses, so that the next use prepares it again: after a migration its
+   * result columns may differ. A read-only error may mean that this server is no longer the primary.
+   */
   #note({ code }: pg.DatabaseError): void {
-    if (code === READ_ONLY) this.#primary.hurry()
+    if (code === READ_ONLY) this.#primary.checkNow()
     if (code !== STALE_PLAN && code !== NO_SUCH_STATEMENT) return
     const { _activeQuery, connection } = this as unknown as Inside
     const name = _activeQuery?.name

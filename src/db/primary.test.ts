@@ -7,7 +7,7 @@ import { type Client, openOwner } from './pool.ts'
 import { primaryOf } from './primary.ts'
 
 let database: TestDatabase
-/** A login of its own, so that its connections can be counted and limited. */
+/** A separate login, so that its connections can be counted and limited. */
 let login: string
 beforeAll(async () => {
   database = await createDatabase({ migrated: false })
@@ -22,7 +22,7 @@ afterAll(async () => {
 const admin = (...statements: string[]) => asAdmin(database.url, statements)
 
 let addresses = 0
-/** An address that nobody has used before: nothing is known of what is behind it. */
+/** A new address, of which the process knows nothing yet. */
 function newUrl(): string {
   const url = new URL(database.url)
   Object.assign(url, { username: login, password: 'x' })
@@ -37,7 +37,7 @@ async function beats(): Promise<number[]> {
   return rows.map(({ pid }) => Number(pid))
 }
 
-/** At work on something that takes its time. Returns what became of it. */
+/** Runs a long statement. Resolves to 'done', or to the message of its error. */
 const work = (client: Client, seconds: number) =>
   client.query(`SELECT pg_sleep(${seconds})`).then(
     () => 'done',
@@ -50,7 +50,7 @@ async function open(url: string): Promise<Client> {
   return client
 }
 
-describe('a server that has no connection to spare is there', () => {
+describe('a server whose connections are all in use counts as alive', () => {
   async function openBeating() {
     const url = newUrl()
     const client = await open(url)
@@ -75,7 +75,7 @@ describe('a server that has no connection to spare is there', () => {
     await until(async () => (await beats()).length === 0, 10_000)
   })
 
-  test('also when the heartbeat’s own connection has ended; there is another as soon as there can be', async () => {
+  test('also when the heartbeat’s own connection has ended; the heartbeat reconnects as soon as it can', async () => {
     const { client, beat, primary } = await openBeating()
     await admin(`ALTER ROLE ${login} CONNECTION LIMIT 1`)
     const working = work(client, 3)
@@ -90,7 +90,7 @@ describe('a server that has no connection to spare is there', () => {
 })
 
 describe('a server that is slow to let a connection in', () => {
-  test('is not taken for dead, and found again', async () => {
+  test('is not declared gone, and is found again', async () => {
     const door = await openSlowDoor(newUrl(), 1700)
     onTestFinished(door.stop)
     const client = await open(door.url)
@@ -98,12 +98,12 @@ describe('a server that is slow to let a connection in', () => {
     const primary = primaryOf(door.url)
     expect(primary.state()).toMatchObject({ up: true, epoch: 0 })
     await client.end()
-    // Somebody has met with trouble: it is looked for.
+    // A failed connection makes the next caller search for the primary.
     primary.failed(new Error('Connection terminated unexpectedly'))
     await (await open(door.url)).end()
   })
 
-  test('nor while it lets nobody in, as long as it answers those that are in', async () => {
+  test('is not declared gone while it accepts no connection, as long as it answers the open ones', async () => {
     const door = await openSlowDoor(newUrl(), 0)
     onTestFinished(door.stop)
     const client = await open(door.url)
@@ -115,7 +115,7 @@ describe('a server that is slow to let a connection in', () => {
     expect((await client.query('SELECT 1 AS n')).rows[0].n).toBe(1)
   })
 
-  test('is found among several', async () => {
+  test('is found among several hosts', async () => {
     const door = await openSlowDoor(newUrl(), 1700)
     onTestFinished(door.stop)
     const url = door.url.replace(`127.0.0.1:${door.port}`, `127.0.0.1:${door.port},127.0.0.1:${door.port}`)
@@ -123,13 +123,13 @@ describe('a server that is slow to let a connection in', () => {
   })
 })
 
-test('there is one heartbeat, whoever else was looking, and none when the last connection has ended', async () => {
+test('there is one heartbeat, also after two searches at once, and none when the last connection has ended', async () => {
   const door = await openSlowDoor(newUrl(), 300)
   onTestFinished(door.stop)
   const client = await open(door.url)
   const primary = primaryOf(door.url)
   const knocks = door.knocks()
-  // The first beat is on its way, and somebody who could not connect looks around.
+  // While the first heartbeat connects, a caller that could not connect searches for the primary.
   await until(() => door.knocks() > knocks, 10_000)
   primary.failed(new Error('Connection terminated unexpectedly'))
   await primary.place()

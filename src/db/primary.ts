@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { type Address, type Host, hostName, parseAddress } from './address.ts'
+import { bytesRead, cut, Heartbeat } from './heartbeat.ts'
 import type { Login } from './login.ts'
-import { type Found, lookAround } from './look-around.ts'
+import { discoverPrimary, type FoundPrimary } from './primary-discovery.ts'
 import { CONNECT_MS, type Probed, probe, Silent } from './probe.ts'
-import { bytesRead, cut, Pulse } from './pulse.ts'
 import {
   askServer,
   checkSeat,
@@ -17,29 +17,29 @@ import {
 } from './server-state.ts'
 
 /**
- * The one place that opens connections. A connection is handed out only when the server at its end says that it is the
- * primary, of the right cluster, and not one that was replaced. All connections of a process share a heartbeat: when it
- * finds the server gone, the *epoch* ends, and every connection of it is cut, so that whatever waits for an answer hears
- * at once that there will be none.
+ * Every connection of the process is approved here. A connection is used only when its server says that it is the primary
+ * of the right cluster, and its timeline shows that it was not replaced. All connections of a process share a heartbeat:
+ * when the heartbeat finds the server gone, the *epoch* ends and all connections of that epoch are cut, so that statements
+ * that wait for an answer fail at once.
  */
 
-/** One look at a host among others; where there is nobody else to ask it may take as long as any connection. */
+/** Time for probing one host of several. The probe of a single host may take CONNECT_MS. */
 const PROBE_MS = 1500
 const SEEK_MS = 2000
 const SEEK_PAUSE_MS = 100
-/** Who is done within this time needs no heartbeat. */
+/** Delay of the first beat: a command that ends sooner needs no heartbeat. */
 const FIRST_BEAT_MS = 1000
-/** How often the other hosts are looked at while all is well: one of them may have been promoted. */
+/** How often the other hosts are probed while the primary answers: one of them may have been promoted. */
 const ROUND_MS = 10_000
 
-export type News = { readonly epoch: number; readonly reason: string; readonly host: string | undefined }
+export type EpochEnd = { readonly epoch: number; readonly reason: string; readonly host: string | undefined }
 
 export type PrimaryState = {
   readonly up: boolean
   readonly epoch: number
   readonly host: string | undefined
   readonly timeline: number | undefined
-  /** Why there is none to work with. */
+  /** Why there is no usable primary; undefined while there is one. */
   readonly trouble: string | undefined
 }
 
@@ -47,7 +47,7 @@ export type SeatFacts = { readonly user: string; readonly schema: string }
 
 const primaries = new Map<string, Primary>()
 
-/** What this process knows of the database behind an address. Kept for as long as it lives: a timeline must not be forgotten. */
+/** One `Primary` per address, kept for the life of the process: a forgotten timeline would let a former primary back in. */
 export function primaryOf(url: string): Primary {
   const known = primaries.get(url) ?? new Primary(parseAddress(url))
   primaries.set(url, known)
@@ -58,20 +58,20 @@ export class Primary {
   readonly address: Address
   readonly #seen: Seen = { system: undefined, timeline: undefined }
   readonly #open = new Set<pg.Client>()
-  readonly #listeners = new Set<(news: News) => void>()
+  readonly #listeners = new Set<(news: EpochEnd) => void>()
   #epoch = 0
   #host: Host | undefined
   #lost: Host | undefined
-  /** Whether a primary was met since the last trouble. */
+  /** Whether a primary was approved since the last failure. */
   #met = false
   #trouble: string | undefined
-  #pulse: Pulse | undefined
+  #heartbeat: Heartbeat | undefined
   #first_beat: NodeJS.Timeout | undefined
   #rounds: NodeJS.Timeout | undefined
-  /** When the server that the connections of this epoch lead to was started. */
+  /** Start time of the server that the connections of this epoch lead to. */
   #started: string | undefined
   #seeking: Promise<Host> | undefined
-  /** As whom the last one came in: whoever looks at a server comes in as nobody else. */
+  /** Login of the last caller of `place`; probes use the same login. */
   #login: Login | undefined
 
   constructor(address: Address) {
@@ -85,18 +85,18 @@ export class Primary {
     return { up: this.#met, epoch: this.#epoch, host, timeline, trouble: this.#trouble }
   }
 
-  /** Told whenever the connections of an epoch are cut. Returns how to stop listening. */
-  onEpoch(listener: (news: News) => void): () => void {
+  /** Calls the listener whenever the connections of an epoch are cut. Returns a function that removes the listener. */
+  onEpoch(listener: (news: EpochEnd) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Looks at the server now: somebody has met with trouble. */
-  hurry(): void {
-    this.#pulse?.hurry()
+  /** Sends a heartbeat now, because a connection failed or met a read-only server. */
+  checkNow(): void {
+    this.#heartbeat?.checkNow()
   }
 
-  /** Where to connect to. Known while all is well; otherwise looked for, for a moment. */
+  /** The host of the primary. If it is not known, one search of at most a few seconds serves all callers. */
   async place(login?: Login): Promise<Host> {
     this.#login = login
     if (this.#trouble === undefined && this.#host) return this.#host
@@ -106,42 +106,42 @@ export class Primary {
     return this.#seeking
   }
 
-  /** Counts a connection from its first packet on, so that a cut reaches it too. */
+  /** Registers a connection before its first packet, so that the end of the epoch cuts it too. */
   enter(client: pg.Client): void {
     this.#open.add(client)
     client.once('end', () => {
       this.leave(client)
-      // It may have been the first to hear of something.
-      this.hurry()
+      // The end of one connection may be the first sign that the server is gone.
+      this.checkNow()
     })
   }
 
   leave(client: pg.Client): void {
-    if (this.#open.delete(client) && this.#open.size === 0) this.#rest()
+    if (this.#open.delete(client) && this.#open.size === 0) this.#cancelHeartbeat()
   }
 
-  /** Nobody is connected any more, so nobody needs a heartbeat. */
-  #rest(): void {
+  /** The last connection has ended: no heartbeat is needed. */
+  #cancelHeartbeat(): void {
     clearTimeout(this.#first_beat)
     this.#first_beat = undefined
-    this.#still()
+    this.#stopHeartbeat()
   }
 
-  /** Ends the heartbeat, and what goes with it. */
-  #still(): void {
+  /** Ends the heartbeat and the rounds over the other hosts. */
+  #stopHeartbeat(): void {
     clearInterval(this.#rounds)
-    this.#pulse?.close()
-    this.#pulse = undefined
+    this.#heartbeat?.close()
+    this.#heartbeat = undefined
   }
 
-  /** Throws unless the server at the other end is the one to work with. */
+  /** Throws unless the server at the other end is the primary to use. */
   async approve(client: pg.Client, seat: SeatFacts | undefined): Promise<void> {
     const said = await askServer(client)
     if (!this.#open.has(client)) throw new Error('Connection terminated: its epoch has ended')
     if (seat) checkSeat(said, seat)
     this.#judge(said, this.#host, client)
     this.#settle()
-    if (!this.#pulse) this.#planPulse()
+    if (!this.#heartbeat) this.#planHeartbeat()
   }
 
   #settle(): void {
@@ -154,13 +154,13 @@ export class Primary {
     this.#trouble = reason
   }
 
-  /** A connection could not be opened. While the heartbeat lives that is no news; otherwise the next one looks around. */
+  /** A connection could not be opened. While the heartbeat is answered that changes nothing; otherwise `place` searches again. */
   failed(error: unknown): void {
-    if (!this.#pulse && !isFinal(error)) this.#trip((error as Error).message)
-    this.hurry()
+    if (!this.#heartbeat && !isFinal(error)) this.#trip((error as Error).message)
+    this.checkNow()
   }
 
-  /** `client`: the connection that it was said to. One that is refused is cut. */
+  /** Throws when the server must not be used, and cuts `client`, the connection that it answered on. Records its timeline. */
   #judge(said: Said, host: Host | undefined, client?: pg.Client): void {
     const fault = faultOf(said, this.#seen)
     if (fault !== undefined) {
@@ -170,7 +170,7 @@ export class Primary {
     const { timeline } = this.#seen
     this.#seen.system ??= said.system
     this.#seen.timeline = said.timeline ?? timeline
-    // Somebody was promoted: connections from before may still lead to the one that was replaced.
+    // A standby was promoted: older connections may still lead to the primary that it replaced.
     if (timeline !== undefined && said.timeline !== undefined && said.timeline > timeline)
       this.#endEpoch(`a new primary, on timeline ${said.timeline}`, client)
   }
@@ -185,61 +185,61 @@ export class Primary {
     for (const listener of this.#listeners) listener(news)
   }
 
-  /** The heartbeat has stopped for good. */
+  /** The server is gone or must not be used: cuts all connections, and the next caller of `place` searches. */
   #lose(reason: string): void {
-    this.#still()
+    this.#stopHeartbeat()
     this.#lost = this.#host
     this.#trip(reason)
     this.#endEpoch(reason)
   }
 
-  #planPulse(tries = 0): void {
+  #planHeartbeat(tries = 0): void {
     if (this.#first_beat) return
     this.#first_beat = setTimeout(() => {
       this.#first_beat = undefined
-      void this.#startPulse(tries)
+      void this.#startHeartbeat(tries)
     }, FIRST_BEAT_MS)
     this.#first_beat.unref()
   }
 
-  async #startPulse(tries: number): Promise<void> {
+  async #startHeartbeat(tries: number): Promise<void> {
     const host = this.#host
-    if (!host || this.#pulse || this.#open.size === 0) return
+    if (!host || this.#heartbeat || this.#open.size === 0) return
     const heard = this.#heard()
     try {
       const { client, said } = await this.#probe(host, CONNECT_MS)
-      if (this.#pulse || this.#open.size === 0) return cut(client)
+      if (this.#heartbeat || this.#open.size === 0) return cut(client)
       this.#judge(said, host, client)
       if (this.#started !== undefined && said.started !== this.#started)
         this.#endEpoch('the server was started anew')
       this.#beat({ host, client, said })
     } catch (error) {
-      // Somebody else has met it meanwhile, or nobody needs it any more.
-      if (this.#pulse || this.#open.size === 0) return
+      // Another heartbeat has begun meanwhile, or the last connection has ended.
+      if (this.#heartbeat || this.#open.size === 0) return
       const there = isThere(error) || (error instanceof Silent && this.#answers(heard))
-      if (there || tries === 0) return this.#planPulse(there ? 0 : 1)
+      if (there || tries === 0) return this.#planHeartbeat(there ? 0 : 1)
       this.#lose((error as Error).message)
     }
   }
 
-  /** How much each connection has been told until now. */
+  /** Bytes received by each connection so far. */
   #heard(): ReadonlyMap<pg.Client, number> {
     return new Map([...this.#open].map((client) => [client, bytesRead(client)]))
   }
 
-  /** Whether a connection has been told something since: then the server is there, whoever else it keeps waiting. */
+  /** Whether a connection has received bytes since: then the server is alive, even if it lets no new connection in. */
   #answers(since: ReadonlyMap<pg.Client, number>): boolean {
     return [...this.#open].some((client) => bytesRead(client) > (since.get(client) ?? 0))
   }
 
-  #beat({ host, client, said }: Found): void {
-    // Two may have looked at once.
-    this.#still()
+  #beat({ host, client, said }: FoundPrimary): void {
+    // Two searches may have ended at the same time.
+    this.#stopHeartbeat()
     this.#host = host
     this.#lost = undefined
     this.#started = said.started
     this.#settle()
-    const pulse = new Pulse({
+    const heartbeat = new Heartbeat({
       client,
       onAnswer: (said) => {
         try {
@@ -250,38 +250,38 @@ export class Primary {
       },
       secondOpinion: () => this.#doubt(host),
       onSilence: (reason) => this.#lose(reason),
-      // It alone has ended, or the server with it.
+      // Only this connection may have ended, or the server with it: connecting again tells which.
       onEnd: () => {
-        this.#still()
-        void this.#startPulse(1)
+        this.#stopHeartbeat()
+        void this.#startHeartbeat(1)
       },
     })
-    this.#pulse = pulse
+    this.#heartbeat = heartbeat
     if (this.address.hosts.length > 1) {
-      this.#rounds = setInterval(() => void this.#makeRound(host, pulse), ROUND_MS)
+      this.#rounds = setInterval(() => void this.#makeRound(host, heartbeat), ROUND_MS)
       this.#rounds.unref()
     }
   }
 
-  /** A former primary that goes on is as well as ever. That it was replaced is known elsewhere. */
-  async #makeRound(host: Host, pulse: Pulse): Promise<void> {
+  /** A former primary that keeps running answers every heartbeat. Only the promoted host knows that it was replaced. */
+  async #makeRound(host: Host, heartbeat: Heartbeat): Promise<void> {
     try {
       await this.#assertNewest(host, CONNECT_MS)
     } catch (error) {
-      if (this.#pulse === pulse) this.#lose((error as Error).message)
+      if (this.#heartbeat === heartbeat) this.#lose((error as Error).message)
     }
   }
 
   /**
-   * The heartbeat goes unanswered. Throws when the server cannot be connected to, or when another host has been
-   * promoted: then there is nothing left to wait for.
+   * The heartbeat is not answered. Throws when the server refuses connections, or when another host has been promoted:
+   * then waiting for this server is useless.
    */
   async #doubt(silent: Host): Promise<void> {
     await Promise.all([
       this.#probe(silent, PROBE_MS).then(
         ({ client }) => cut(client),
         (error: unknown) => {
-          // A host that says nothing to a new connection either is given the rest of its time.
+          // A host that is silent on a new connection too may still answer the heartbeat before DEAD_MS.
           if (!(error instanceof Silent) && !isThere(error)) throw error
         },
       ),
@@ -289,10 +289,10 @@ export class Primary {
     ])
   }
 
-  /** Throws when another host has been promoted since. It is remembered: the one before it is not to be used again. */
+  /** Throws when another host has been promoted, and records its timeline, so that `current` is not used again. */
   async #assertNewest(current: Host, ms: number): Promise<void> {
     const others = this.address.hosts.filter((host) => host !== current)
-    const looks = others.map(async (host) => {
+    const probes = others.map(async (host) => {
       const answer = await this.#probe(host, ms).catch(() => undefined)
       if (!answer) return
       cut(answer.client)
@@ -303,31 +303,31 @@ export class Primary {
       this.#seen.timeline = said.timeline
       throw new Error(`${hostName(host)} has been promoted`)
     })
-    await Promise.all(looks)
+    await Promise.all(probes)
   }
 
   async #seek(): Promise<Host> {
     const until = performance.now() + SEEK_MS
-    let look_ms = this.address.hosts.length === 1 ? CONNECT_MS : PROBE_MS
+    let probe_ms = this.address.hosts.length === 1 ? CONNECT_MS : PROBE_MS
     for (;;) {
       const hosts = [...this.address.hosts].sort((a, b) => this.#rank(a) - this.#rank(b))
-      const found = await lookAround(hosts, this.#seen, (host) => this.#probe(host, look_ms))
+      const found = await discoverPrimary(hosts, this.#seen, (host) => this.#probe(host, probe_ms))
       if ('client' in found) {
         this.#judge(found.said, found.host, found.client)
         this.#beat(found)
-        // Whoever was looking comes in a moment. If nobody does, the heartbeat is not needed.
-        setTimeout(() => this.#open.size === 0 && this.#rest(), FIRST_BEAT_MS).unref()
+        // The callers of `place` connect in a moment. If none does, the heartbeat is not needed.
+        setTimeout(() => this.#open.size === 0 && this.#cancelHeartbeat(), FIRST_BEAT_MS).unref()
         return found.host
       }
       this.#trip(found.reasons.join('; '))
       if (performance.now() > until) throw new NoPrimary(`No primary to be found: ${this.#trouble}`)
-      // They may all be slow, and one of them well.
-      if (found.all_silent) look_ms = CONNECT_MS
+      // All hosts may be slow, and one of them the primary.
+      if (found.all_silent) probe_ms = CONNECT_MS
       await sleep(SEEK_PAUSE_MS)
     }
   }
 
-  /** The last good one comes first, and one that has just been lost last. */
+  /** The last known primary comes first, a host that has just been lost comes last. */
   #rank(host: Host): number {
     if (host === this.#lost) return 2
     return host === this.#host ? 0 : 1

@@ -1,19 +1,19 @@
 import pg from 'pg'
 import { type Address, type Host, hostName } from './address.ts'
+import { afterAwake, cut } from './heartbeat.ts'
 import type { Login } from './login.ts'
-import { afterAwake, cut } from './pulse.ts'
 import { askServer, explainRefusal, NoPrimary, type Said } from './server-state.ts'
 import { explainTls } from './tls.ts'
 
-/** How long opening a connection may take: a server may take its time to let one in, and be well. */
+/** How long opening a connection may take: a busy server may accept slowly and still be healthy. */
 export const CONNECT_MS = 3000
 
 export type Probed = { readonly client: pg.Client; readonly said: Said }
 
-/** No answer within the time of a look. */
+/** The host did not answer within the time of the probe. */
 export class Silent extends Error {}
 
-/** One look at a host, from the first packet to its answer. */
+/** Connects to a host and asks it for its state. The caller closes the connection. */
 export async function probe(
   address: Address,
   host: Host,
@@ -40,7 +40,7 @@ export async function probe(
 
 const WRONG_PASSWORD = '28P01'
 
-/** What became of a connection that could not be opened, for whoever has to decide what to do. */
+/** Turns the error of a connection attempt into one that says what to do, or that another try may succeed. */
 export function explain(
   error: unknown,
   host: Host,
@@ -48,13 +48,12 @@ export function explain(
   password: string | undefined,
 ): unknown {
   const refused = error instanceof pg.DatabaseError && error.code === WRONG_PASSWORD
-  // The password that follows from another key may be the right one: the next connection tries it.
+  // The password derived from another SECRET_KEY may be the right one: the next connection tries it.
   if (refused && login?.refused(password!))
     return new NoPrimary(`${login.user} has the password of another SECRET_KEY`, { cause: error })
   return explainTls(explainRefusal(error), hostName(host))
 }
 
-/** What the driver is told: where to, as whom, and how it is encrypted. */
 export const driverConfig = (address: Address, host: Host, login: Login | undefined, password = '') => ({
   connectionString: address.urlOf(host, login && { user: login.user, password }),
   ssl: address.tls,

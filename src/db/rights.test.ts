@@ -11,7 +11,7 @@ afterAll(() => database.drop())
 const admin = (...statements: string[]) => asAdmin(database.url, statements)
 const role = (schema: 'live' | 'sandbox' | 'shared') => roleOf(database.url, schema)
 
-/** Every right on every object, and the transaction that wrote it down last. */
+/** Every right on every object, and the transaction that last wrote it. */
 const rights = () =>
   admin(
     `SELECT oid::regclass::text AS object, relacl::text AS acl, xmin::text FROM pg_class
@@ -39,7 +39,7 @@ const aclsOf = (found: Awaited<ReturnType<typeof rights>>) =>
       .sort(),
   ])
 
-test('a start that finds every right in place writes none of them again', async () => {
+test('a start that finds all rights in place writes none of them again', async () => {
   const before = await rights()
   await prepareDatabase(database.url)
   expect(await rights()).toEqual(before)

@@ -5,8 +5,8 @@ import { quoted } from './roles.ts'
 import { schemaNames } from './seat.ts'
 
 /**
- * Gives each role the rights of `grants.ts` and takes every other, in the transaction of the caller. What is as it should be
- * is left alone: a right that is given once more is written once more, and everybody connected reads the catalogue anew.
+ * Grants each role the rights of `grants.ts` and revokes all others, in the transaction of the caller. Only differences are
+ * written: each GRANT, also of a right that is there, makes every connection reload its catalogue cache.
  */
 export async function stateRights(client: pg.Client, url: string): Promise<void> {
   for (const { kind, object, role, wanted, found } of await findDifferences(client, url)) {
@@ -58,16 +58,16 @@ function* rightsIn(
 type Difference = {
   readonly kind: Kind
   readonly object: string
-  /** Null is everybody. */
+  /** Null is PUBLIC. */
   readonly role: string | null
   readonly wanted: readonly string[]
   readonly found: readonly string[]
 }
 
 /**
- * Everybody may call a function, connect to a database and use its schema `public`, unless told otherwise. The last two are
- * closed where they are the owner's to close. Large objects belong to no schema: everybody may make them, unless a superuser
- * says otherwise.
+ * By default PUBLIC may call functions, connect to a database and use its schema `public`. The last two are revoked where
+ * the current user owns the database or the schema. Large objects belong to no schema, and PUBLIC may create them: that is
+ * revoked where the current user is a superuser.
  */
 const DIFFERENCES = `
   WITH us AS (
@@ -128,8 +128,8 @@ async function findDifferences(client: pg.Client, url: string): Promise<Differen
 }
 
 /**
- * A function that acts as the owner must find the owner's tables: a temporary table of the caller's comes first, unless the
- * place of temporary tables is named, last.
+ * A SECURITY DEFINER function must find the owner's tables: a temporary table of the caller would shadow them, unless the
+ * search path names pg_temp last.
  */
 async function closeSearchPaths(client: pg.Client): Promise<void> {
   const { rows } = await client.query(

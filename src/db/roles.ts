@@ -4,11 +4,11 @@ import { type Seats, schemaNames } from './seat.ts'
 import { NoPrimary } from './server-state.ts'
 
 /**
- * The roles that the service logs in as, one per schema. Each may log in and nothing else: what it may do with tables is
- * in grants.ts. They are statements, not deeds: where the owner may not run them, an administrator is shown them.
+ * The roles that the service logs in as, one per schema. Each may only log in; its rights on tables are in grants.ts. The
+ * functions here return SQL statements: where the owner may not run them, they are shown to an administrator.
  */
 
-/** What each of them must be, and the words for it. Only what differs is said: some of it takes a superuser to say. */
+/** Attributes that each role must have, and their SQL. Only differences are changed: some changes need a superuser. */
 const ATTRIBUTES = [
   ['rolcanlogin', true, 'LOGIN'],
   ['rolsuper', false, 'NOSUPERUSER'],
@@ -21,11 +21,11 @@ const ATTRIBUTES = [
 
 export type MissingRoles = {
   readonly needed: readonly string[]
-  /** Those that get the password of the first key as they are made. */
+  /** Roles that are created with the password of the first key. */
   readonly made: readonly string[]
 }
 
-/** Roles that are missing. The owner is a member of each: nodes of the version before enter them instead of logging in. */
+/** Statements that create missing roles. The owner is a member of each: nodes of the version before use SET ROLE. */
 export async function missingRoles(
   owner: pg.Client,
   url: string,
@@ -42,7 +42,7 @@ export async function missingRoles(
       [role],
     )
     const { user, exists, member } = rows[0]
-    // Nobody has come in as a role that does not exist yet, so it may have its password at once.
+    // No node is connected as a role that does not exist yet, so the role can be created with its password.
     const login = seats
       ? `LOGIN NOINHERIT PASSWORD '${seats(schema, '').login.verifier()}'`
       : 'NOLOGIN NOINHERIT'
@@ -53,16 +53,16 @@ export async function missingRoles(
   return { needed, made }
 }
 
-/** What keeps the roles from being those that the service logs in as. */
+/** Statements that turn the roles into the logins of the service. */
 export type MissingLogins = {
   readonly needed: readonly string[]
-  /** Those that have a password of which no key is known here. */
+  /** Roles whose password is derived from none of the keys that this node knows. */
   readonly strange: readonly string[]
 }
 
 /**
- * `made`: those that have just been made, with their password. `renew`: they get the password of the first key, also where
- * that of another one is known.
+ * `made`: roles that were just created with their password. `renew`: all roles get the password of the first key, also those
+ * that have the password of another known key.
  */
 export async function missingLogins(
   owner: pg.Client,
@@ -93,7 +93,7 @@ export async function missingLogins(
   return { needed, strange }
 }
 
-/** Those of them as whom somebody is connected. */
+/** Which of these roles have open connections. */
 export async function rolesInUse(owner: pg.Client, roles: readonly string[]): Promise<string[]> {
   const { rows } = await owner.query(
     'SELECT DISTINCT usename::text AS role FROM pg_stat_activity WHERE usename = ANY ($1)',
@@ -104,7 +104,7 @@ export async function rolesInUse(owner: pg.Client, roles: readonly string[]): Pr
 
 const REFUSED = ['28P01', '28000']
 
-/** Whether one of the passwords that this node knows is the role's. The only way to know that takes no special rights. */
+/** Whether the role accepts one of the passwords that this node knows. Logging in is the only check without special rights. */
 async function comesIn(seat: Seat): Promise<boolean> {
   for (;;) {
     try {
@@ -112,7 +112,7 @@ async function comesIn(seat: Seat): Promise<boolean> {
       await client.end()
       return true
     } catch (error) {
-      // There is another password to try.
+      // NoPrimary with this cause: the password was refused, and the next attempt uses another one.
       if (error instanceof NoPrimary && error.cause instanceof pg.DatabaseError) continue
       if (error instanceof pg.DatabaseError && REFUSED.includes(error.code ?? '')) return false
       throw error

@@ -3,36 +3,36 @@ import type { Sealed, Sealer } from '../core/seal.ts'
 import type { Db } from './pool.ts'
 
 /**
- * Under which key secrets are sealed. The database says so, in one row, and not each node's settings: while a new key takes
- * over, nodes that know both go on sealing under the old one until the row names the new one (decision 0042).
+ * The key that secrets are sealed under. One row in the database decides it, not the settings of each node: during a key
+ * rotation, nodes that know both keys seal under the old one until the row names the new one (decision 0042).
  */
 export type Sealing = { readonly key_id: string; readonly check_value: Buffer }
 
-/** Where sealed values are: in one world, or in what both have in common. */
+/** Where sealed values are stored: in one of the worlds, or in the schema `shared`. */
 export const places = [...environments, 'shared'] as const
 export type Place = (typeof places)[number]
 
-/** A column of sealed values, each in the row of what it belongs to. */
+/** A column of sealed values. */
 export type SealedColumn = {
-  /** What a person calls it: "webhook secret". */
+  /** The name of the value for people, such as "webhook secret". */
   readonly object: string
   readonly places: readonly Place[]
   readonly table: string
   readonly column: string
-  /** Where the row says under which key. */
+  /** The column with the id of the key that the value is sealed under. */
   readonly key_column: string
-  /** Which rows count. */
+  /** SQL condition: the rows whose value is still in use. */
   readonly where: string
-  /** Forgets what does not count any more. */
+  /** SQL that clears the values that are no longer in use. */
   readonly forget?: (schema: string) => string
-  /** What the value in the row of this id is sealed for. */
+  /** The context that the value of the row with this id is bound to. */
   of(place: Place, id: string): string
 }
 
-/** Held together by whoever seals, alone by whoever names another key. */
+/** Advisory lock: shared for sealing, exclusive for naming another key. */
 const SEALING_LOCK = 7_415_303
 
-/** What the check value is sealed for, and what it says: only whether it opens is of interest. */
+/** Both context and content of the check value: it only shows whether a key opens it. */
 export const CHECK_OF = 'the check value of this database'
 
 export async function readSealing(db: Db): Promise<Sealing | undefined> {
@@ -40,7 +40,7 @@ export async function readSealing(db: Db): Promise<Sealing | undefined> {
   return rows[0]
 }
 
-/** Nothing happens when the row is there: whoever came first has decided. */
+/** Does nothing when the row exists: the first node has decided. */
 export async function insertSealing(db: Db, sealer: Sealer, key_id: string): Promise<void> {
   const { value } = sealer.seal(Buffer.from(CHECK_OF), CHECK_OF, key_id)
   await db.query('INSERT INTO shared.sealing (key_id, check_value) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
@@ -49,7 +49,7 @@ export async function insertSealing(db: Db, sealer: Sealer, key_id: string): Pro
   ])
 }
 
-/** In a transaction: when it commits, everything that was sealed before is committed, and whoever seals later reads the new name. */
+/** Names another key. When it commits, all earlier sealings are committed, and later ones read the new name. */
 export async function nameKey(tx: Db, sealer: Sealer, key_id: string): Promise<void> {
   const { value } = sealer.seal(Buffer.from(CHECK_OF), CHECK_OF, key_id)
   await tx.query("SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '15s'")
@@ -60,7 +60,7 @@ export async function nameKey(tx: Db, sealer: Sealer, key_id: string): Promise<v
   )
 }
 
-/** In the transaction that stores it. */
+/** Seals under the key that the database names. Call it in the transaction that stores the result. */
 export async function sealInForce(tx: Db, sealer: Sealer, secret: Buffer, of: string): Promise<Sealed> {
   await tx.query('SELECT pg_advisory_xact_lock_shared($1)', [SEALING_LOCK])
   const sealing = await readSealing(tx)

@@ -14,12 +14,12 @@ const seen: Seen = { system: '1', timeline: 4 }
 
 test.each<[string, Partial<Said>, Partial<Seen>, RegExp | undefined]>([
   ['a primary', {}, {}, undefined],
-  ['the first that is ever met', {}, { system: undefined, timeline: undefined }, undefined],
-  ['one that was promoted', { timeline: 5 }, {}, undefined],
-  ['one that keeps its control data to itself', { system: undefined, timeline: undefined }, {}, undefined],
+  ['the first server that is ever seen', {}, { system: undefined, timeline: undefined }, undefined],
+  ['a promoted standby', { timeline: 5 }, {}, undefined],
+  ['a server that hides its control data', { system: undefined, timeline: undefined }, {}, undefined],
   ['a standby', { in_recovery: true }, {}, /is a standby/],
   ['a read-only server', { read_only: true }, {}, /is read-only/],
-  ['one that was replaced', { timeline: 3 }, {}, /former primary \(timeline 3; 4 has been seen\)/],
+  ['a former primary', { timeline: 3 }, {}, /former primary \(timeline 3; 4 has been seen\)/],
   ['another cluster', { system: '2', timeline: 9 }, {}, /another cluster/],
 ])('%s', (_, said, before, fault) => {
   const found = faultOf({ ...well, ...said }, { ...seen, ...before })

@@ -1,31 +1,31 @@
 import pg from 'pg'
 import { UntrustedServer } from './tls.ts'
 
-/** What a server says of itself, in one round trip. */
+/** State of a server, as it reports it in one round trip. */
 export type Said = {
   readonly in_recovery: boolean
   readonly read_only: boolean
-  /** As whom the connection came in, and in which schema it found itself. */
+  /** User and schema of the connection. */
   readonly user: string
   readonly schema: string
-  /** Of the cluster; the same for a primary and its standbys. Undefined where it may not be asked. */
+  /** System identifier: the same for a primary and its standbys. Undefined without the right to read it. */
   readonly system: string | undefined
-  /** Rises with every promotion. Undefined where it may not be asked. */
+  /** Rises with every promotion. Undefined without the right to read it. */
   readonly timeline: number | undefined
-  /** When this very server was started. */
+  /** Start time of the server process. */
   readonly started: string
 }
 
-/** What has been seen of the cluster by this process. */
+/** What this process knows of the cluster: its identifier, and the highest timeline seen. */
 export type Seen = { system: string | undefined; timeline: number | undefined }
 
-/** The server answers, but is not the one to work with; or none answers. Worth another try a little later. */
+/** No host answers, or none is the primary. Another try may succeed a little later. */
 export class NoPrimary extends Error {
   override name = 'NoPrimary'
   readonly code = 'ENOPRIMARY'
 }
 
-/** Something between this process and the server drops what a connection needs. Waiting does not help. */
+/** A connection pooler drops settings that a connection needs. Waiting does not help. */
 export class PoolerInTheWay extends Error {
   override name = 'PoolerInTheWay'
   constructor(what: string) {
@@ -42,15 +42,15 @@ const BASICS = `pg_catalog.pg_is_in_recovery() AS in_recovery,
   CASE WHEN current_user = session_user THEN current_user::text END AS user,
   pg_catalog.current_setting('search_path') AS schema, pg_catalog.pg_postmaster_start_time()::text AS started`
 
-// The name of the file that is written now begins with the timeline, from the moment of the promotion on; what the
-// control file says is as old as the last checkpoint. A standby has no such file.
+// On a primary the name of the current WAL file begins with the timeline, from the moment of the promotion on; the control
+// file is only as new as the last checkpoint. A standby writes no WAL file, so the control file must do.
 const EVERYTHING = `SELECT ${BASICS},
   (SELECT system_identifier::text FROM pg_catalog.pg_control_system()) AS system,
   CASE WHEN pg_catalog.pg_is_in_recovery() THEN (SELECT timeline_id FROM pg_catalog.pg_control_checkpoint())
     ELSE ('x' || pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 1, 8))::bit(32)::integer
   END AS timeline`
 
-/** Asks a server who it is. One that keeps its control data to itself is asked only what decides. */
+/** Reads the state of a server. Without the right to read its control data, only the facts that decide are read. */
 export async function askServer(client: pg.Client): Promise<Said> {
   try {
     return (await client.query(EVERYTHING)).rows[0]
@@ -60,7 +60,7 @@ export async function askServer(client: pg.Client): Promise<Said> {
   }
 }
 
-/** What keeps this server from being used; undefined when nothing does. */
+/** Why this server must not be used; undefined when it may be. */
 export function faultOf(said: Said, seen: Seen): string | undefined {
   if (seen.system !== undefined && said.system !== undefined && said.system !== seen.system)
     return `is another cluster (system identifier ${said.system} instead of ${seen.system})`
@@ -71,27 +71,27 @@ export function faultOf(said: Said, seen: Seen): string | undefined {
   return undefined
 }
 
-/** A connection as somebody else, or in another schema, would read and write past the walls between the worlds. */
+/** A connection as another user, or in another schema, could read and write the other world's tables. */
 export function checkSeat(said: Said, seat: { readonly user: string; readonly schema: string }): void {
   if (said.user !== seat.user || said.schema !== seat.schema)
     throw new PoolerInTheWay(`The connection did not come in as ${seat.user}, into the schema ${seat.schema}`)
 }
 
-/** What a server says that will say the same in a minute: wrong password, no such database, no such role. */
+/** An error that a retry does not change: wrong password, no such database, no such role. */
 export function isFinal(error: unknown): boolean {
   if (error instanceof PoolerInTheWay || error instanceof UntrustedServer) return true
   return error instanceof pg.DatabaseError && !/^(08|25|40|53|55|57|58|XX)/.test(error.code ?? '')
 }
 
 /**
- * A server that refuses a connection, if only because it has none to spare, is there, and serves those that it has. One
- * that is starting or shutting down (57P) has let go of them, or is about to.
+ * A server that refuses a connection, for example because all are in use, still serves its open connections. A server that
+ * is starting or shutting down (57P) has closed them, or is about to.
  */
 export function isThere(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !/^(08|57P)/.test(error.code ?? '')
 }
 
-/** The words with which poolers refuse a connection's settings. */
+/** Recognizes the message with which poolers refuse the settings of a connection. */
 export function explainRefusal(error: unknown): unknown {
   const refused = error instanceof pg.DatabaseError && /unsupported startup parameter/.test(error.message)
   return refused ? new PoolerInTheWay(`The server refused the connection: ${error.message}`) : error

@@ -2,12 +2,12 @@ import type { Turns } from '../core/turns.ts'
 import type { Pool } from './pool.ts'
 
 /**
- * A pool as one of many users sees it: each statement and each connection is a turn under that user's name. So nobody
- * has more connections at once than its share, and whoever wants one waits for its turn and not behind a crowd.
+ * One user's view of a pool: each statement and each connection takes a turn under the user's name. So no user has more
+ * connections at once than its share, and no user waits behind the whole queue of another.
  */
 export function shareOf(pool: Pool, turns: Turns, name: string): Pool {
   const share = {
-    // The driver has a dozen forms of this call; those that return a promise are all that this code uses.
+    // The driver has a dozen forms of this call; this code uses only those that return a promise.
     async query(...asked: unknown[]): Promise<unknown> {
       const leave = await turns.take(name)
       try {

@@ -4,14 +4,14 @@
  */
 export type SlotLimits = { readonly per_rail: number; readonly per_partner: number }
 
-/** Which rail a row is for, and whose it is. */
+/** The rail and the partner of a row. */
 export type Place = { readonly rail: string; readonly partner_id: string }
 
-/** What may be taken now. */
+/** How many rows may be taken now. */
 export type Room = {
   /** Rails that have free slots. */
   readonly rails: readonly { readonly rail: string; readonly free: number }[]
-  /** What is under way on those rails. */
+  /** Rows under way on those rails, per partner. */
   readonly running: readonly (Place & { readonly count: number })[]
   readonly per_partner: number
 }
@@ -20,11 +20,11 @@ export type Slots = {
   room(): Room
   occupy(place: Place): void
   release(place: Place): void
-  /** Notes what was taken in a room, to know where more rows may be due than there were slots for. */
+  /** Records which rows were taken, to know where more rows may be due than there were free slots. */
   note(room: Room, taken: readonly Place[]): void
-  /** More rows may be due for this rail or this partner than there were slots for at the last look. */
+  /** At the last take, more rows may have been due for this rail or this partner than there were free slots. */
   isShort(place: Place): boolean
-  /** A rail or partner that was short has a free slot again: look once more without a pause. */
+  /** A rail or partner that was short of slots has a free one again: take again without a pause. */
   hasRoomAgain(): boolean
 }
 

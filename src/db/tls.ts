@@ -2,16 +2,16 @@ import { readFileSync } from 'node:fs'
 import { BlockList, isIP } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
 
-/** How a connection is encrypted; false: not at all. */
+/** TLS options of a connection; false: not encrypted. */
 export type Tls = false | ConnectionOptions
 
-/** What libpq calls the ways to use TLS. All but one of them are taken for the strictest. */
+/** Values of libpq's `sslmode`. All of them are treated as verify-full; only `disable` switches TLS off. */
 const VERIFIED = ['verify-full', 'verify-ca', 'require', 'prefer']
 const OPTIONS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'ssl', 'uselibpqcompat']
 
 /**
- * A server on another machine must show a certificate for its name, signed by somebody who is trusted, unless TLS is
- * switched off by name (decision 0041). Takes what is said of TLS out of `search`. Throws what is wrong with it.
+ * A server on another machine must show a certificate for its name, signed by a trusted authority, unless TLS is explicitly
+ * switched off (decision 0041). Removes the TLS options from `search`. Throws an error that says what is wrong with them.
  */
 export function takeTls(search: URLSearchParams, hosts: readonly string[]): Tls {
   const mode =
@@ -34,7 +34,7 @@ export function takeTls(search: URLSearchParams, hosts: readonly string[]): Tls 
   }
 }
 
-/** `system` is how libpq says: those that the machine trusts anyway. */
+/** `system` is libpq's name for the certificates that the machine trusts by default. */
 function readOption(option: string, path: string | null): string | undefined {
   if (path === null || path === '' || path === 'system') return undefined
   try {
@@ -50,7 +50,7 @@ const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8, 'ipv4')
 loopback.addAddress('::1', 'ipv6')
 
-/** A socket's folder, or an address that never leaves this machine. A name could lead anywhere. */
+/** A Unix socket or a loopback address. A host name other than localhost could resolve to another machine. */
 function isOnThisMachine(host: string): boolean {
   if (host === '' || host === 'localhost' || /^(\/|%2f)/i.test(host)) return true
   const family = isIP(host)
@@ -60,7 +60,7 @@ function isOnThisMachine(host: string): boolean {
 const FAULT = /^(ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA)/
 const NOT_OFFERED = 'The server does not support SSL connections'
 
-/** The server cannot show that it is the one it should be, or does not encrypt. Waiting does not help. */
+/** The server does not prove its identity, or does not encrypt. Waiting does not help. */
 export class UntrustedServer extends Error {
   override name = 'UntrustedServer'
   constructor(host: string, what: string) {
@@ -72,7 +72,7 @@ export class UntrustedServer extends Error {
   }
 }
 
-/** An error of the TLS layer as what it means for whoever set it up; any other as it is. */
+/** Turns an error of the TLS layer into one that says what to configure; returns any other error as it is. */
 export function explainTls(error: unknown, host: string): unknown {
   const { code = '', message = '' } = error as NodeJS.ErrnoException
   if (message === NOT_OFFERED) return new UntrustedServer(host, 'does not offer TLS')

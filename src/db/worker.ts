@@ -1,35 +1,35 @@
 import type { Logger } from 'pino'
+import type { Activity, PollRange } from '../core/activity.ts'
 import { openBell } from '../core/loop.ts'
-import type { Quiet, Rest } from '../core/quiet.ts'
 import { openSlots, type Place, type Room, type SlotLimits } from './slots.ts'
 
 /**
- * Work that is rows of a table: taken with a lease, done, and taken again by anybody when the lease ends. Any number of
- * processes may run it. It looks again and again, the more slowly the longer there was nothing; at once when it is woken;
- * and, while there is more than it has slots for, whenever a slot becomes free.
+ * Works on rows of a table: takes a row with a lease and works on it; when the lease ends, any worker may take the row
+ * again. Any number of processes may run the same worker. It polls with a back-off while it finds nothing, polls at once when
+ * it is woken, and, while more rows are due than it has slots, whenever a slot becomes free.
  */
 export type Worker = { wake(): void; stop(): Promise<void> }
 
 export type WorkerOptions<Row> = {
   readonly name: string
   readonly log: Logger
-  /** Between two looks, by how quiet it is in its world. */
-  readonly rest: Rest
-  readonly quiet: Quiet
+  /** Interval between two polls; how far it backs off depends on the activity of the world. */
+  readonly rest: PollRange
+  readonly activity: Activity
   /** The rails that the rows are for: each has slots of its own. */
   readonly rails: readonly string[]
   readonly slots: SlotLimits
   readonly placeOf: (row: Row) => Place
-  /** Takes rows that are due, as many as there is room for. */
+  /** Takes rows that are due, as many as there are free slots. */
   readonly take: (room: Room) => Promise<Row[]>
-  /** Does one of them. What it throws is logged; the lease brings the row back. */
+  /** Works on one row. An error is logged; the row is taken again when its lease ends. */
   readonly work: (row: Row) => Promise<void>
-  /** A stop waits so long for what is under way, and no longer. */
+  /** How long a stop waits for the rows under way. */
   readonly stop_ms: number
 }
 
 export function openWorker<Row>(options: WorkerOptions<Row>): Worker {
-  const { name, log, rest, quiet, placeOf, stop_ms } = options
+  const { name, log, rest, activity, placeOf, stop_ms } = options
   const slots = openSlots(options.rails, options.slots)
   const running = new Set<Promise<void>>()
   const bell = openBell()
@@ -67,13 +67,13 @@ export function openWorker<Row>(options: WorkerOptions<Row>): Worker {
         if (rows.length > 0) found_at = performance.now()
       }
       if (stopped || slots.hasRoomAgain()) continue
-      await bell.wait(quiet.rest(rest, found_at))
-      // Slots that become free in one go are filled with one question.
+      await bell.wait(activity.pollInterval(rest, found_at))
+      // One query fills all slots that become free in the same tick.
       await new Promise((resolve) => setImmediate(resolve))
     }
   }
 
-  quiet.onStir(bell.ring)
+  activity.onActive(bell.ring)
   const ended = loop()
   return {
     wake: bell.ring,

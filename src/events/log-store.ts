@@ -1,4 +1,4 @@
-import type { LookoutSource } from '../db/lookout.ts'
+import type { LogSource } from '../db/log-poller.ts'
 import { lookedAt } from '../db/newest.ts'
 import type { Db } from '../db/pool.ts'
 import { eventColumns, eventFields, type StoredEvent } from './store.ts'
@@ -125,7 +125,7 @@ export async function lastPosition(db: Db, partner_id: string): Promise<bigint> 
 }
 
 /** For callers that wait for events: one query for all partners that have waiting callers. */
-export const eventLookout = (db: Db): LookoutSource => {
+export const eventLogSource = (db: Db): LogSource => {
   const look = async (position: bigint, partners: readonly string[]) => {
     const { rows } = await db.query({
       name: 'events since position',

@@ -1,4 +1,4 @@
-import type { Lookout } from '../db/lookout.ts'
+import type { LogPoller } from '../db/log-poller.ts'
 import { type Handler, handle } from '../http/endpoint.ts'
 import { decodeCursor, encodeCursor, type List, listOf } from '../http/page.ts'
 import { followedFrom } from '../http/wait.ts'
@@ -7,7 +7,7 @@ import * as contract from './contract.ts'
 import { findEvent, followEvents } from './log.ts'
 import { type LogFilter, type LogPage, selectEvents } from './log-store.ts'
 
-export const eventsRoutes = (lookout: Lookout): Handler[] => [
+export const eventsRoutes = (poller: LogPoller): Handler[] => [
   handle(contract.listEvents, async (call) => {
     const { world, query, wait_ms, gone } = call
     const { type, object_id } = query
@@ -18,7 +18,7 @@ export const eventsRoutes = (lookout: Lookout): Handler[] => [
     const after = followedFrom(query)
     if (after !== undefined) {
       const from = { after, readCursor: (text: string) => readPosition(text, { param: 'after' }) }
-      const page = await followEvents(world, filter, from, { lookout, wait_ms, gone })
+      const page = await followEvents(world, filter, from, { poller, wait_ms, gone })
       // The event has no position yet, so nothing is after it. Its id is the cursor to continue from.
       if (page.after === undefined) return { data: [], has_more: false, next_cursor: after }
       return logPage(world, page, { limit, after: page.after })

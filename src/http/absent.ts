@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from '../core/errors.ts'
 import { type Endpoint, methodAndPath } from './endpoint.ts'
 
-/** Nothing is there: either the path is unknown, or it is known under other methods. */
+/** The refusal when no route matches: the path is unknown, or exists only with other methods. */
 export function absent(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -3,7 +3,7 @@ import { methodAndPath } from './endpoint.ts'
 import type { Requester } from './gate.ts'
 import './request.ts'
 
-/** A request as the log of requests keeps it, once it was answered. */
+/** An answered request, as the log of requests stores it. */
 export type AnsweredRequest = {
   readonly id: string
   readonly by: Requester
@@ -35,7 +35,7 @@ export function answeredRequest(
   }
 }
 
-/** The same as a line of this node's own log. */
+/** The request as a line of this node's own log. */
 export function requestLine(request: FastifyRequest, reply: FastifyReply): Record<string, unknown> {
   return {
     request_id: request.id,
@@ -50,21 +50,21 @@ export function requestLine(request: FastifyRequest, reply: FastifyReply): Recor
   }
 }
 
-/** An id of ours, and nothing that a caller could have put into a path instead. */
+/** The form of the service's ids: other text that a caller put into a path is not logged. */
 const OWN_ID = /^[a-z]{2,4}_[0-9a-z]{26}$/
 
-/** What the answer was about, or else what was asked for. */
+/** The id of the object in the response, or else the last id in the path. */
 const objectIdOf = (request: FastifyRequest): string | undefined =>
   request.object_id ??
   Object.values((request.params ?? {}) as Record<string, string>).findLast((value) => OWN_ID.test(value))
 
-/** The id that an answer says of itself. */
+/** The `id` field of a response. */
 export const idOf = (answer: unknown): string | undefined => {
   const id = (answer as { id?: unknown } | undefined)?.id
   return typeof id === 'string' && OWN_ID.test(id) ? id : undefined
 }
 
-/** What an answer that was stored as text says of itself. */
+/** Notes the object id or error code of a response that is stored as text. */
 export function noteStored(request: FastifyRequest, { body }: { body: string }): void {
   request.object_id = /^\{"id":"([a-z]{2,4}_[0-9a-z]{26})"/.exec(body)?.[1]
   request.error_code = /^\{"error":\{"type":"[a-z_]{1,40}","code":"([a-z_]{1,40})"/.exec(body)?.[1]

@@ -5,7 +5,7 @@ import { newId } from '../core/ids.ts'
 import type { Gate } from './gate.ts'
 import { rateLimitHeaders, refusalHeaders, securityHeaders } from './headers.ts'
 
-/** Requests that never became requests: broken framing, headers too large, too slow, no place for the connection. */
+/** Errors below the router: broken framing, headers too large, too slow a client, too many connections. */
 export type Below = {
   readonly gate: Pick<Gate, 'windowOf' | 'visit' | 'addressOf'>
   readonly public_url: () => string
@@ -13,15 +13,15 @@ export type Below = {
 
 const LINGER_MS = 1000
 
-/** Sockets whose last answer was, or is about to be, given. */
+/** Sockets whose last response was sent, or is being sent. */
 const ending = new WeakSet<Socket>()
 
-/** Whether nothing that still comes on this connection will be answered. */
+/** Whether further requests on this connection will not be answered. */
 export const isEnding = (socket: Socket): boolean => ending.has(socket)
 
 /**
- * Lets the answer that is being written be the last one, and leaves the client time to read it: closing at once would
- * reset the connection, and with it the answer, while the client is still sending.
+ * Makes the response that is being written the last one, and gives the client time to read it: closing at once, while the
+ * client is still sending, would reset the connection and lose the response.
  */
 export function endGently(socket: Socket): void {
   ending.add(socket)
@@ -33,11 +33,11 @@ export function endGently(socket: Socket): void {
 
 const destroyLater = (socket: Socket) => void setTimeout(() => socket.destroy(), LINGER_MS).unref()
 
-/** What Node would leave without an answer, or answer in its own way. */
+/** Handles requests that Node would not answer, or would answer without our headers and error object. */
 export function answerEverything(server: Server, below: Below): void {
-  // A client that has said all it had to say, and shut down its side, still waits for the answer.
+  // A client that has closed its sending side still waits for the response.
   Object.assign(server, { httpAllowHalfOpen: true })
-  // An expectation that we do not know is no reason to refuse what can be answered.
+  // A request with an unknown Expect header is served anyway.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('connect', (_, socket: Socket) => {
     socket.on('error', () => socket.destroy())
@@ -55,7 +55,7 @@ export function answerBelowRouter(error: Error & { code?: string }, socket: Sock
   })
 }
 
-/** The last words on a connection. */
+/** Sends a refusal as the last response on a connection. */
 export function say(refusal: Refusal, socket: Socket, below: Below): void {
   ending.add(socket)
   if (!socket.writable) return
@@ -63,7 +63,7 @@ export function say(refusal: Refusal, socket: Socket, below: Below): void {
   destroyLater(socket)
 }
 
-/** What was received whole before is answered first: its caller must not take this refusal for its own. */
+/** Complete requests before it are answered first: a client must not take this refusal for the response to another request. */
 function afterOwedAnswers(socket: Socket, then: () => void): void {
   const { _httpMessage: owed } = socket as Socket & { _httpMessage?: ServerResponse }
   if (!owed?.req.complete) return then()

@@ -4,11 +4,11 @@ import { JsonError, parseJson } from './json.ts'
 
 export const BODY_MAX_BYTES = 64 * 1024
 
-/** No two parts of it can take the same character, so its time grows with the length and no faster. */
+/** Matches in linear time: no two parts of the pattern can match the same character. */
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*(?:charset[ \t]*=[ \t]*"?utf-8"?[ \t]*(?:;[ \t]*)?)?)?$/i
 const TYPE_LENGTH_MAX = 100
 
-/** JSON in UTF-8, uncompressed, or nothing at all. An empty body counts as none, also when it is announced as JSON. */
+/** Accepts uncompressed JSON in UTF-8, or no body. An empty body counts as none, also with a JSON content type. */
 export function acceptJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
@@ -36,7 +36,7 @@ function readJson(bytes: Buffer): unknown {
   }
 }
 
-/** An endpoint without a body takes none, or an empty one. Whoever sends fields expects something of them. */
+/** Refuses fields on an endpoint without a body: their sender expects an effect. No body and `{}` are allowed. */
 export function refuseFields(body: unknown): void {
   if (body === undefined) return
   const field =
@@ -48,7 +48,7 @@ export function refuseFields(body: unknown): void {
   })
 }
 
-/** A long body, or one of unknown length, that nobody has read and nobody will. A short one is read and dropped. */
+/** Whether the request has an unread body that is long or of unknown length. A short one is read and dropped. */
 export function isUnread({ raw }: FastifyRequest): boolean {
   if (raw.complete) return false
   const { 'content-length': length, 'transfer-encoding': coding } = raw.headers

@@ -27,7 +27,7 @@ export const DryRun = <P extends TProperties>(more: P) =>
     }),
   })
 
-/** What a payout or transfer would come to. */
+/** The response to a dry run of a payout or transfer. */
 export function replyToTried<Made extends { readonly fee: bigint }>(
   tried: Tried<Made>,
   about: (made: Made) => { asset: Asset; more?: Readonly<Record<string, unknown>> },
@@ -37,7 +37,7 @@ export function replyToTried<Made extends { readonly fee: bigint }>(
   return replyToDryRun({ ...tried, asset, fee: tried.made.fee }, more)
 }
 
-/** What was found out. Fields that are undefined are left out. */
+/** The response to a dry run. Undefined fields of `more` are left out. */
 export function replyToDryRun(
   found: { asset: Asset; fee: bigint; balance_after: bigint; would_replay: boolean },
   more: Readonly<Record<string, unknown>> = {},

@@ -1,4 +1,4 @@
-/** How a payout or a transfer ended, as its caller sees it. */
+/** The end of a payout or transfer, as the API shows it. */
 type Ended = {
   readonly status: string
   readonly completed_at: Date | null
@@ -6,7 +6,7 @@ type Ended = {
   readonly rail_code: string | null
 }
 
-/** Both ends are kept in one column. */
+/** The column completed_at stores the time of both ends, success and failure. */
 export function endedAt({ status, completed_at }: Pick<Ended, 'status' | 'completed_at'>): {
   completed_at?: string
   failed_at?: string

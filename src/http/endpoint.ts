@@ -5,10 +5,10 @@ import type { World } from '../world.ts'
 import { assertNamed } from './schema.ts'
 import type { StoredReply } from './stored-reply.ts'
 
-/** What an endpoint asks of a key: all of these, or any one of them. A scope reads what it acts on, so reads ask for any. */
+/** The scopes an endpoint requires: all of them, or any. A scope may read the objects it acts on, so reads require any. */
 export type NeededScopes = { readonly all: readonly Scope[] } | { readonly any: readonly Scope[] }
 
-/** What a key lacks for a call, to be put behind "This API key"; undefined when it lacks nothing. */
+/** What is missing, as the end of a sentence that begins with "This API key"; undefined when nothing is missing. */
 export function lackOfScopes(needed: NeededScopes, held: readonly Scope[]): string | undefined {
   if ('any' in needed)
     return needed.any.some((scope) => held.includes(scope))
@@ -21,7 +21,7 @@ export function lackOfScopes(needed: NeededScopes, held: readonly Scope[]): stri
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
-/** What becomes of a call that is sent again because its answer was lost. */
+/** What happens when a call is sent again because its response was lost. */
 export const repeats = {
   safe: 'It only reads: repeat it as you like.',
   idempotency_key:
@@ -34,11 +34,11 @@ export const repeats = {
 export type Repeat = keyof typeof repeats
 
 /**
- * An endpoint, declared once, as data. Validation, the handler's types, the limiter's table, openapi.json, the reference
- * page and the SDK's types all come from it.
+ * An endpoint, declared once as data. Validation, the handler's types, the limiter's table, openapi.json, the reference page
+ * and the SDK's types are made from it.
  */
 export type Endpoint = {
-  /** How the SDK calls it: client.customers.create. */
+  /** The method in the SDK: `customers.create` is client.customers.create. */
   readonly name: string
   readonly route: `${Method} /v1/${string}`
   readonly summary: string
@@ -46,34 +46,34 @@ export type Endpoint = {
   /** Contract §17.6; absent: any valid key. */
   readonly scopes?: NeededScopes
   readonly sandbox_only?: true
-  /** Takes `?wait=` (wait.ts), and may answer so much later. */
+  /** Accepts `?wait=` (wait.ts), and may answer that much later. */
   readonly waits?: true
   readonly params?: TObject
   readonly query?: TObject
   readonly body?: TObject
-  /** A call without a body is one with an empty object. */
+  /** A call without a body counts as one with an empty object. */
   readonly body_optional?: true
   readonly reply: {
     readonly status: 200 | 201 | 204
     readonly schema?: TSchema
-    /** Where what was made can be read, when no GET answers with the same schema; names in braces are of the answer. */
+    /** Path of the created object, when no GET returns the same schema; names in braces are fields of the response. */
     readonly location?: `/v1/${string}`
-    /** The state in which the call leaves what it answers with, where the usual example is in another. */
+    /** The state of the returned object, when it differs from the state in the usual example. */
     readonly state?: string
   }
-  /** What it may answer beyond what every endpoint may, and beyond what follows from the rest of this (see `errorsOf`). */
+  /** Codes in addition to those of every endpoint and those that follow from this declaration (see `errorsOf`). */
   readonly errors?: readonly ErrorCode[]
-  /** Interface §8: a limit of its own, beside those of the key. */
+  /** Interface §8: the endpoint's own limit, in addition to those of the key. */
   readonly limit_per_minute?: number
-  /** Where the route alone does not tell (see `repeatOf`). */
+  /** Set when it does not follow from the route (see `repeatOf`). */
   readonly repeat?: Repeat
   /** The answer to `?dry_run=true`, with 200. */
   readonly dry_run?: TSchema
-  /** Counts against the key's look-ups, so that nobody can scan Pix keys: each time, or each dry run. */
+  /** Counts against the key's look-ups, to prevent scans of Pix keys: each call, or each dry run. */
   readonly looks_up?: 'always' | 'dry_run'
-  /** Counts against the key's calls that send webhooks again. */
+  /** Counts against the key's limit of calls that redeliver webhooks. */
   readonly redelivers?: true
-  /** A body that the reference shows and that works in a fresh sandbox, but for ids. */
+  /** A body for the reference. It works in a new sandbox, except for its ids. */
   readonly example?: Readonly<Record<string, unknown>>
 }
 
@@ -91,10 +91,10 @@ export const commonErrors: readonly ErrorCode[] = [
   'service_unavailable',
 ]
 
-/** A body is read before the route's own rules, also where none is asked for. */
+/** Bodies are read before the endpoint's own rules, also on endpoints without a body. */
 const bodyErrors: readonly ErrorCode[] = ['invalid_json', 'body_too_large', 'unsupported_media_type']
 
-/** Every code that an endpoint may answer: its own, and those that follow from its declaration. */
+/** Every code that an endpoint may return: its own, and those that follow from its declaration. */
 export function errorsOf(endpoint: Endpoint): ErrorCode[] {
   const { errors = [], scopes, sandbox_only } = endpoint
   const implied: ErrorCode[] = [
@@ -105,7 +105,7 @@ export function errorsOf(endpoint: Endpoint): ErrorCode[] {
   return [...new Set([...commonErrors, ...implied, ...errors])]
 }
 
-/** What nobody has declared to be safe is not repeated. */
+/** The default for POST is `never`: a call that is not declared safe to repeat is not repeated. */
 export function repeatOf(endpoint: Endpoint): Repeat {
   if (endpoint.repeat) return endpoint.repeat
   if (endpoint.body && 'idempotency_key' in endpoint.body.properties) return 'idempotency_key'
@@ -119,7 +119,7 @@ export function endpoint<const E extends Endpoint>(declared: E): E {
   return declared
 }
 
-/** How much a key may ask for (interface §8). */
+/** The rate limits of a key (interface §8). */
 export type Limits = {
   readonly per_minute: number
   readonly per_day: number
@@ -134,14 +134,14 @@ export type Call<E extends Endpoint> = {
   readonly world: World
   readonly actor: PartnerActor
   readonly limits: Limits
-  /** Counts the request as a look-up of a Pix key, once; throws when there were too many, and then it counts nowhere. */
+  /** Counts the request as a look-up of a Pix key, once. Throws when there were too many; then the request counts nowhere. */
   countLookup(): Promise<void>
   readonly request_id: string
-  /** How long the caller wants to wait for something to answer with. */
+  /** How long a long poll may wait for entries. */
   readonly wait_ms: number
-  /** Aborted when whoever waits has left. */
+  /** Aborted when the waiting client has left. */
   readonly gone: AbortSignal
-  /** The body that a refusal would be answered with. */
+  /** The response body of a refusal. */
   bodyOf(refusal: Refusal): string
   readonly params: Part<E['params']>
   readonly query: Part<E['query']>

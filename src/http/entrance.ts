@@ -7,13 +7,13 @@ import { brokenOff } from './refusals.ts'
 import './request.ts'
 import { waitMsOf } from './wait.ts'
 
-/** The way in, before a body is read: what every answer carries, and who may come in at all. */
+/** Steps before a body is read: headers of every response, and admission. */
 export type Entrance = {
-  /** Every answer carries its id, the security headers and the three of the rate limit, whatever becomes of it. */
+  /** Sets the request id, the security headers and the three rate limit headers, which every response carries. */
   prepare(request: FastifyRequest, reply: FastifyReply): void
-  /** Whatever needs no key is counted by its address, but for a machine that looks after itself. */
+  /** Counts a request without a key by its address, except health checks from the machine itself. */
   visit(request: FastifyRequest, reply: FastifyReply): Promise<void>
-  /** Asks the gate, and notes on the request what it says. */
+  /** Asks the gate, and stores its answer on the request. */
   admit(request: FastifyRequest, reply: FastifyReply): Promise<void>
 }
 
@@ -46,13 +46,13 @@ export function openEntrance(gate: Gate, answer_ms: number): Entrance {
       reply.headers(rateLimitHeaders(admission.window))
       request.by = admission.by
       if (admission.refusal) throw admission.refusal
-      // Whoever went away meanwhile has told so already: nothing would ever end its request, nor free its place.
+      // The client has left meanwhile: its 'close' event has already fired, so the place must be freed here.
       if (isGone(request)) {
         admission.leave()
         throw brokenOff()
       }
       request.admitted = admission
-      // Whoever goes away before a handler was asked gives up its place.
+      // A client that leaves before the handler runs frees its place.
       reply.raw.once('close', () => request.running || admission.leave())
       request.raw.once('close', () => request.running || request.raw.complete || admission.leave())
     },

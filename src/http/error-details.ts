@@ -2,7 +2,7 @@ import { Type as T, type TObject } from 'typebox'
 import type { ErrorCode } from '../core/errors.ts'
 import { AssetName, Id, Timestamp, Units } from './schema.ts'
 
-/** `error.details` of the codes that have more to say to a program. */
+/** The schema of `error.details`, for codes that have details. */
 export const errorDetails: Partial<Record<ErrorCode, TObject>> = {
   insufficient_balance: T.Object(
     { asset: AssetName, needed: Units, available: Units },

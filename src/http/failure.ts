@@ -10,7 +10,7 @@ import { forPerson, toRefusal } from './refusals.ts'
 import './request.ts'
 import { explainHeader } from './request-headers.ts'
 
-/** Answers a request that went wrong, whatever it was. */
+/** Answers a request that failed with any error. */
 export type Fail = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void
 
 export function openFail(options: {
@@ -21,8 +21,8 @@ export function openFail(options: {
   const { gate, log, public_url } = options
 
   /**
-   * An address without a key that is past its window: each further request costs it a connection, so that it cannot pour
-   * them in. Behind a proxy are others, whose connection it is too.
+   * A client without a key that has used up its window: each further request costs it a connection, which slows it down. Not
+   * behind a proxy, whose connections other clients share.
    */
   const isFlood = ({ code, details }: Refusal, { raw }: FastifyRequest) =>
     code === 'rate_limit_exceeded' &&
@@ -42,7 +42,7 @@ export function openFail(options: {
     if (refusal.code === 'service_unavailable')
       log.warn({ err: error, request_id: request.id }, 'service unavailable')
     reply.headers(refusalHeaders(refusal))
-    // A request that is refused late may have been taken back from its windows.
+    // A request that is refused late may no longer count in its windows.
     if (refusal.status === 429 && request.admitted)
       reply.headers(rateLimitHeaders(request.admitted.windowNow()))
     if (isUnread(request) || isFlood(refusal, request)) closeAfter(request, reply)
@@ -51,10 +51,10 @@ export function openFail(options: {
   }
 }
 
-/** As nginx logs a client that closed its connection before it was answered. It is sent to nobody. */
+/** nginx's status for a client that closed its connection before the response. It is only logged. */
 export const CLIENT_LEFT = 499
 
-/** The response is the last one of its connection, and says so. */
+/** Makes this response the last one of its connection, with `Connection: close`. */
 export function closeAfter(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('connection', 'close')
   endGently(request.raw.socket)

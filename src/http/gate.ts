@@ -5,19 +5,19 @@ import type { World } from '../world.ts'
 import type { Endpoint, Limits } from './endpoint.ts'
 import type { WindowState } from './headers.ts'
 
-/** Who may come in. Built in api/gate.ts from keys and limits; the server only asks. */
+/** Decides which requests are admitted. Built in api/gate.ts from keys and limits. */
 export type Gate = {
-  /** Judges key, address, limits and scope, in this order, and counts the request. */
+  /** Checks key, address, limits and scope, in this order, and counts the request. */
   admit(knock: Knock): Promise<Admission>
-  /** Counts a request that needs no key; says no when its address sent too many of them. */
+  /** Counts a request that needs no key; returns a refusal when its address sent too many. */
   visit(address: string): TurnedAway | undefined
-  /** Takes a visit back: the request turned out to belong to somebody who is signed in. */
+  /** Uncounts a visit: the request turned out to belong to a signed-in person. */
   takeBackVisit(address: string): void
-  /** The window of an address, for answers that need no key. Counts nothing. */
+  /** The window of an address, for the headers of responses without a key. Counts nothing. */
   windowOf(address: string): WindowState
   /** The address a request came from (contract §5: the socket's, unless a trusted proxy says otherwise). */
   addressOf(socket: string, forwarded_for: string | undefined): string
-  /** Whether a socket's address is that of a proxy, behind which are many. */
+  /** Whether a socket's address is that of a trusted proxy, which many clients share. */
   isTrusted(socket: string): boolean
 }
 
@@ -26,16 +26,16 @@ export type Knock = {
   readonly address: string
   readonly endpoint: Endpoint | undefined
   readonly dry_run: boolean
-  /** The caller wants to wait for something to answer with. */
+  /** The request is a long poll. */
   readonly waits: boolean
 }
 
-/** Whose request it is, once its key was found good. */
+/** The owner of a request whose key is valid. */
 export type Requester = {
   readonly world: World
   readonly partner_id: string
   readonly key_id: string
-  /** The end of the value that was used; absent where none was. */
+  /** The last four characters of the key value; absent when no key value was sent. */
   readonly last_four?: string
 }
 
@@ -49,16 +49,16 @@ export type Admitted = {
   readonly by: Requester
   readonly refusal?: undefined
   readonly window: WindowState
-  /** The window once more: what was counted may have been taken back. */
+  /** The window as it is now: the request may have been uncounted. */
   windowNow(): WindowState
   readonly world: World
   readonly actor: PartnerActor
   readonly limits: Limits
-  /** Judges key, address and scope once more, after a while: whoever acts, as it is now. Throws when it may not any longer. */
+  /** Checks key, address and scope again. Returns the actor with its current terms; throws when the key is no longer allowed. */
   confirm(): Promise<PartnerActor>
-  /** Counts the request as a look-up, once; throws when there were too many. */
+  /** Counts the request as a look-up of a Pix key, once; throws when there were too many. */
   countLookup(): Promise<void>
-  /** To be called when the request is done with. */
+  /** Call it when the request has ended. */
   readonly leave: Leave
 }
 

@@ -1,6 +1,6 @@
 import type { Refusal } from '../core/errors.ts'
 
-/** Sent with every answer of the API, also with those made below the router. */
+/** Sent with every response of the API, also with those made below the router. */
 export const securityHeaders: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -11,7 +11,7 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
 }
 
-/** The docs: everything comes from the same server, nothing is inline, and nothing may become a script that was not one. */
+/** Policy of the documentation pages: same origin only, nothing inline, and no strings that become scripts. */
 export const pageSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -25,7 +25,7 @@ export const pageSecurityPolicy = [
   "require-trusted-types-for 'script'",
 ].join('; ')
 
-/** What the three X-RateLimit headers tell (interface §8): the per-minute window of the key, or of the address. */
+/** The values of the three X-RateLimit headers (interface §8): the per-minute window of the key, or of the address. */
 export type WindowState = { readonly limit: number; readonly remaining: number; readonly resets_at: number }
 
 export function rateLimitHeaders({ limit, remaining, resets_at }: WindowState): Record<string, string> {
@@ -36,7 +36,7 @@ export function rateLimitHeaders({ limit, remaining, resets_at }: WindowState): 
   }
 }
 
-/** What a refusal says beside its body: when to come again, and how to show who one is. */
+/** Headers of a refusal: when to retry, and how to authenticate. */
 export function refusalHeaders({ status, retry_after_seconds }: Refusal): Record<string, string> {
   return {
     ...(retry_after_seconds === undefined ? {} : { 'retry-after': String(retry_after_seconds) }),

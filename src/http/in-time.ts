@@ -3,8 +3,8 @@ import { Refusal } from '../core/errors.ts'
 import './request.ts'
 
 /**
- * What is under way goes on; only its caller is let go. For money that is the answer that says so: the outcome may be
- * unknown, and the same idempotency key tells.
+ * Rejects with a 503 when the time of the request is over, while the work goes on. For money the outcome is then unknown to
+ * the caller, who finds it out by repeating the request with the same idempotency key.
  */
 export async function inTime<T>(
   request: FastifyRequest,
@@ -22,15 +22,15 @@ export async function inTime<T>(
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
 
-/** The client closed its connection before its request was worked on. Nobody is answered; the log says who ended it. */
+/** The client closed its connection before its request was handled. There is no response; the log names the client as cause. */
 export class ClientLeft extends Error {
   override name = 'ClientLeft'
 }
 
-/** Nothing can be answered any more. */
+/** Whether the connection is closed, so that no response can be sent. */
 export const isGone = ({ raw }: FastifyRequest): boolean => raw.socket.destroyed
 
-/** Whoever waits and then closes its side, or the connection, waits no longer. */
+/** Aborted when the client of a long poll closes its sending side or the connection. */
 export function goneSignal(request: FastifyRequest, reply: FastifyReply): AbortSignal {
   const leaving = new AbortController()
   const leave = () => leaving.abort(new ClientLeft())

@@ -5,7 +5,7 @@ import { type Cidr, cidrContains, clientAddress, faultOfRange, normalizeAddress,
 
 const mustParse = (text: string): Cidr => parseCidr(text) ?? expect.fail(`${text} is no range`)
 
-// The naive model: an address is a string of bits, a range is the beginning of one.
+// The naive model: an address is a string of bits, a range is a prefix of such a string.
 const bits = (width: 32 | 128) =>
   fc
     .string({ unit: fc.constantFrom('0', '1'), minLength: width, maxLength: width })
@@ -344,17 +344,17 @@ describe('clientAddress', () => {
     expect(answer(proxy, oneHop)).toBe(one)
     expect(answer(proxy, twoHops)).toBe(two)
     expect(answer(`::ffff:${proxy}`, twoHops)).toBe(two)
-    // A peer that is no trusted proxy cannot say who it is.
+    // The header of a peer that is not a trusted proxy is ignored.
     expect(answer(proxy, [])).toBe(proxy)
     expect(answer('198.51.100.7', twoHops)).toBe('198.51.100.7')
     expect(answer('::ffff:198.51.100.7', oneHop)).toBe('198.51.100.7')
   })
 
-  it('gives back a socket without an address', () => {
+  it('returns the empty address of a closed socket unchanged', () => {
     expect(clientAddress({ socket: '', forwarded_for: '203.0.113.9', trusted: oneHop })).toBe('')
   })
 
-  it('never lets what a client sent decide', () => {
+  it('never depends on what the client itself sent', () => {
     const sent = fc.oneof(
       fc.string(),
       fc.constantFrom('10.0.0.1', '172.16.0.5', '192.0.2.1, 10.0.0.1', '[::1]:80', ','),
@@ -369,8 +369,8 @@ describe('clientAddress', () => {
   })
 })
 
-describe('what is no range', () => {
-  it('is told with what may have been meant', () => {
+describe('text that is not a range', () => {
+  it('is refused with the range that may have been meant', () => {
     expect(faultOfRange('198.51.100.7/24')).toEqual({
       kind: 'host_bits',
       range: '198.51.100.0/24',
@@ -384,7 +384,7 @@ describe('what is no range', () => {
       expect([text, faultOfRange(text)]).toEqual([text, { kind: 'no_address' }])
   })
 
-  it('never is a range, and what is offered for it always is one that has it', () => {
+  it('never parses as a range, and the suggested range is always valid and contains it', () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.integer({ min: 0, max: 40 }), (address, prefix) => {
         const fault = faultOfRange(`${address}/${prefix}`)

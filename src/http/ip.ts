@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 
 type Address = { readonly family: 4 | 6; readonly value: bigint }
 
-/** A range of one family: `::/0` is every IPv6 address and no IPv4 address, however that one is written. */
+/** A range of one family: `::/0` contains every IPv6 address and no IPv4 address, in whatever notation. */
 export type Cidr = { readonly family: 4 | 6; readonly network: bigint; readonly prefix: number }
 
 const loopback: readonly Cidr[] = [
@@ -10,7 +10,7 @@ const loopback: readonly Cidr[] = [
   { family: 6, network: 1n, prefix: 128 },
 ]
 
-/** The one spelling of an address. Text that is no address comes back as it is. */
+/** The canonical spelling of an address. Returns other text unchanged. */
 export function normalizeAddress(address: string): string {
   const parsed = parseAddress(address)
   return parsed ? formatAddress(parsed) : address
@@ -33,14 +33,14 @@ export function parseCidr(text: string): Cidr | undefined {
   return { family: address.family, network: address.value, prefix }
 }
 
-/** Why a text is no range, and what may have been meant by it. */
+/** Why a text is not a range, and which range may have been meant. */
 export type RangeFault =
   | { readonly kind: 'host_bits'; readonly range: string; readonly address: string }
   | { readonly kind: 'wildcard'; readonly range: string }
   | { readonly kind: 'prefix'; readonly address: string; readonly longest: 32 | 128 }
   | { readonly kind: 'no_address' }
 
-/** Undefined: it is a range, or one address. */
+/** Undefined when the text is a range or a single address. */
 export function faultOfRange(text: string): RangeFault | undefined {
   if (parseCidr(text)) return undefined
   const starred = /^((?:[0-9]{1,3}\.){1,3})\*(?:\.\*)*$/.exec(text)?.[1]
@@ -66,7 +66,7 @@ export function cidrContains(cidr: Cidr, address: string): boolean {
   return parsed !== undefined && contains(cidr, parsed)
 }
 
-/** The network of so many bits that an IPv6 address lies in. Text that is no such address comes back as it is. */
+/** The network with this prefix length that contains an IPv6 address. Returns other text unchanged. */
 export function networkOf(address: string, prefix: number): string {
   const parsed = parseAddress(address)
   if (parsed?.family !== 6) return address
@@ -77,8 +77,8 @@ export function networkOf(address: string, prefix: number): string {
 export const isLoopback = (address: string): boolean => loopback.some((cidr) => cidrContains(cidr, address))
 
 /**
- * The address a request came from. Each proxy appends the address it saw, so only the right end of the header,
- * as far as trusted proxies wrote it, is worth anything; the rest is what the client claims.
+ * The address a request came from. Each proxy appends the address it saw, so only the right end of the header, as far as
+ * trusted proxies wrote it, can be trusted; the rest is the client's claim.
  */
 export function clientAddress(options: {
   socket: string

@@ -207,7 +207,7 @@ describe('against the engine', () => {
         (text) => {
           fc.pre(text.isWellFormed())
           const reason = refusalReason(text)
-          // Our other reasons end the reading early, so they say nothing about the grammar of the rest.
+          // Other reasons end the parsing early, so they say nothing about the syntax of the rest.
           fc.pre(reason === undefined || reason === 'syntax' || reason === 'empty')
           expect(reason === undefined).toBe(acceptedByEngine(text))
         },

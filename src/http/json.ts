@@ -7,7 +7,7 @@ export type JsonErrorReason =
   | 'forbidden_key'
   | 'forbidden_character'
 
-/** The message is meant for the caller of the API. */
+/** The message goes to the caller of the API. */
 export class JsonError extends Error {
   override readonly name = 'JsonError'
   readonly reason: JsonErrorReason
@@ -21,8 +21,8 @@ export class JsonError extends Error {
 const depthMax = 32
 
 /**
- * JSON without the freedoms that let two readers see two different bodies (contract §4): one spelling of each key, text
- * that survives storage, bounded depth.
+ * Parses JSON without the ambiguities that let two parsers see different bodies (contract §4): no duplicate keys, only text
+ * that the database stores unchanged, bounded depth.
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decode(bytes)
@@ -46,7 +46,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** One pass with a stack of its own, so that no depth of nesting can exhaust the engine's. */
+/** One pass with an explicit stack, so that deep nesting cannot exhaust the call stack. */
 function checkDocument(text: string): void {
   // For each open level the keys seen so far, or undefined if the level is an array.
   const levels: (Set<string> | undefined)[] = []
@@ -135,7 +135,7 @@ function readString(text: string, start: number): { value: string; end: number }
     }
   }
   const end = at + 1
-  // Only an escape can smuggle in these two: the decoder and the control character rule stop the raw ones.
+  // Only an escape can contain these two: the decoder and the control character rule refuse the raw characters.
   const value = escaped ? (JSON.parse(text.slice(start, end)) as string) : text.slice(start + 1, at)
   if (escaped && value.includes('\0')) throw forbiddenCharacter(text, start, 'the character U+0000')
   if (escaped && !value.isWellFormed()) throw forbiddenCharacter(text, start, 'half a surrogate pair')

@@ -1,14 +1,14 @@
 import type { TSchema } from 'typebox'
 import { type Endpoint, methodAndPath } from './endpoint.ts'
 
-/** Where something that was just made can be read; made from the answer that tells of it. */
+/** The path of a created object, made from the response. */
 export type Located = (answer: unknown) => string
 
 const IN_PATH = /\{(\w+)\}/g
 
 /**
- * What a call makes can be read where a GET answers with the same object by its id alone. An answer of another shape says
- * so itself, in `location` of its declaration.
+ * The Location of a created object is the GET that returns the same schema by its id alone. Where there is none, the
+ * endpoint declares `location`.
  */
 export function findLocation(endpoint: Endpoint, endpoints: readonly Endpoint[]): Located | undefined {
   const { status, schema, location } = endpoint.reply

@@ -13,7 +13,7 @@ export type List = {
   readonly after: Date | undefined
   readonly before: Date | undefined
   readonly cursor: string | undefined
-  /** The same for every page of one list: environment, partner, endpoint, path and filters. */
+  /** A digest of environment, partner, endpoint, path and filters: the same for every page of one list. */
   readonly tag: string
 }
 
@@ -42,15 +42,15 @@ export function listOf({ name }: Pick<Endpoint, 'name'>, { world, actor, params,
 }
 
 /**
- * A cursor is a position in the list's own order, so it stays right while rows are added, and the tag of its list; opaque
- * to the caller. What stands before `=` is what the version before wrote, and all that it reads.
+ * A cursor, opaque to the caller: a position in the list's own order, which stays right while rows are added, and the tag of
+ * the list. The part before `=` is the format of the version before, which reads nothing else.
  */
 export function encodeCursor(position: Record<string, string>, tag?: string): string {
   const text = Buffer.from(JSON.stringify(position)).toString('base64url')
   return tag === undefined ? text : `${text}=${tag}`
 }
 
-/** Reads back what `encodeCursor` wrote: some of these parts, each in its form. Anything else was never a cursor of ours. */
+/** Reads a cursor of `encodeCursor`: some of these parts, each in its form. Refuses anything else. */
 export function decodeCursor<Key extends string>(
   cursor: string | undefined,
   parts: Readonly<Record<Key, RegExp>>,
@@ -84,7 +84,7 @@ function refuseForeign(param: string): never {
   })
 }
 
-/** The position after which a list by (created_at, id) goes on. `prefix` is that of the ids in it. */
+/** The position after which a list by (created_at, id) continues. `prefix` is the prefix of its ids. */
 export function positionOf({ cursor, tag }: List, prefix: string): Position | undefined {
   const id = new RegExp(`^${prefix}_[0-9a-z]+$`)
   const position = decodeCursor(cursor, { at: /^[0-9-]{10}T[0-9:.]{12}Z$/, id }, { tag })
@@ -93,7 +93,7 @@ export function positionOf({ cursor, tag }: List, prefix: string): Position | un
   return last !== undefined && isStorable(new Date(at)) ? { at: new Date(at), id: last } : refuseCursor()
 }
 
-/** A list by (created_at, id), as the database wants it: one row more than asked for, which only tells that there are more. */
+/** The filter of a list by (created_at, id). It asks for one additional row, which only shows that there are more. */
 export function filterOf(list: List, prefix: string) {
   const { after, before, limit } = list
   return { after, before, position: positionOf(list, prefix), limit: limit + 1 }
@@ -114,7 +114,7 @@ export function pageOf<Row extends { id: string; created_at: Date }, Item>(
   }
 }
 
-/** A time that both JavaScript and the database can hold. */
+/** A time that both JavaScript and the database can represent. */
 function isStorable(time: Date): boolean {
   const year = time.getUTCFullYear()
   return year >= 1970 && year <= 9999
@@ -123,7 +123,7 @@ function isStorable(time: Date): boolean {
 const timeOf = (text: string | undefined, param: string) =>
   text === undefined ? undefined : parseTime(text, param)
 
-/** Times are kept in milliseconds: whatever is not before a time between two of them is not before the second. */
+/** Stored times have milliseconds, so a finer bound is rounded up to the next millisecond: that changes no comparison. */
 export function parseTime(text: string, param: string): Date {
   const between = /\.[0-9]{3}0*[1-9]/.test(text)
   const time = new Date(Date.parse(text) + (between ? 1 : 0))

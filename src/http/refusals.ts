@@ -14,30 +14,30 @@ const ofFastify: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_ASYNC_CONSTRAINT: 'route_not_found',
 }
 
-/** It took longer than any statement may, or waited longer for a lock. */
+/** The statement hit its timeout, or waited too long for a lock. */
 const TOOK_TOO_LONG = new Set(['57014', '55P03'])
 
-/** The one place where an error becomes an answer. What nobody foresaw is a bare 500, logged with its request id. */
+/** The one place where an error becomes a response. An unexpected error is a bare 500, logged with its request id. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error
   const { code, validation, statusCode = 500 } = error as FastifyError
   if (validation?.[0]) return refusalOf(validation[0])
   const known = code === undefined ? undefined : ofFastify[code]
   if (known) return new Refusal(known)
-  // Fastify itself blames the request: a body that broke off, a header that a method needs.
+  // Fastify blames the request: a body that broke off, a missing header.
   if (statusCode < 500) return brokenOff()
   const passing = isUnreachable(error) || TOOK_TOO_LONG.has(sqlState(error) ?? '') || error instanceof Crowded
   if (passing) return new Refusal('service_unavailable')
   return new Refusal('internal_error')
 }
 
-/** Where no key is asked for nobody has an idempotency key. */
+/** Messages for people in the console, where there is no idempotency key to repeat a request with. */
 const withoutKey: Partial<Record<ErrorCode, string>> = {
   internal_error: 'Something went wrong on our side. Try again; tell us the request_id if it stays.',
   service_unavailable: 'The service cannot take this request right now. Try again in a moment.',
 }
 
-/** What a person reads, who did not ask through the API. */
+/** The refusal with a message for a person in the console instead of an API client. */
 export function forPerson(refusal: Refusal): Refusal {
   const message = withoutKey[refusal.code]
   const usual = refusal.sentence === errors[refusal.code].message

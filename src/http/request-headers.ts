@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import { Refusal } from '../core/errors.ts'
 
-/** Said twice, they mean one thing to a proxy and another one here. */
+/** Headers that may be sent once only: of two values a proxy and this server might use different ones. */
 const SINGLE = new Set(['host', 'content-length', 'content-type', 'authorization'])
 
-/** What is wrong with the headers of a request, whatever it asks for. */
+/** The refusal of a request whose headers are malformed, on any route. */
 export function malformation({ raw }: FastifyRequest): Refusal | undefined {
   if (raw.httpVersion === '1.1' && raw.headers.host === undefined)
     return new Refusal('invalid_request', { message: 'An HTTP/1.1 request needs a Host header.' })
@@ -19,7 +19,7 @@ export function malformation({ raw }: FastifyRequest): Refusal | undefined {
   return undefined
 }
 
-/** Elsewhere the key is a header. Whoever sends one means well, and must not believe that it is used. */
+/** Other APIs take the idempotency key as a header. A caller that sends the header must learn that it is not read. */
 export function explainHeader(refusal: Refusal, { headers, body }: FastifyRequest): Refusal {
   const missing = refusal.code === 'invalid_request' && refusal.param === 'idempotency_key'
   const inBody = (body as { idempotency_key?: unknown } | undefined)?.idempotency_key !== undefined

@@ -2,29 +2,29 @@ import type { FastifyInstance } from 'fastify'
 import type { Endpoint } from './endpoint.ts'
 import type { Admitted, Requester } from './gate.ts'
 
-/** What the server notes on a request while it passes through. */
+/** Fields that the server adds to a request. */
 declare module 'fastify' {
   interface FastifyRequest {
     address: string
-    /** When it must be answered, by the clock of `performance`. */
+    /** Deadline of the response, by `performance.now()`. */
     answer_by: number
-    /** When the gate was asked, by the same clock. */
+    /** When the gate was asked, by `performance.now()`. */
     knocked_at: number
     admitted: Admitted | undefined
-    /** A handler is at it: the place of the request is free when it ends, and not when its caller is let go. */
+    /** A handler is running: the request's place is freed when the handler ends, also after a timeout was answered. */
     running: boolean
-    /** Set as soon as its key was found good, whatever became of it. */
+    /** Set as soon as the key was found valid, also for refused requests. */
     by: Requester | undefined
     error_code: string | undefined
     object_id: string | undefined
   }
   interface FastifyContextConfig {
     endpoint?: Endpoint
-    /** For whoever watches over this node: from the machine itself it is never counted, nor refused. */
+    /** A monitoring route: calls from the machine itself are never counted, nor refused. */
     watches?: true
-    /** Judges and counts whoever asks by itself. */
+    /** The route authenticates and counts its callers itself. */
     own_gate?: true
-    /** An answer without an end of its own: it ends when its client leaves. */
+    /** A stream: the response ends when its client leaves. */
     endless?: true
   }
 }

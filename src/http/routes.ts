@@ -10,10 +10,10 @@ import { StoredReply } from './stored-reply.ts'
 import './request.ts'
 import { waitMsOf } from './wait.ts'
 
-/** What each endpoint does, in each environment. */
+/** The handlers of the endpoints, per environment. */
 export type Handlers = Readonly<Record<Environment, readonly Handler[]>>
 
-/** All endpoints lie under it; so does the need for a key. */
+/** All endpoints have this prefix, and all paths with it need a key. */
 export const PREFIX = '/v1'
 
 /** One route for each endpoint, on an app that has `PREFIX`. */
@@ -57,7 +57,7 @@ function addRoute(
     method,
     url: path.slice(PREFIX.length).replaceAll(/\{(\w+)\}/g, ':$1'),
     config: { endpoint },
-    // A HEAD of our own would answer differently from the GET that is limited and counted.
+    // HEAD runs the same route as GET, so that it is limited and counted the same way.
     exposeHeadRoute: method === 'GET',
     schema: {
       ...(endpoint.body ? { body: endpoint.body } : {}),
@@ -79,8 +79,9 @@ type Exchange = {
 }
 
 /**
- * A key may be revoked, and a partner's terms may change, while a body takes its time or somebody waits for an answer. What is
- * only read is told to nobody who may not read it any more; what was done is told in any case.
+ * The result of the gate is valid for this long. A key may be revoked, and a partner's terms may change, while a slow body
+ * arrives or a long poll waits. The result of a read is not sent to a key that was revoked meanwhile; the result of a write
+ * is sent in any case.
  */
 const JUDGED_FOR_MS = 100
 

@@ -4,19 +4,19 @@ import { AMOUNT_PATTERN, assetNames } from '../core/money.ts'
 import { CLEAN_PATTERN, CLEAN_TEXT_PATTERN, isCleanText } from '../core/text.ts'
 
 /**
- * Keywords of our own. `x-error` is the code that a wrong value is refused with, where it is not invalid_request. The
- * others tell openapi.json what the validator leaves to the rules: `x-held` is the form that a rule demands, `x-id` what
- * an id names, `x-must-be` what to send instead, in words, `x-read` what the text of a query stands for.
+ * Custom keywords. `x-error` is the code for a wrong value, where it is not invalid_request. The others tell openapi.json
+ * what the validator leaves to the rules: `x-held` is the form that a rule demands, `x-id` the kind of object that an id
+ * names, `x-must-be` what to send instead, in words, `x-read` the type that the text of a query parameter stands for.
  */
 export const ownKeywords = ['x-error', 'x-held', 'x-id', 'x-must-be', 'x-read']
 
-/** The pieces that every contract.ts is made of. A misspelt field is refused (contract §2). */
+/** An object that refuses unknown fields, and so misspelt ones (contract §2). */
 export const Fields = <P extends TProperties>(properties: P, options: Record<string, unknown> = {}) =>
   T.Object(properties, { additionalProperties: false, ...options })
 
 /**
- * What is sent is read by name, and names that nobody declared must not reach anything. So whatever takes a query or a body is
- * declared with `Fields`, down to its last part; a declaration that is not does not load.
+ * Undeclared fields must never reach a rule. So every query and body is declared with `Fields`, including nested objects;
+ * this throws at start for a declaration that is not.
  */
 export function assertNamed(schema: unknown, where: string): void {
   if (schema === undefined) return
@@ -27,7 +27,7 @@ export function assertNamed(schema: unknown, where: string): void {
   for (const part of [items, ...((anyOf as unknown[] | undefined) ?? [])]) assertNamed(part, where)
 }
 
-/** An amount as a caller sends it. Whatever else comes in its place is `invalid_amount`. */
+/** An amount in a request. Any other value is refused as `invalid_amount`. */
 export const Amount = T.String({
   pattern: AMOUNT_PATTERN,
   'x-error': 'invalid_amount',
@@ -35,7 +35,7 @@ export const Amount = T.String({
   examples: ['1050'],
 })
 
-/** An amount as the service tells it: zero is possible. */
+/** An amount in a response: zero is possible. */
 export const Units = T.String({
   pattern: '^(0|[1-9][0-9]{0,18})$',
   description: 'Whole number of the smallest unit',
@@ -57,11 +57,11 @@ export const Timestamp = T.String({
   examples: ['2026-11-15T12:00:00.000Z'],
 })
 
-/** A time as the service tells it, with an example that fits its neighbours. */
+/** A time in a response, with an example that fits the other fields of its object. */
 export const TimestampOf = (description: string, example: string) =>
   T.String({ ...Timestamp, description, examples: [example] })
 
-/** A time as a caller sends it: any offset will do. */
+/** A time in a request: any offset is allowed. */
 export const TimeText = (options: Record<string, unknown> = {}) =>
   T.String({
     format: 'date-time',
@@ -74,7 +74,7 @@ export const Id = (kind: IdKind) =>
   T.String({
     minLength: 1,
     maxLength: 64,
-    // Other text names nothing: it is answered as an id that does not exist, not as a malformed request.
+    // No pattern: other text gets the answer of an id that does not exist, not of a malformed request.
     'x-id': kind,
     description: `Starts with ${idPrefixes[kind]}_`,
     examples: [`${idPrefixes[kind]}_01kc3v4x9zq8rj5m2t7w6y0ahb`],
@@ -88,33 +88,33 @@ export const IdempotencyKey = T.String({
   examples: ['invoice-1042'],
 })
 
-/** The same in a list's query. A key may have been used again after its day, and by several API keys. */
+/** An idempotency key as a list filter. It may match several rows: keys can be reused after 24 hours, and per API key. */
 export const IdempotencyKeyFilter = T.String({
   pattern: '^[\\x20-\\x7e]{1,255}$',
   description: 'Made under this idempotency key: 1 to 255 printable ASCII characters',
   examples: ['invoice-1042'],
 })
 
-/** Text of people: well formed, no control characters, counted in code points. */
+/** Text written by people: well formed, no control characters, length in code points. */
 export const Text = (max: number, description: string, options: Record<string, unknown> = {}) =>
   T.String({ minLength: 1, maxLength: max, format: 'clean-text', description, ...options })
 
-/** What stands for a format of our own in openapi.json. */
+/** The patterns that replace custom formats in openapi.json. */
 export const formatPatterns: Readonly<Record<keyof typeof formats, string>> = {
   'clean-text': CLEAN_TEXT_PATTERN,
   'clean-or-empty-text': CLEAN_PATTERN,
 }
 
-/** Formats that schemas may name, beside those of JSON Schema. */
+/** Custom formats, in addition to those of JSON Schema. */
 export const formats = {
   'clean-text': (text: string) => isCleanText(text) && text.trim().length > 0,
   'clean-or-empty-text': isCleanText,
 }
 
-/** As cursors are written: a position and the tag of its list, each base64url. Those of before have no tag. */
+/** A cursor: a position and the tag of its list, each base64url. Cursors of earlier versions have no tag. */
 export const CURSOR_PATTERN = '^[A-Za-z0-9_-]+(=[A-Za-z0-9_-]+)?$'
 
-/** A list's answer (contract §2). */
+/** A page of a list (contract §2). */
 export const Page = <P extends TProperties>(item: ReturnType<typeof T.Object<P>>) =>
   T.Object({
     data: T.Array(item),
@@ -126,7 +126,7 @@ export const Page = <P extends TProperties>(item: ReturnType<typeof T.Object<P>>
     }),
   })
 
-/** Query fields of every list; they are text, as a query string is. */
+/** Query fields of every list; all are strings, as in any query string. */
 export const pageQuery = {
   limit: T.Optional(
     T.String({

@@ -27,13 +27,13 @@ export type ServerOptions = {
   readonly endpoints: readonly Endpoint[]
   readonly handlers: Handlers
   readonly gate: Gate
-  /** Asked when needed: with port 0 it is known only after listening. */
+  /** A function: with port 0 the URL is known only after listening. */
   readonly public_url: () => string
   readonly log: Logger
   readonly onAnswer?: (answer: { method: string; route: string; status: number; seconds: number }) => void
-  /** Told of every answer to a good key. */
+  /** Called after every response to a valid key. */
   readonly record?: (answered: AnsweredRequest) => void
-  /** Whoever has not been answered after this time gets a 503: nobody waits without bound. */
+  /** A request that is not answered within this time gets a 503. */
   readonly answer_ms?: number
   readonly sockets?: Partial<SocketLimits>
   /** While true, each response says `Connection: close`, so that the client's next request goes to another node. */
@@ -46,7 +46,7 @@ const REQUEST_TIMEOUT_MS = 15_000
 const KEEP_ALIVE_MS = 30_000
 const ANSWER_MS = 9500
 
-/** Generous, for a server that was told nothing else. */
+/** Generous defaults. */
 const SOCKETS: SocketLimits = {
   max: 4096,
   per_address: 512,
@@ -54,7 +54,7 @@ const SOCKETS: SocketLimits = {
   stall_ms: STALL_MS,
 }
 
-/** Puts the parts together: the way in (entrance.ts), the endpoints (routes.ts), what goes wrong (failure.ts). */
+/** Puts the parts together: admission (entrance.ts), endpoints (routes.ts), errors (failure.ts). */
 export function buildServer(options: ServerOptions): FastifyInstance {
   const { gate, endpoints } = options
   const entrance = openEntrance(gate, options.answer_ms ?? ANSWER_MS)
@@ -102,7 +102,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     if (!isUnderPrefix(request)) await refuseAbsent(request, reply)
   }
 
-  /** Before its body is read: nobody needs to send what nobody will look at. */
+  /** Runs before the body is read: a client need not send a body to a route that does not exist. */
   async function refuseAbsent(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     if (request.is404) throw absent(request, reply, endpoints)
   }
@@ -128,7 +128,7 @@ function settingsOf(options: ServerOptions, entrance: Entrance, fail: Fail): Fas
     },
     routerOptions: { maxParamLength: 200 },
     schemaController: { compilersFactory: { buildValidator: compileLate } },
-    // Fastify's own settings would turn 5000 into "5000" and drop misspelt fields in silence.
+    // Fastify's defaults would turn 5000 into "5000" and silently drop misspelt fields.
     ajv: {
       customOptions: {
         coerceTypes: false,
@@ -145,14 +145,14 @@ function settingsOf(options: ServerOptions, entrance: Entrance, fail: Fail): Fas
   }
 }
 
-/** For one server and no other: for some hosts the framework would open a second one, which nobody guards. */
+/** Used by our own serverFactory: for some hosts Fastify would open a second server, which has no socket limits. */
 const nodeSettings = {
   headersTimeout: HEADERS_TIMEOUT_MS,
   requestTimeout: REQUEST_TIMEOUT_MS,
   keepAliveTimeout: KEEP_ALIVE_MS,
   connectionsCheckingInterval: 1000,
   maxHeaderSize: HEADER_MAX_BYTES,
-  // Node's own answer to a missing Host would have neither our headers nor an error object.
+  // Node's own response to a missing Host header has neither our headers nor an error object.
   requireHostHeader: false,
 }
 
@@ -167,7 +167,7 @@ function refuseCrowd(sockets: Sockets, request: FastifyRequest, reply: FastifyRe
   throw tooManyWaiting(PIPELINED_MAX)
 }
 
-/** Whoever counts, keeps or reads along is told of every answer. */
+/** Reports a response to the metrics, the log of requests and the node's log. */
 function tellOf(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -183,15 +183,15 @@ function tellOf(
 }
 
 /**
- * An answer of which a part was sent and the rest never will be, and a call of the console whose client left before its
- * answer: the framework tells nobody of either.
+ * Reports a response that was cut off half-way, and a console call whose client left before the response: Fastify calls no
+ * hook for either.
  */
 function tellOfCut(request: FastifyRequest, reply: FastifyReply, options: ServerOptions): void {
   const { raw } = reply
   const { own_gate, endless } = request.routeOptions?.config ?? {}
   if (raw.writableFinished || !(raw.headersSent || own_gate)) return
   if (endless) return tellOf(request, reply, options)
-  // Whatever broke an answer off on this side has named its error.
+  // When the server cut the response off, error_code is set.
   const cut_by = request.error_code === undefined ? 'client' : 'server'
   tellOf(request, reply, options, { status: cut_by === 'client' ? CLIENT_LEFT : 500, cut_by })
 }

@@ -6,18 +6,18 @@ import type { World } from '../world.ts'
 import { type Endpoint, methodAndPath } from './endpoint.ts'
 import { networkOf } from './ip.ts'
 
-/** Whoever had no turn by then is about to be answered with 503 anyway, and needs none any more. */
+/** A caller without a turn by then is about to get a 503 anyway. */
 const SHARE_WAIT_MS = 8000
 const NAMES_KEPT = 10_000
-/** Connections that are left to what runs in the background. */
+/** Connections that are reserved for background work. */
 const FOR_WORKERS = 2
 
-/** Who makes a call of the console: a signed-in person (no `partner_id`: an operator), or an address without a session. */
+/** The caller of a console endpoint: a signed-in person (no `partner_id`: an operator), or an address without a session. */
 export type Caller =
   | { readonly user_id: string; readonly partner_id?: string | null }
   | { readonly address: string }
 
-/** Under which names a caller takes turns: one of many within a group. */
+/** The names under which a caller takes turns: a member of a group. */
 type Names = { readonly group: string; readonly member: string }
 
 type Bound = {
@@ -28,9 +28,9 @@ type Bound = {
   readonly per_member?: number
 }
 
-/** Each pool as one of many callers sees it. The bound of a pool is that of its first caller. */
+/** Returns a caller's share of a pool. The bound of a pool is set by its first caller. */
 function openPoolShares(): (pool: Pool, names: Names, bound: Bound) => Pool {
-  /** One object per member: whatever a member asks for at the same moment can go into one statement. */
+  /** One object per member, so that look-ups of a member at the same moment can share a statement. */
   const shares = new Map<
     Pool,
     { readonly share: (names: Names) => Pool; readonly byMember: Map<string, Pool> }
@@ -48,7 +48,7 @@ function openPoolShares(): (pool: Pool, names: Names, bound: Bound) => Pool {
   }
 }
 
-/** A member waits for its own turn first, and only then for one of its group: while it waits it holds no place of the group. */
+/** A member waits for its own turn first and for its group's turn second: while waiting it holds no place of the group. */
 function sharing(pool: Pool, { at_once, per_group, per_member }: Bound): (names: Names) => Pool {
   const turnsOf = (per_name: number): Turns => openTurns({ at_once, per_name, wait_ms: SHARE_WAIT_MS })
   const groups = turnsOf(per_group)
@@ -62,8 +62,8 @@ const half = (of: number): number => Math.ceil(of / 2)
 const afterWorkers = (max: number): number => Math.max(2, max - FOR_WORKERS)
 
 /**
- * The world as a partner's handler gets it: of each pool at most a part is one partner's, and partners take turns. Calls
- * that only read have a pool of their own (decision 0037).
+ * The world for a partner's handler: a partner holds at most a part of each pool, and partners take turns. Calls that only
+ * read use a separate pool (decision 0037).
  */
 export function openShares(): (world: World, actor: PartnerActor, endpoint: Endpoint | undefined) => World {
   const share = openPoolShares()
@@ -77,7 +77,7 @@ export function openShares(): (world: World, actor: PartnerActor, endpoint: Endp
 }
 
 /**
- * The world as people of the console see it. One connection of each pool is never theirs, so a program waits for one of
+ * The world for people in the console. They never hold the last connection of a pool, so a program waits for one of
  * their statements at most. Of the others a partner's people have at most half, and one person at most half of that half;
  * operators count as one more partner (decision 0088).
  */
@@ -107,8 +107,8 @@ export type SharedPools = {
 }
 
 /**
- * The schema `shared` as people of the console see it: partners' people never hold a connection that an operator or a
- * sign-in needs. One partner has at most half of the people's pool, one person and one address a single connection.
+ * The schema `shared` for people in the console: partners' people never hold a connection that an operator or a sign-in
+ * needs. One partner has at most half of the people's pool, one person and one address a single connection.
  */
 export function openSharedShares({ operators, people, visitors }: SharedPools): (caller: Caller) => Pool {
   const share = openPoolShares()

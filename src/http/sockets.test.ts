@@ -25,7 +25,7 @@ async function open(url: string): Promise<Socket> {
 
 const openMany = async (url: string, count: number) => {
   const sockets = await Promise.all(Array.from({ length: count }, () => open(url)))
-  // One that has been answered is one that the server knows of.
+  // After a response, the server has counted the connection.
   await Promise.all(
     sockets.map(async (socket) => {
       const answered = once(socket, 'data')
@@ -37,7 +37,7 @@ const openMany = async (url: string, count: number) => {
 }
 
 describe('connections', () => {
-  test('of one address are so many at most; the next is told why, and works when one has gone', async () => {
+  test('of one address are limited; the next one gets a refusal, and works when another has closed', async () => {
     const service = await startTestService({ CONNECTIONS_PER_ADDRESS: '5' })
     onTestFinished(() => service.stop())
     const sockets = await openMany(service.url, 5)
@@ -48,13 +48,13 @@ describe('connections', () => {
     })
     expect(refused.headers.get('connection')).toBe('close')
     checkReply('ANY', '/v1', refused)
-    // One that says nothing is closed all the same.
+    // A connection that sends nothing is closed too.
     expect((await converse(service.url, [])).ended).toBe(true)
     sockets[0]!.destroy()
     await until(async () => (await ask(service.url, get('/healthz'))).status === 200, 5000)
   })
 
-  test('of a trusted proxy are as many as there are places in all; beyond those the answer is 503', async () => {
+  test('of a trusted proxy have only the overall limit; beyond it the response is 503', async () => {
     const service = await startTestService({
       CONNECTIONS_PER_ADDRESS: '5',
       CONNECTIONS_MAX: '12',
@@ -81,12 +81,12 @@ describe('connections', () => {
     for (const socket of sockets) socket.destroy()
     const api = openApi(service.url, key)
     await until(async () => (await ask(service.url, get('/healthz'))).status === 200, 5000)
-    // What was turned away was not carried out.
+    // The refused requests were not carried out.
     expect((await api.get('/v1/customers')).json.data).toEqual([])
   })
 })
 
-test('connections of an IPv6 /48 are four times those of one of its /64, however many of those call', async () => {
+test('an IPv6 /48 may have four times the connections of one of its /64s, however many of those call', async () => {
   const server = createServer((_, response) => response.end('yes'))
   guardSockets(server, {
     limits: { max: 100, per_address: 2, pipelined: 64, stall_ms: 1000 },
@@ -123,7 +123,7 @@ describe('requests that wait on one connection', () => {
   })
   afterAll(() => service.stop())
 
-  test('are so many at most; the next is refused in its turn, and nothing after it is carried out', async () => {
+  test('are limited; the next one is refused in its turn, and nothing after it is carried out', async () => {
     const sent = PIPELINED_MAX + 50
     const { replies, ended } = await converse(service.url, [get('/v1/usage', key).repeat(sent)], {
       replies: sent,
@@ -137,7 +137,7 @@ describe('requests that wait on one connection', () => {
     expect(usage.day.used).toBe(PIPELINED_MAX + 1)
   })
 
-  test('for what is still to come, and for its end, are no cause for a warning', async () => {
+  test('cause no warning of too many listeners', async () => {
     const warnings: Error[] = []
     const note = (warning: Error) => void warnings.push(warning)
     process.on('warning', note)
@@ -175,7 +175,7 @@ describe('a client that never reads', () => {
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, open: () => open }
   }
 
-  test.each([1, 40])('is cut off, with %d requests of its own', async (count) => {
+  test.each([1, 40])('is cut off, with %d requests', async (count) => {
     const server = await serve((_, response) => response.end(LONG), {})
     const socket = await open(server.url)
     socket.pause()
@@ -184,7 +184,7 @@ describe('a client that never reads', () => {
     await until(() => server.open() === 0, 20_000)
   })
 
-  test('is one that takes a few bytes now and then, too', async () => {
+  test('is cut off also when it reads a few bytes now and then', async () => {
     const server = await serve((_, response) => response.end(LONG.repeat(3)), {})
     const socket = await open(server.url)
     socket.pause()
@@ -195,7 +195,7 @@ describe('a client that never reads', () => {
     await until(() => server.open() === 0, 20_000)
   })
 
-  test('is not one that reads slowly, nor one that waits for a slow answer', async () => {
+  test('is not cut off when it only reads slowly, or waits for a slow response', async () => {
     const server = await serve(
       (request, response) =>
         void setTimeout(() => response.end(request.url === '/late' ? 'late' : LONG), 1500),

@@ -5,32 +5,32 @@ import { isEnding } from './below-router.ts'
 import { networkOf, normalizeAddress } from './ip.ts'
 
 /**
- * Connections: how many there may be, in all and from one address; how many requests may wait on one; and an end to those
- * whose clients do not read what they asked for. Whoever holds connections open costs memory, whatever it sends.
+ * Limits of connections: how many in all and per address, and how many requests may wait on one. Connections whose clients
+ * do not read their responses are closed. Open connections cost memory, whatever their clients send.
  */
 export type SocketLimits = {
   readonly max: number
   readonly per_address: number
-  /** Requests that may wait for their answers on one connection. */
+  /** Requests that may wait for their responses on one connection. */
   readonly pipelined: number
-  /** How long a client may take nothing of an answer that waits for it. */
+  /** How long a client may read nothing of a waiting response. */
   readonly stall_ms: number
 }
 
 export const PIPELINED_MAX = 64
 export const STALL_MS = 15_000
 
-/** Taking less than this in `stall_ms` counts as nothing: whoever reads byte by byte would hold an answer for hours. */
+/** Reading less than this in `stall_ms` counts as nothing: a client that reads byte by byte could hold a response for hours. */
 const PROGRESS_BYTES = 1024
-/** Connections beyond the limits that are told why; the others are closed without a word. */
+/** Connections beyond the limits that get a refusal at the same time; further ones are closed without a response. */
 const TOLD_MAX = 100
-/** How many times the figure of a /64 a whole /48 may have. */
+/** The limit of an IPv6 /48, as a multiple of the limit of a /64. */
 const SITE_FACTOR = 4
-/** How long a connection beyond the limits has to send something that can be answered. */
+/** How long a connection beyond the limits may take to send its first bytes. */
 const SPEAK_MS = 1000
 
 export type Sockets = {
-  /** Whether more requests wait on this connection than may. */
+  /** Whether more requests wait on this connection than allowed. */
   isCrowded(socket: Socket): boolean
   /** Whether no later request has arrived on the connection of this one. */
   isNewest(request: IncomingMessage): boolean
@@ -38,9 +38,9 @@ export type Sockets = {
 
 type Options = {
   readonly limits: SocketLimits
-  /** Behind a trusted proxy are many clients: it may have as many connections as there are. */
+  /** Many clients share a trusted proxy: it has no limit per address. */
   readonly isTrusted: (address: string) => boolean
-  /** The last words on a connection. */
+  /** Sends a refusal as the last response on a connection. */
   readonly say: (refusal: Refusal, socket: Socket) => void
 }
 
@@ -51,14 +51,14 @@ export function guardSockets(server: Server, options: Options): Sockets {
   const newest = new WeakMap<Socket, IncomingMessage>()
   let told = 0
 
-  /** Nothing of it reaches the HTTP parser: a request that is turned away here must not be carried out. */
+  /** Nothing of this connection reaches the HTTP parser: a refused request must not be carried out. */
   function turnAway(socket: Socket, refusal: Refusal): void {
     socket.on('error', () => socket.destroy())
     if (told >= TOLD_MAX) return void socket.destroy()
     told++
     socket.once('close', () => told--)
     const silent = setTimeout(() => socket.destroy(), SPEAK_MS)
-    // An answer before the question would be taken for something else.
+    // Clients misinterpret a response that arrives before they have sent a request.
     socket.once('data', () => {
       clearTimeout(silent)
       say(refusal, socket)
@@ -73,14 +73,14 @@ export function guardSockets(server: Server, options: Options): Sockets {
     const full = subjects.findIndex((subject, i) => counts.of(subject) >= limitOf(i))
     if (full >= 0) return turnAway(socket, tooManyConnections(limitOf(full)))
     counts.add(socket, subjects)
-    // Every request that waits on it may listen for its end.
+    // Every waiting request may listen for the end of the socket.
     socket.setMaxListeners(limits.pipelined + socket.getMaxListeners())
     accept(socket)
   })
 
   replaceListener(server, 'request', (serve) => (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request
-    // Its answer could not be sent any more, so it must not be carried out.
+    // The response could not be sent any more, so the request must not be carried out.
     if (isEnding(socket)) return
     newest.set(socket, request)
     waiting.set(socket, (waiting.get(socket) ?? 0) + 1)
@@ -96,7 +96,7 @@ export function guardSockets(server: Server, options: Options): Sockets {
   }
 }
 
-/** Who is there, in all and from each address. */
+/** Open connections, in all and per address. */
 function openCounts() {
   const sockets = new Set<Socket>()
   const perAddress = new Map<string, number>()
@@ -119,7 +119,7 @@ function openCounts() {
   }
 }
 
-/** An IPv6 client has a whole /64 to call from, and whoever has a /48 has 65,536 of those. */
+/** An IPv6 client usually has a whole /64, and the owner of a /48 has 65,536 of those: both are counted. */
 function subjectsOf(address: string): readonly string[] {
   const normal = normalizeAddress(address)
   return isIPv6(normal) ? [networkOf(normal, 64), networkOf(normal, 48)] : [normal]
@@ -134,7 +134,7 @@ function tooManyConnections(limit: number): Refusal {
   })
 }
 
-/** Node has no way to stand before its own listener, but to call it. */
+/** Wraps Node's own listeners: Node has no other way to run code before them. */
 function replaceListener(
   server: Server,
   event: 'connection' | 'request',
@@ -150,7 +150,7 @@ function replaceListener(
   )
 }
 
-/** Destroys sockets whose clients have not taken what waits for them. */
+/** Destroys sockets whose clients do not read the waiting data. */
 function openStallWatch(sockets: ReadonlySet<Socket>, stall_ms: number): NodeJS.Timeout {
   const progress = new WeakMap<Socket, { taken: number; at: number }>()
   const timer = setInterval(
@@ -172,7 +172,7 @@ function openStallWatch(sockets: ReadonlySet<Socket>, stall_ms: number): NodeJS.
   return timer.unref()
 }
 
-/** Bytes that the system has taken from us. It takes them as fast as the client does, once its own buffers are full. */
+/** Bytes that the kernel has accepted. Once its buffers are full, it accepts them only as fast as the client reads. */
 function takenBy(socket: Socket): number {
   const { _handle: handle } = socket as Socket & {
     _handle?: { bytesWritten: number; writeQueueSize: number } | null

@@ -1,6 +1,6 @@
 import type { StoredResponse } from '../ledger/command.ts'
 
-/** An answer that goes out as it was stored, and not as the endpoint would make it now. */
+/** A stored response, sent byte for byte instead of rendered again. */
 export class StoredReply {
   readonly response: StoredResponse
   readonly replayed: boolean

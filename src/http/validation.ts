@@ -3,11 +3,11 @@ import { type ErrorCode, Refusal } from '../core/errors.ts'
 
 type SchemaError = FastifySchemaValidationError & {
   parentSchema?: Record<string, unknown>
-  /** Set when it is the name of a field that is wrong. */
+  /** Set when the name of a field is wrong, not its value. */
   propertyName?: string
 }
 
-/** Turns the validator's first complaint into a refusal that names the field and says what to send instead. */
+/** Turns the validator's first error into a refusal that names the field and says what to send instead. */
 export function refusalOf(error: SchemaError): Refusal {
   const path = error.instancePath.split('/').slice(1).map(unescapePointer)
   const name = (last?: unknown) =>
@@ -25,7 +25,7 @@ export function refusalOf(error: SchemaError): Refusal {
     case 'discriminator':
       return invalid(name(params.tag), `must say which kind it is: ${kindsOf(parentSchema)}.`)
   }
-  // The rule for the names of fields that the caller chooses, and not for what stands in them.
+  // A rule about names of fields that the caller chooses, not about their values.
   if (error.propertyName !== undefined || keyword === 'propertyNames')
     return invalid(
       name(),
@@ -33,12 +33,12 @@ export function refusalOf(error: SchemaError): Refusal {
     )
   const code = parentSchema['x-error'] as ErrorCode | undefined
   if (code) return new Refusal(code, { param: name() })
-  // The only alternative that a field of a request may have is that it is removed.
+  // The only alternative in a request's field is null, which removes the value.
   const orNull = error.schemaPath.includes('/anyOf/') ? ', or null' : ''
   return invalid(name(), `${ruleOf(keyword, params, parentSchema)}${orNull}.`)
 }
 
-/** What the field must be, in words. */
+/** The rule that the field breaks, in words. */
 function ruleOf(keyword: string, params: Record<string, unknown>, schema: Record<string, any>): string {
   switch (keyword) {
     case 'type':
@@ -71,7 +71,7 @@ function ruleOf(keyword: string, params: Record<string, unknown>, schema: Record
   }
 }
 
-/** Of what a pattern, or another rule without words, decides: the schema says it itself. */
+/** For a pattern, or another rule that has no words: uses the schema's own description. */
 function formOf({ 'x-must-be': form, description, examples }: Record<string, any>): string {
   if (typeof form === 'string') return `must be ${form}`
   const about = typeof description === 'string' ? ` (${description})` : ''
@@ -79,11 +79,11 @@ function formOf({ 'x-must-be': form, description, examples }: Record<string, any
   return `does not have the form that is expected here${about}${example}`
 }
 
-/** Ours, not the caller's: short enough to be read. */
+/** Names from the schema, not from the caller, so they need no clipping. */
 const knownFields = ({ properties }: Record<string, any>): string =>
   properties ? `; known are ${Object.keys(properties).join(', ')}` : '; none is known here'
 
-/** The values that tell the alternatives of a schema apart. */
+/** The discriminator values of a schema's alternatives. */
 function kindsOf({ oneOf, discriminator }: Record<string, any>): string {
   return (oneOf ?? []).map((kind: any) => kind.properties[discriminator.propertyName].const).join(' or ')
 }
@@ -92,7 +92,7 @@ function invalid(param: string, text: string): Refusal {
   return new Refusal('invalid_request', { param: clip(param), message: `${clip(param)} ${text}` })
 }
 
-/** A field name comes from the caller: never echo more of it than a reader needs. */
+/** A field name comes from the caller: echo only printable ASCII, and not much of it. */
 function clip(text: string): string {
   const clean = text.replace(/[^\x20-\x7e]/g, '?')
   return clean.length > 80 ? `${clean.slice(0, 80)}…` : clean

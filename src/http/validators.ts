@@ -4,12 +4,12 @@ type Compile = ReturnType<ReturnType<typeof AjvCompiler>>
 type Validator = ReturnType<Compile>
 
 /**
- * To compile what every call may say takes longer than the rest of a start, and most of it is not said for days. So each part
- * is compiled when it is first needed; servers in one process share what was compiled, since they share the declarations.
+ * Compiling all schemas takes longer than the rest of a start, and most of them are not used for days. So each schema is
+ * compiled at its first use; servers in one process share the compiled validators, because they share the declarations.
  */
 const compiled = new WeakMap<object, Validator>()
 
-/** As the framework's own, but later. */
+/** Fastify's own compiler, deferred to the first use. */
 export function compileLate(
   ...asked: Parameters<ReturnType<typeof AjvCompiler>>
 ): (part: Parameters<Compile>[0]) => Validator {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type as T } from 'typebox'
 import { refuse } from '../core/errors.ts'
-import type { Lookout } from '../db/lookout.ts'
+import type { LogPoller } from '../db/log-poller.ts'
 import type { Endpoint } from './endpoint.ts'
 
 /**
- * Lists that are read as they grow take `?wait=`: the answer comes as soon as there is something, or empty when the wait
- * ends. Whoever waits holds a socket and a place here, and no connection to the database.
+ * Long polls: lists that are followed take `?wait=`. The response comes as soon as there are entries, or empty when the wait
+ * ends. A waiting caller holds a socket and a place here, and no connection to the database.
  */
 export const WAIT_MAX_SECONDS = 30
 
@@ -30,7 +30,7 @@ type FollowQuery = {
   readonly created_before?: string
 }
 
-/** The point that a list is followed from; undefined: it is read newest first. Whoever follows it has said where to begin. */
+/** The point after which a list is followed; undefined: the list is read newest first. Other starting points are refused. */
 export function followedFrom(query: FollowQuery): string | undefined {
   const from = query.after ?? (query.wait === undefined ? undefined : 'now')
   if (from === undefined) return undefined
@@ -40,25 +40,25 @@ export function followedFrom(query: FollowQuery): string | undefined {
   return from
 }
 
-/** For how long a caller wants to wait. The query may not have been checked yet: what is no number is no wait. */
+/** How long the caller wants to wait. The query may not be validated yet: anything but a number means no wait. */
 export function waitMsOf(endpoint: Endpoint | undefined, query: unknown): number {
   if (!endpoint?.waits) return 0
   const seconds = Number((query as { wait?: string } | undefined)?.wait ?? 0)
   return seconds > 0 ? Math.min(seconds, WAIT_MAX_SECONDS) * 1000 : 0
 }
 
-/** After the first others may follow at once: they are answered together. */
+/** Delay after the first new entry, so that entries that follow at once go into the same response. */
 const GATHER_MS = 50
-/** What a filter leaves out wakes a caller for nothing: then it looks less and less often. */
+/** An entry that the caller's filter leaves out wakes it for nothing: then the delay doubles, up to this. */
 const GATHER_MAX_MS = 800
 
-export type Wait = { readonly lookout: Lookout; readonly wait_ms: number; readonly gone: AbortSignal }
+export type Wait = { readonly poller: LogPoller; readonly wait_ms: number; readonly gone: AbortSignal }
 
 type Followed = { readonly rows: readonly unknown[]; readonly stopped_at?: bigint | undefined }
 
 const isEmpty = ({ rows, stopped_at }: Followed) => rows.length === 0 && stopped_at === undefined
 
-/** Reads again and again until there is something, or the wait is over. */
+/** Reads after each wake-up until there are entries, or the wait is over. */
 export async function readOrWait<Found extends Followed>(
   read: () => Promise<Found>,
   partner_id: string,
@@ -66,7 +66,7 @@ export async function readOrWait<Found extends Followed>(
 ): Promise<Found> {
   if (wait.wait_ms === 0) return read()
   const until = performance.now() + wait.wait_ms
-  const watch = await wait.lookout.watch(partner_id)
+  const watch = await wait.poller.watch(partner_id)
   try {
     let found = await read()
     for (let gather_ms = GATHER_MS; isEmpty(found); gather_ms = Math.min(2 * gather_ms, GATHER_MAX_MS)) {

@@ -1,14 +1,14 @@
 import type { Asset } from '../core/money.ts'
 
 /**
- * The chart of accounts (contract §11). Only a customer's account has a balance row that can refuse; the others belong to
- * the house, may be negative, and are nothing but the sum of their entries, so nobody ever waits for them.
+ * The chart of accounts (contract §11). Only a customer's account has a balance row, which is locked and can refuse. The
+ * other accounts belong to the house, may be negative, and are only the sum of their entries, so they are never locked.
  */
 export type Account =
   | { readonly kind: 'customer'; readonly customer_id: string }
-  /** Debited from a customer and not yet at its end. */
+  /** Debited from a customer, while the order's outcome is still open. */
   | { readonly kind: 'in_transit'; readonly rail: string; readonly customer_id: string }
-  /** The outside world behind a rail. What we hold there is its negative. */
+  /** The outside world behind a rail. The house's holding there is the negative of its sum. */
   | { readonly kind: 'external'; readonly rail: string }
   | { readonly kind: 'treasury' }
   | { readonly kind: 'service_fees' }
@@ -19,8 +19,8 @@ export type Account =
 export type Line = { readonly account: Account; readonly asset: Asset; readonly amount: bigint }
 
 /**
- * What one cause did at one moment. Its lines sum to zero per asset, and a cause makes a movement of a given name once:
- * a payout is accepted once, and returned at most once.
+ * What one cause moves at one moment. The lines sum to zero per asset, and a cause has at most one movement of each name: a
+ * payout is accepted once, and returned at most once.
  */
 export type Movement = {
   readonly cause_id: string

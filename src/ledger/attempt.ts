@@ -4,16 +4,16 @@ import type { Client } from '../db/pool.ts'
 import { type Connection, NotDurable } from './connection.ts'
 import type { CommandResult } from './decide.ts'
 
-/** What became of one try to run a batch. */
+/** The outcome of one attempt to run a batch. */
 export type Attempt =
   | { readonly kind: 'done'; readonly results: readonly CommandResult[] }
-  /** The database answered, and rolled everything back. */
+  /** The database answered with an error and rolled everything back. */
   | { readonly kind: 'failed'; readonly error: unknown }
-  /** The server is away or in trouble, and nothing of this attempt can ever commit. */
+  /** The server is unreachable or in trouble, and this attempt can never commit. */
   | { readonly kind: 'not_committed'; readonly error: unknown }
   | { readonly kind: 'unknown'; readonly error: unknown }
 
-/** COMMIT was never sent, or was answered with a certain no. Whatever cannot be trusted any more is let go of. */
+/** COMMIT was never sent, or was certainly refused. Drops a connection that cannot be trusted any more. */
 export async function rolledBack(connection: Connection, client: Client, error: unknown): Promise<Attempt> {
   if (!isAnswer(error) || isServerTrouble(error)) {
     connection.drop(client)

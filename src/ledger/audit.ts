@@ -4,34 +4,34 @@ import { isPassing, sqlState } from '../db/failure.ts'
 import { type Db, type Pool, transaction } from '../db/pool.ts'
 
 /**
- * Proves the books. Each check asks for what must not exist; a single row is a failure. The ledger proves its sums; slices
- * say what may exist at all: for every cause a template of its entries, and what else must agree with it.
+ * Proves the books. Each check selects rows that must not exist; a single row is a finding. The ledger proves its sums; slices
+ * define what may exist: for every kind of cause a template of its entries, and what else must agree with it.
  *
- * The same checks run in two ways: all of them over one snapshot (`audit`), or piece by piece in the background
- * (src/audit), where each piece is a range of one of the walks below and a short snapshot of its own. So a check that
- * names a walk must look at nothing but what belongs to the ids in its range.
+ * The same checks run in two ways: all of them over one snapshot (`audit`), or piece by piece in the background (src/audit),
+ * where each piece is a range of one of the walks below with its own short snapshot. So a check that names a walk must read
+ * only rows that belong to the ids in its range.
  */
 export type Check = RangeCheck | SearchCheck
 
 export type RangeCheck = {
   readonly name: string
-  /** The order in which it can be done piece by piece; none: it needs everything at once, and other checks stand in for it. */
+  /** The walk by which it can run piece by piece. Absent: it needs all rows at once, and other checks replace it in pieces. */
   readonly walk?: WalkName
-  /** How the ids that it is about begin: it has nothing to look for where there are none. */
+  /** The prefix of the ids it checks: it is skipped in pieces that have none of them. */
   readonly prefix?: string
-  /** Stands in for a check that needs everything at once: only for pieces. */
+  /** Replaces a check that needs all rows at once: runs only in pieces. */
   readonly pieces_only?: true
-  /** Rows that must not exist: `object_id` first, then whatever helps to understand it. */
+  /** Selects rows that must not exist: `object_id` first, then columns that help to understand the finding. */
   readonly sql: (within: Within) => string
 }
 
-/** What cannot be said in one query. */
+/** A check that needs more than one query. */
 export type SearchCheck = {
   readonly name: string
   readonly find: (db: Db) => Promise<Row[]>
 }
 
-/** The condition that keeps a query to its range. With several columns they are compared as one. */
+/** The SQL condition that limits a query to its range. Several columns are compared as a row. */
 export type Within = (...columns: string[]) => string
 
 export type Row = Record<string, unknown>
@@ -46,20 +46,20 @@ export type AuditReport = {
   readonly ok: boolean
   readonly entries: bigint
   readonly customers: bigint
-  /** Per asset: what customers own, what is on its way, what the house has earned, and what is held outside against it. */
+  /** Per asset, the sum of each kind of account: customers, in transit, fees, treasury, external. */
   readonly assets: Record<string, Record<string, bigint>>
   readonly findings: readonly Finding[]
 }
 
-/** A way through the books, by the columns of an index. */
+/** An order of the rows for checks in pieces, by the columns of an index. */
 export type Walk = {
   readonly types: readonly string[]
-  /** Where ids of this kind stand: whatever is only in one of them must be come by too. */
+  /** All tables with ids of this kind: an id that is in only one of them must be visited too. */
   readonly places: readonly {
     readonly table: string
     readonly columns: readonly string[]
     readonly where?: string
-    /** How ids must begin in this table. */
+    /** The prefix that ids must have in this table. */
     readonly prefix?: string
   }[]
 }
@@ -103,21 +103,20 @@ export const walks = {
 export type WalkName = keyof typeof walks
 
 /**
- * What one kind of cause books: exactly these entries, computed from its own row alone, and no others. A query that yields
- * cause_id, movement, line, partner_id, account, owner, asset, amount, created_at; lines of zero are left out by it, and
- * not counted in the numbers of the others.
+ * The exact entries of one kind of cause, computed from its own row alone. A query that returns cause_id, movement, line,
+ * partner_id, account, owner, asset, amount, created_at; it leaves out lines of zero, which get no line number.
  */
 export type Template = {
   readonly name: string
-  /** How ids of this kind begin, without the underscore. */
+  /** The prefix of ids of this kind, without the underscore. */
   readonly prefix: string
   readonly entries: (within: Within) => string
 }
 
-/** That an id is of the kind with this prefix. What is of no kind is told by the same words, so nothing falls between. */
+/** SQL: the id has this prefix. The check for unknown kinds negates the same expression, so no id escapes both. */
 export const ofKind = (column: string, prefix: string): string => `starts_with(${column}, '${prefix}_')`
 
-/** Among real money; the sandbox has deposits and samples of its own making. */
+/** SQL: in production. The sandbox has deposits and samples that partners made. */
 export const IN_PRODUCTION = `current_schema() = 'live'`
 
 const COMPARED = ['partner_id', 'account', 'owner', 'asset', 'amount', 'created_at']
@@ -142,7 +141,7 @@ function templateCheck({ name, prefix, entries }: Template): RangeCheck {
   }
 }
 
-/** One check for each kind of cause, and one for what is of no kind at all. */
+/** One check for each kind of cause, and one for entries of an unknown kind. */
 export function templateChecks(templates: readonly Template[]): RangeCheck[] {
   const known = templates.map(({ prefix }) => ofKind('cause_id', prefix)).join(' OR ')
   return [
@@ -158,7 +157,7 @@ export function templateChecks(templates: readonly Template[]): RangeCheck[] {
   ]
 }
 
-/** What is debited and not yet at its end: queries for customer_id, asset, amount of open orders. */
+/** `open`: queries that return customer_id, asset and amount of open orders. */
 export function transitCheck(open: readonly string[]): RangeCheck {
   return {
     name: 'every amount in transit is the sum of open orders',
@@ -242,7 +241,7 @@ const EXAMPLES = 5
 const AN_HOUR_MS = 3_600_000
 const everything: Within = () => 'true'
 
-/** All checks over one snapshot: the whole proof. */
+/** Runs all checks over one snapshot: the whole proof. */
 export async function audit(pool: Pool, checks: readonly Check[], onCheck?: OnCheck): Promise<AuditReport> {
   return transaction(pool, async (tx) => {
     // One snapshot for all checks, so that a running system can be audited; no limit on how long that takes.
@@ -251,22 +250,22 @@ export async function audit(pool: Pool, checks: readonly Check[], onCheck?: OnCh
   })
 }
 
-/** Told before each check how many are done. What it throws ends the audit. */
+/** Called before each check. An error that it throws ends the audit. */
 export type OnCheck = (done: number, of: number) => void
 
-/** What the whole audit does, by its names. */
+/** The names of the checks of the whole audit. */
 export const checkNames = (checks: readonly Check[]): string[] => wholeChecks(checks).map(({ name }) => name)
 
 const wholeChecks = (checks: readonly Check[]): readonly Check[] =>
   [...ledgerChecks, ...checks].filter((check) => !('pieces_only' in check))
 
-/** Inside a transaction of the caller's. */
+/** Runs inside the caller's transaction. */
 export async function auditIn(
   tx: Db,
   checks: readonly Check[],
   onCheck: OnCheck = () => {},
 ): Promise<AuditReport> {
-  // It reads everything, so it wants the plans that requests must not have.
+  // The audit reads whole tables, so it needs the plans that are switched off for requests.
   await tx.query(
     `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '5min'; SET LOCAL work_mem = '64MB';
      SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on`,
@@ -284,7 +283,7 @@ export async function auditIn(
   return { ok: findings.length === 0, ...(await sumsIn(tx)), findings }
 }
 
-/** What there is, and where every unit of it is. Reads all entries: only where there is time. */
+/** Counts, and the sums of all accounts. Reads all entries, which takes long. */
 export async function sumsIn(tx: Db): Promise<Pick<AuditReport, 'entries' | 'customers' | 'assets'>> {
   const ask = (text: string) => tx.query({ text, query_timeout: AN_HOUR_MS } as QueryConfig)
   const counts = await ask(
@@ -298,12 +297,12 @@ export async function sumsIn(tx: Db): Promise<Pick<AuditReport, 'entries' | 'cus
   return { ...counts.rows[0], assets }
 }
 
-/** A conflict with somebody else, a lock that was not to be had, a plan that became stale: gone the next time. */
+/** A serialization conflict, a lock timeout, a stale plan: a retry succeeds. */
 const OF_THE_MOMENT = /^(40|55|0A000)/
 
 /**
- * A check that could not be done has proved nothing, so that is a finding too, under the check's own name; the others go
- * on. Only what is wrong with the server or the connection, and what passes, is thrown; `too_much` may say so of more.
+ * A check that fails has proved nothing, so its failure is a finding too, under the check's own name; the other checks go
+ * on. Only temporary errors, and errors of the server or the connection, are thrown; `too_much` may add further ones.
  */
 export async function orFailure<Found>(
   tx: Db,
@@ -343,13 +342,13 @@ export async function search(tx: Db, { name, find }: SearchCheck): Promise<Findi
     : { check: name, found: rows.length, examples: rows.slice(0, EXAMPLES) }
 }
 
-/** After the first id up to and with the second one; null is the beginning, and the end. */
+/** The ids after `after`, up to and including `upto`; null means the beginning, or the end. */
 export type Range = { readonly after: readonly unknown[] | null; readonly upto: readonly unknown[] | null }
 
 /** A condition and its parameters. */
 type Bounds = { readonly within: Within; readonly values: unknown[] }
 
-/** Written out by hand of each bound, so that an index can follow it. */
+/** Each bound is a row comparison with constants, so that PostgreSQL can use the index. */
 function withinRange(walk: WalkName, { after, upto }: Range): Bounds {
   const { types } = walks[walk]
   const values: unknown[] = []
@@ -364,7 +363,7 @@ function withinRange(walk: WalkName, { after, upto }: Range): Bounds {
   return { within, values }
 }
 
-/** Nothing but these. */
+/** Limits a query to these ids. */
 function among(walk: WalkName, places: readonly (readonly unknown[])[]): Bounds {
   const { types } = walks[walk]
   const lists = types.map((type, i) => `$${i + 1}::${type}[]`)
@@ -375,7 +374,7 @@ function among(walk: WalkName, places: readonly (readonly unknown[])[]): Bounds 
   return { within, values: types.map((_, i) => places.map((ids) => ids[i])) }
 }
 
-/** Where a piece that begins after this place ends, so that no table has more than `most` rows in it; null: the rest. */
+/** The end of a piece that begins after `after`, so that no table has more than `most` rows in it; null: the rest. */
 export async function endOfPiece(
   db: Db,
   walk: WalkName,
@@ -398,8 +397,8 @@ export async function endOfPiece(
 }
 
 /**
- * How ids in this range begin, so that checks of other kinds need not look. Undefined: a table has an id of a kind that is
- * not its own, and every check must look.
+ * The prefixes of the ids in this range, so that checks of other kinds can be skipped. Undefined: a table has an id with a
+ * wrong prefix, and every check must run.
  */
 async function kindsIn(db: Db, walk: WalkName, { within, values }: Bounds): Promise<Set<string> | undefined> {
   const { rows } = await db.query(
@@ -420,7 +419,7 @@ const PIECE_EXAMPLES = 100
 /** An error after which a smaller piece is worth a try. */
 type TooMuch = (error: unknown) => boolean
 
-/** The checks of one walk over one piece of it. */
+/** Runs the checks of one walk over one piece. */
 export const auditPiece = (
   tx: Db,
   checks: readonly Check[],
@@ -429,7 +428,7 @@ export const auditPiece = (
   too_much?: TooMuch,
 ): Promise<Finding[]> => auditWithin(tx, checks, walk, withinRange(walk, range), too_much)
 
-/** The checks of all walks about these causes, their statement lines and their customers. */
+/** Runs the checks of all walks for these causes, their statement lines and their customers. */
 export async function auditCauses(
   tx: Db,
   checks: readonly Check[],

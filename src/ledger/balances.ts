@@ -15,7 +15,7 @@ export type StatementLine = {
   readonly created_at: Date
 }
 
-/** Where each asset's reading stopped: the lowest seq already shown. Absent means from the newest. */
+/** Per asset, the lowest seq already shown. Absent: from the newest. */
 export type StatementPosition = Partial<Record<Asset, bigint>>
 
 const LINES = {
@@ -25,8 +25,8 @@ const LINES = {
 }
 
 /**
- * The first line at that time or later. Lines are numbered without a gap, in the order of their times, so halving finds it
- * in a few looks, and entries need no index by time.
+ * The first line at that time or later. Lines are numbered without gaps in the order of their times, so a binary search
+ * finds it in a few reads, and entries need no index by time.
  */
 const FIRST_SINCE = {
   name: 'first statement line since',
@@ -43,8 +43,9 @@ const FIRST_SINCE = {
 const NEWEST = 2n ** 63n - 1n
 
 /**
- * Newest first, and where the next page goes on. Each account's lines are numbered without a gap under its own lock, so a
- * position per account stays right whatever is added meanwhile; an account that showed nothing yet is held at its newest.
+ * A page, newest first, and the position of the next one. Each account's lines are numbered without gaps under its own lock,
+ * so a position per account stays right when lines are added. An account of which no line is shown yet keeps its newest
+ * line of this page as its position.
  */
 export async function statementPage(
   db: Db,
@@ -86,7 +87,7 @@ async function firstSince(db: Db, { customer_id, asset }: AccountRef, time: Date
   return rows[0]?.low ?? 1n
 }
 
-/** Takes the latest of the heads again and again: the order within an account is never changed. */
+/** Merges the lists by time, and keeps the order within an account. */
 function merge(lists: readonly (readonly StatementLine[])[], limit: number): StatementLine[] {
   const heads = lists.map(() => 0)
   const merged: StatementLine[] = []
@@ -103,19 +104,19 @@ function merge(lists: readonly (readonly StatementLine[])[], limit: number): Sta
   return merged
 }
 
-/** A line of the ledger: what one cause moved, account by account. */
+/** An entry of one cause. */
 export type EntryOfCause = {
   readonly movement: MovementName
   readonly account: string
   readonly owner: string
   readonly asset: Asset
   readonly amount: bigint
-  /** Of a customer's account. */
+  /** Only for a customer's account. */
   readonly balance_after: bigint | null
   readonly created_at: Date
 }
 
-/** Everything that one cause moved, oldest movement first. */
+/** All entries of one cause, oldest movement first. */
 export async function entriesOf(db: Db, cause_id: string): Promise<EntryOfCause[]> {
   const { rows } = await db.query({
     name: 'entries of cause',
@@ -139,7 +140,7 @@ export async function balancesOf(db: Db, customer_id: string): Promise<Balance[]
   return assetNames.map((asset) => found.get(asset) ?? { asset, balance: 0n, in_transit: 0n })
 }
 
-/** Of several customers with one statement, each in the order of the assets. */
+/** The balances of several customers, read with one statement; each list in the order of the assets. */
 export async function balancesOfAll(db: Db, customers: readonly string[]): Promise<Map<string, Balance[]>> {
   const { rows } = await db.query({
     name: 'balances of customers',
@@ -156,7 +157,7 @@ export async function balanceOf(db: Db, { customer_id, asset }: AccountRef): Pro
   return (await balancesOf(db, customer_id)).find((balance) => balance.asset === asset)!.balance
 }
 
-/** Refuses what is more than there is, and says by how much. */
+/** Refuses an amount that exceeds the balance, and names both. */
 export function assertCovered({ asset, balance }: HeldAccount, needed: bigint): void {
   if (balance >= needed) return
   const [needs, has] = [needed, balance].map((units) => formatMoney(money(asset, units)))
@@ -166,7 +167,7 @@ export function assertCovered({ asset, balance }: HeldAccount, needed: bigint): 
   })
 }
 
-/** A customer has an account in every asset from its first moment, so a lock never has to create one. */
+/** Creates an account in every asset with the customer, so that a lock never has to create one. */
 export async function openAccounts(
   db: Db,
   owner: { customer_id: string; partner_id: string },
@@ -178,7 +179,7 @@ export async function openAccounts(
   ])
 }
 
-/** Until the transaction ends nothing is decided on a customer's accounts. */
+/** Locks a customer's accounts until the transaction ends: no other transaction can decide on them. */
 export async function holdAccounts(db: Db, customer_id: string): Promise<void> {
   await db.query('SELECT FROM balances WHERE customer_id = $1 ORDER BY asset COLLATE "C" FOR NO KEY UPDATE', [
     customer_id,

@@ -13,32 +13,32 @@ import type { State } from './state.ts'
 import type { Statement } from './statements.ts'
 import { CommitUnknown, leave, movesNothing, statementsFor, write } from './write.ts'
 
-/** One transaction for many commands: lock, decide, write. Whatever becomes of it, its caller learns for certain, or that nobody knows. */
+/** One transaction for many commands: lock, decide, write. Its outcome is certain, or explicitly unknown. */
 
-/** For as long as this it is asked what became of a COMMIT without an answer. A lost session holds its rows for 2 s. */
+/** How long to ask for the outcome of a COMMIT without an answer. A lost session keeps its locks for 2 s. */
 const ASK_MS = 6000
 const PAUSE_MS = { first: 20, longest: 300 }
 
-/** What a batch is told beside its commands. */
+/** How a batch is pipelined between its neighbours. */
 export type Around = {
-  /** Its transaction was begun, and its locks asked for, behind the end of the batch before it. */
+  /** Set when BEGIN and the locks of this batch were sent right behind the COMMIT of the batch before it. */
   readonly begun?: Begun | undefined
-  /** Called while the end of this batch is on the wire: what is sent on the connection now comes right behind it. */
+  /** Called while the COMMIT of this batch is on the wire: statements sent now run right behind it. */
   readonly follow?: ((client: Client) => void) | undefined
 }
 
 export type Listening = {
   readonly log: Logger
-  /** Told after each committed batch, for the metrics. */
+  /** Called after each committed batch, for the metrics. */
   readonly onBatch?: (batch: { commands: number; seconds: number }) => void
 }
 
 export type Begun = { readonly client: Client; readonly state: Promise<State>; readonly since: number }
 
-/** Sends the first round trip of a batch, on a connection where no transaction is open, or none will be by then. */
+/** Sends the first round trip of a batch. The connection has no open transaction, or the one before it ends by then. */
 export function begin(client: Client, commands: readonly Command<unknown>[]): Begun {
   const state = lock(client, commands)
-  // Whoever gives it up does not wait for it.
+  // A batch that is given up leaves this promise without a listener.
   state.catch(() => {})
   return { client, state, since: performance.now() }
 }
@@ -64,8 +64,9 @@ export async function attemptBatch(
     crashPoint('after_lock')
     const decided = decide(state, commands)
     results = decided.results
-    // Behind a standby even a batch that only repeats what was made before writes its mark: what it repeats may have
-    // been recovered from a crash, and be known to this server alone. Once the mark is there, so is all before it.
+    // With a synchronous standby, even a batch that only replays earlier results writes its row in `commits`: those
+    // results may have been recovered from a crash, and exist on this server alone. Once the standby has the row, it has
+    // everything before it.
     if (movesNothing(decided) && !state.replicated) {
       await whileSent(leave(client, state), () => follow(client))
       return { kind: 'done', results }
@@ -88,14 +89,15 @@ export async function attemptBatch(
   try {
     onBatch?.({ commands: commands.length, seconds: (performance.now() - started) / 1000 })
   } catch (error) {
-    log.error({ err: error }, 'a listener failed; what it was told of is committed all the same')
+    log.error({ err: error }, 'ledger: a listener threw after a commit; the batch is committed all the same')
   }
   return { kind: 'done', results }
 }
 
 /**
- * PostgreSQL writes and commits for some milliseconds. What comes in within a turn of the event loop meanwhile follows it; to
- * wait for more would leave the connection idle, and to send the first one by itself would make small batches.
+ * PostgreSQL writes and commits for some milliseconds. Commands that arrive within one turn of the event loop form the next
+ * batch, which follows at once: waiting longer would leave the connection idle, and sending the first command alone would
+ * make small batches.
  */
 async function whileSent(ending: Promise<void>, follow: () => void): Promise<void> {
   const turn = setImmediate(follow)
@@ -106,15 +108,16 @@ async function whileSent(ending: Promise<void>, follow: () => void): Promise<voi
   }
 }
 
-// One statement that always writes a row of its own. A commit waits for its standby only when it wrote something, and a
-// standby that has this one has everything before it: so a yes outlives the server that gave it.
+// One statement that always writes a row. A commit waits for its standby only when it wrote something, and a standby that
+// has this row has everything before it: so the answer "committed" survives the loss of this server.
 const QUESTION = `WITH mark AS (INSERT INTO commits (id, asked_by) VALUES ($1, $2) ON CONFLICT DO NOTHING)
   INSERT INTO commits (id, asked_by) VALUES ($2, $2)`
 
 /**
- * What became of a batch whose COMMIT went unanswered. The asker puts a mark of its own where the batch would have put
- * its: whoever was first stays. The batch's mark is there: it committed. An asker's, this one's or that of an earlier
- * question whose answer was lost: it never can. While the old transaction is still open the question waits for it.
+ * Finds out whether a batch committed whose COMMIT got no answer. It tries to insert its own row under the batch's id in
+ * `commits`; the first row stays. If the row is the batch's, the batch committed. If it is one of this function, from now
+ * or from an earlier try whose answer was lost, the batch can never commit. While the batch's transaction is still open,
+ * the insert waits for it.
  */
 async function askCommitted(connection: Connection, batch_id: string): Promise<boolean | undefined> {
   const until = performance.now() + ASK_MS

@@ -2,30 +2,30 @@ import { EVENTS_REMOVED_UNTIL } from '../db/event-horizon.ts'
 import type { RangeCheck } from './audit.ts'
 
 /**
- * That a claim and what was made under it agree, in both directions. A claim may have been forgotten once its name was
- * free again, so an old resource may be without one; it may also have been taken by a later one.
+ * Checks that a claim and the resource made under it agree, in both directions. A claim may be removed once its name is free
+ * again, so an old resource may have none; the name may also have been taken by a later operation.
  */
 const VALID = `interval '24 hours'`
 
-/** Between the clocks of two servers of which one took over from the other. */
+/** For the clocks of two servers, when one took over from the other. */
 const MARGIN = `interval '5 minutes'`
 
 /**
- * A name is taken for 24 hours from when it was last given away. That is not before it was first claimed, and a name that
- * was free again keeps the time of its first claim; nor can it be later than now.
+ * A name is taken for 24 hours from its latest claim. The row keeps the time of the first claim, so the latest one is not
+ * earlier than that, and not later than now.
  */
 const inTime = `(c.expires_at >= c.claimed_at + ${VALID} - ${MARGIN} AND c.expires_at <= now() + ${VALID} + ${MARGIN})`
 
-/** What happens once under a caller's idempotency key: resources with api_key_id, idempotency_key, status, created_at. */
+/** Checks of resources made under a caller's idempotency key: with api_key_id, idempotency_key, status, created_at. */
 export function onceChecks(options: {
   readonly table: string
   readonly prefix: string
   readonly operation: string
-  /** Whether `r` is still on its way. */
+  /** SQL: whether the outcome of `r` is still open. */
   readonly open: string
-  /** Columns whose figures the kept answer repeats. */
+  /** Columns whose values the stored response contains. */
   readonly repeats: readonly string[]
-  /** States in which the answer may have been given, besides the one that it has now. */
+  /** States that the stored response may show, besides the current one. */
   readonly statuses: readonly string[]
   readonly answered: 'at once' | 'later'
 }): RangeCheck[] {
@@ -33,7 +33,7 @@ export function onceChecks(options: {
   const statesIt = [...statuses.map((status) => `'${status}'`), 'r.status']
     .map((status) => `strpos(c.answer, '"status":"' || ${status} || '"') > 0`)
     .join(' OR ')
-  // What a caller is told is what its events told, to the byte, as long as none of them can have been forgotten.
+  // A stored response equals the data of one of the resource's events, to the byte, unless events may have been removed.
   const forgotten = `r.created_at <= ${EVENTS_REMOVED_UNTIL}`
   const repeatsIt = [
     `starts_with(c.answer, '{"id":"' || r.id || '"')`,
@@ -41,16 +41,16 @@ export function onceChecks(options: {
     `strpos(c.answer, '"customer_id":"' || r.customer_id || '"') > 0`,
     ...repeats.map((column) => `strpos(c.answer, '"${column}":"' || r.${column} || '"') > 0`),
     `(${statesIt})`,
-    // Only an end is told by reference.
+    // Only the response of a final state is stored as a reference to an event.
     `(c.answer_body IS NOT NULL OR strpos(c.answer, '"status":"' || r.status || '"') > 0)`,
     `(c.answer_body IS NULL OR ${forgotten} OR EXISTS (SELECT FROM events e WHERE e.object_id = r.id AND e.data::text = c.answer))`,
   ].join(' AND ')
   const answersIt = `c.answer_status = 201 AND (${repeatsIt} OR c.answer IS NULL AND c.answer_sequence IS NOT NULL AND ${forgotten})`
-  // Where a node of the version before gave the name away again, it left the sequence of the answer before.
+  // A node of the version before that reused the name left the sequence of the previous response in the row.
   const silent = `(c.answer_status IS NULL AND c.answer_body IS NULL
     AND (c.answer_sequence IS NULL OR c.expires_at > c.claimed_at + ${VALID} + ${MARGIN}))`
   const rightlyAnswered = `coalesce(${answersIt}, false)${answered === 'later' ? ` OR ${silent}` : ''}`
-  // The answer of an end is kept in the event that told it.
+  // The response of a final state is stored in its event.
   const claims = `(SELECT k.scope, k.operation, k.key, k.fingerprint, k.resource_id, k.claimed_at, k.expires_at, k.final, k.answer_status, k.answer_body,
     k.answer_sequence, coalesce(k.answer_body, (SELECT v.data::text FROM events v
     WHERE v.object_id = k.resource_id AND v.sequence = k.answer_sequence)) AS answer FROM claims k)`
@@ -93,8 +93,8 @@ export function onceChecks(options: {
 }
 
 /**
- * A refusal leaves nothing but its claim. So a trigger keeps a second record of each one, which the service cannot change: while
- * the refusal counts, the two agree (decision 0098).
+ * A refusal leaves only its claim. So a trigger stores a second record of each refusal, which the service cannot change;
+ * until the refusal expires, the two must agree (decision 0098).
  */
 export const refusalCheck: RangeCheck = {
   name: 'every refusal that still counts is kept as it was told',
@@ -110,14 +110,14 @@ export const refusalCheck: RangeCheck = {
       AND (c.resource_id IS NOT NULL OR (c.expires_at, c.digest) IS DISTINCT FROM (f.expires_at, f.digest))`,
 }
 
-/** What an operator does under a reference that works once, for ever. */
+/** Checks of operators' acts under a reference, which can be used only once. */
 export function referenceChecks(options: {
   readonly table: string
   readonly prefix: string
   readonly operation: string
   /** Which rows `r` of the table have a claim; all when absent. */
   readonly only?: string
-  /** What the claim's fingerprint is made of. */
+  /** The SQL expressions that the claim's fingerprint is made of. */
   readonly names: readonly string[]
 }): RangeCheck[] {
   const { table, prefix, operation, only = 'true', names } = options

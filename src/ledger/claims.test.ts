@@ -7,10 +7,10 @@ import { newId } from '../core/ids.ts'
 import { type Claim, type Command, insertInto, rowSource, writeTo } from './command.ts'
 import { type Door, openDoor } from './commit.ts'
 
-/** A claim is written once, by whoever is first; everybody else finds it, however late it turns up. */
+/** A claim is inserted once, by the first transaction; all others find it, however late it becomes visible. */
 let database: TestDatabase
 let other: pg.Client
-/** What `other` sees of other sessions stays the same within a transaction. */
+/** Another session: within the transaction of `other`, pg_stat_activity does not change. */
 let watcher: pg.Client
 let door: Door
 const warnings: string[] = []
@@ -34,7 +34,7 @@ const marks = { ...insertInto('commits', { id: 'text' }), name: 'marks of a test
 let names = 0
 const newClaim = (): Claim => ({ scope: 's', operation: 'o', key: `k${++names}`, fingerprint: 'f' })
 
-/** Something that somebody else may hold while a command wants it. */
+/** A row that another transaction may hold while a command needs it. */
 const latch = rowSource<{ id: string }>(
   'latch of a test',
   `SELECT customer_id AS id FROM balances WHERE customer_id = ANY($1::text[]) FOR UPDATE`,
@@ -79,7 +79,7 @@ const insertClaim = ({ scope, operation, key }: Claim, resource_id: string | nul
 const claimsOf = async ({ key }: Claim) =>
   (await other.query('SELECT resource_id, xmin::text FROM claims WHERE key = $1', [key])).rows
 
-/** Until a lane waits for a lock. */
+/** Waits until a lane waits for a lock. */
 async function untilWaiting(): Promise<void> {
   for (;;) {
     const { rows } = await watcher.query(
@@ -93,8 +93,8 @@ async function untilWaiting(): Promise<void> {
 const codeOf = (work: Promise<unknown>) =>
   work.then(() => 'ok').catch((error: unknown) => (error instanceof Refusal ? error.code : String(error)))
 
-describe('a claim that another transaction made while a batch was being decided', () => {
-  test('is found, and the rest of the batch goes on as one', async () => {
+describe('a claim that another transaction inserted while a batch was being decided', () => {
+  test('is found, and the whole batch runs again unsplit', async () => {
     const claim = newClaim()
     await other.query('BEGIN')
     await insertClaim(claim, 'made elsewhere')
@@ -112,10 +112,10 @@ describe('a claim that another transaction made while a batch was being decided'
     expect(rows[0].kept).toBe(3)
   })
 
-  test.each(['ROLLBACK', 'DELETE'])('and gave up again (%s) stands in nobody’s way', async (how) => {
+  test.each(['ROLLBACK', 'DELETE'])('and removed again (%s) does not block the batch', async (how) => {
     const claim = newClaim()
     await other.query('BEGIN')
-    // As the version before does: bare, when it locks.
+    // The version before inserts an empty claim when it locks.
     await insertClaim(claim, null)
     const made = door.commit(make(claim))
     await untilWaiting()
@@ -126,13 +126,13 @@ describe('a claim that another transaction made while a batch was being decided'
   })
 
   test.each(['commit', 'preview'] as const)(
-    'is what a %s tells, and not a refusal that was decided on a free name',
+    'is the result of a %s, instead of a refusal that was decided on a free claim',
     async (way) => {
       const claim = newClaim()
       const row = await newLatch()
       await other.query('BEGIN')
       await other.query('SELECT FROM balances WHERE customer_id = $1 FOR UPDATE', [row])
-      // Its claims are looked at, and now it waits.
+      // The batch has read its claims, and now waits for a lock.
       const waiting: Promise<Made> =
         way === 'commit'
           ? door.commit(make(claim, { refused: true, row }))
@@ -144,7 +144,7 @@ describe('a claim that another transaction made while a batch was being decided'
     },
   )
 
-  test('also when its neighbour in the batch changes something', async () => {
+  test('is found also when another command of the batch writes something', async () => {
     const claim = newClaim()
     const row = await newLatch()
     await other.query('BEGIN')
@@ -164,7 +164,7 @@ test('two equal commands of one batch make one claim', async () => {
   expect(await claimsOf(claim)).toHaveLength(1)
 })
 
-test('one that refuses leaves the name to its neighbour, and to nobody when it is alone', async () => {
+test('a refused command leaves the claim to the next command of its batch, or free when it is alone', async () => {
   const claim = newClaim()
   const [refused, made] = [door.commit(make(claim, { refused: true })), door.commit(make(claim))]
   expect(await codeOf(refused)).toBe('customer_blocked')
@@ -174,7 +174,7 @@ test('one that refuses leaves the name to its neighbour, and to nobody when it i
   expect(await claimsOf(free)).toEqual([])
 })
 
-test('an answer that is given before the end changes its claim in its place: no index has anything to do with it', async () => {
+test('a response before the end updates the claim in place (HOT): no index is written', async () => {
   const claim = newClaim()
   await insertClaim(claim, null)
   await other.query(`UPDATE claims SET expires_at = now() WHERE key = $1`, [claim.key])

@@ -5,10 +5,10 @@ import { type Claim, type IdempotencyRecord, targetOf } from './command.ts'
 import { claimKey, type HeldClaim, type State } from './state.ts'
 
 /**
- * How claims are kept. One that is there is locked with everything else; one that is not is written once, whole, together
- * with what was made under it. Whoever finds then that another transaction was first writes nothing, and runs again: by
- * then the claim is one that is there (decision 0075). That what was made under it has come to its end is not written here
- * once more: it is asked of what was made (decision 0083).
+ * How claims are stored. An existing claim is locked with everything else; a new one is inserted once, complete, together
+ * with the resource made under it. A batch whose insert finds that another transaction was first rolls back and runs again:
+ * then the claim exists (decision 0075). The end of the resource is not written to the claim: it is read from the resource
+ * (decision 0083).
  */
 type Name = Pick<Claim, 'scope' | 'operation' | 'key'>
 
@@ -35,8 +35,8 @@ export const FIND_ANSWERED_CLAIM = {
   text: findAnswered('(VALUES ($1::text, $2::text, $3::text))'),
 }
 
-// These are never joined to the claims that are being locked: whoever has waited for one sees it as it is now, and all else
-// as it was.
+// Never joined to the claims that are being locked: after a wait for a lock, PostgreSQL reads the locked row anew, and all
+// other rows from the older snapshot.
 const ENDS = {
   name: 'ends',
   text: `SELECT o.id, o.sequence, e.data::text AS body FROM ended_orders($1::text[]) AS o
@@ -61,7 +61,7 @@ export type ClaimRow = Name &
     readonly answer_sequence: number | null
   }
 
-/** What claims stand for, as it was a moment ago, in their order. */
+/** The records of claims, read without a lock, in the order of the claims. */
 export async function findRecords(
   db: Db,
   claims: readonly Name[],
@@ -71,7 +71,7 @@ export async function findRecords(
   return claims.map((claim) => records.get(claimKey(claim)))
 }
 
-/** Asks for what is kept elsewhere, if there is such: ends of what was made, and answers that events have. */
+/** Completes the rows with facts that are stored elsewhere: the ends of resources, and response bodies in events. */
 export async function recordsOf(
   db: Db,
   rows: readonly ClaimRow[],
@@ -88,11 +88,11 @@ export async function recordsOf(
   )
 }
 
-/** Claims of operators are for ever, and those of a version before were written again at the end. */
+/** Operators' claims never expire, and earlier versions updated the claim at the end: both need no look-up. */
 const mayHaveEnded = ({ resource_id, expires_at, final, answer_status }: ClaimRow): boolean =>
   resource_id !== null && expires_at !== null && (!final || answer_status === null)
 
-/** A node of a version before writes the body, and leaves the sequence as it was. */
+/** A node of an earlier version writes the body and leaves answer_sequence unchanged: then the body counts. */
 const refersTo = ({ answer_status, answer_body, answer_sequence }: ClaimRow): boolean =>
   answer_status !== null && answer_body === null && answer_sequence !== null
 
@@ -116,14 +116,14 @@ function recordOf(row: ClaimRow, end: End | undefined, told: string | undefined)
   const kept = { fingerprint, resource_id, expires_at, final: row.final || end !== undefined }
   const response = (body: string | null | undefined, status: number, sequence: number | null) =>
     body == null ? null : { status, body, ...(sequence === null ? {} : { sequence }) }
-  // Nobody was told anything before the end came: then everybody is told the end.
+  // No response was given before the end: then every caller gets the end.
   if (answer_status === null)
     return { ...kept, response: response(end?.body, CREATED, end?.sequence ?? null) }
   if (answer_body !== null) return { ...kept, response: response(answer_body, answer_status, null) }
   return { ...kept, response: response(told, answer_status, answer_sequence) }
 }
 
-/** The status of whatever was made, whatever became of it (contract §2). */
+/** The status of a created resource, whatever its outcome (contract §2). */
 const CREATED = 201
 
 const name = { scope: 'text', operation: 'text', key: 'text' } as const
@@ -137,14 +137,14 @@ const record = {
   answer_sequence: 'integer?',
 } as const
 
-/** Sorted: of two transactions that make the same names, one waits for the other before it has made any of them. */
+/** Sorted, so that two transactions that insert the same claims cannot deadlock. */
 export const addClaims = targetOf(
   'add claims',
   { ...name, ...record },
   (rows) => `INSERT INTO claims (${claimColumns}) SELECT ${claimColumns} FROM ${rows} ${SORTED}`,
 )
 
-/** Another transaction made it first. That is rare, and to provide for it in the statement costs every claim a record more. */
+/** Another transaction inserted the claim first. That is rare, and ON CONFLICT would cost every claim another WAL record. */
 export const isTakenName = (error: unknown): boolean => isUniqueViolation(error, 'claims_pkey')
 
 export const changeClaims = targetOf(
@@ -157,7 +157,7 @@ export const changeClaims = targetOf(
   { counted: true },
 )
 
-/** What was decided on a name that was free is not told when somebody has made it by now. Writes nothing. */
+/** Fails when a claim that was free at the lock exists by now: then the decision is not returned. Writes nothing. */
 export const lookAtClaims = targetOf(
   'look at claims',
   name,
@@ -171,7 +171,7 @@ export type DecidedClaim = HeldClaim & { readonly record: IdempotencyRecord }
 export const decidedClaims = ({ claims }: State): DecidedClaim[] =>
   [...claims.values()].filter((held): held is DecidedClaim => held.changed === true)
 
-/** Wanted, not there, and left so. */
+/** Claims that commands asked for, that did not exist, and that no command took. */
 export const freeClaims = ({ claims }: State): Name[] =>
   [...claims.values()]
     .filter(({ there, changed, read_only }) => !there && !changed && !read_only)

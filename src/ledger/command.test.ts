@@ -12,19 +12,19 @@ const markThings = updateOf(thingRows, 'things', { id: 'text', ended: 'boolean',
 
 const thing = { id: 'a', amount: 1n, note: null, made_at: new Date(0) }
 
-test('a row with every column, each of its type, is written; what it has beyond them stays behind', () => {
+test('a row with every column, each of its type, is accepted; further fields are not written', () => {
   const wider = { ...thing, note: 'b', more: 'of the object' }
   expect(writeTo(insertThings, wider).row).toBe(wider)
   expect(writeTo(markThings, { id: 'a', ended: true, ended_at: null }).target).toBe(markThings)
   expect(insertThings.columns).toEqual(['id', 'amount', 'note', 'made_at'])
 })
 
-test('a column that may be null is of its bare type in the statement', () => {
+test('a nullable column has its plain type in the statement', () => {
   expect(insertThings.sql).toContain('unnest($1::text[], $2::bigint[], $3::text[], $4::timestamptz[])')
   expect(markThings.sql).toContain('SET ended = new.ended, ended_at = new.ended_at')
 })
 
-// Held by the type checker: a line below that compiles is an error there.
+// The type checker tests this: a line below that compiles is an error.
 test('a misspelt, missing or wrongly typed column does not compile', () => {
   const { note, ...without_note } = thing
   // @ts-expect-error misspelt

@@ -3,57 +3,57 @@ import type { ElementType } from '../db/arrays.ts'
 import type { Movement } from './accounts.ts'
 
 /**
- * A change of money, as data: what must be held still, and a pure function that decides on what is held. The engine knows
- * no slice; a slice describes its tables with the descriptors below, in its store.ts.
+ * A change of money, as data: what to lock, and a pure function that decides on the locked state. The engine knows no slice;
+ * a slice describes its tables with the descriptors below, in its store.ts.
  */
 export type Command<Result> = {
-  /** Whose turn it takes: partners take turns in a lane, so that nobody starves. */
+  /** Partners take turns in a lane, so that no partner starves. */
   readonly partner_id: string
   readonly locks: Locks
-  /** No I/O and no clock of its own. Returns what to write, or throws a Refusal, which leaves nothing behind. */
+  /** Does no I/O and reads no clock. Returns what to write, or throws a Refusal; then nothing is written. */
   decide(held: Held): Decision<Result>
 }
 
 export type Locks = {
-  /** At most one operation under this name. */
+  /** The idempotency claim: at most one operation happens under its name. */
   readonly claim?: Claim
-  /** Names locked together with everyone who only reads them; whoever changes what they name locks them alone. */
+  /** Advisory locks in shared mode; a transaction that changes what a name stands for takes the lock exclusively. */
   readonly shared?: readonly string[]
   /** Rows locked for change. */
   readonly rows?: readonly RowRef[]
   readonly accounts?: readonly AccountRef[]
-  /** Rows read, not locked, once everything above is held. */
+  /** Rows that are read without a lock, after everything above is locked. */
   readonly reads?: readonly RowRef[]
-  /** A claim of which only the answer that was given under it counts, if there is one: read in the same way. */
+  /** A claim of which only the stored response is needed, if there is one: read without a lock too. */
   readonly answer?: Claim
 }
 
-/** A name that the caller chose for one operation, and what the operation is. */
+/** The idempotency key of one operation, and a digest of its request. */
 export type Claim = {
   readonly scope: string
   readonly operation: string
   readonly key: string
-  /** Equal for equal requests. */
+  /** Digest of the request: equal for equal requests. */
   readonly fingerprint: string
 }
 
-/** What a claim stands for. */
+/** What is stored under a claim. */
 export type IdempotencyRecord = {
   readonly fingerprint: string
-  /** What the operation made; null when it was refused. */
+  /** The resource that the operation made; null when it was refused. */
   readonly resource_id: string | null
-  /** When the name is free again, if what it made has come to its end by then. Null: never. */
+  /** When the name becomes free again, provided the resource has reached its end. Null: never. */
   readonly expires_at: Date | null
-  /** It has. Written with the claim where nothing is on its way; otherwise what it made tells (decision 0083). */
+  /** Whether the resource has reached its end. Stored when nothing is left to happen; else read from it (decision 0083). */
   readonly final: boolean
-  /** What the first caller was told, to the byte. Null until that is settled. */
+  /** The response to the first caller, byte for byte. Null until there is one. */
   readonly response: StoredResponse | null
 }
 
 export type StoredResponse = {
   readonly status: number
   readonly body: string
-  /** Of the event, of what the operation made, that has this very body: it is kept there, and not once more. */
+  /** Sequence number of the resource's event that stores this body, when the record itself does not. */
   readonly sequence?: number
 }
 
@@ -67,13 +67,13 @@ export type HeldAccount = AccountRef & {
 }
 
 export type Held = {
-  /** The database's clock, read after every lock was won. */
+  /** The database's clock, read after all locks were acquired. */
   readonly now: Date
   account(ref: AccountRef): HeldAccount | undefined
   row<Row extends { id: string }>(source: RowSource<Row>, id: string): Row | undefined
   /**
-   * What the claim stands for already; undefined when this command is the first to make it, or the first after its end; and
-   * for a claim of which only the answer was wanted, when none was given.
+   * The record of the claim. Undefined when this command is the first under the name, or the first after its expiry; for a
+   * claim in `answer`, also when no response is stored.
    */
   record(claim: Claim): IdempotencyRecord | undefined
 }
@@ -81,9 +81,9 @@ export type Held = {
 export type Decision<Result> = {
   readonly movements?: readonly Movement[]
   readonly writes?: readonly Write[]
-  /** Held rows as the next commands of the same batch must see them, beyond what `writes` change. Not written anywhere. */
+  /** Changes of held rows that only the next commands of the same batch see, in addition to `writes`. Not written. */
   readonly keeps?: readonly Kept[]
-  /** What the command's claim stands for from now on. Without it the name stays as it was. */
+  /** The new record of the command's claim. Absent: the claim stays unchanged. */
   readonly record?: IdempotencyRecord
   readonly result: Result
 }
@@ -92,13 +92,13 @@ export type Decision<Result> = {
 export type RowSource<Row extends { id: string } = { id: string }> = {
   readonly name: string
   readonly sql: string
-  /** Locked after the accounts: a row that whoever holds anything else may want as well. */
+  /** Locked after the accounts: a row that transactions with any other locks may need as well. */
   readonly last?: true
   /** Never set: carries the type of the row. */
   readonly row?: Row
 }
 
-/** What changes of a held row. */
+/** Changed fields of a held row. */
 export type Kept = { readonly source: RowSource; readonly row: { readonly id: string } }
 
 export const keep = <Row extends { id: string }>(
@@ -108,7 +108,7 @@ export const keep = <Row extends { id: string }>(
 
 export type RowRef = { readonly source: RowSource; readonly id: string }
 
-/** What a column takes. Of `numeric` only whole numbers are used, and `json` is text that its writer has put together. */
+/** The values of each column type. `numeric` holds only whole numbers; `json` is a text that is already serialized. */
 type ColumnTypes = {
   readonly text: string
   readonly bigint: bigint
@@ -121,37 +121,37 @@ type ColumnTypes = {
 }
 
 type TypeName = keyof ColumnTypes & ElementType
-/** With a question mark: it may be null. */
+/** A question mark after the type: the column may be null. */
 type Columns = Readonly<Record<string, TypeName | `${TypeName}?`>>
 type Given<Type> = Type extends `${infer Name extends TypeName}?`
   ? ColumnTypes[Name] | null
   : ColumnTypes[Type & TypeName]
 
-/** A row that has every column, each of its type. */
+/** A row with every column, each of its type. */
 export type RowOf<C extends Columns> = { readonly [Name in keyof C]: Given<C[Name]> }
 
 type AnyRow = Readonly<Record<string, unknown>>
 
 /**
- * Where rows are written: a statement that takes one array per column. All targets of a batch become one statement, and all
- * that are `last` another one behind it.
+ * Where rows are written: a statement that takes one array per column. All targets of a batch become one statement, and the
+ * `last` ones a second statement behind it.
  */
 export type WriteTarget<Row = AnyRow> = {
   readonly name: string
   readonly sql: string
-  /** The same for so many rows, one value after the other: PostgreSQL begins it sooner. */
+  /** The statement for a fixed number of rows, with one parameter per value: PostgreSQL starts it faster. */
   plainSql(rows: number): string
   readonly columns: readonly (keyof Row & string)[]
-  /** Of each column. */
+  /** The type of each column. */
   readonly types: readonly ElementType[]
   /**
-   * The statement ends in RETURNING 1, and must touch as many rows as it was given. `first`: where it does not, another
-   * transaction was quicker, and the batch is run again.
+   * The statement ends in RETURNING 1, and must change as many rows as it was given. `first`: when it does not, another
+   * transaction was faster, and the batch runs again.
    */
   readonly counted?: true | 'first'
   /** Set on an update: the held rows that it changes. */
   readonly updates?: RowSource
-  /** Written after everything else, right before COMMIT: what it locks is held for no longer than the commit takes. */
+  /** Written after everything else, right before COMMIT, so that its locks are held only during the commit. */
   readonly last?: true
   /** Never set: carries the type of the row. */
   readonly row?: Row
@@ -159,7 +159,7 @@ export type WriteTarget<Row = AnyRow> = {
 
 declare const held_against_target: unique symbol
 
-/** A row and where it goes. Only `writeTo` makes one, so none has a column misspelt, left out or of another type. */
+/** A row and its target. Only `writeTo` makes one, so the type checker sees every misspelt, missing or mistyped column. */
 export type Write = {
   readonly target: WriteTarget
   readonly row: AnyRow
@@ -185,7 +185,7 @@ export function rowSource<Row extends { id: string }>(name: string, sql: string)
   return { name, sql }
 }
 
-/** A target with a statement of its own, which is handed the rows as `… AS new (…)`, and how many there are. */
+/** A target with a custom statement, which gets the rows as `… AS new (…)`, and their number. */
 export function targetOf<const C extends Columns>(
   name: string,
   columns: C,
@@ -220,7 +220,7 @@ export const insertInto = <const C extends Columns>(
     more,
   )
 
-/** Every column is given in every row; the row must be held, and must still be there. */
+/** Every write gives every column; the row must be held, and must still exist. */
 export function updateOf<const C extends { id: 'text' } & Columns>(
   source: RowSource,
   table: string,

@@ -13,7 +13,7 @@ import { audit } from './audit.ts'
 import { type Claim, type Command, insertInto, rowSource, targetOf, writeTo } from './command.ts'
 import { type Door, openDoor } from './commit.ts'
 
-/** The engine alone, on a real PostgreSQL, with commands of the simplest kind: money in, money out, money across. */
+/** The engine alone, on a real PostgreSQL, with the simplest commands: money in, money out, money between customers. */
 const partner_id = 'ptn_test'
 let database: TestDatabase
 let pool: Pool
@@ -89,7 +89,7 @@ async function balanceOf(customer_id: string, asset: Asset = 'BRL'): Promise<big
   return rows[0].balance
 }
 
-/** Everything that the engine may touch, as one text. */
+/** All rows that the engine may change, as one text. */
 async function snapshot(): Promise<string> {
   const tables = ['balances', 'entries', 'claims', 'deposits', 'events', 'commits']
   const dumps = await Promise.all(
@@ -175,7 +175,7 @@ describe('the one door for money', () => {
     expect(await snapshot()).toBe(before)
   })
 
-  test('a command with a bug hurts nobody but itself', async () => {
+  test('a command with a bug affects no other command', async () => {
     const node = open()
     const id = await account(0n)
     const other = await account(0n)
@@ -198,7 +198,7 @@ describe('the one door for money', () => {
           return { ...decision, movements: [{ ...decision.movements![0]!, lines }] }
         },
       },
-      // The database itself refuses this one, with the whole batch: it must be found by halving.
+      // The database refuses this command, and with it the whole batch: halving must find it.
       {
         ...unbalanced,
         locks: {},
@@ -225,7 +225,7 @@ describe('the one door for money', () => {
     expect((await audit(pool, [])).ok).toBe(true)
   })
 
-  test('the same movement of the same cause is booked once, whatever asks for it twice', async () => {
+  test('the same movement of the same cause is booked once, also when it is submitted twice', async () => {
     const node = open()
     const id = await account(0n)
     const cause_id = newId('deposit', Date.now())
@@ -234,7 +234,7 @@ describe('the one door for money', () => {
     expect(await balanceOf(id)).toBe(7n)
   })
 
-  test('whoever waits for a lock held elsewhere does not make the others wait', async () => {
+  test('a command that waits for another transaction’s lock does not delay the others', async () => {
     const node = open()
     const stuck = await account(0n)
     const free = await account(0n)
@@ -258,7 +258,7 @@ describe('the one door for money', () => {
     expect(await balanceOf(free)).toBe(20n)
   })
 
-  test('what waits for ever is told so, and nothing of it happens later', async () => {
+  test('a command that waits too long is refused, and does not happen later', async () => {
     const node = open()
     const id = await account(0n)
     const holder = new pg.Client({ connectionString: database.url })
@@ -272,7 +272,7 @@ describe('the one door for money', () => {
     expect(await balanceOf(id)).toBe(2n)
   })
 
-  test('a connection cut at COMMIT, before or after it took effect: everything answered is there exactly once', async () => {
+  test('a connection cut at COMMIT, before or after it took effect: every acknowledged command is booked exactly once', async () => {
     const proxy = await openProxy(database.url)
     const node = open(proxy.url)
     const id = await account(0n)
@@ -291,7 +291,7 @@ describe('the one door for money', () => {
     await proxy.down()
   })
 
-  test('without a database the answer is 503, and with one again the door opens by itself', async () => {
+  test('without a database commands get 503, and once it is back the door recovers by itself', async () => {
     const proxy = await openProxy(database.url)
     const node = open(proxy.url)
     const id = await account(0n)
@@ -305,7 +305,7 @@ describe('the one door for money', () => {
     await proxy.down()
   })
 
-  test('a server that takes no writes for a moment shows as a slow answer, not as an error', async () => {
+  test('a server that is read-only for a moment shows as latency, not as an error', async () => {
     const node = open()
     const id = await account(0n)
     await node.commit(move({ to: id, units: 1n }))
@@ -326,7 +326,7 @@ describe('the one door for money', () => {
     expect(await balanceOf(id)).toBe(41n)
   })
 
-  test('a claim that is removed while it is wanted is no mistake of the command, and nothing of it is half done', async () => {
+  test('a claim that is removed while a command waits for it fails nothing, and leaves nothing half done', async () => {
     const node = open()
     const id = await account(100n)
     const claim: Claim = { scope: 's', operation: 'o', key: 'removed', fingerprint: 'f' }
@@ -359,7 +359,7 @@ describe('the one door for money', () => {
     expect(await balanceOf(id)).toBe(98n)
   })
 
-  test('a command that claims what it does not hold leaves nothing behind, and its caller is told of a bug', async () => {
+  test('a command that changes what it does not hold writes nothing, and its caller gets a bug', async () => {
     const node = open()
     const id = await account(0n)
     const before = await snapshot()
@@ -383,7 +383,7 @@ describe('the one door for money', () => {
     expect(await snapshot()).toBe(before)
   })
 
-  test('what one command locks another one of the same batch may only read', async () => {
+  test('one command of a batch may lock rows of a source that another one only reads', async () => {
     const node = open()
     const id = await account(5n)
     const source = rowSource<{ id: string; balance: bigint }>(
@@ -416,7 +416,7 @@ describe('the one door for money', () => {
     expect(await balanceOf(id)).toBe(3n)
   })
 
-  test('a batch that cannot even be put together costs its neighbours nothing, and leaves no transaction open', async () => {
+  test('a command that cannot be encoded does not affect the others of its batch, and leaves no transaction open', async () => {
     const node = open()
     const id = await account(0n)
     const made = move({ to: id, units: 1n })
@@ -436,7 +436,7 @@ describe('the one door for money', () => {
     expect(await balanceOf(id)).toBe(5n)
   })
 
-  test('a money transaction is READ COMMITTED, whatever the database prefers', async () => {
+  test('a money transaction is READ COMMITTED, whatever the default of the database', async () => {
     const name = new URL(database.url).pathname.slice(1)
     await asAdmin(database.url, [
       `ALTER ROLE ${name}_sandbox SET default_transaction_isolation = 'serializable'`,
@@ -455,7 +455,7 @@ describe('the one door for money', () => {
     expect(level).toBe('read committed')
   })
 
-  test('a server that begins to forget under an open connection is not used any more', async () => {
+  test('a server that becomes non-durable under an open connection is not used any more', async () => {
     const node = open()
     const id = await account(0n)
     const source = rowSource<{ id: string }>(
@@ -470,7 +470,7 @@ describe('the one door for money', () => {
     expect(await balanceOf(id)).toBe(2n)
   })
 
-  test('a command that comes alone is written by a statement for just its rows, unless they are many', async () => {
+  test('a single command is written by a statement for exactly its number of rows, unless there are many', async () => {
     const node = open()
     const target = { ...insertInto('commits', { id: 'text' }), name: `rows of ${newId('batch', Date.now())}` }
     const source = rowSource<{ id: string; texts: string[] }>(
@@ -499,7 +499,7 @@ describe('the one door for money', () => {
     expect(rows.map(({ id }) => id).sort()).toEqual([...ids].sort())
   })
 
-  test('however the kinds of commands mix, a backend keeps few statements', async () => {
+  test('however the kinds of commands mix, a backend keeps few prepared statements', async () => {
     const node = open()
     const targets = Array.from({ length: 12 }, (_, i) => ({
       ...insertInto('commits', { id: 'text' }),
@@ -529,7 +529,7 @@ describe('the one door for money', () => {
     expect(kept).toBeLessThan(100n)
   })
 
-  test('what comes last sees everything else of its batch, and undoes it when it fails', async () => {
+  test('a `last` statement sees everything else of its batch, and rolls it back when it fails', async () => {
     const node = open()
     const id = await account(0n)
     const last = targetOf(
@@ -557,7 +557,7 @@ describe('the one door for money', () => {
     expect(await snapshot()).toBe(before)
   })
 
-  test('a claim is won once by 50 on two nodes; the others see what the winner made of it', async () => {
+  test('of 50 commands with one claim on two nodes one wins; the others see its record', async () => {
     const nodes = [open(), open()]
     for (let round = 0; round < 5; round++) {
       const id = await account(0n)
@@ -591,7 +591,7 @@ describe('the one door for money', () => {
     }
   })
 
-  test('partners take turns: one with thousands waiting does not delay another', async () => {
+  test('partners take turns: one with thousands of waiting commands does not delay another', async () => {
     const node = open()
     const busy = await account(0n)
     const calm = await account(0n, 'ptn_calm')
@@ -605,7 +605,7 @@ describe('the one door for money', () => {
     expect(await balanceOf(busy)).toBe(3000n)
   })
 
-  test('the clock is read after the waiting', async () => {
+  test('the clock is read after the locks are acquired', async () => {
     const node = open()
     const id = await account(0n)
     const holder = new pg.Client({ connectionString: database.url })

@@ -8,14 +8,14 @@ import type { Pending } from './queue.ts'
 import { openRunner, type RunnerOptions } from './runner.ts'
 
 /**
- * The one door for money. Every change of a balance, and every change of state that belongs with it, is a command that
- * comes through here: lock, decide, write, many commands in one transaction. There is no timer: an idle lane
- * starts at once, and while one batch commits the next one gathers.
+ * The one door for money. Every change of a balance, with the changes of state that belong to it, is a command that goes
+ * through here: lock, decide, write, with many commands in one transaction. There is no timer: an idle lane starts a batch
+ * at once, and commands that arrive while a batch commits form the next one.
  */
 export type Door = {
-  /** Resolves after COMMIT. Rejects with a Refusal when the command was refused, or when nobody can tell (503). */
+  /** Resolves after COMMIT. Rejects with a Refusal when the command was refused, or when the outcome is unknown (503). */
   commit<Result>(command: Command<Result>): Promise<Result>
-  /** What `commit` would come to now, refusals included. Nothing of it stays. */
+  /** The result that `commit` would have now, refusals included. Changes nothing. */
   preview<Result>(command: Command<Result>): Promise<Preview<Result>>
   facts(): DoorFacts
   stop(): Promise<void>
@@ -23,7 +23,7 @@ export type Door = {
 
 /** For the metrics. */
 export type DoorFacts = {
-  /** Commands that were handed in and are not answered yet. */
+  /** Commands that were submitted and are not answered yet. */
   readonly waiting: number
   readonly connections_opened: number
 }
@@ -32,14 +32,14 @@ export type DoorOptions = {
   readonly seat: Seat
   readonly lanes: number
   readonly log: Logger
-  /** How long a caller waits at the most, for its turn and for a database that is away. */
+  /** The longest time a caller waits, for its turn and for an unreachable database. */
   readonly wait_ms?: number
-  /** Told after each committed batch, for the metrics. */
+  /** Called after each committed batch, for the metrics. */
   readonly onBatch?: (batch: { commands: number; seconds: number }) => void
 }
 
 const BATCH_MAX = 512
-/** Fewer at once: what they lock, real commands wait for. */
+/** Small batches, because real commands wait for the locks of previews. */
 const PREVIEWS_MAX = 32
 
 export function openDoor(options: DoorOptions): Door {
@@ -50,7 +50,7 @@ export function openDoor(options: DoorOptions): Door {
       attempt: (connection, commands, around) => attemptBatch(connection, commands, around, options),
     }),
   )
-  // Beside the lanes, so that nobody's money waits in a queue behind dry runs.
+  // A separate lane, so that real commands do not queue behind dry runs.
   const previews = openLane(options, {
     names: ['preview', 'preview side'],
     batch_max: PREVIEWS_MAX,

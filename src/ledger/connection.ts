@@ -1,17 +1,17 @@
 import { type Client, openClient, type Seat } from '../db/pool.ts'
 
-/** The one connection of a runner, opened when it is needed, and again when it broke or has served long enough. */
+/** The one connection of a runner, opened when it is needed, and replaced when it broke or is old. */
 export type Connection = {
   get(): Promise<Client>
-  /** Whether `get` would return this very one. */
+  /** Whether `get` would return this client. */
   serves(client: Client): boolean
   drop(client: Client): void
-  /** How many there have been. */
+  /** How many connections were opened so far. */
   opened(): number
   close(): Promise<void>
 }
 
-/** A backend's memory only ever grows: one that has served for this long makes room for a fresh one between two batches. */
+/** The memory of a PostgreSQL backend only grows: after this time the connection is replaced between two batches. */
 const SERVES_MS = 30 * 60_000
 
 export function openConnection(seat: Seat, name: string): Connection {
@@ -56,15 +56,15 @@ export function openConnection(seat: Seat, name: string): Connection {
 }
 
 /**
- * Ways to commit that wait until the change is on disk here and, where there is a synchronous standby, on its disk too.
- * `local` and `off` do not wait for the standby: a fail-over would forget what was acknowledged. `remote_write` waits
- * until the standby has it in memory: it would be forgotten if both machines lost power.
+ * Values of synchronous_commit that wait until the change is on disk here and, with a synchronous standby, on its disk too.
+ * `local` and `off` do not wait for the standby: a fail-over would lose acknowledged changes. `remote_write` waits until the
+ * standby has the change in memory: it would be lost if both machines lost power.
  */
 const DURABLE = ['on', 'remote_apply']
 
 export type DurabilitySettings = { readonly synchronous_commit: string; readonly fsync: string }
 
-/** An acknowledged payment must survive a power cut and a fail-over: a server that would forget it is not used at all. */
+/** An acknowledged payment must survive a power cut and a fail-over: a server that could lose it is not used. */
 export class NotDurable extends Error {
   override name = 'NotDurable'
 }

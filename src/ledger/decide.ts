@@ -6,7 +6,7 @@ import { assertCovered } from './balances.ts'
 import type { Command, Decision, Held, HeldAccount, IdempotencyRecord, RowSource, Write } from './command.ts'
 import { accountKey, claimKey, type Row, type State } from './state.ts'
 
-/** Between the round trips: the commands of a batch, one after the other, each on what the accepted ones before it left. */
+/** Between the two round trips: decides the commands of a batch in order, each on the state that the earlier ones left. */
 export type CommandResult =
   | { readonly result: unknown }
   | { readonly refusal: Refusal }
@@ -70,7 +70,7 @@ export function decide(state: State, commands: readonly Command<unknown>[]): Dec
   return { results, state, entries, writes, changed }
 }
 
-/** Checks that everything the decision changes is held, and only then returns what changes it: never a half. */
+/** Checks that everything the decision changes is held, and returns a function that applies all changes. */
 function keeper(state: State, command: Command<unknown>, decision: Decision<unknown>): () => void {
   const updates = (decision.writes ?? []).flatMap(({ target, row }) => {
     if (!target.updates) return []
@@ -95,12 +95,12 @@ function keeper(state: State, command: Command<unknown>, decision: Decision<unkn
   }
 }
 
-/** A name is free again at exactly its expiry, unless what it made is still on its way. */
+/** A name is free again at exactly its expiry, unless the outcome of its resource is still open. */
 export function isOver({ expires_at, final }: IdempotencyRecord, now: Date): boolean {
   return final && expires_at !== null && expires_at <= now
 }
 
-/** Turns movements into entries and new balances (contract §11). Refuses what an account cannot bear; changes nothing. */
+/** Turns movements into entries and new balances (contract §11). Refuses an uncovered debit; changes no state. */
 function book(state: State, command: Command<unknown>, movements: readonly Movement[]) {
   const accounts = new Map<string, HeldAccount>()
   const entries: Entry[] = []
@@ -127,7 +127,7 @@ function book(state: State, command: Command<unknown>, movements: readonly Movem
       if (account.kind === 'customer' || account.kind === 'in_transit') {
         const key = accountKey({ customer_id: account.customer_id, asset })
         const before = accounts.get(key) ?? state.accounts.get(key)
-        // Another command of the batch may hold it: that would work today and fail on a quieter night.
+        // The command must ask for the account itself: another command of the batch may hold it only by chance.
         const asked = command.locks.accounts?.some((ref) => accountKey(ref) === key)
         assert(before && asked, `account ${key} is not held`)
         const after =

@@ -15,10 +15,10 @@ import type { Claim, Command, RowRef, RowSource } from './command.ts'
 import { durabilityFault, NotDurable } from './connection.ts'
 import { accountKey, claimKey, type Row, type State } from './state.ts'
 
-/** The first round trip: everything that the commands of a batch need is locked and read at once. */
+/** The first round trip: locks and reads everything that the commands of a batch need. */
 const BEGIN = { name: 'begin', text: 'BEGIN ISOLATION LEVEL READ COMMITTED' }
 
-// Row locks would do the same on a quiet server, but a stream of them can keep whoever wants the row alone waiting for ever.
+// Not shared row locks: under load a stream of them can keep a transaction that wants an exclusive lock waiting for ever.
 const LOCK_SHARED = {
   name: 'lock shared',
   text: `SELECT pg_advisory_xact_lock_shared(id) FROM
@@ -32,8 +32,8 @@ const lockAccounts = (wanted: string) => `SELECT customer_id, asset, partner_id,
 const LOCK_ACCOUNTS = { name: 'lock accounts', text: lockAccounts('unnest($1::text[], $2::text[])') }
 const LOCK_ACCOUNT = { name: 'lock account', text: lockAccounts('(VALUES ($1::text, $2::text))') }
 
-// Also whether a standby must have a commit before it counts: then a reply needs a write of its own (commit.ts). And
-// whether the server still keeps what it acknowledges: a setting may change under an open connection.
+// Also reads whether commits wait for a standby: then even a replay needs a write (batch.ts). And whether the server is
+// still durable: its settings may change under an open connection.
 const CLOCK = {
   name: 'clock',
   text: `SELECT clock_timestamp()::timestamptz(3) AS now, current_setting('synchronous_standby_names') <> '' AS replicated,
@@ -45,7 +45,7 @@ type Question = {
   take(answer: QueryResult): void
 }
 
-/** Always in this order, and each part sorted, so that the batches of several nodes cannot lock each other out. */
+/** Always in this order, and each part sorted, so that the batches of several nodes cannot deadlock. */
 export async function lock(client: Client, commands: readonly Command<unknown>[]): Promise<State> {
   const claims = unique(
     commands.flatMap(({ locks }) => locks.claim ?? []),
@@ -75,7 +75,7 @@ export async function lock(client: Client, commands: readonly Command<unknown>[]
   const questions: Question[] = []
   const ask = (query: Text, values: unknown[], take: (answer: QueryResult) => void) =>
     void questions.push({ query: { ...query, values }, take })
-  // What one command locks another one may only read: the rows of a source are kept together.
+  // One command may lock a source of which another one only reads rows: the rows of a source share one map.
   const keepRows = ({ source }: { source: RowSource }) => {
     const kept = state.rows.get(source.name) ?? new Map<string, Row>()
     state.rows.set(source.name, kept)
@@ -108,7 +108,7 @@ export async function lock(client: Client, commands: readonly Command<unknown>[]
     state.replicated = answer.rows[0].replicated
     notDurable = durabilityFault(answer.rows[0])
   })
-  // By now whatever is wrong with them has thrown, with the wire untouched.
+  // Everything above may throw for a malformed command; nothing has been sent until here.
   const sendTogether = gather(client)
   const taken = questions.map(({ query, take }) => client.query(query).then(take))
   sendTogether()
@@ -127,7 +127,7 @@ export async function lock(client: Client, commands: readonly Command<unknown>[]
 
 type Text = { readonly name: string; readonly text: string }
 
-/** What is wanted alone is named by itself: PostgreSQL begins that sooner than a statement that takes arrays. */
+/** A single value has its own statement: PostgreSQL starts it faster than one that takes arrays. */
 const eitherOf = (one: Text, many: Text, columns: readonly string[][]): [Text, unknown[]] =>
   columns[0]!.length === 1 ? [one, columns.flat()] : [many, columns.map(texts)]
 

@@ -18,12 +18,12 @@ import type { Door } from './commit.ts'
 import { isOver } from './decide.ts'
 
 /**
- * Idempotency (contract §7). The name is claimed in the transaction that moves the money, and what the first caller is
- * told is kept to the byte, so that every equal request within 24 hours gets one and the same answer.
+ * Idempotency (contract §7). The key is claimed in the transaction that moves the money, and the response to the first caller
+ * is stored byte for byte, so that every equal request within 24 hours gets the same response.
  */
 const VALID_MS = 24 * 3600 * 1000
 
-/** The scope is the key's id, which a rotation keeps: a retry under the new value does not pay twice. */
+/** The scope is the id of the API key, which a rotation keeps: a retry with the new key value does not pay twice. */
 export function claimOf(scope: string, operation: string, body: { idempotency_key: string }): Claim {
   const { idempotency_key, ...rest } = body
   const fingerprint = createHash('sha256')
@@ -32,7 +32,7 @@ export function claimOf(scope: string, operation: string, body: { idempotency_ke
   return { scope, operation, key: idempotency_key, fingerprint }
 }
 
-/** The order of keys and white space is not part of a request's meaning; everything else is. */
+/** The order of fields and white space do not matter for a request; everything else does. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (value === null || typeof value !== 'object') return value
@@ -43,13 +43,13 @@ function sorted(value: unknown): unknown {
   )
 }
 
-/** What a claim stands for, as it was a moment ago. */
+/** The record of a claim, read without a lock. */
 export const readRecord = batched<Claim, IdempotencyRecord>(findRecords)
 
 /**
- * What a claim stands for, by the server that will answer for it. Read under its lock in a transaction that, behind a
- * standby, writes a mark of its own: what is told from it was there when the standby had everything before that mark.
- * Whoever repeats to a caller what it read somewhere else asks this first, and tells what this says.
+ * The record of a claim that is safe to return to a caller. It is read under a lock, in a transaction that, with a
+ * synchronous standby, writes a row of its own: once the standby has that row, it also has the record. A record that was
+ * read in any other way may be lost in a fail-over, so it is confirmed with this command before it is replayed.
  */
 export const recall = (partner_id: string, claim: Claim): Command<IdempotencyRecord | undefined> => ({
   partner_id,
@@ -57,7 +57,7 @@ export const recall = (partner_id: string, claim: Claim): Command<IdempotencyRec
   decide: (held) => ({ result: held.record(claim) }),
 })
 
-/** A look before anything is asked of the outside. What counts is judged again under the lock. */
+/** Looks for a record before an external call is made. The command decides again under the lock. */
 export async function findRecord(
   world: { db: Db; clock: Clock; commit: Door['commit'] },
   partner_id: string,
@@ -66,7 +66,7 @@ export async function findRecord(
   return confirmRecord(world, partner_id, claim, await readRecord(world.db, claim))
 }
 
-/** What was seen is told as it is now. */
+/** Reads a record again under its lock, so that it may be returned to the caller. */
 export async function confirmRecord(
   world: { clock: Clock; commit: Door['commit'] },
   partner_id: string,
@@ -84,16 +84,16 @@ function assertSame(record: IdempotencyRecord, claim: Claim): void {
   if (record.fingerprint !== claim.fingerprint) refuse('idempotency_conflict', { param: 'idempotency_key' })
 }
 
-/** An order under a caller's key, and the body that a refusal of it would be told with. */
+/** An order under a caller's idempotency key, and the body of a refusal of it. */
 export type Requested<Order> = {
   readonly order: Order
   readonly claim: Claim
   readonly bodyOf: (refusal: Refusal) => string
-  /** The call that asks for it, where there is one. */
+  /** The id of the API request, if there is one. */
   readonly request_id?: string | null
 }
 
-/** What a caller is told under its key. */
+/** The response under an idempotency key. */
 export type Responded = { readonly response: StoredResponse; readonly replayed: boolean }
 
 export type Once<Made> =
@@ -103,13 +103,13 @@ export type Once<Made> =
 
 type Making<Made> = Omit<Decision<Made>, 'record'> & {
   readonly resource_id: string
-  /** Known at once, or settled later. */
+  /** Null when the response is not known yet. */
   readonly response: StoredResponse | null
 }
 
 /**
- * Decides an operation that may happen once under its claim. A refusal by a business rule is kept like a success: the
- * same key gets it again, and a new attempt needs a new key. Any other refusal leaves the key free.
+ * Decides an operation that may happen once under its claim. A refusal by a business rule (422) is stored like a success:
+ * the same key gets it again, and a new attempt needs a new key. Any other refusal leaves the key free.
  */
 export function once<Made>(
   held: Held,
@@ -140,28 +140,28 @@ export function once<Made>(
   }
 }
 
-/** What an operation under a claim would come to now. */
+/** The result of a dry run of an operation under a claim. */
 export type Tried<Made> =
   | ({ readonly kind: 'refused' } & Responded)
   | {
       readonly kind: 'accepted'
       readonly made: Made
       readonly balance_after: bigint
-      /** It would be answered with what was made before; nothing would move. */
+      /** The real call would return an earlier response, and move nothing. */
       readonly would_replay: boolean
     }
 
 export type Trial<Made> = {
   readonly partner_id: string
   readonly claim: Claim
-  /** All that the real one does before its command. */
+  /** Does everything that the real call does before its command. */
   prepare(): Promise<Command<Once<Made>>>
-  /** Which balance it comes out of. */
+  /** The account that is debited. */
   accountOf(made: Made): AccountRef
   find(id: string): Promise<Made | undefined>
 }
 
-/** A dry run: the same look, the same preparation and the same command as for the real one, and nothing of it stays. */
+/** A dry run: the same look-up, preparation and command as in the real call, and nothing is stored. */
 export async function tryOnce<Made>(
   world: { db: Db; clock: Clock; preview: Door['preview'] },
   { partner_id, claim, prepare, accountOf, find }: Trial<Made>,
@@ -190,7 +190,7 @@ export async function tryOnce<Made>(
 
 export type Referenced = { readonly id: string; readonly replayed: boolean }
 
-/** For what an operator does by hand: the same reference again answers with the first, or refuses when it was another one. */
+/** For operators' acts: the same reference again returns the first resource, or a refusal when the act differs. */
 export function underReference(command: Command<{ id: string }>, claim: Claim): Command<Referenced> {
   return {
     ...command,

@@ -8,16 +8,16 @@ import { accountKey, type State } from './state.ts'
 import { leave } from './write.ts'
 
 /**
- * What a command would come to now. The same locks, the same reads and the same decision as for the real one, and then
- * ROLLBACK: whatever a dry run tells, the real call would have been told in its place.
+ * The result that a command would have now: the same locks, reads and decision as for the real command, and then ROLLBACK.
+ * The real call in its place would have had the same result.
  */
 export type Preview<Result> = {
   readonly result: Result
-  /** As it would be afterwards. */
+  /** The account as it would be afterwards. */
   account(ref: AccountRef): HeldAccount | undefined
 }
 
-/** Each is decided on what was found, as if it were alone: nothing that another one would do has been done. */
+/** Each command is decided on the state as it was found: a preview does not see the effects of the others. */
 export async function attemptPreviews(
   connection: Connection,
   commands: readonly Command<unknown>[],
@@ -47,7 +47,7 @@ function preview(state: State, command: Command<unknown>): CommandResult {
   return { result: previewed }
 }
 
-/** Deep enough for whatever a decision changes. */
+/** Copies as deep as a decision changes the state. */
 function copyOf(state: State): State {
   return {
     ...state,

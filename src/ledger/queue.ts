@@ -1,17 +1,17 @@
 import type { Command } from './command.ts'
 
-/** A command and whoever waits for its answer. */
+/** A command, and the promise of the caller that waits for its result. */
 export type Pending = {
   readonly command: Command<unknown>
   readonly resolve: (result: never) => void
   readonly reject: (error: unknown) => void
-  /** When it came, by the monotonic clock. */
+  /** When it was submitted, by the monotonic clock. */
   readonly since: number
 }
 
 export type Queue = { add(pending: Pending): void; take(max: number): Pending[]; size(): number }
 
-/** Partners take turns: each gives one command per round, so a partner with ten thousand waiting delays nobody else. */
+/** Partners take turns: one command each per round, so a partner with ten thousand commands does not delay the others. */
 export function openQueue(): Queue {
   const partners = new Map<string, Pending[]>()
   let size = 0
@@ -36,7 +36,7 @@ export function openQueue(): Queue {
       for (const [partner_id, count] of left) {
         const waiting = partners.get(partner_id)!
         partners.delete(partner_id)
-        // Whoever was served goes to the back of the line.
+        // A partner that was served goes to the end of the queue.
         if (count < waiting.length) partners.set(partner_id, waiting.slice(count))
       }
       size -= taken.length

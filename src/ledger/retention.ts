@@ -1,13 +1,13 @@
 import type { GoOn } from '../db/chore.ts'
 import type { Db } from '../db/pool.ts'
 
-/** A name that became free a moment ago may be in a request that is under way: nobody is in a hurry to forget it. */
+/** A claim that expired a moment ago may be in use by a request under way, so claims are removed much later. */
 const KEPT_AFTER_MS = 48 * 3600 * 1000
 const STEP = 500
 
 /**
- * Forgets the names that are free again. Those of operators are never free, and those of what is still on its way are
- * not free yet: both stay.
+ * Removes claims whose name is free again. Operators' claims never expire, and claims of open orders are not free yet: both
+ * stay.
  */
 export async function forgetClaims(db: Db, now: number, goOn: GoOn = () => true): Promise<void> {
   const older_than = new Date(now - KEPT_AFTER_MS)
@@ -17,7 +17,7 @@ export async function forgetClaims(db: Db, now: number, goOn: GoOn = () => true)
   }
 }
 
-/** A batch's id is asked for within seconds, if at all. */
+/** The outcome of a batch is asked for within seconds, if at all. */
 export async function forgetCommits(db: Db, goOn: GoOn = () => true): Promise<void> {
   for (let gone = STEP; gone === STEP && goOn(); ) {
     const answer = await db.query(

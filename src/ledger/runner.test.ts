@@ -7,10 +7,10 @@ import { newId } from '../core/ids.ts'
 import { type Command, insertInto, rowSource, targetOf, writeTo } from './command.ts'
 import { type Door, openDoor } from './commit.ts'
 
-/** A batch whose BEGIN and locks ride behind the end of the one before it: whatever becomes of that one, each counts once. */
+/** Batches whose BEGIN and locks are sent behind the COMMIT of the batch before: whatever its outcome, each counts once. */
 let database: TestDatabase
 let other: pg.Client
-/** Sees who waits, from outside of the other's transaction: inside, what is seen first stays. */
+/** A separate session that sees who waits: within a transaction pg_stat_activity does not change. */
 let watcher: pg.Client
 const doors: Door[] = []
 
@@ -43,7 +43,7 @@ const fails = targetOf(
   { counted: true },
 )
 
-/** Keeps a batch in its first round trip until the other side lets go of it. */
+/** Keeps a batch in its first round trip until the test releases the lock. */
 const latch = rowSource<{ id: string }>(
   'latch of a test',
   `SELECT customer_id AS id FROM balances WHERE customer_id = ANY($1::text[]) FOR UPDATE`,
@@ -69,7 +69,7 @@ function make(more: { row?: string; bad?: true; nothing?: true } = {}): Command<
   }
 }
 
-/** Runs the commands of `first` in one batch, and those of `second` in the one that follows it. */
+/** Runs the commands of `first` in one batch, and those of `second` in the next one. */
 async function follow<T>(door: Door, first: Command<T>[], second: Command<T>[]) {
   const row = await newLatch()
   await other.query('BEGIN')
@@ -102,7 +102,7 @@ async function kept(ids: string[]): Promise<number> {
   return rows[0].kept
 }
 
-/** What is sent on a lane and what is answered, in order. */
+/** The statements and answers on a lane's connection, in order. */
 function listen(): string[] {
   const heard: string[] = []
   const query = pg.Client.prototype.query
@@ -118,7 +118,7 @@ function listen(): string[] {
   return heard
 }
 
-test('what waits when a batch is sent, if it is half as many, begins right behind it, before COMMIT is answered', async () => {
+test('when at least half as many commands wait as a batch has, the next batch begins before COMMIT is answered', async () => {
   const door = open()
   await door.commit(make())
   const heard = listen()
@@ -129,7 +129,7 @@ test('what waits when a batch is sent, if it is half as many, begins right behin
   )
 })
 
-test('unless far fewer wait than were sent: they go on gathering', async () => {
+test('when far fewer commands wait, the next batch is not begun early', async () => {
   const door = open()
   await door.commit(make())
   const heard = listen()
@@ -140,7 +140,7 @@ test('unless far fewer wait than were sent: they go on gathering', async () => {
   )
 })
 
-test('what is handed in while a failed batch is rolled back stays out of its transaction', async () => {
+test('a command submitted while a failed batch is rolled back stays out of its transaction', async () => {
   const door = open()
   await door.commit(make())
   const row = await newLatch()
@@ -161,7 +161,7 @@ test('what is handed in while a failed batch is rolled back stays out of its tra
   expect(await kept([good!, (await late)!])).toBe(2)
 })
 
-test('a command whose locks cannot be put together costs nobody else anything, nor a connection', async () => {
+test('a command whose locks cannot be encoded affects no other command, and costs no connection', async () => {
   const door = open()
   await door.commit(make())
   const odd = { ...make(), locks: { rows: [{ source: latch, id: 5 as unknown as string }] } }
@@ -172,14 +172,14 @@ test('a command whose locks cannot be put together costs nobody else anything, n
   expect(await kept(await Promise.all(ids))).toBe(3)
 })
 
-test('behind a batch that moves nothing too', async () => {
+test('the next batch also begins early behind a batch that moves nothing', async () => {
   const door = open()
   await door.commit(make())
   const { first, second } = await follow(door, [make({ nothing: true })], [make(), make({ nothing: true })])
   expect(await kept([...first, ...second])).toBe(1)
 })
 
-test('a batch that fails takes nothing of the one behind it along', async () => {
+test('a batch that fails does not affect the batch behind it', async () => {
   const door = open()
   await door.commit(make())
   const { first, second } = await follow(
@@ -191,7 +191,7 @@ test('a batch that fails takes nothing of the one behind it along', async () => 
   expect(await kept([first[0]!, first[2]!, ...second])).toBe(5)
 })
 
-test('nor does one that fails behind a good one', async () => {
+test('a batch that fails does not affect the batch before it', async () => {
   const door = open()
   await door.commit(make())
   const { first, second } = await follow(door, [make(), make()], [make(), make({ bad: true }), make()])
@@ -200,7 +200,7 @@ test('nor does one that fails behind a good one', async () => {
 })
 
 test.each<When>(['before', 'after'])(
-  'the connection is lost %s COMMIT, and with it what was behind',
+  'the connection is lost %s COMMIT, with the begun batch behind it: each command counts once',
   async (when) => {
     const proxy = await openProxy(database.url)
     const door = open(proxy.url)
@@ -213,7 +213,7 @@ test.each<When>(['before', 'after'])(
   },
 )
 
-test('nobody waits for the locks of the batch behind', async () => {
+test('a batch is answered without waiting for the locks of the batch behind it', async () => {
   const door = open()
   await door.commit(make())
   const [gate, row] = [await newLatch(), await newLatch()]
@@ -233,7 +233,7 @@ test('nobody waits for the locks of the batch behind', async () => {
   expect(await kept([await second])).toBe(1)
 })
 
-test('a door that is stopped still answers what it has begun', async () => {
+test('a stopped door still answers the commands that it has begun', async () => {
   const door = open()
   await door.commit(make())
   let stopping: Promise<void> | undefined
@@ -260,7 +260,7 @@ test('a listener that throws leaves nothing open on the connection', async () =>
   expect(await kept([...first, ...second])).toBe(2)
 })
 
-test('what was lost behind a batch that took too long is not begun any more', async () => {
+test('commands behind a batch that took too long are refused, and not begun again', async () => {
   const proxy = await openProxy(database.url)
   const door = open(proxy.url, { wait_ms: 1000 })
   await door.commit(make())
@@ -270,7 +270,7 @@ test('what was lost behind a batch that took too long is not begun any more', as
     decide: () => ({ writes: [writeTo(marks, { id })], result: id }),
   }
   proxy.cut('before', 1)
-  // Nobody answers what became of the first one until the second has waited for too long.
+  // The outcome of the first batch stays unknown until the second one has waited too long.
   let down: Promise<void> | undefined
   const first: Command<string> = {
     ...make(),

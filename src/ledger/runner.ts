@@ -12,10 +12,10 @@ import type { Connection } from './connection.ts'
 import type { CommandResult } from './decide.ts'
 import { openQueue, type Pending } from './queue.ts'
 
-/** A queue, a connection, and the loop between them. */
+/** Runs commands from a queue over one connection, in batches. */
 export type Runner = {
   submit(pending: Pending): void
-  /** How many were handed in and are not answered yet. */
+  /** How many commands were submitted and are not answered yet. */
   waiting(): number
   stop(): Promise<void>
 }
@@ -24,32 +24,32 @@ export type RunnerOptions = {
   readonly connection: Connection
   readonly log: Logger
   readonly batch_max: number
-  /** How long a caller waits at the most, for its turn and for a database that is away. */
+  /** The longest time a caller waits, for its turn and for an unreachable database. */
   readonly wait_ms?: number | undefined
   attempt(connection: Connection, commands: readonly Command<unknown>[], around: Around): Promise<Attempt>
-  /** Takes a command that keeps waiting for somebody else's lock. */
+  /** Takes over a command that waits too long for another transaction's lock. */
   readonly aside?: (pending: Pending) => void
 }
 
 const QUEUE_MAX = 20_000
 /**
- * Nobody waits longer than this. A command that is still in the queue by three quarters of it is not begun any more; one
- * that was begun may yet come to an end after its caller was told that nobody knows.
+ * The longest time a caller waits. A command that is still in the queue after three quarters of it is not begun any more; a
+ * command that was begun may still commit after its caller was told that the outcome is unknown.
  */
 const WAIT_MS = 8000
 const SWEEP_MS = 250
 const PAUSE_MS = { first: 20, longest: 300 }
-/** Each one lost shows the names of a whole batch of somebody else's. */
+/** How often a batch is run again because another transaction inserted one of its claims first; then it is split. */
 const RACES_MAX = 5
 
-/** Taken out of the queue while the batch before it was ending. */
+/** The next batch, taken out of the queue while the batch before it was committing. */
 type Ahead = { readonly batch: readonly Pending[]; readonly begun?: Begun | undefined }
 
 export function openRunner(options: RunnerOptions): Runner {
   const { connection, log, batch_max, attempt, aside, wait_ms = WAIT_MS } = options
   const queue = openQueue()
   const hasMore = () => queue.size() > 0 || ahead !== undefined
-  // Whatever comes in one turn of the event loop goes together.
+  // Commands that arrive in one turn of the event loop share a batch.
   const pump = openPump({ hasMore, step: runNext, begin: () => setImmediate() })
   let current: readonly Pending[] = []
   let ahead: Ahead | undefined
@@ -64,12 +64,15 @@ export function openRunner(options: RunnerOptions): Runner {
   async function runNext(): Promise<void> {
     const { batch, begun }: Ahead = ahead ?? { batch: queue.take(batch_max) }
     ahead = undefined
-    // One that has lost what was begun of it has waited for whatever went wrong before it.
+    // A batch that is not begun, or lost its begun transaction, may have waited too long.
     current = begun ? batch : inTime(batch)
     const sweep = setInterval(() => refuseOlder([...current, ...(ahead?.batch ?? [])], wait_ms), SWEEP_MS)
-    // A bug of our own must leave nobody waiting, and the lane in service.
+    // A bug in this code must reject all callers, and leave the lane working.
     await run(current, begun, follow).catch((error: unknown) => {
-      log.error({ err: error, commands: current.length }, 'a batch ended in a bug')
+      log.error(
+        { err: error, commands: current.length },
+        'ledger: a batch failed with a bug; its callers get an error',
+      )
       for (const { reject } of current) reject(error)
       if (ahead?.begun) connection.drop(ahead.begun.client)
       loseAhead()
@@ -79,8 +82,8 @@ export function openRunner(options: RunnerOptions): Runner {
   }
 
   /**
-   * Begins the next batch right behind the end of the current one, which is on the wire; unless it would be a much smaller
-   * one, for then what the connection gains in time costs more in work: it goes on gathering.
+   * Begins the next batch right behind the COMMIT of the current one, which is on the wire. A batch of less than half the
+   * size waits for more commands instead: small batches cost more work than the saved time is worth.
    */
   function follow(client: Client): void {
     if (!connection.serves(client) || (ahead?.batch.length ?? queue.size()) < current.length / 2) return
@@ -88,15 +91,15 @@ export function openRunner(options: RunnerOptions): Runner {
     ahead = batch.length > 0 ? { batch, begun: begin(client, commandsOf(batch)) } : undefined
   }
 
-  /** Its transaction is gone: it was rolled back with what went wrong before it, or its connection is. */
+  /** The begun transaction of the next batch is gone: rolled back with the batch before it, or its connection was lost. */
   function loseAhead(): void {
     if (ahead) ahead = { batch: ahead.batch }
   }
 
-  /** Those that somebody still waits for; the others are told that it took too long, and nothing of them happens. */
+  /** Returns the commands whose time is not over; refuses the others, of which nothing happens. */
   const inTime = (batch: readonly Pending[]) => refuseOlder(batch, 0.75 * wait_ms)
 
-  /** Ends with every command of the batch answered, or back in a queue. Only what nothing comes after may be followed. */
+  /** Ends with every command answered, or back in a queue. Halves of a split batch get no `follow`: more may come after them. */
   async function run(batch: readonly Pending[], begun?: Begun, follow?: Around['follow']): Promise<void> {
     if (batch.length === 0) return
     let waiting = batch
@@ -110,21 +113,24 @@ export function openRunner(options: RunnerOptions): Runner {
       around = { follow }
       if (attempted.kind === 'failed') {
         if (!wasSecond(attempted.error) || races++ === RACES_MAX) return divide(waiting, attempted.error)
-        // Somebody made a name first: it is there now, and nobody else of the batch has anything to do with it.
+        // Another transaction inserted a claim first: it exists now, so the whole batch runs again unsplit.
         continue
       }
-      // A database that is away for a moment shows as a slow answer, not as an error.
+      // A database that is unreachable for a moment shows as latency, not as an error.
       waiting = inTime(waiting)
       if (waiting.length === 0)
-        return log.error({ err: attempted.error, commands: batch.length }, 'no answer from the database')
+        return log.error(
+          { err: attempted.error, commands: batch.length },
+          'ledger: the database could not be used for too long; the commands were refused, and none is committed',
+        )
       await sleep(pause)
     }
   }
 
-  /** The whole batch was rolled back because of one of its commands. Halving finds it in few steps. */
+  /** The whole batch was rolled back because of one of its commands. Halving the batch finds it in few steps. */
   async function divide(batch: readonly Pending[], error: unknown): Promise<void> {
     if (batch.length > 1) {
-      log.warn({ err: error, commands: batch.length }, 'batch failed, splitting it')
+      log.warn({ err: error, commands: batch.length }, 'ledger: a batch was rolled back; running its halves')
       const middle = batch.length >> 1
       await run(batch.slice(0, middle))
       return run(batch.slice(middle))
@@ -132,7 +138,7 @@ export function openRunner(options: RunnerOptions): Runner {
     const [pending] = batch as readonly [Pending]
     if (!isContention(error)) return pending.reject(error)
     if (aside) return aside(pending)
-    // Others of the side come first; it has its turn again for as long as somebody waits for it.
+    // On the side runner the command goes back to the queue, until its time is over.
     if (inTime([pending]).length > 0) queue.add(pending)
   }
 
@@ -149,7 +155,7 @@ export function openRunner(options: RunnerOptions): Runner {
 
 export const commandsOf = (batch: readonly Pending[]) => batch.map(({ command }) => command)
 
-/** Tells those that have waited for longer to come again; returns the others. */
+/** Refuses the commands that have waited longer than this, with a 503; returns the others. */
 function refuseOlder(batch: readonly Pending[], ms: number): readonly Pending[] {
   const since = performance.now() - ms
   refuseAll(batch.filter((pending) => pending.since < since))
@@ -157,7 +163,10 @@ function refuseOlder(batch: readonly Pending[], ms: number): readonly Pending[] 
 }
 
 function tellUnknown(log: Logger, batch: readonly Pending[], error: unknown): void {
-  log.error({ err: error, commands: batch.length }, 'nobody knows what became of a batch')
+  log.error(
+    { err: error, commands: batch.length },
+    'ledger: COMMIT got no reply, and whether the batch was committed could not be found out; its callers get 503',
+  )
   refuseAll(batch)
 }
 
@@ -177,15 +186,15 @@ const LOCK_NOT_AVAILABLE = '55P03'
 const DEADLOCK = '40P01'
 const SERIALIZATION_FAILURE = '40001'
 const QUERY_CANCELED = '57014'
-/** A migration has changed what a prepared statement returns; the connection prepares it anew at the next try. */
+/** A migration changed the result of a prepared statement; the connection prepares it again at the next try. */
 const STALE_PLAN = '0A000'
-/** A last question of a batch that was given up came to this transaction, and failed: its own failure would be told first. */
+/** A late statement of a batch that was given up failed inside this transaction; the command itself is not at fault. */
 const ALREADY_FAILED = '25P02'
 
-/** Another transaction made a name that was free when this one looked. */
+/** Another transaction inserted a claim that was free when this one looked. */
 const wasSecond = (error: unknown): boolean => isTakenName(error) || sqlState(error) === SERIALIZATION_FAILURE
 
-/** Somebody else held what this command needs: nothing is wrong with the command itself. */
+/** Another transaction held what this command needs: the command itself is not at fault. */
 function isContention(error: unknown): boolean {
   const state = sqlState(error)
   return (

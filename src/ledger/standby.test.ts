@@ -18,8 +18,8 @@ import { findRecord } from './once.ts'
 const { propose, withdraw } = desk
 
 /**
- * A server of its own, told to wait for a standby that has nothing yet. Whatever it keeps without that standby is lost
- * with its disk, so nobody may be told of it: neither the first caller, nor one who asks again after a crash.
+ * A separate server whose commits wait for a standby that has nothing yet. Data without that standby is lost with the
+ * server's disk, so it may be acknowledged to no caller: neither the first one, nor one that repeats after a crash.
  */
 let server: Awaited<ReturnType<typeof startEmbedded>>
 let data_dir: string
@@ -59,7 +59,7 @@ async function reconnect(): Promise<void> {
   }, 30_000)
 }
 
-/** Whom commits wait for; empty: nobody. */
+/** Sets the standby that commits wait for; empty: none. */
 async function standby(name: string): Promise<void> {
   await admin.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
   await admin.query('SELECT pg_reload_conf()')
@@ -69,7 +69,7 @@ async function standby(name: string): Promise<void> {
   }, 10_000)
 }
 
-/** Nothing, through the door. */
+/** A command that does nothing. */
 const standing: Command<undefined> = { partner_id: '', locks: {}, decide: () => ({ result: undefined }) }
 
 const outcomeOf = (work: Promise<unknown>) =>
@@ -103,7 +103,7 @@ test('a commit that a crash brought back without its standby is not acknowledged
   process.kill(await waiter(), 'SIGKILL')
   await reconnect()
   expect(await outcome).toBe('service_unavailable')
-  // It is there, and nobody was told so.
+  // The commit exists, and was not acknowledged.
   expect(await depositsOf(id)).toBe(1)
   await standby('')
   await until(async () => (await outcomeOf(stage.world.commit(standing))) === 'ok', 30_000)
@@ -120,7 +120,7 @@ test('a commit whose wait for the standby was cancelled is not acknowledged', as
   await until(async () => (await outcomeOf(stage.world.commit(standing))) === 'ok', 30_000)
 })
 
-test('what a crash brought back is not repeated to anybody either, until the standby has it', async () => {
+test('a record recovered from a crash is not replayed until the standby has it', async () => {
   const customer = await stage.customer({ BRL: 1000n })
   const order = () => stage.payout(customer, 100n, 'repeated')
   await standby('nobody')
@@ -138,7 +138,7 @@ test('what a crash brought back is not repeated to anybody either, until the sta
   expect(await findRecord(stage.world, stage.actor.partner_id, claim)).toMatchObject({ final: false })
 })
 
-test('what is written beside the door is not acknowledged either when nobody waited for the standby', async () => {
+test('a write outside the door is not acknowledged either when the commit did not wait for the standby', async () => {
   const { id: customer_id } = await stage.customer({ BRL: 1n })
   const { partner_id } = stage.actor
   const details = {
@@ -164,7 +164,7 @@ test('what is written beside the door is not acknowledged either when nobody wai
   expect(outcomes.filter((outcome) => outcome === 'ok')).toEqual([])
 })
 
-test('a trade that the standby does not have is repeated to nobody who executes its quote again', async () => {
+test('a trade that the standby does not have is not replayed when its quote is executed again', async () => {
   const { id } = await stage.customer({ BRL: 1_000_000n })
   const quote = await stage.world.commit(await stage.quote(id))
   await standby('nobody')

@@ -1,7 +1,7 @@
 import { arrayOf, scalarOf } from '../db/arrays.ts'
 import type { Write, WriteTarget } from './command.ts'
 
-/** The rows of a batch, by where they go, become one statement; what must come last becomes another one. */
+/** All rows of a batch, grouped by target, become one statement; targets that must come last become a second one. */
 export type Group = { readonly target: WriteTarget; readonly rows: readonly Write['row'][] }
 
 export const groupOf = <Row>(target: WriteTarget<Row>, rows: readonly NoInfer<Row>[]) =>
@@ -11,15 +11,15 @@ type Text = { readonly name: string; readonly text: string }
 export type Statement = Text & { readonly values: unknown[] }
 
 /**
- * A backend keeps the plan of every statement that was prepared on it, and the targets that a mixed batch writes to come
- * in very many combinations. So only the first few of them get a statement of their own; all others share one that has
- * every target known so far, with nothing for most of them to write.
+ * A PostgreSQL backend keeps the plan of every prepared statement, and the targets of mixed batches come in very many
+ * combinations. So only the first combinations get their own statement; all others share one with every target known so
+ * far, of which most get no rows.
  */
 const KINDS_MAX = 48
 
 type Prepared = Text & { readonly targets: readonly WriteTarget[] }
 
-/** In the order of a batch. */
+/** Which of the two statements of a batch. */
 type Place = 'first' | 'last'
 
 /** The prepared statements of one place. */
@@ -33,7 +33,7 @@ type Shelf = {
 const shelfOf = (name: string): Shelf => ({ name, kinds: new Map(), known: new Map() })
 const shelves = { first: shelfOf('write'), last: shelfOf('write last') }
 
-/** Batches of the same kind share a prepared statement, however many rows they bring, and in whatever order they came. */
+/** Batches with the same targets share a prepared statement, for any number of rows and in any order. */
 export function statementOf(groups: readonly Group[], place: Place): Statement {
   const rows = new Map(groups.map((group) => [group.target.name, group.rows]))
   const { name, text, targets } = preparedFor(
@@ -59,7 +59,7 @@ const PLAIN_KINDS_MAX = 24
 const PLAIN_ROWS_MAX = 8
 const plain = { first: new Map<string, Text>(), last: new Map<string, Text>() }
 
-/** For a command that came alone. Nearly always it writes few rows, and as many as others of its kind do. */
+/** For a batch of one command, which nearly always writes a few rows, and as many as others of its kind. */
 export function plainStatementOf(groups: readonly Group[], place: Place): Statement {
   const kinds = plain[place]
   const kind = groups.map(({ target, rows }) => `${rows.length} ${target.name}`).join('; ')
@@ -109,7 +109,7 @@ function prepare(name: string, wanted: readonly WriteTarget[]): Prepared {
 
 const objections = { true: 'expect_rows', first: 'expect_first' } as const
 
-/** COMMIT is on the wire behind it, so the statement itself must object when it finds fewer rows than it was given. */
+/** COMMIT is already on the wire behind it, so the statement itself must fail when it changes fewer rows than expected. */
 function textOf(parts: readonly { readonly target: WriteTarget; readonly rows?: number }[]): string {
   let params = 0
   const texts = parts.map(({ target, rows }, i) => {

@@ -7,7 +7,7 @@ import type { Decided } from './decide.ts'
 import type { State } from './state.ts'
 import { type Group, groupOf, plainStatementOf, type Statement, statementOf } from './statements.ts'
 
-/** The second round trip: whatever was decided is written, what must come last behind the rest, and committed, at once. */
+/** The second round trip: writes all that was decided, the `last` targets after the rest, and commits. */
 const entries = insertInto('entries', {
   cause_id: 'text',
   movement: 'text',
@@ -22,7 +22,7 @@ const entries = insertInto('entries', {
   created_at: 'timestamptz',
 })
 
-// The seq each account had when it was locked must still be there: if not, somebody wrote past the lock.
+// Each account must still have the seq it had when it was locked: if not, another writer bypassed the lock.
 const balances = targetOf(
   'update balances',
   {
@@ -45,10 +45,10 @@ const commits = insertInto('commits', { id: 'text' })
 export const movesNothing = (decided: Decided): boolean =>
   decided.entries.length === 0 && decided.writes.length === 0 && decidedClaims(decided.state).length === 0
 
-/** The database never said for certain whether it committed. */
+/** The database gave no certain answer whether it committed. */
 export class CommitUnknown extends Error {}
 
-/** What writes a batch, put together before anything is sent: what is wrong with it throws here, with the wire untouched. */
+/** The statements of a batch, built before anything is sent: a malformed row throws here. */
 export function statementsFor(batch_id: string, decided: Decided): Statement[] {
   const groups = groupsOf(batch_id, decided)
   const first = groups.filter(({ target }) => !target.last)
@@ -58,9 +58,9 @@ export function statementsFor(batch_id: string, decided: Decided): Statement[] {
 }
 
 /**
- * Only the tag COMMIT means that it is done; the tag ROLLBACK, or an error that the server sent for COMMIT itself, that
- * it is not; anything else is unknown. So is a commit with a warning, for that is how the server tells that it did not
- * wait for its standby, and an error of the server as a whole, for it may have struck after the commit was on disk.
+ * Only the tag COMMIT means that the batch is committed. The tag ROLLBACK, or an error in reply to COMMIT itself, means that
+ * it is not. Anything else is unknown: also a commit with a warning, by which the server says that it did not wait for its
+ * standby, and an error of the server as a whole, which may have happened after the commit was on disk.
  */
 export async function write(client: Client, statements: readonly Statement[]): Promise<void> {
   const { result, warning } = await withWarnings(client, async () => {
@@ -82,7 +82,7 @@ export async function write(client: Client, statements: readonly Statement[]): P
   throw new CommitUnknown('no answer to COMMIT', { cause: tag })
 }
 
-/** Ends a transaction that changed nothing: by now, and not before, what was decided on free names may be told. */
+/** Ends a transaction that changed nothing. Only after it may results that rely on free claims be returned. */
 export async function leave(client: Client, state: State): Promise<void> {
   const free = freeClaims(state)
   const looks = free.length > 0 ? [statementOf([groupOf(lookAtClaims, free)], 'first')] : []
@@ -111,7 +111,7 @@ function groupsOf(batch_id: string, decided: Decided): Group[] {
   return groups.filter(({ rows }) => rows.length > 0)
 }
 
-/** Equal targets become one statement. Of several updates of one row the last one holds: it was decided on the others. */
+/** Groups rows by target. Of several updates of one row the last one counts: it was decided on the earlier ones. */
 function byTarget(writes: readonly Write[]): { target: WriteTarget; rows: Write['row'][] }[] {
   const groups = new Map<string, { target: WriteTarget; rows: Map<unknown, Write['row']> }>()
   for (const { target, row } of writes) {

@@ -14,7 +14,7 @@ import { openWorlds, sliceChecks } from './worlds.ts'
 
 export type DatabaseAudit = readonly ({ readonly environment: Environment } & AuditReport)[]
 
-/** The whole audit of a database that nothing runs on. No worker is started: nothing is sent, and nothing delivered. */
+/** Runs the whole audit on a database that no service uses. Starts no worker: no payment is sent, no webhook delivered. */
 export async function auditDatabase(url: string, config: Config): Promise<DatabaseAudit> {
   const seats = await seatsOf(url, config)
   const db = openPool({ ...seats('shared', 'trilho audit'), max: 2 })
@@ -29,7 +29,7 @@ export async function auditDatabase(url: string, config: Config): Promise<Databa
   }
 }
 
-/** All checks there are, in each of these worlds. */
+/** Runs every check in each of these worlds. */
 export const auditWorlds = (worlds: readonly World[], office: Office): Promise<DatabaseAudit> =>
   Promise.all(
     worlds.map(async (world) => ({
@@ -41,7 +41,7 @@ export const auditWorlds = (worlds: readonly World[], office: Office): Promise<D
     })),
   )
 
-/** A line for each world, and one for each check that fails. */
+/** One line for each world, and one for each check that fails. */
 export function renderAudit(audit: DatabaseAudit): string {
   return audit
     .map(({ environment, entries, customers, findings }) => {

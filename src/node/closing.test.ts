@@ -9,7 +9,7 @@ function openLog() {
 
 const later = () => new Promise((resolve) => setTimeout(resolve, 5))
 
-test('what was opened last is closed first, and one after the other', async () => {
+test('parts are closed in reverse order, one after the other', async () => {
   const { log } = openLog()
   const closing = openClosing(log)
   const order: string[] = []
@@ -33,12 +33,12 @@ test('parts that were added together are closed together', async () => {
   const gate = new Promise<void>((resolve) => {
     open = resolve
   })
-  // Either alone would never end.
+  // Each of the two waits for the other.
   closing.add({ waits: () => gate, opens: async () => open() })
   await closing.closeAll()
 })
 
-test('what cannot be closed is told, and keeps nothing else open', async () => {
+test('a part that fails to close is logged, and the other parts are closed', async () => {
   const { lines, log } = openLog()
   const closing = openClosing(log)
   let closed = false
@@ -50,10 +50,12 @@ test('what cannot be closed is told, and keeps nothing else open', async () => {
   closing.add({ second: () => Promise.reject(new Error('stuck')) })
   await closing.closeAll()
   expect(closed).toBe(true)
-  expect(lines).toMatchObject([{ part: 'second', msg: 'while stopping', err: { message: 'stuck' } }])
+  expect(lines).toMatchObject([
+    { part: 'second', msg: 'stopping: second failed to close', err: { message: 'stuck' } },
+  ])
 })
 
-test('a stop that takes long tells what it waits for, and no more once that has ended', async () => {
+test('a slow stop logs what it waits for, until that has ended', async () => {
   const { lines, log } = openLog()
   const closing = openClosing(log, 1)
   let end: () => void = () => {}

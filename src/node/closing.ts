@@ -1,16 +1,16 @@
 import type { Logger } from 'pino'
 
 /**
- * Whatever is opened is noted with how to close it, and closed in reverse, so that a stop leaves nothing behind and a start
- * that fails half-way does neither.
+ * Records how to close each part that was opened, and closes the parts in reverse order, after a stop and after a start that
+ * failed half-way.
  */
 export type Closing = {
-  /** Closed at once, after everything that is added later. The names are told while a stop waits for them. */
+  /** These parts are closed together, after all parts that are added later. A slow stop logs the names it waits for. */
   add(parts: Readonly<Record<string, () => Promise<unknown>>>): void
   closeAll(): Promise<void>
 }
 
-/** After so long, and every so often, it is told what a stop waits for. */
+/** How often a stop logs what it waits for. */
 const TELL_MS = 2000
 
 export function openClosing(log: Logger, tell_ms = TELL_MS): Closing {
@@ -19,7 +19,9 @@ export function openClosing(log: Logger, tell_ms = TELL_MS): Closing {
 
   async function close(name: string, part: () => Promise<unknown>): Promise<void> {
     awaited.add(name)
-    await part().catch((error: unknown) => log.error({ err: error, part: name }, 'while stopping'))
+    await part().catch((error: unknown) =>
+      log.error({ err: error, part: name }, `stopping: ${name} failed to close`),
+    )
     awaited.delete(name)
   }
 

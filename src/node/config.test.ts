@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { describeConfig, readConfig, renderEnvExample } from './config.ts'
 import { settings, settingsIn } from './settings.ts'
 
-test('a rail’s time is at most a third of the lease, and by default as long as that allows', () => {
+test('a rail’s timeout is at most a third of the lease, and its default is lowered to fit', () => {
   expect(readConfig({}).rail_timeout_ms).toBe(5000)
   expect(readConfig({ LEASE_MS: '1500' }).rail_timeout_ms).toBe(500)
   expect(readConfig({ LEASE_MS: '60000' }).rail_timeout_ms).toBe(5000)
@@ -12,7 +12,7 @@ test('a rail’s time is at most a third of the lease, and by default as long as
   )
 })
 
-test('TLS to the database is switched off by name, once, and by nothing else', () => {
+test('TLS to the database is switched off only by an explicit setting, given once', () => {
   const [DATABASE_URL, SECRET_KEY] = ['postgresql://u:p@db.example.com/trilho', 'ab'.repeat(32)]
   const urlOf = (env: Record<string, string>) => readConfig({ DATABASE_URL, SECRET_KEY, ...env }).database_url
   expect(urlOf({})).toBe(DATABASE_URL)
@@ -29,7 +29,7 @@ test('TLS to the database is switched off by name, once, and by nothing else', (
     )
 })
 
-test('every setting has a name of its own, a default or an example that can be read, and its place in all that is made of it', () => {
+test('every setting has a unique name, a readable default, and one line in .env.example', () => {
   const declared = settingsIn(settings)
   const names = declared.map(({ name }) => name)
   expect(new Set(names).size).toBe(names.length)
@@ -42,7 +42,7 @@ test('every setting has a name of its own, a default or an example that can be r
   }
 })
 
-test('what was set comes out at its place, and says where it came from', () => {
+test('a value that was set is in the configuration, with its source', () => {
   const env = { ROLE: 'worker', WEBHOOK_TIMEOUT_MS: '750', LOG_FORMAT: 'text' }
   expect(readConfig(env)).toMatchObject({ role: 'worker', log_format: 'text', webhooks: { timeout_ms: 750 } })
   expect(readConfig({})).toMatchObject({ role: 'all', log_format: undefined, secret_keys_previous: [] })

@@ -47,7 +47,7 @@ export function readConfig(env: Environment): Config {
     ...config,
     database_url: database_tls === 'off' ? withoutTls(given.database_url) : given.database_url,
     rail_timeout_ms: given.rail_timeout_ms ?? Math.min(RAIL_TIMEOUT_MS, longestRailTimeout(given)),
-    // systemd says so when what is printed goes to its journal.
+    // systemd sets JOURNAL_STREAM when the output goes to its journal.
     demo_secrets: given.demo_secrets ?? (env.JOURNAL_STREAM ? 'file' : 'print'),
   }
 }
@@ -61,10 +61,10 @@ function valuesOf(tree: Settings, read: (setting: Setting) => unknown): Record<s
 const RAIL_TIMEOUT_MS = 5000
 const LEASE_OVER_TIMEOUT = 3
 
-/** Somebody who asks and then sends needs time for both, and some to spare, before the lease ends. */
+/** A worker that asks a rail and then sends needs time for both calls, and a reserve, before its lease ends. */
 const longestRailTimeout = ({ lease_ms }: Given) => Math.floor(lease_ms / LEASE_OVER_TIMEOUT)
 
-/** What each setting says of the others. */
+/** Mistakes in the combination of settings. */
 function contradictionsIn(given: Given): (readonly [name: string, mistake: string])[] {
   const { database_url, database_tls, secret_key, secret_keys_previous, rail_timeout_ms } = given
   const longest = longestRailTimeout(given)
@@ -120,7 +120,7 @@ function readSecret(name: string, file: string): string {
   return content
 }
 
-/** What is in force, for `trilho config check`: secrets masked. */
+/** The effective settings, for `trilho config check`, with secrets masked. */
 export function describeConfig(
   env: Environment,
 ): { name: string; value: string; source: 'set' | 'file' | 'default' }[] {

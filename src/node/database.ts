@@ -13,7 +13,7 @@ import { checkSecretKey, type Reached, reachedBy, withReach } from '../secrets/c
 import type { Closing } from './closing.ts'
 import type { Config } from './config.ts'
 
-/** A database that is there, migrated, and sealed under a key that this node has. */
+/** A database that is reachable, migrated, and sealed under a key that this node has. */
 export type OpenDatabase = {
   readonly database: Database
   readonly seats: Seats
@@ -50,7 +50,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<OpenDataba
   return opened
 }
 
-/** The owner migrates and leaves; from then on everybody comes in as the role of their seat. */
+/** The owner migrates and disconnects; after that every connection logs in as the role of its seat. */
 async function bringUpToDate(
   { database, seats, sealer }: OpenDatabase,
   { config, log, signal }: DatabaseOptions,
@@ -77,5 +77,8 @@ async function bringUpToDate(
 async function checkKey(reached: Reached, sealer: Sealer, log: Logger): Promise<void> {
   const in_force = await checkSecretKey(reached, sealer)
   if (in_force !== sealer.keyIds()[0])
-    log.warn({ in_force, known: sealer.keyIds() }, 'another key is in force; run: trilho secrets rotate')
+    log.warn(
+      { in_force, known: sealer.keyIds() },
+      'secrets: the database is sealed under another key than SECRET_KEY; run: trilho secrets rotate',
+    )
 }

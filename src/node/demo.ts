@@ -12,7 +12,7 @@ import { makePassword } from '../team/password.ts'
 import { createUser } from '../team/people.ts'
 import type { World } from '../world.ts'
 
-/** Something to try on a first start: a partner, its owner, a sandbox key and a customer with money in it. */
+/** Demo data of a first start: a partner, its owner, a sandbox key and a customer with a balance. */
 export type Demo = {
   readonly partner_id: string
   readonly email: string
@@ -27,7 +27,7 @@ const balances: readonly Money[] = [
   money('BTC', 5_000_000n),
 ]
 
-/** Nothing when there is a partner already: a demo is for an empty database only. */
+/** Returns undefined when a partner exists: a demo is for an empty database only. */
 export async function createDemo(shared: Shared, sandbox: World<'sandbox'>): Promise<Demo | undefined> {
   if ((await listPartners(shared)).length > 0) return undefined
   const partner = await createPartner(shared, 'Demo')
@@ -57,7 +57,7 @@ export async function createDemo(shared: Shared, sandbox: World<'sandbox'>): Pro
   return { partner_id: partner.id, email: user.email, password, key: value, customer }
 }
 
-/** Shown once, and never through the logger: the key and the password exist in no other place. */
+/** Printed once, and never logged: the key and the password are stored nowhere else. */
 export async function showDemo(
   demo: Demo,
   to: { url: string; secrets: 'print' | 'file'; data_dir: string; print: (text: string) => void },
@@ -73,7 +73,7 @@ export async function showDemo(
 
 export const demoFile = (data_dir: string): string => join(data_dir, 'demo.env')
 
-/** The variables that the guides, the SDK and the command line go by. */
+/** The environment variables that the guides, the SDK and the command line use. */
 const variablesOf = (demo: Demo, url: string) => ({
   TRILHO_URL: url,
   TRILHO_KEY: demo.key,
@@ -85,7 +85,7 @@ const exported = (values: Readonly<Record<string, string>>): string =>
     .map(([name, value]) => `export ${name}=${value}\n`)
     .join('')
 
-/** For a shell to read; for its owner only. */
+/** Writes a file for a shell to read, with access for its owner only. */
 async function keepSecrets(demo: Demo, url: string, file: string): Promise<void> {
   const rest = { PARTNER: demo.partner_id, OWNER: demo.email, PASSWORD: demo.password }
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
@@ -124,7 +124,7 @@ ${indented(pasted(demo, url, shown))}
 
 const indented = (lines: string) => lines.replaceAll(/^(?=.)/gm, '    ')
 
-/** What cannot be kept is not printed either: then a new key is made. */
+/** Secrets that could not be written to the file are not printed either: then the operator creates a new key. */
 function pasted(demo: Demo, url: string, shown: Shown): string {
   if ('key' in shown) return exported(variablesOf(demo, url))
   if (shown.file) return `. ${shown.file}\n`

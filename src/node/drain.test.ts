@@ -10,10 +10,10 @@ import { until } from '../../test/support/wait.ts'
 import { readConfig } from './config.ts'
 import { startService } from './serve.ts'
 
-/** No test waits for the end of this drain: `hurry` and signals end it. */
+/** No test waits until this drain is over: `hurry` and signals end it. */
 const DRAIN_MS = '600000'
 
-/** A connection that is kept alive, with all that came back on it. */
+/** A keep-alive connection, with everything that was received on it. */
 async function openSocket(url: string) {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -103,7 +103,7 @@ test('a drain ends long polls and streams of hints at once, and lets a poll that
   void stop()
   const later = api.get('/v1/events?after=now&wait=30')
   const read = stream.text()
-  // None of them would end by itself before the drain does, but for the polls after thirty seconds.
+  // None of them ends by itself before the drain does, except the polls, after thirty seconds.
   const begun = performance.now()
   expect(await read).toContain(': live')
   expect((await poll).status).toBe(200)
@@ -121,7 +121,7 @@ test('a second signal cuts the drain short, and the stop stays an orderly one', 
   })
   server.process.kill('SIGTERM')
   await until(() => server.output().includes('stopping: draining for 600 s'), 30_000)
-  // Within half a second it would count as the same signal, sent twice.
+  // A second signal within half a second counts as a duplicate of the first.
   await sleep(1000)
   expect((await fetch(`${server.url}/readyz`)).status).toBe(503)
   await server.kill('SIGTERM')

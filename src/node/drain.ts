@@ -3,12 +3,12 @@ import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { answersCalls } from './role.ts'
 
-/** A worker has no callers that a load balancer would have to send elsewhere. */
+/** No load balancer sends callers to a worker, so a worker does not drain. */
 export const drainMsOf = ({ role, drain_ms }: Config): number => (answersCalls(role) ? drain_ms : 0)
 
 /**
- * Contract §17.16: a stop first lets a load balancer notice. `/readyz` already answers 503; requests under way and new ones
- * are served until the drain is over, and only then the listener closes.
+ * Contract §17.16: a stop first gives load balancers time to notice. `/readyz` already answers 503; requests under way and
+ * new ones are served until the drain is over, and only then the listener closes.
  */
 export async function drain(options: {
   readonly drain_ms: number

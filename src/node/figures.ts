@@ -13,8 +13,8 @@ import type { World } from '../world.ts'
 import type { Question, Sample } from './gauges.ts'
 
 /**
- * What the metrics ask about money that hangs, and about what would make it hang. Every question reads a bounded number
- * of rows by an index, for it is asked every few seconds.
+ * The queries behind the metrics of payments that are stuck, and of the causes. Every query reads a bounded number of rows
+ * by an index, because it runs every few seconds.
  */
 export function questionsOf(world: World): Question[] {
   const { environment } = world
@@ -30,7 +30,7 @@ export function questionsOf(world: World): Question[] {
   ]
 }
 
-/** One after the other: a look at the figures must not take the connections that requests need. */
+/** Runs the queries one after the other: a scrape of the metrics must not take the connections that requests need. */
 function inTurn(questions: readonly Question[]): Question[] {
   let last: Promise<unknown> = Promise.resolve()
   return questions.map((question) => ({
@@ -45,7 +45,7 @@ function inTurn(questions: readonly Question[]): Question[] {
 
 const OPEN_STATES = ['pending', 'processing']
 
-/** Every rail and state is told, also when nothing is open there: a figure that is absent is one that nobody knows. */
+/** Every rail and state has a sample, also when nothing is open there: an absent sample means that the query failed. */
 async function openPayments({ db, environment }: World): Promise<Sample[]> {
   const payouts = await countOpen(db, 'payouts', `'pix'`)
   const transfers = await countOpen(db, 'transfers', 'network')
@@ -104,7 +104,7 @@ async function webhookQueue({ db, environment }: World): Promise<Sample[]> {
   ]
 }
 
-/** Up to which line operators have acted. */
+/** The sequence numbers of the newest lines in the logs of operators' acts. */
 export function questionsOfLog(office: Office): Question[] {
   return places.map((environment) => ({
     name: 'log',
@@ -116,7 +116,7 @@ export function questionsOfLog(office: Office): Question[] {
   }))
 }
 
-/** Of this node alone: whether it may get traffic, and whether its callers wait for connections. */
+/** Facts of this node alone: whether it may get traffic, and whether its callers wait for connections. */
 export function questionsOfNode(parts: {
   ready: () => Promise<boolean>
   pools: Readonly<Record<string, Pool>>
@@ -145,7 +145,7 @@ export function questionsOfNode(parts: {
           ['trilho_pool_waiting', { pool }, waitingCount],
         ]),
     },
-    // Last, for it takes a connection itself.
+    // Last, because it takes a connection itself.
     {
       name: 'ready',
       environment: 'node',

@@ -16,18 +16,18 @@ import { openLimiter } from '../limits/limiter.ts'
 import type { Office } from '../operator/office.ts'
 import { openRequestRecorder } from '../requests/recorder.ts'
 import type { Worlds } from '../world.ts'
+import type { ActivityHints } from './activity-hints.ts'
 import type { Closing } from './closing.ts'
 import type { Config } from './config.ts'
 import type { Metrics } from './metrics.ts'
 import { answersCalls } from './role.ts'
 import type { Runtimes } from './runtime.ts'
-import type { Stirring } from './stirring.ts'
 import { version } from './version.ts'
 import { sliceChecks } from './worlds.ts'
 
-/** What callers meet: the endpoints with their handlers, and the gate before them. */
+/** What API callers reach: the endpoints with their handlers, and the gate before them. */
 export type Front = Pick<ServerOptions, 'endpoints' | 'handlers' | 'gate' | 'record'> & {
-  /** What answers the console's pages, and what counts the changes that people make there. */
+  /** The handlers of the console's endpoints, and the counter of changes that people make there. */
   readonly console: (more: Pick<ConsoleParts, 'public_url' | 'stopping'>) => FrontOfConsole
 }
 
@@ -41,7 +41,7 @@ export type FrontOptions = {
   readonly sealer: Sealer
   readonly seat: Seat
   readonly hints: Hints
-  readonly stirring: Stirring
+  readonly activityHints: ActivityHints
   readonly clock: Clock
   readonly metrics: Metrics
   readonly log: Logger
@@ -64,7 +64,7 @@ async function openApi(options: FrontOptions): Promise<Front> {
     config,
     worlds,
     runtimes,
-    stirring,
+    activityHints,
     office,
     sealer,
     seat,
@@ -111,7 +111,7 @@ async function openApi(options: FrontOptions): Promise<Front> {
     },
     gate: createGate({ keyring, limiter, clock, trusted_proxies, in_flight }),
     record(answered) {
-      stirring.stir(answered.by.world.environment)
+      activityHints.mark(answered.by.world.environment)
       recorder.record(answered)
     },
   }

@@ -1,9 +1,8 @@
 import { Gauge, type Registry } from 'prom-client'
 
 /**
- * Figures that nobody counts along: they are looked up whenever the metrics are read. A question that fails, or takes too
- * long, leaves its own figures out and says so; a database that is away takes no other figures with it, and no reading
- * of the metrics hangs.
+ * Metrics that are queried whenever the metrics are read, instead of counted. A query that fails or takes too long leaves
+ * out its own samples and says so in `trilho_figures_missing`; other samples are not affected, and no scrape hangs.
  */
 const declared = {
   trilho_ready: { help: '1 when this node may get traffic, as /readyz says', labels: [] },
@@ -75,12 +74,12 @@ export type Sample = readonly [gauge: GaugeName, labels: Readonly<Record<string,
 
 export type Question = {
   readonly name: string
-  /** That of a world, or of the node itself. */
+  /** The environment of a world, or a name for the node itself. */
   readonly environment: string
   ask(): Promise<readonly Sample[]>
 }
 
-/** For one question. Prometheus gives up after ten seconds, and then has no figure at all. */
+/** For one query. Prometheus gives up after ten seconds, and then has no sample at all. */
 const ANSWER_MS = 2000
 
 export function openQuestions(registry: Registry): (question: Question) => void {
@@ -90,7 +89,7 @@ export function openQuestions(registry: Registry): (question: Question) => void 
     gauges.set(name, new Gauge({ name, help, labelNames: [...labels], registers: [registry], collect: look }))
 
   let looking: Promise<void> | undefined
-  /** All gauges are read at once: one look serves them all. */
+  /** All gauges are collected at once: one round of queries serves them all. */
   function look(): Promise<void> {
     looking ??= fill().finally(() => {
       looking = undefined
@@ -105,7 +104,7 @@ export function openQuestions(registry: Registry): (question: Question) => void 
   return (question) => void questions.push(patient(question))
 }
 
-/** Waits so long and no longer. A question that is still open is not asked a second time beside itself. */
+/** Waits ANSWER_MS at most. While a query is still running, it is not started a second time. */
 function patient({ name, environment, ask }: Question): () => Promise<readonly Sample[]> {
   let open: Promise<readonly Sample[]> | undefined
   const missing = (value: number): Sample => [

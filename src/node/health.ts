@@ -2,18 +2,18 @@ import type { FastifyInstance } from 'fastify'
 import type { AssertReady } from './readiness.ts'
 import type { Role } from './role.ts'
 
-/** What operators and their machines ask: alive, and ready. Neither needs an API key. */
+/** Endpoints for operators and load balancers: alive, and ready. Neither needs an API key. */
 export type HealthOptions = {
   readonly role: Role
   readonly assertReady: AssertReady
-  /** More about the state of things, for whoever looks, soon. Whether the node is ready never depends on it. */
+  /** Additional facts for people who read the response. Whether the node is ready never depends on them. */
   readonly details: () => Promise<Record<string, unknown>>
 }
 
-/** From the machine itself it is never counted, nor refused. */
+/** Calls from the machine itself are never counted against limits, nor refused. */
 export const watches = { config: { watches: true } } as const
 
-/** Details ask the database, and whoever asks for them needs no key. */
+/** Details query the database, and callers need no key: so the result is cached. */
 const DETAILS_KEPT_MS = 1000
 
 export function registerHealth(app: FastifyInstance, options: HealthOptions): void {

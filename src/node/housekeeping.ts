@@ -22,10 +22,10 @@ import type { Config } from './config.ts'
 import { type Role, runsWorkers } from './role.ts'
 
 /**
- * Everything that a node does now and then without being asked, and how often. What it forgets is old and owed to nobody;
- * how long each table keeps its rows is told in docs/operate/retention.md, "What is kept, and for how long".
+ * The periodic chores of a node, and how often they run. They remove only old rows that nothing depends on; how long each
+ * table keeps its rows is in docs/operate/retention.md, "What is kept, and for how long".
  *
- * What runs all the time is elsewhere, each beside what it serves: payouts (pix/worker.ts), transfers
+ * Work that runs all the time is elsewhere, beside what it serves: payouts (pix/worker.ts), transfers
  * (onchain/worker.ts), the treasury's sums (treasury/treasury.ts), events and webhooks (webhooks/worker.ts), last uses
  * of keys (keys/keyring.ts), the log of requests (requests/recorder.ts), what was said to rails (steps/recorder.ts), counts of the limits (limits/limiter.ts).
  */
@@ -37,7 +37,7 @@ const PROOF_DAYS = 365
 const A_DAY_MS = 24 * 3_600_000
 
 type Parts = {
-  /** A node that only answers calls sets its clock, and leaves the rest to others. */
+  /** A node with the role `api` only sets its clock; other nodes run the rest. */
   readonly role: Role
   readonly worlds: Worlds
   readonly shared: Pool
@@ -68,7 +68,7 @@ export function choresOf(parts: Parts): Placed[] {
   ]
 }
 
-/** What has a line in the log of acts, and that log itself. */
+/** Chores that write to the log of operators' acts, or read it. */
 function choresOfLog(environment: Place, pool: Pool, { office, log }: Parts): Placed[] {
   const expire = async (db: Db) =>
     expireProposals({ db: pool }, await office.log.pen(environment, { kind: 'service' }), db)
@@ -118,12 +118,12 @@ function choresIn(world: World, retention: Config['retention']): Placed[] {
   ]
 }
 
-/** The newest line of the log of acts, whenever that is another one: what was told elsewhere cannot be taken away unseen. */
+/** Logs the newest line of the log of acts whenever it changes: lines that are in another system cannot be removed unnoticed. */
 function tellOf(environment: Place, log: Logger): (db: Db) => Promise<void> {
   let told = 0n
   return async (db) => {
     const { seq, hash } = await readHead(db)
-    if (seq !== told) log.info({ environment, seq: seq.toString(), hash }, 'the newest act')
+    if (seq !== told) log.info({ environment, seq: seq.toString(), hash }, 'acts: newest line of the log')
     told = seq
   }
 }

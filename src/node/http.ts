@@ -21,7 +21,7 @@ import type { AssertReady } from './readiness.ts'
 import { answersCalls } from './role.ts'
 import { version } from './version.ts'
 
-/** No request is left open for longer, whatever becomes of the database. */
+/** Every request is answered within this time, whatever happens to the database. */
 const ANSWER_MS = 9500
 const ANSWER_AFTER_WAIT_MS = 5000
 /** How long requests under way may take after the listener has closed: longer than any response that is not a stream. */
@@ -39,7 +39,7 @@ export type HttpOptions = {
 }
 
 export type Http = {
-  /** Where this machine reaches it, once it listens. */
+  /** Begins to listen. Returns the URL under which this machine reaches the server. */
   listen(): Promise<string>
   /** Requests that are not answered yet. */
   underWay(): number
@@ -47,7 +47,7 @@ export type Http = {
   drain(): void
 }
 
-/** The server with all that it serves: the API, and what operators and their machines ask. */
+/** The HTTP server with everything it serves: the API, the console, health and metrics. */
 export async function openHttp(options: HttpOptions): Promise<Http> {
   const { config, front, worlds, assertReady, metrics, log, closing } = options
   let url = config.public_url ?? ''
@@ -76,7 +76,7 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
   await serveMetrics(app, options)
   const underWay = countRequests(app)
   closing.add({ 'requests under way': closerOf(app, finishMs(answer_ms)) })
-  // Before the server waits for what is under way: a stream has no end of its own.
+  // Before the server waits for requests under way: a stream does not end by itself.
   closing.add({
     'streams to the console': async () => {
       draining.abort()
@@ -98,7 +98,7 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
   }
 }
 
-/** "Every address" is none that anybody could call. Never taken from a request: who sends it would choose where links lead. */
+/** URLs for hosts that mean "all addresses". The host of a request is never used: its sender would choose where links lead. */
 const loopbacks: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
 const urlAt = (host: string, port: number) => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
@@ -106,7 +106,7 @@ const urlAt = (host: string, port: number) => `http://${host.includes(':') ? `[$
 const noPublicUrl = (url: string) =>
   `PUBLIC_URL is not set: links in responses, in openapi.json and in invitations lead to ${url}, where only this machine finds the service. Set PUBLIC_URL to the address that partners use`
 
-/** Its pages, and the calls that they make. */
+/** The pages of the console, and the endpoints that they call. */
 function registerConsole(
   app: FastifyInstance,
   options: HttpOptions,
@@ -143,8 +143,8 @@ function countRequests(app: FastifyInstance): () => number {
 }
 
 /**
- * Answers what is under way and lets go of everybody else. Node closes idle connections once: those that fall idle after
- * their last answer, or never carried a request, would keep the server open until the client leaves.
+ * Answers requests under way and closes all other connections. Node closes idle connections only once: connections that
+ * become idle later, or never carried a request, would keep the server open until the client leaves.
  */
 function closerOf(app: FastifyInstance, finish_ms: number): () => Promise<void> {
   const sockets = new Set<Socket>()

@@ -45,7 +45,7 @@ function messageOf(msg: string, fields: Readonly<Record<string, unknown>>, paint
 
 const isTold = (value: unknown) => value !== undefined && value !== null
 
-/** Beyond it a field is cut: a line is for reading. */
+/** Longer values are truncated, to keep lines readable. */
 const SHOWN_MAX = 120
 
 const shown = (value: unknown): string => {
@@ -53,10 +53,10 @@ const shown = (value: unknown): string => {
   return cleaned(text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text)
 }
 
-/** Text from elsewhere must not move the cursor, nor begin a line that looks like ours. */
+/** Text from outside must not move the cursor, nor begin a line that looks like a log line. */
 const cleaned = (value: unknown): string => String(value).replaceAll(/\p{Cc}+/gu, ' ')
 
-/** The time of day where the terminal is. */
+/** The time of day in the local time zone. */
 function clockOf(time: string): string {
   const at = new Date(time)
   const two = (number: number) => String(number).padStart(2, '0')

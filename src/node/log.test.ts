@@ -10,7 +10,7 @@ function written(format: 'text' | 'json', write: (log: ReturnType<typeof createL
   return text
 }
 
-/** As on a terminal, which a test has none of. */
+/** The output on a terminal, which a test does not have. */
 function coloured(line: Record<string, unknown>): string {
   let text = ''
   const stream = textLines({ write: (line) => void (text += line) }, { colour: true })
@@ -39,7 +39,7 @@ test('a line for people has the time, the level, the message and its fields', ()
   )
 })
 
-test('a request is one short line: what was asked, what came of it, whose it was', () => {
+test('a request is one short line: method and route, outcome, key', () => {
   const text = written('text', (log) => {
     log.info(request, 'request')
     log.info({ ...request, status: 201, error_code: undefined, object_id: 'po_1' }, 'request')
@@ -49,7 +49,7 @@ test('a request is one short line: what was asked, what came of it, whose it was
   expect(made).toBe('INFO  POST /v1/pix/payouts 201  12.3 ms  po_1  key_1  req_1')
 })
 
-test('an error is told with its stack and its causes, indented', () => {
+test('an error is printed with its stack and its causes, indented', () => {
   const error = new TypeError('outer', { cause: Object.assign(new Error('inner'), { code: 'ECONNRESET' }) })
   const text = written('text', (log) => log.error({ err: error, request_id: 'req_1' }, 'internal error'))
   expect(text).toMatch(
@@ -57,7 +57,7 @@ test('an error is told with its stack and its causes, indented', () => {
   )
 })
 
-test('text from elsewhere moves no cursor, begins no line, and takes no more than a line has', () => {
+test('text from outside moves no cursor, begins no line, and is truncated', () => {
   const evil = 'a\x1b[2Jb\r\nc\x9bd'
   const text = written('text', (log) => {
     log.info({ postgres: evil }, evil)
@@ -71,7 +71,7 @@ test('text from elsewhere moves no cursor, begins no line, and takes no more tha
   expect(lines.at(-1)!.length).toBeLessThan(200)
 })
 
-test('colour says how it went, and is nowhere but on a terminal', () => {
+test('colour shows the outcome, and is used only on a terminal', () => {
   expect(coloured({ level: 30, msg: 'request', ...request })).toContain(
     '\x1b[33m422 insufficient_balance\x1b[0m',
   )
@@ -82,7 +82,7 @@ test('colour says how it went, and is nowhere but on a terminal', () => {
   expect(written('text', (log) => log.error(request, 'request'))).not.toContain('\x1b')
 })
 
-test('for whoever collects them lines stay JSON, with everything', () => {
+test('for log collectors lines are JSON, with all fields', () => {
   const line = written('json', (log) => log.info(request, 'request'))
   expect(JSON.parse(line)).toMatchObject({ level: 30, msg: 'request', ...request })
 })

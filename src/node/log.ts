@@ -4,7 +4,7 @@ import { textLines } from './log-text.ts'
 
 export type LogFormat = 'text' | 'json'
 
-/** Lines for people on a terminal, JSON for whoever collects them. Errors are reported, whatever they are called. */
+/** Text on a terminal, JSON for log collectors. Error objects are rendered by `reportError`, under whatever name they come. */
 export function createLog(options: {
   readonly level: string
   readonly format?: LogFormat | undefined
@@ -18,20 +18,20 @@ export function createLog(options: {
   return pino(pinoOptions(level), format === 'json' ? destination : textLines(destination, { colour }))
 }
 
-/** A person reads it beside what is printed, so it must keep its place there. */
+/** Synchronous: on a terminal, log lines must keep their order with printed output. */
 const atOnce = () => pino.destination({ dest: 1, sync: true })
 
 const GATHERED_BYTES = 15_000
 const GATHERED_MS = 100
 
-/** Every write to the system costs more than the line in it. What is left at the end of the process is written then. */
+/** Buffered: a system call costs more than the line it writes. The rest is written when the process ends. */
 function gathered(): DestinationStream {
   const destination = pino.destination({ dest: 1, sync: false, minLength: GATHERED_BYTES })
   setInterval(() => destination.flush(), GATHERED_MS).unref()
   return destination
 }
 
-/** What the database says of an error may quote rows, so no error is written as it came. */
+/** Errors of the database may quote rows, so no error is written unchanged. */
 function pinoOptions(level: string): LoggerOptions {
   const isError = (value: unknown) => value instanceof Error
   const report = (value: unknown) => (isError(value) ? reportError(value as Error) : value)
@@ -39,7 +39,7 @@ function pinoOptions(level: string): LoggerOptions {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
-    // Instead of pino's own, which takes whatever has a message for an error as it came.
+    // Replaces pino's serializer, which would render any object with a message as a raw error.
     serializers: { err: (reported: unknown) => reported },
     formatters: {
       log: (line) =>
@@ -48,7 +48,7 @@ function pinoOptions(level: string): LoggerOptions {
           : line,
     },
     hooks: {
-      // An error alone would have its message taken for the line's.
+      // For an error as the only argument, pino would use the error's message as the line's message.
       logMethod(line, method) {
         method.apply(this, line[0] instanceof Error ? [{ err: line[0] }, line[1] ?? 'error'] : line)
       },

@@ -8,8 +8,8 @@ import { watches } from './health.ts'
 import type { Metrics } from './metrics.ts'
 
 /**
- * Behind the token if there is one. Without one, nobody is let in on the port of the API: to a proxy on this machine every
- * request of the world comes from here. On a port of their own metrics are open to this machine.
+ * Metrics need the token if there is one. Without a token they are refused on the port of the API: behind a proxy on this
+ * machine every request seems to come from this machine. On their own port metrics are open to this machine.
  */
 export function registerMetrics(
   app: FastifyInstance,

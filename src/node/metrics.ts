@@ -11,15 +11,15 @@ export type Metrics = {
   committed(environment: Environment, batch: { commands: number; seconds: number }): void
   /** An attempt to deliver a webhook; `lag_seconds` from the event to its first attempt. */
   attempted(environment: Environment, attempt: { outcome: string; lag_seconds: number | null }): void
-  /** What came of an attempt was lost, or kept without what the receiver said. */
+  /** The result of an attempt was lost, or stored without the receiver's response. */
   unrecorded(environment: Environment, loss: { kept: boolean }): void
-  /** Requests that are not in the log of requests. */
+  /** Requests that were left out of the log of requests. */
   unlogged(environment: Environment, reason: string, count: number): void
-  /** Exchanges with rails that were not written down. */
+  /** Exchanges with rails that were not recorded. */
   stepsLost(environment: Environment, count: number): void
-  /** A chore had its turn. The environment is that of a world, or shared. */
+  /** A chore ran. The environment is that of a world, or `shared`. */
   kept(environment: string, chore: string, outcome: ChoreOutcome): void
-  /** Asks, whenever the metrics are read. */
+  /** Adds a query that runs whenever the metrics are read. */
   watch(question: Question): void
 }
 

@@ -4,8 +4,8 @@ import type { OfficeShares } from '../operator/office.ts'
 import { openShared } from '../partners/partners.ts'
 
 /**
- * A node's connections to the schema `shared`. They are apart, so that partners' people keep no operator, no sign-in and no
- * load balancer waiting (decision 0088).
+ * A node's connections to the schema `shared`, in separate pools, so that partners' people delay no operator, no sign-in and
+ * no load balancer (decision 0088).
  */
 export type NodePools = SharedPools & { readonly readiness: Pool }
 
@@ -30,7 +30,7 @@ export async function endPools(pools: NodePools): Promise<void> {
   await Promise.all(Object.values(pools).map((pool: Pool) => pool.end()))
 }
 
-/** As the metrics call them. */
+/** The names of the pools in the metrics. */
 export const namedPools = ({ operators, people, visitors, readiness }: NodePools): Record<string, Pool> => ({
   shared: operators,
   'shared people': people,

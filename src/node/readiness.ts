@@ -4,18 +4,18 @@ import type { Pool } from '../db/pool.ts'
 import type { PrimaryState } from '../db/primary.ts'
 
 const READY_MS = 1000
-/** A write that went through so recently speaks for the server, as long as its heartbeat does. */
+/** A write within this time proves that the server takes writes, as long as its heartbeat is answered. */
 const WRITTEN_MS = 3000
 
 export type Readiness = { ready(): boolean }
 
-/** Throws why this node should get no traffic. */
+/** Throws a refusal that says why this node should get no traffic. */
 export type AssertReady = () => Promise<void>
 
 export function openReadiness(options: {
   readonly db: Pool
   readonly readiness: Readiness
-  /** What the heartbeat says of the database. */
+  /** The state of the primary, as the heartbeat knows it. */
   readonly primary: () => PrimaryState
 }): AssertReady {
   const canWrite = openWriteCheck(options)
@@ -28,8 +28,8 @@ export function openReadiness(options: {
 }
 
 /**
- * Whether money could move right now: the server is a primary, takes a write, and whoever must confirm it, such as a
- * synchronous standby, does. Reading would prove nothing, for a standby reads as well.
+ * Whether money could move right now: the server is a primary, accepts a write, and a synchronous standby, if there is one,
+ * confirms it. A read would prove nothing: a standby answers reads too.
  */
 function openWriteCheck({ db, primary }: { db: Pool; primary: () => PrimaryState }): () => Promise<boolean> {
   let written: { readonly at: number; readonly epoch: number } | undefined
@@ -59,7 +59,7 @@ function openWriteCheck({ db, primary }: { db: Pool; primary: () => PrimaryState
 
 const NOT_ALLOWED = '42501'
 
-/** A few bytes in the log of the server and nowhere else, committed like everything else. */
+/** Writes a few bytes to the WAL and to no table, and commits like any other write. */
 async function writeNothing(db: Pool): Promise<void> {
   try {
     await db.query(`SELECT pg_logical_emit_message(true, 'trilho', '')`)
@@ -69,7 +69,7 @@ async function writeNothing(db: Pool): Promise<void> {
   }
 }
 
-/** Undefined when it takes longer. */
+/** Resolves to undefined when the work takes longer. */
 async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>((resolve) => {

@@ -16,7 +16,7 @@ import { until } from '../../test/support/wait.ts'
 import type { Service } from './serve.ts'
 
 const TIMEOUT_MS = 180_000
-/** Long enough for every magic key of the sandbox, on a slow machine. */
+/** Long enough for the outcome of every magic key of the sandbox, on a slow machine. */
 const ENDS_MS = 60_000
 
 const env = { WEBHOOK_ALLOW_PRIVATE: 'true', SANDBOX_BROADCAST_MS: '100', SANDBOX_CONFIRM_MS: '200' }
@@ -80,7 +80,7 @@ describe('one node that answers calls and one that works', () => {
       const payouts = await Promise.all(keys.map((key) => pay(api, customer_id, key)))
       const sent = await transfer(api, customer_id)
       expect([...payouts, sent].map(({ status }) => status)).toEqual(Array(5).fill(201))
-      // Whoever accepts also sends: no worker had to be waited for.
+      // The node that accepts a payout also sends it: no worker was needed.
       expect(payouts[0]!.json.status).toBe('completed')
       for (const { json } of payouts)
         await until(hasEnded(api, '/v1/pix/payouts', json.id, 'completed'), ENDS_MS)
@@ -138,10 +138,10 @@ test(
     const left = await pay(api, customer_id, 'timeout@sandbox.test')
     const sent = await transfer(api, customer_id)
     expect([paid, left, sent].map(({ json }) => json.status)).toEqual(['completed', 'processing', 'pending'])
-    // A worker would have taken them up many times over by now.
+    // A worker would have taken them many times by now.
     await new Promise((resolve) => setTimeout(resolve, 2000))
     expect((await api.get(`/v1/onchain/transfers/${sent.json.id}`)).json.status).toBe('pending')
-    // What happened is in the log all the same.
+    // The events are in the log all the same.
     const told = (await api.get('/v1/events')).json.data.map(({ type }: { type: string }) => type)
     expect(told).toContain('pix.payout.completed')
     expect(receiver.received).toEqual([])

@@ -1,6 +1,7 @@
 /**
- * What a node does. An `api` node answers calls and sends what it accepted itself; a `worker` node brings to its end
- * whatever was accepted anywhere, audits and tidies up. Nothing that an api node accepts needs it to stay alive.
+ * The role of a node. An `api` node answers calls and sends the payouts that it accepted; a `worker` node completes the
+ * payments that any node accepted, runs the audit and does the housekeeping. When an `api` node dies, workers take over all
+ * that it accepted.
  */
 export const roles = ['all', 'api', 'worker'] as const
 export type Role = (typeof roles)[number]

@@ -4,14 +4,14 @@ import type { Environment } from '../core/environment.ts'
 import type { Sealer } from '../core/seal.ts'
 import { type DailyWorker, openDailyWorker } from '../daily/worker.ts'
 import type { Hints } from '../db/hints.ts'
-import { type Lookout, openLookout } from '../db/lookout.ts'
+import { type LogPoller, openLogPoller } from '../db/log-poller.ts'
 import type { Worker } from '../db/worker.ts'
-import { eventLookout } from '../events/log-store.ts'
+import { eventLogSource } from '../events/log-store.ts'
 import { openTransferWorker } from '../onchain/worker.ts'
 import type { Office } from '../operator/office.ts'
 import { logChecks } from '../operator/verify.ts'
 import { openPayoutWorker, type PayoutWorker } from '../pix/worker.ts'
-import { requestLookout } from '../requests/store.ts'
+import { requestLogSource } from '../requests/store.ts'
 import { openStepRecorder, type StepRecorder } from '../steps/recorder.ts'
 import { openTreasuryWorker, type TreasuryWorker } from '../treasury/worker.ts'
 import { isAllowedAddress } from '../webhooks/address.ts'
@@ -20,24 +20,24 @@ import { dnsResolver, type Outside, openOutside } from '../webhooks/outside.ts'
 import { listenForWakeUps, openRemoteWorker } from '../webhooks/remote-worker.ts'
 import { openWebhookWorker, type WebhookWorker } from '../webhooks/worker.ts'
 import type { World } from '../world.ts'
+import type { ActivityHints } from './activity-hints.ts'
 import type { Closing } from './closing.ts'
 import type { Config } from './config.ts'
 import type { Metrics } from './metrics.ts'
 import { runsWorkers } from './role.ts'
-import type { Stirring } from './stirring.ts'
 import { type OpenWorlds, sliceChecks } from './worlds.ts'
 
-/** One environment as it runs on this node: the world, and what works in it beside the calls. */
+/** One environment on this node: the world, and the workers in it. */
 export type Runtime<E extends Environment = Environment> = {
   readonly world: World<E>
-  /** Sends what this node accepted. With the role of a worker it also takes up what anybody left. */
+  /** Sends the payouts that this node accepted. With the role of a worker it also takes over payouts of other nodes. */
   readonly payouts: PayoutWorker
   readonly steps: StepRecorder
-  /** Says whether there is room for a trade. With the role of a worker it also adds up the trades. */
+  /** Says whether the treasury's limits allow a trade. With the role of a worker it also adds up the trades. */
   readonly treasury: TreasuryWorker
   readonly webhooks: Webhooks
-  readonly newEvents: Lookout
-  readonly newRequests: Lookout
+  readonly newEvents: LogPoller
+  readonly newRequests: LogPoller
   /** Only with the role of a worker. */
   readonly transfers: Worker | undefined
   readonly audit: AuditWorker | undefined
@@ -49,7 +49,7 @@ export type Runtimes = { readonly [E in Environment]: Runtime<E> }
 export type RuntimeOptions = {
   readonly opened: OpenWorlds
   readonly office: Office
-  readonly stirring: Stirring
+  readonly activityHints: ActivityHints
   readonly config: Config
   readonly sealer: Sealer
   readonly hints: Hints
@@ -78,7 +78,7 @@ export function openRuntimes(options: RuntimeOptions): Runtimes {
       production: runtimes.production.webhooks.worker,
       sandbox: runtimes.sandbox.webhooks.worker,
     })
-  // Closed after the workers, whose last words it takes down.
+  // Closed after the workers, because it records their last exchanges.
   closing.add({
     'steps (production)': runtimes.production.steps.stop,
     'steps (sandbox)': runtimes.sandbox.steps.stop,
@@ -90,10 +90,10 @@ export function openRuntimes(options: RuntimeOptions): Runtimes {
 type Parts = RuntimeOptions & Pick<Webhooks, 'reach'> & { readonly outside: Outside }
 
 function openRuntime<E extends Environment>(world: World<E>, parts: Parts): Runtime<E> {
-  const { opened, stirring, config, sealer, metrics, log, reach } = parts
-  const quiet = stirring.quiet[world.environment]
+  const { opened, activityHints, config, sealer, metrics, log, reach } = parts
+  const activity = activityHints.of[world.environment]
   const works = runsWorkers(config.role)
-  const newEvents = openLookout(eventLookout(world.db), log)
+  const newEvents = openLogPoller(eventLogSource(world.db), log)
   const worker = works ? openDeliveries(world, parts) : openRemoteWorker(world, log)
   const tellOfEvents = () => {
     newEvents.wake()
@@ -102,7 +102,7 @@ function openRuntime<E extends Environment>(world: World<E>, parts: Parts): Runt
   opened.onBatch(world.environment, (batch) => {
     metrics.committed(world.environment, batch)
     tellOfEvents()
-    stirring.stir(world.environment)
+    activityHints.mark(world.environment)
   })
   opened.onTold(world.environment, tellOfEvents)
   const { environment } = world
@@ -110,14 +110,14 @@ function openRuntime<E extends Environment>(world: World<E>, parts: Parts): Runt
   return {
     world,
     steps,
-    payouts: openPayoutWorker(world, log, { follows: works, steps, quiet }),
-    treasury: openTreasuryWorker(world, log, { folds: works, quiet }),
+    payouts: openPayoutWorker(world, log, { follows: works, steps, activity }),
+    treasury: openTreasuryWorker(world, log, { folds: works, activity }),
     webhooks: { sealer, reach, worker, retry_ms: config.webhooks.retry_ms },
     newEvents,
-    newRequests: openLookout(requestLookout(world.db), log),
-    transfers: works ? openTransferWorker(world, log, { steps, quiet }) : undefined,
+    newRequests: openLogPoller(requestLogSource(world.db), log),
+    transfers: works ? openTransferWorker(world, log, { steps, activity }) : undefined,
     audit: works ? openAudit(world, parts) : undefined,
-    daily: works ? openDailyWorker(world, log, quiet) : undefined,
+    daily: works ? openDailyWorker(world, log, activity) : undefined,
   }
 }
 
@@ -136,26 +136,26 @@ function openDeliveries(world: World, parts: Parts): WebhookWorker {
     timeout_ms,
     per_second,
     retry_ms,
-    quiet: parts.stirring.quiet[world.environment],
+    activity: parts.activityHints.of[world.environment],
     onAttempt: (attempt) => metrics.attempted(world.environment, attempt),
     onLost: (loss) => metrics.unrecorded(world.environment, loss),
   })
 }
 
-const lookoutsOf = (runtimes: Runtimes) =>
+const pollersOf = (runtimes: Runtimes) =>
   Object.values<Runtime>(runtimes).flatMap((one) => [one.newEvents, one.newRequests])
 
-/** Long polls are answered now; later ones wait a second at most. */
+/** Answers long polls now; later ones wait a second at most. */
 export function drainWaiting(runtimes: Runtimes): void {
-  for (const lookout of lookoutsOf(runtimes)) lookout.drain()
+  for (const poller of pollersOf(runtimes)) poller.drain()
 }
 
-/** Whoever waits for what is new is answered now. */
+/** Answers long polls now, and stops polling. */
 export async function letWaitingGo(runtimes: Runtimes): Promise<void> {
-  await Promise.all(lookoutsOf(runtimes).map((lookout) => lookout.stop()))
+  await Promise.all(pollersOf(runtimes).map((poller) => poller.stop()))
 }
 
-/** What must end before the world does, by the names that a stop tells. */
+/** Workers that must end before their world is closed, by the names that a stop logs. */
 function workersOf(runtime: Runtime): Record<string, () => Promise<void>> {
   const { world, payouts, treasury, webhooks, transfers, audit, daily } = runtime
   const workers = { payouts, treasury, webhooks: webhooks.worker, transfers, audit, daily }

@@ -4,7 +4,7 @@ import { createDatabase } from '../../test/support/database.ts'
 import { openHands, someCpf, spawnServer, testEnv } from '../../test/support/service.ts'
 import { until } from '../../test/support/wait.ts'
 
-test('the log of a node tells what it lacks, what became of each request, and how it stops', async () => {
+test('the log of a node says what is missing, the outcome of each request, and how it stops', async () => {
   const hands = openHands(await createDatabase())
   const server = await spawnServer(testEnv(hands.database.url, { LOG_LEVEL: 'info' }))
   onTestFinished(async () => {
@@ -14,7 +14,7 @@ test('the log of a node tells what it lacks, what became of each request, and ho
   const { api } = await hands.partner(server.url)
   const made = await api.post('/v1/customers', { name: 'Ana', document: someCpf() })
   const missing = await api.get('/v1/customers/cus_00000000000000000000000000')
-  // What happened before must be in the log of events, or it would end the waiting.
+  // Earlier events must be in the log already, or they would end the long poll.
   const typesOf = async () =>
     (await api.get('/v1/events')).json.data.map(({ type }: { type: string }) => type)
   await until(async () => (await typesOf()).includes('customer.created'), 20_000)

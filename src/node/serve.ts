@@ -6,6 +6,7 @@ import type { Pool } from '../db/pool.ts'
 import { type Office, openOffice } from '../operator/office.ts'
 import { openShared } from '../partners/partners.ts'
 import type { World, Worlds } from '../world.ts'
+import { openActivityHints } from './activity-hints.ts'
 import { setClock } from './clock.ts'
 import { type Closing, openClosing } from './closing.ts'
 import type { Config } from './config.ts'
@@ -22,23 +23,22 @@ import { endPools, type NodePools, namedPools, openNodePools, sharesOf } from '.
 import { type AssertReady, openReadiness } from './readiness.ts'
 import { answersCalls } from './role.ts'
 import { drainWaiting, letWaitingGo, openRuntimes } from './runtime.ts'
-import { openStirring } from './stirring.ts'
 import { type OpenWorlds, openWorlds } from './worlds.ts'
 
 /** The composition root: config → database → two worlds → what runs in them → HTTP. */
 export type Service = {
   readonly url: string
-  /** Drains for DRAIN_MS; then answers what is under way and closes everything. */
+  /** Drains for DRAIN_MS; then answers requests under way and closes everything. */
   stop(): Promise<void>
 }
 
 export type StartOptions = {
   readonly config: Config
-  /** Where the demo and the ready line are printed. */
+  /** Prints the demo and the ready line. */
   readonly print: (text: string) => void
-  /** Told when the service cannot go on by itself. */
+  /** Called when the service cannot go on by itself. */
   readonly onFatal: (error: Error) => void
-  /** Ends a start that waits for something. What was opened is closed, and the start fails with the signal's reason. */
+  /** Aborts a start that waits. Everything that was opened is closed, and the start fails with the signal's reason. */
   readonly signal?: AbortSignal
   /** Ends the drain of a stop early, with the reason to log. */
   readonly hurry?: AbortSignal
@@ -66,10 +66,20 @@ async function openNode(options: StartOptions, log: Logger, closing: Closing): P
   const seat = store.seats('shared', 'trilho')
   const hints = openHints(seat, log)
   closing.add({ hints: hints.stop })
-  const stirring = openStirring(hints, shared)
-  const runtimes = openRuntimes({ opened, office, hints, stirring, config, sealer, metrics, log, closing })
+  const activityHints = openActivityHints(hints, shared)
+  const runtimes = openRuntimes({
+    opened,
+    office,
+    hints,
+    activityHints,
+    config,
+    sealer,
+    metrics,
+    log,
+    closing,
+  })
   const around = { config, worlds, clock, metrics, log, closing }
-  const front = await openFront({ ...around, runtimes, stirring, office, sealer, seat, hints, signal })
+  const front = await openFront({ ...around, runtimes, activityHints, office, sealer, seat, hints, signal })
   let serving = false
   const assertReady = openReadiness({
     db: base.pools.readiness,
@@ -78,7 +88,7 @@ async function openNode(options: StartOptions, log: Logger, closing: Closing): P
   })
   watchFigures(base, assertReady)
   const http = await openHttp({ ...around, front, office, assertReady })
-  // Before the server waits for what is under way: whoever waits for events would keep it open.
+  // Before the server waits for requests under way: long polls would keep it open.
   closing.add({ 'callers who wait': () => letWaitingGo(runtimes) })
   const url = await http.listen()
   await welcome(url, { ...base, ...store, config, print })
@@ -112,7 +122,7 @@ type Base = {
   readonly metrics: Metrics
 }
 
-/** What every role has: the worlds, a clock that is right, and somebody who keeps it so and tidies up. */
+/** What every role has: the worlds, a corrected clock, and housekeeping. */
 async function openBase(
   { seats, sealer }: OpenDatabase,
   { config, log, closing }: { config: Config; log: Logger; closing: Closing },
@@ -156,14 +166,14 @@ function watchFigures({ pools: own, opened, office, metrics }: Base, assertReady
     [`${environment} keys`]: keys,
   })
   const pools = { ...namedPools(own), ...poolsOf(worlds.production), ...poolsOf(worlds.sandbox) }
-  // First what the node itself knows: the questions to the database would show in it.
+  // The node's own facts first: the queries to the database would change them.
   for (const question of questionsOfNode({ ready, pools, doors })) metrics.watch(question)
   for (const world of Object.values(worlds) as World<Environment>[])
     for (const question of questionsOf(world)) metrics.watch(question)
   for (const question of questionsOfLog(office)) metrics.watch(question)
 }
 
-/** On a first start: something to try, and where to find it. */
+/** On a first start: creates the demo and prints it. */
 async function welcome(
   url: string,
   to: Pick<Base, 'shared' | 'worlds'> &
@@ -188,7 +198,7 @@ function readyLine(url: string, { role }: Config): string {
   return `Trilho is ready at ${url}  (${more[role]})\n`
 }
 
-/** There are no rails of production yet; prices come from a file. */
+/** Production has no rails yet; its prices come from a file. */
 function tellWhatIsMissing({ prices_file }: Config, log: Logger): void {
   const quotes =
     prices_file === undefined ? ', and quotes with price_unavailable: PRICES_FILE is not set' : ''

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { parseAddress } from '../db/address.ts'
 import { type Cidr, parseCidr } from '../http/ip.ts'
 
-/** How the text of a setting becomes its value. Each throws what is wrong with it, to be put behind the setting's name. */
+/** Readers of settings: text to value. Each throws a message that follows the setting's name: "must be …". */
 export function text(value: string): string {
   return value
 }
@@ -16,7 +16,7 @@ export function integer(min: number, max: number) {
   }
 }
 
-/** Parts between commas; none when there is nothing. */
+/** The non-empty parts between commas. */
 export const partsOf = (value: string): string[] =>
   value
     .split(',')
@@ -50,11 +50,11 @@ export function yesOrNo(value: string): boolean {
 
 const HOST = /^([a-z0-9_-]+\.)*[a-z0-9_-]+$|^\[[0-9a-f:.]+\]$/
 
-/** Links are made of it, and some are pasted into a shell: nothing but where the service is. */
+/** Links are made from the origin, and some are pasted into a shell: only scheme, host and port are allowed. */
 export function origin(value: string): string {
   const parsed =
     /^https?:\/\/[^/?#@\\\s]+\/?$/i.test(value) && URL.canParse(value) ? new URL(value) : undefined
-  // The value is not repeated: somebody may have put a password into it.
+  // The message does not quote the value: it may contain a password.
   if (!parsed || !HOST.test(parsed.hostname))
     throw new Error(
       'must be https:// or http:// with a host, and a port if need be, such as https://api.example.com; without a path, a user or a password',

@@ -22,15 +22,15 @@ export type Setting<T = unknown> = Declared<T> & { readonly name: string; readon
 
 type Declared<T> = {
   readonly about: string
-  /** For .env.example, where there is no default. */
+  /** For .env.example, when there is no default. */
   readonly example?: string
-  /** Can also be given as NAME_FILE, and is never printed. */
+  /** The value can also come from the file that NAME_FILE names, and is never printed. */
   readonly secret?: true
-  /** Returns the value, or throws what is wrong with it. */
+  /** Returns the value, or throws what is wrong with the text. */
   readonly read: (text: string) => T
 }
 
-/** Without a default it may be absent. */
+/** A setting without a default may be absent. */
 function setting<T>(name: string, declared: Declared<T> & { default: string }): Setting<T>
 function setting<T>(name: string, declared: Declared<T>): Setting<T | undefined>
 function setting<T>(name: string, declared: Declared<T>): Setting<T> {
@@ -386,7 +386,7 @@ export const settings = {
   ...keeping,
 }
 
-/** As .env.example shows them. */
+/** The sections of .env.example. */
 export const groups: readonly { readonly title: string; readonly settings: Settings }[] = [
   { title: 'Listening', settings: listening },
   { title: 'The node', settings: node },
@@ -401,12 +401,12 @@ export const groups: readonly { readonly title: string; readonly settings: Setti
 
 export type Settings = { readonly [place: string]: Setting | Settings }
 
-/** The values that the settings of a tree are read into. */
+/** The type of the configuration that a tree of settings gives. */
 export type ValuesOf<S> = S extends Setting<infer T> ? T : { readonly [K in keyof S]: ValuesOf<S[K]> }
 
 export const isSetting = (part: Setting | Settings): part is Setting => 'read' in part
 
-/** All settings of a tree, in their order. */
+/** All settings of a tree, in order. */
 export function settingsIn(tree: Settings): Setting[] {
   return Object.values(tree).flatMap((part) => (isSetting(part) ? [part] : settingsIn(part)))
 }

@@ -33,10 +33,10 @@ import { webhookChecks } from '../webhooks/store.ts'
 import { createWorld, type World, type Worlds } from '../world.ts'
 import type { Config } from './config.ts'
 
-/** One is kept for keys that exist; the other finds out whether a key does. */
+/** One connection is reserved for keys that exist; the other one looks up unknown key values. */
 const KEY_CONNECTIONS = 2
 
-/** What each kind of cause books, exactly. A new kind of cause has its line here, or its entries are findings. */
+/** The exact entries of each kind of cause. Entries of a kind that has no template here are findings of the audit. */
 const templates: readonly Template[] = [
   adjustmentTemplate,
   depositTemplate,
@@ -46,7 +46,7 @@ const templates: readonly Template[] = [
   feePayoutTemplate,
 ]
 
-/** What the audit checks beyond the ledger itself. */
+/** The checks of the audit beyond those of the ledger itself. */
 export const sliceChecks: readonly Check[] = [
   ...templateChecks(templates),
   transitCheck([openPayouts, openTransfers]),
@@ -69,16 +69,16 @@ export const sliceChecks: readonly Check[] = [
 
 export type OpenWorlds = {
   readonly worlds: Worlds
-  /** How the door of each world is doing. */
+  /** Facts about the door of each world, for the metrics. */
   readonly doors: Readonly<Record<Environment, () => DoorFacts>>
-  /** Tells of every batch of money that this process committed in a world. */
+  /** Calls the listener for every batch of money that this process committed in a world. */
   onBatch(environment: Environment, listener: (batch: Batch) => void): void
-  /** Tells of every event that this process committed beside the door of a world. */
+  /** Calls the listener after this process committed events outside the door of a world. */
   onTold(environment: Environment, listener: () => void): void
   stop(): Promise<void>
 }
 
-/** What differs between the two. */
+/** The properties that differ between the two worlds. */
 type Own = 'pix' | 'chain' | 'prices' | 'set_prices' | 'quoting' | 'treasury_limits' | 'plain_http_webhooks'
 
 type Batch = Parameters<NonNullable<DoorOptions['onBatch']>>[0]

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { neverQuiet, type Quiet } from '../core/quiet.ts'
+import { type Activity, alwaysActive } from '../core/activity.ts'
 import { type Due, takeDue } from '../db/due.ts'
 import { openWorker, type Worker } from '../db/worker.ts'
 import { takeFollowUps } from '../desk/resolutions.ts'
@@ -29,11 +29,14 @@ const followed: Due = { ...transfers, name: 'transfers followed', followed: true
 export function openTransferWorker(
   world: World,
   log: Logger,
-  { steps = noSteps, quiet = neverQuiet }: { readonly steps?: StepRecorder; readonly quiet?: Quiet } = {},
+  {
+    steps = noSteps,
+    activity = alwaysActive,
+  }: { readonly steps?: StepRecorder; readonly activity?: Activity } = {},
 ): Worker {
   const { carry, compare } = transferSteps(world, log, steps)
 
-  const common = { log, quiet, slots: SLOTS, stop_ms: world.rail_timeout_ms }
+  const common = { log, activity, slots: SLOTS, stop_ms: world.rail_timeout_ms }
   const carrying = (due: Due) =>
     openWorker({
       ...common,

@@ -3,7 +3,7 @@ import { type IdKind, newId } from '../core/ids.ts'
 import type { Pool } from '../db/pool.ts'
 import { changePartner, insertPartner, type Partner, type PartnerChange, selectPartners } from './store.ts'
 
-/** What both worlds have in common: the tenants and their people. No money here. */
+/** The schema `shared`, which both worlds have in common: partners and their people. It holds no money. */
 export type Shared = { readonly db: Pool; newId(kind: IdKind): string }
 
 export const openShared = (db: Pool): Shared => ({ db, newId: (kind) => newId(kind, Date.now()) })
@@ -25,7 +25,7 @@ export async function editPartner(shared: Shared, id: string, change: PartnerCha
 const noPartner = (id: string): never =>
   refuse('object_not_found', { message: `No partner ${id}.`, shell: 'See: trilho partners list' })
 
-/** By its id; without one, the only partner there is. */
+/** Finds a partner by id; without an id, the only partner. */
 export async function findPartner(shared: Shared, id: string | undefined): Promise<Partner> {
   const partners = await selectPartners(shared.db)
   if (id !== undefined) {

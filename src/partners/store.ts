@@ -6,7 +6,7 @@ export type Partner = CustomLimits & {
   readonly id: string
   readonly name: string
   readonly tier: Tier
-  /** Of a Pix payout, in centavos. */
+  /** Fee of a Pix payout, in centavos. */
   readonly pix_fee: number
   readonly service_fee_bps: number
   readonly partner_fee_share_pct: number
@@ -27,7 +27,7 @@ export async function selectPartners(db: Db): Promise<Partner[]> {
   return rows
 }
 
-/** The settings of a partner that an operator can change; what is absent stays. */
+/** The settings of a partner that an operator can change; absent fields stay unchanged. */
 export type PartnerChange = Partial<Omit<Partner, 'id' | 'name' | 'created_at'>>
 
 const changeable = [
@@ -49,7 +49,7 @@ export async function changePartner(db: Db, id: string, change: PartnerChange): 
   return rows[0]
 }
 
-/** The partner that a key belongs to, read by a world. */
+/** The partner of a key, read with the role of a world. */
 export async function partnerById(db: Db, id: string): Promise<Partner> {
   const { rows } = await db.query({
     name: 'partner by id',

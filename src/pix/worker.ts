@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { neverQuiet, type Quiet } from '../core/quiet.ts'
+import { type Activity, alwaysActive } from '../core/activity.ts'
 import { type Due, takeDue } from '../db/due.ts'
 import { openWorker } from '../db/worker.ts'
 import { takeFollowUps } from '../desk/resolutions.ts'
@@ -43,13 +43,13 @@ export function openPayoutWorker(
   {
     follows = true,
     steps = noSteps,
-    quiet = neverQuiet,
-  }: { readonly follows?: boolean; readonly steps?: StepRecorder; readonly quiet?: Quiet } = {},
+    activity = alwaysActive,
+  }: { readonly follows?: boolean; readonly steps?: StepRecorder; readonly activity?: Activity } = {},
 ): PayoutWorker {
   const watches = openWatches()
   const { send, lookAfter, compare } = payoutSteps(world, log, watches.tell, steps)
 
-  const common = { log, quiet, rails: [RAIL], slots: SLOTS, stop_ms: world.rail_timeout_ms }
+  const common = { log, activity, rails: [RAIL], slots: SLOTS, stop_ms: world.rail_timeout_ms }
   const follow = (due: Due) =>
     openWorker({
       ...common,

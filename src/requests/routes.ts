@@ -1,4 +1,4 @@
-import type { Lookout } from '../db/lookout.ts'
+import type { LogPoller } from '../db/log-poller.ts'
 import { selectNewest } from '../db/newest.ts'
 import { type Handler, handle } from '../http/endpoint.ts'
 import { decodeCursor, encodeCursor, filterOf, listOf, pageOf } from '../http/page.ts'
@@ -9,7 +9,7 @@ import { type LoggedRequest, requestList } from './store.ts'
 
 const { renderRequest } = contract
 
-export const requestsRoutes = (lookout: Lookout): Handler[] => [
+export const requestsRoutes = (poller: LogPoller): Handler[] => [
   handle(contract.listRequests, async (call) => {
     const { world, query, wait_ms, gone } = call
     const { status, key_id } = query
@@ -22,7 +22,7 @@ export const requestsRoutes = (lookout: Lookout): Handler[] => [
       return pageOf(list, await selectNewest<LoggedRequest>(world.db, requestList, filter), renderRequest)
     }
     const filter = { partner_id, status, key_id, limit: limit + 1 }
-    const found = await followRequests(world, filter, { after, readCursor }, { lookout, wait_ms, gone })
+    const found = await followRequests(world, filter, { after, readCursor }, { poller, wait_ms, gone })
     const shown = found.rows.slice(0, limit)
     const last = found.stopped_at ?? shown.at(-1)?.position ?? found.after
     return {

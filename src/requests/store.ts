@@ -2,7 +2,7 @@ import { idPrefixes, timeOfId } from '../core/ids.ts'
 import { arrayOf } from '../db/arrays.ts'
 import type { GoOn } from '../db/chore.ts'
 import { columnsOf } from '../db/columns.ts'
-import type { LookoutSource } from '../db/lookout.ts'
+import type { LogSource } from '../db/log-poller.ts'
 import { type ListSource, narrowly, type Param } from '../db/newest.ts'
 import { type Db, type Pool, transaction } from '../db/pool.ts'
 
@@ -178,7 +178,7 @@ export async function lastRequest(db: Db, partners: readonly string[]): Promise<
 }
 
 /** For callers that wait for requests. */
-export const requestLookout = (db: Db): LookoutSource => ({
+export const requestLogSource = (db: Db): LogSource => ({
   last: (partners) => lastRequest(db, partners),
   async since(position, partners) {
     const { rows } = await db.query({

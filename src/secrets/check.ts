@@ -7,15 +7,15 @@ import type { Seats } from '../db/seat.ts'
 import { factorSeeds } from '../team/store.ts'
 import { webhookSecrets } from '../webhooks/store.ts'
 
-/** Everything that is sealed, wherever it is. What is not in this list is neither checked at start nor rotated. */
+/** All sealed columns. A column that is not in this list is neither checked at start nor rotated. */
 export const sealedColumns: readonly SealedColumn[] = [...webhookSecrets, ...factorSeeds, ...actsKeys]
 
-/** Whose connection reaches which schema: the owner's all of them, a role's its own. */
+/** A connection for each place: the owner's connection reaches all schemas, a role's only its own. */
 export type Reached = { readonly [P in Place]: Db }
 
 export const reachedBy = (owner: Db): Reached => ({ production: owner, sandbox: owner, shared: owner })
 
-/** For whoever is not the owner: each schema by its own role. */
+/** For a process that is not the owner: connects to each schema with its own role. */
 export async function withReach<T>(seats: Seats, work: (reached: Reached) => Promise<T>): Promise<T> {
   const pools = {
     shared: openPool({ ...seats('shared', 'trilho start'), max: 1 }),
@@ -35,7 +35,7 @@ export type SealedRow = { readonly id: string; readonly value: Buffer; readonly 
 
 const PART = 500
 
-/** The sealed values of a column, part by part. `but`: those that say they are sealed under one of these are left out. */
+/** The sealed values of a column, in pages. `but`: rows with one of these key ids are left out. */
 export async function* sealedRows(
   db: Db,
   place: Place,
@@ -56,7 +56,7 @@ export async function* sealedRows(
   }
 }
 
-/** What a key cannot open: how many of what, under which key they say they are, and a few of their ids. */
+/** Values that cannot be opened: their number, the key id in their rows, and a few of their ids. */
 export type Unopened = {
   readonly environment: Place
   readonly object: string
@@ -93,7 +93,7 @@ export async function* everySealed(reached: Reached, but: readonly string[] = []
   }
 }
 
-/** The key of this process is not the one that the database's secrets are sealed under. Says what cannot be opened, never what is in it. */
+/** The database's secrets are sealed under another key than this process has. The message names objects, never contents. */
 export class WrongSecretKey extends Error {
   override name = 'WrongSecretKey'
   readonly unopened: readonly Unopened[]
@@ -116,15 +116,15 @@ export class WrongSecretKey extends Error {
 }
 
 /**
- * Refuses a wrong SECRET_KEY, before anything depends on it. The first to come to a database leaves a check value under its
- * key, so this holds also where nothing else is sealed, and between nodes that start at once. Returns the key in force.
+ * Refuses a wrong SECRET_KEY before anything depends on it. The first node on a database stores a check value under its key,
+ * so the check also works where nothing else is sealed, and for nodes that start at once. Returns the id of the key in force.
  */
 export async function checkSecretKey(reached: Reached, sealer: Sealer): Promise<string> {
   if (!(await readSealing(reached.shared))) await begin(reached, sealer)
   return (await assertSecretKey(reached, sealer))!
 }
 
-/** The same, of what is there already. Returns the key in force, if there is one yet. */
+/** Like `checkSecretKey`, but stores no check value. Returns the id of the key in force, if there is one yet. */
 export async function assertSecretKey(reached: Reached, sealer: Sealer): Promise<string | undefined> {
   const sealing = await readSealing(reached.shared)
   if (sealing && sealer.openerOf(sealing.check_value, CHECK_OF) === undefined)
@@ -134,13 +134,13 @@ export async function assertSecretKey(reached: Reached, sealer: Sealer): Promise
   return sealing?.key_id
 }
 
-/** For whoever migrates: what is to be asked before a password is touched. */
+/** The check that a migration runs before it changes a password. */
 export async function keyCheckOf(settings: KeySettings): Promise<(owner: Db) => Promise<void>> {
   const sealer = openSealer(settings, await secretKeysOf(settings))
   return async (owner) => void (await checkSecretKey(reachedBy(owner), sealer))
 }
 
-/** What was sealed before there was a check value names the key; where there is nothing, SECRET_KEY is it. */
+/** Stores the check value: under the key of the existing sealed values, or under SECRET_KEY when there are none. */
 async function begin(reached: Reached, sealer: Sealer): Promise<void> {
   const unopened = await findUnopened(reached, sealer)
   if (unopened.length > 0) throw new WrongSecretKey(sealer.keyIds(), undefined, unopened)
@@ -152,11 +152,11 @@ async function begin(reached: Reached, sealer: Sealer): Promise<void> {
   await insertSealing(reached.shared, sealer, key_id)
 }
 
-/** How many objects are sealed under which key, found by opening each. */
+/** The number of objects per key, found by opening each value. */
 export type SealedCount = {
   readonly environment: Place
   readonly object: string
-  /** Of the key that opens it, or that it says it is sealed under. */
+  /** The key that opens the values; when none does, the key id in their rows. */
   readonly key_id: string | null
   readonly opens: boolean
   readonly count: number

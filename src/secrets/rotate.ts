@@ -13,30 +13,30 @@ import {
 } from './check.ts'
 
 /**
- * Seals everything again under another key, while nodes that know both go on. First the database is told the new key, so
- * that nothing more is sealed under the old one; then each value is sealed again by itself. Whoever is interrupted begins
- * again, and finds what is left.
+ * Seals everything again under another key, while nodes that know both keys keep running. First the database names the new
+ * key, so that nothing more is sealed under the old one; then each value is sealed again separately. After an interruption,
+ * a second run finds the rest.
  */
 export type Rotated = {
   readonly key_id: string
-  /** The key that was in force before, if it was another one. */
+  /** The key that was in force before, if it differs. */
   readonly from_key_id: string | undefined
   readonly sealed_again: number
-  /** All that is sealed, and opens under the new key. */
+  /** The number of all sealed values; all open under the new key. */
   readonly sealed: number
 }
 
-/** Called in the transaction that names the key, to say who did it. */
+/** Called in the transaction that names the key, to record who did it. */
 export type NoteRotation = (tx: Db, named: { before: string; after: string }) => Promise<unknown>
 
 const PASSES_MAX = 20
 
-/** Held by whoever rotates, and by whoever takes a backup: one that names a single key. */
+/** Advisory lock: exclusive for a rotation, shared for a backup, which must contain a single key. */
 export const ROTATION_LOCK = 7_415_304
-/** Long enough for the connection of one that was killed to end. */
+/** Long enough for the connection of a killed process to end. */
 const LEAVING_MS = 5000
 
-/** Two at once could each take the other's new key for its own. The lock goes with the connection of whoever is killed. */
+/** One rotation at a time: two could mix up their new keys. When a process is killed, its lock ends with its connection. */
 export async function rotateAlone<T>(shared: Pool, work: () => Promise<T>): Promise<T> {
   const client = await shared.connect()
   const until = performance.now() + LEAVING_MS
@@ -72,7 +72,7 @@ export async function rotateSecrets(
   for (let pass = 0; pass < PASSES_MAX; pass++) {
     const { changed, sealed } = await sealAll(reached, sealer, key_id)
     sealed_again += changed
-    // What somebody changed between our look and our write is found by the next look.
+    // A value that another process changed between the read and the write is found by the next pass.
     if (changed === 0)
       return { key_id, from_key_id: before === key_id ? undefined : before, sealed_again, sealed }
   }
@@ -82,7 +82,7 @@ export async function rotateSecrets(
   )
 }
 
-/** One look at everything. Each value is opened, whatever its row says of its key. */
+/** One pass over all values. Each is opened, whatever key id its row has. */
 async function sealAll(
   reached: Reached,
   sealer: Sealer,
@@ -105,7 +105,7 @@ async function sealAll(
   return { changed, sealed }
 }
 
-/** Written only where the value is still the one that was read. */
+/** Writes only if the row still has the value that was read. */
 async function replaceValue(
   db: Db,
   one: { place: Place; column: SealedColumn; row: SealedRow; value: Buffer; key_id: string },

@@ -14,7 +14,7 @@ import { checkSecretKey, countSealed, reachedBy, WrongSecretKey } from './check.
 import { rotateSecrets } from './rotate.ts'
 
 const [first, second, third] = [randomBytes(32), randomBytes(32), randomBytes(32)]
-/** The hands of the tests come in whichever key is in force. */
+/** The connections of the tests work with whichever key is in force. */
 const everyKey = [TEST_KEY, first, second, third]
 const envOf = (key: Buffer, ...previous: Buffer[]) => ({
   SECRET_KEY: key.toString('hex'),
@@ -48,7 +48,7 @@ const reachOf = ({ shared, worlds }: ReturnType<typeof openHands>) => ({
 const endpointBody = (url = 'https://example.com/hook') => ({ url, events: ['*'] })
 
 describe('a wrong SECRET_KEY', () => {
-  test('is refused at start where nothing is sealed yet but the check value', async () => {
+  test('is refused at start, also when only the check value is sealed yet', async () => {
     const { database } = await freshHands()
     await (await startNode(database.url, envOf(first))).stop()
     const refusal = await refusalOf(startNode(database.url, envOf(second)))
@@ -58,13 +58,13 @@ describe('a wrong SECRET_KEY', () => {
     await (await startNode(database.url, envOf(first))).stop()
   })
 
-  test('of two nodes that start at once on an empty database is that of one of them', async () => {
+  test('is refused for one of two nodes that start at once on an empty database with different keys', async () => {
     const { database } = await freshHands()
     const starts = [first, second].map((key) => refusalOf(startNode(database.url, envOf(key))))
     const refusals = (await Promise.all(starts)).filter((one) => one !== undefined)
     expect(refusals).toHaveLength(1)
     expect(refusals[0]).toBeInstanceOf(WrongSecretKey)
-    // And without the lock that migrations are made under, too.
+    // Also without the migration lock.
     const [row] = await asAdmin(database.url, ['SELECT count(*)::int AS n FROM shared.sealing'])
     expect(row!.n).toBe(1)
     await asAdmin(database.url, ['DELETE FROM shared.sealing'])
@@ -76,7 +76,7 @@ describe('a wrong SECRET_KEY', () => {
     expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(5)
   })
 
-  test('says how many objects it cannot open, and names a few, but nothing of what is in them', async () => {
+  test('is reported with the number and a few ids of the objects that cannot be opened, without their contents', async () => {
     const hands = await freshHands()
     const node = await startNode(hands.database.url, envOf(first))
     const sandbox = await hands.partner(node.url)
@@ -108,13 +108,13 @@ describe('a wrong SECRET_KEY', () => {
     for (const key of [first, second]) expect(message).not.toContain(key.toString('hex'))
   })
 
-  test('is refused over a database of the version before, and a right one leaves its check value there', async () => {
+  test('is refused on a database of the version before; the right key stores its check value there', async () => {
     const hands = await freshHands()
     const node = await startNode(hands.database.url, envOf(first))
     const { api } = await hands.partner(node.url)
     const { id } = (await api.post('/v1/webhook_endpoints', endpointBody())).json
     await node.stop()
-    // As the version before leaves it: no check value, and no row says under which key it is.
+    // As the version before leaves it: no check value, and no key ids in the rows.
     const asBefore = () =>
       asAdmin(hands.database.url, [
         'DELETE FROM shared.sealing',
@@ -129,7 +129,7 @@ describe('a wrong SECRET_KEY', () => {
     expect(refusal).toBeInstanceOf(WrongSecretKey)
     expect(refusal.message).toContain(id)
     expect(await inForce()).toBeUndefined()
-    // With both keys at its very first start: what is there decides which one is in force.
+    // A first start with both keys: the existing sealed values decide which key is in force.
     await (await startNode(hands.database.url, envOf(second, first))).stop()
     expect(await inForce()).toBe(keyIdOf(first))
     await asBefore()
@@ -155,7 +155,7 @@ describe('a rotation', () => {
       `SELECT id, secret_key_id, previous_secret_key_id FROM sandbox.webhook_endpoints WHERE status <> 'deleted' ORDER BY id`,
     ])
 
-  test('goes on while nodes seal, ends with nothing under the old key, and no webhook goes unsigned', async () => {
+  test('works while nodes seal, leaves nothing under the old key, and every webhook is signed', async () => {
     const before = await startNode(hands.database.url, envOf(first))
     const { key, api } = await hands.partner(before.url)
     const keep = (await api.post('/v1/webhook_endpoints', endpointBody(`${receiver.url}/keep`))).json
@@ -168,7 +168,7 @@ describe('a rotation', () => {
     ])
     const node = await startNode(hands.database.url, envOf(second, first))
     const after = openApi(node.url, key)
-    // A node that knows both goes on under the one that is in force, so that those before it can read it.
+    // A node that knows both keys seals under the key in force, so that nodes with the old key alone can read it.
     const early = (await after.post('/v1/webhook_endpoints', endpointBody(`${receiver.url}/early`))).json
     expect((await rows()).find(({ id }) => id === early.id)!.secret_key_id).toBe(keyIdOf(first))
     await before.stop()
@@ -177,7 +177,7 @@ describe('a rotation', () => {
     const load = Array.from({ length: 4 }, async () => {
       const mine = (await after.post('/v1/webhook_endpoints', endpointBody())).json
       while (busy) {
-        // A migration takes its turns with whoever writes; on a busy machine somebody is asked to come again.
+        // A migration competes with writers for locks; on a busy machine a writer may get a 503.
         const { status } = await after.post(`/v1/webhook_endpoints/${mine.id}/rotate_secret`)
         expect([200, 503]).toContain(status)
         await sleep(1)
@@ -195,15 +195,15 @@ describe('a rotation', () => {
       expect(row.secret_key_id).toBe(keyIdOf(second))
       expect([null, keyIdOf(second)]).toContain(row.previous_secret_key_id)
     }
-    // The old one opens nothing any more, the new one everything.
+    // The old key opens nothing any more, the new key everything.
     const counts = await countSealed(reachOf(hands), createSealer([second]))
     expect(counts.every(({ opens, key_id }) => opens && key_id === keyIdOf(second))).toBe(true)
     expect((await countSealed(reachOf(hands), createSealer([first]))).some(({ opens }) => opens)).toBe(false)
 
-    // The node that was there all along signs with what it can open under either key.
+    // The node that ran all the time signs with secrets that it opens under either key.
     const { secret } = (await after.post(`/v1/webhook_endpoints/${keep.id}/rotate_secret?grace_hours=0`)).json
     await after.post('/v1/customers', { name: 'Ana', document: '52998224725' })
-    // What was made before the endpoints may come to them too, signed with the secret of then.
+    // Events from before the endpoints may be delivered too, signed with the secret of that time.
     const told = (path: string) =>
       receiver.received.find((one) => one.path === path && String(one.body).includes('"customer.created"'))
     await until(() => told('/keep') !== undefined && told('/early') !== undefined, 10_000)
@@ -215,13 +215,13 @@ describe('a rotation', () => {
     expect(await refusalOf(startNode(hands.database.url, envOf(second)))).toBeUndefined()
   })
 
-  test('that is done again changes nothing; one that was cut off anywhere is ended by the next', async () => {
+  test('that runs again changes nothing; an interrupted one is finished by the next', async () => {
     const sealer = createSealer([third, second])
     expect(await rotateSecrets(reachOf(hands), createSealer([second]), keyIdOf(second))).toMatchObject({
       from_key_id: undefined,
       sealed_again: 0,
     })
-    // Cut off after each of its writes in turn: the connection that it would write with is taken away.
+    // Interrupted after each of its writes in turn, by ending its connection.
     const total = (await rows()).length
     for (let allowed = 0; allowed < total; allowed += 3) {
       let writes = 0
@@ -235,10 +235,10 @@ describe('a rotation', () => {
       await expect(
         rotateSecrets({ ...reachOf(hands), sandbox: cut }, sealer, keyIdOf(third)),
       ).rejects.toThrow('cut')
-      // Whatever is half done, everything opens for whoever has both.
+      // At every stage, everything opens with both keys.
       await withOwner(hands.database.url, (owner) => checkSecretKey(reachedBy(owner), sealer))
     }
-    // The new key alone does not do yet, and says what for.
+    // The new key alone is not enough yet, and the error says for which objects.
     const refusal = await refusalOf(startNode(hands.database.url, envOf(third)))
     expect(refusal).toBeInstanceOf(WrongSecretKey)
     expect(refusal!.message).toContain(keyIdOf(second))
@@ -246,7 +246,7 @@ describe('a rotation', () => {
     await withOwner(hands.database.url, (owner) => checkSecretKey(reachedBy(owner), createSealer([third])))
   })
 
-  test('without the key before it is refused, and so is a value that somebody sealed under the old one since', async () => {
+  test('without the previous key is refused, and so is a value that was sealed under the old key since', async () => {
     await expect(rotateSecrets(reachOf(hands), createSealer([first]), keyIdOf(first))).rejects.toThrow(
       WrongSecretKey,
     )
@@ -255,7 +255,7 @@ describe('a rotation', () => {
     await asAdmin(hands.database.url, [
       `UPDATE sandbox.webhook_endpoints SET secret = '\\x${value.toString('hex')}' WHERE id = '${id}'`,
     ])
-    // Its row says otherwise; opening it tells the truth.
+    // The key id in its row is wrong; opening the value shows the right one.
     const counts = await countSealed(reachOf(hands), createSealer([third, second]))
     expect(counts.find(({ key_id }) => key_id === keyIdOf(second))).toMatchObject({ count: 1, opens: true })
     expect(await rotateSecrets(reachOf(hands), createSealer([third, second]), keyIdOf(third))).toMatchObject({

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { type Activity, alwaysActive } from '../core/activity.ts'
 import { openLoop } from '../core/loop.ts'
 import type { Asset } from '../core/money.ts'
-import { neverQuiet, type Quiet } from '../core/quiet.ts'
 import type { Pool } from '../db/pool.ts'
 import type { World } from '../world.ts'
 import { treasuryLimits, treasuryPositions } from './store.ts'
@@ -35,21 +35,23 @@ const endless: Room = () => true
 export function openTreasuryWorker(
   world: World,
   log: Logger,
-  { folds, quiet = neverQuiet }: { readonly folds: boolean; readonly quiet?: Quiet } = { folds: true },
+  { folds, activity = alwaysActive }: { readonly folds: boolean; readonly activity?: Activity } = {
+    folds: true,
+  },
 ): TreasuryWorker {
   let known: { room: Room; at: number } | undefined
   let asking: Promise<Room> | undefined
   let stopped = false
   const folding = folds
     ? openLoop(() => foldWaiting(world.db, () => !stopped), {
-        poll_ms: () => quiet.rest(REST),
+        poll_ms: () => activity.pollInterval(REST),
         first_ms: REST.least_ms,
         onError: (error) =>
           log.warn({ err: error }, 'treasury: cannot fold trades into the positions; trying again'),
       })
     : undefined
 
-  if (folding) quiet.onStir(folding.wake)
+  if (folding) activity.onActive(folding.wake)
 
   async function readRoom(): Promise<Room> {
     const at = performance.now()

@@ -4,7 +4,7 @@ import { openPolling, REST } from './polling.ts'
 /** A clock that the test moves, and `poll` for a whole poll. */
 function stage(rest_ms = REST.least_ms) {
   let time = 60_000
-  const polling = openPolling({ rest: () => rest_ms }, () => time)
+  const polling = openPolling({ pollInterval: () => rest_ms }, () => time)
   const poll = (found = false) => {
     polling.begin()
     polling.end(found)

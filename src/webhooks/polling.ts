@@ -1,4 +1,4 @@
-import type { Quiet } from '../core/quiet.ts'
+import type { Activity } from '../core/activity.ts'
 
 /**
  * When to poll the database for endpoints with due deliveries: soon after a wake-up, when a retry becomes due, and
@@ -31,7 +31,7 @@ const EMPTY = { polls: 5, least_ms: 50 }
 const RETRY_MS = 250
 
 export function openPolling(
-  quiet: Pick<Quiet, 'rest'>,
+  activity: Pick<Activity, 'pollInterval'>,
   now: () => number = () => performance.now(),
 ): Polling {
   let began_at = Number.NEGATIVE_INFINITY
@@ -53,7 +53,7 @@ export function openPolling(
     },
     end(found) {
       empty_polls = found ? 0 : empty_polls + 1
-      rested_at = began_at + quiet.rest(REST)
+      rested_at = began_at + activity.pollInterval(REST)
     },
     wake() {
       due_at = Number.NEGATIVE_INFINITY

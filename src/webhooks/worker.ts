@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
+import { type Activity, alwaysActive } from '../core/activity.ts'
 import { openLoop } from '../core/loop.ts'
-import { neverQuiet, type Quiet } from '../core/quiet.ts'
 import type { World } from '../world.ts'
 import { type AttemptEnded, openAttempts } from './attempts.ts'
 import { openCanceling } from './canceling.ts'
@@ -33,7 +33,7 @@ export type WebhookWorkerOptions = DeliveryOptions & {
   /** Sustained rate of attempts per partner. */
   readonly per_second: number
   readonly log: Logger
-  readonly quiet?: Quiet
+  readonly activity?: Activity
   readonly onAttempt?: (attempt: AttemptEnded) => void
   /** Called when a result could not be recorded. `kept`: only the response is missing, the attempt is recorded. */
   readonly onLost?: (loss: { kept: boolean }) => void
@@ -49,11 +49,11 @@ const PACE_MS = 50
 const STOP_MS = 1500
 
 export function openWebhookWorker(world: World, options: WebhookWorkerOptions): WebhookWorker {
-  const { log, onLost, timeout_ms, quiet = neverQuiet } = options
+  const { log, onLost, timeout_ms, activity = alwaysActive } = options
   const { db, lease_ms } = world
   const warn = (error: unknown) => log.warn({ err: error }, 'webhooks')
-  const timing = { poll_ms: () => quiet.rest(REST), gather_ms: GATHER_MS, onError: warn }
-  const polling = openPolling(quiet)
+  const timing = { poll_ms: () => activity.pollInterval(REST), gather_ms: GATHER_MS, onError: warn }
+  const polling = openPolling(activity)
   let stopped = false
 
   const recorder = openRecorder(db, {
@@ -82,7 +82,7 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
       polling.failed()
     },
   })
-  quiet.onStir(pollSoon)
+  activity.onActive(pollSoon)
 
   function takeFor(endpoints: readonly OwnedEndpoint[]): void {
     senders.addBacklog(endpoints)

@@ -6,9 +6,9 @@ import { asAdmin } from '../../../test/support/database.ts'
 import { someCpf, startTestService, type TestService } from '../../../test/support/service.ts'
 import { eventually } from '../../../test/support/wait.ts'
 import { customersByName } from '../../customers/store.ts'
-import { openLookout } from '../../db/lookout.ts'
+import { openLogPoller } from '../../db/log-poller.ts'
 import { transaction } from '../../db/pool.ts'
-import { eventLookout } from '../../events/log-store.ts'
+import { eventLogSource } from '../../events/log-store.ts'
 import { recordException } from '../../exceptions/store.ts'
 import { cryEvents, openCriers } from './hints.ts'
 import { streamOf } from './streams.ts'
@@ -172,10 +172,10 @@ test('every event after a stream says that it is live is hinted, however long th
     return world.reads.query(...asked)
   }) as typeof world.reads.query
   const slow = { ...world, reads: { query } as typeof world.reads }
-  const lookout = openLookout(eventLookout(world.reads), pino({ level: 'silent' }))
+  const poller = openLogPoller(eventLogSource(world.reads), pino({ level: 'silent' }))
   const leaving = new AbortController()
   const inbox = openCriers().listen('slow', (tell, until, begun) =>
-    cryEvents(slow, lookout, { partner_id, tell, until, begun }),
+    cryEvents(slow, poller, { partner_id, tell, until, begun }),
   )
   let text = ''
   const reading = (async () => {
@@ -193,7 +193,7 @@ test('every event after a stream says that it is live is hinted, however long th
   await eventually(() => expect(text).toContain(id))
   leaving.abort()
   await reading
-  await lookout.stop()
+  await poller.stop()
 })
 
 test('no hint is lost when connections to the database break', async () => {

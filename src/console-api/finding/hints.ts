@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type IdKind, idPrefixes } from '../../core/ids.ts'
 import { openBell } from '../../core/loop.ts'
-import type { Lookout } from '../../db/lookout.ts'
+import type { LogPoller } from '../../db/log-poller.ts'
 import type { Db } from '../../db/pool.ts'
 import { lastPosition, selectEvents } from '../../events/log-store.ts'
 import { exceptionsMark } from '../../exceptions/store.ts'
@@ -115,7 +115,7 @@ type Crying = { readonly tell: Tell; readonly until: AbortSignal; readonly begun
 /** Reports every event of a partner after the last position at the start. A failing database only delays the hints. */
 export async function cryEvents(
   { reads: db }: World,
-  lookout: Lookout,
+  poller: LogPoller,
   { partner_id, tell, until, begun }: Crying & { readonly partner_id: string },
 ): Promise<void> {
   let after: bigint | undefined
@@ -126,7 +126,7 @@ export async function cryEvents(
   }
   while (!until.aborted) {
     try {
-      const watch = await lookout.watch(partner_id)
+      const watch = await poller.watch(partner_id)
       try {
         await look()
         while (await watch.news(performance.now() + LOOK_MS, until)) {

@@ -18,8 +18,8 @@ export function binariesPackage(machine = `${process.platform}-${process.arch}`)
 }
 
 /**
- * The package's install script makes links and npm may have skipped it, so they are made here; in a copy,
- * when the package cannot be written. Returns the folder of the programs.
+ * Makes the links that the package's install script makes, because npm may have skipped the script; in a copy when the
+ * package cannot be written. Returns the folder of the programs.
  */
 export async function prepareBinaries(package_dir: string, copy_dir: string): Promise<string> {
   try {
@@ -38,7 +38,7 @@ export async function copyBinaries(package_dir: string, copy_dir: string): Promi
     await mkdir(draft)
     await cp(join(package_dir, 'native'), join(draft, 'native'), { recursive: true, verbatimSymlinks: true })
     await cp(join(package_dir, 'package.json'), join(draft, 'package.json'))
-    // Copies of read-only folders are read-only too, and could not even be removed again.
+    // Copies of read-only folders are read-only too, and could not be removed again.
     for (const entry of await readdir(draft, { recursive: true, withFileTypes: true })) {
       if (entry.isDirectory()) await chmod(join(entry.parentPath, entry.name), 0o755)
     }

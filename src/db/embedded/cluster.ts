@@ -17,7 +17,7 @@ export async function ensureCluster(place: Place): Promise<string> {
     if (known) return known
     throw new Error(`The password of the database in ${place.cluster} is lost: ${file} is missing.`)
   }
-  // The password is safe on disk before the cluster that needs it comes into being.
+  // The password is on disk before the cluster that needs it exists.
   const password = known || randomBytes(32).toString('base64url')
   if (!known) await writePrivately(file, password)
   await makeCluster(place, password)
@@ -40,7 +40,7 @@ async function makeCluster({ cluster, bin, run_as }: Place, password: string): P
     if (!name.startsWith('postgres.new')) continue
     await rm(join(folder, name), { recursive: true, force: true, maxRetries: 5 })
   }
-  // A name of its own: initdb of a process killed a moment ago may still be at work on its folder.
+  // A unique name: the initdb of a process killed a moment ago may still be writing its own folder.
   const draft = await mkdtemp(join(folder, 'postgres.new-'))
   const pwfile = join(draft, 'password')
   const data = join(draft, 'data')
@@ -79,7 +79,7 @@ export async function ensureDatabase(data_dir: string, password: string, port: n
     await client.connect()
     const found = await client.query("select from pg_database where datname = 'trilho'")
     if (found.rowCount === 0) await client.query('create database trilho')
-    // The roles of the service have no business in the databases that every cluster has.
+    // The roles of the service need no access to the default databases of the cluster.
     await client.query('revoke all on database postgres, template1 from public')
   } catch (error) {
     if (!hasCode(error, '28P01')) throw error

@@ -37,7 +37,7 @@ const uid = process.getuid?.()
 const is_root = uid === 0
 const has_namespaces =
   is_root && spawnSync('unshare', ['--user', `--map-user=${NOBODY}`, 'true']).status === 0
-/** Where pids mean other processes, as in a container. */
+/** A namespace in which pids name other processes, as in a container. */
 const in_other_container = [
   ...['unshare', '--pid', '--ipc', '--fork', '--mount-proc', '--kill-child'],
   ...(is_root ? [] : ['--user', '--map-current-user']),
@@ -460,7 +460,7 @@ describe.concurrent('the lock', () => {
     expect(await lockHolder(path)).toBe('elsewhere')
     expect(readdirSync(folder).sort()).toEqual(['lock', basename(socket)])
 
-    // It is somebody else's now, as far as the first can tell.
+    // For the first holder, the lock now belongs to another process.
     await first.release()
     expect(readdirSync(folder)).toEqual(['lock'])
     expect(await lockHolder(path)).toBeUndefined()
@@ -468,7 +468,7 @@ describe.concurrent('the lock', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  test('of a killed process is taken over, with its socket, where the path is long too', async (t) => {
+  test('of a killed process is taken over, with its socket, also when the path is long', async (t) => {
     const folder = join(await tempFolder(t), 'a'.repeat(200))
     await mkdir(folder)
     const path = join(folder, 'lock')
@@ -496,7 +496,7 @@ describe.concurrent('the lock', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  test('is a file alone where no socket can be, and says so', async (t) => {
+  test('is only a file where the file system supports no sockets, and says so', async (t) => {
     const folder = await tempFolder(t)
     const path = join(folder, 'lock')
     const onBlind = vi.fn()
@@ -606,7 +606,7 @@ describe.concurrent('the binaries', () => {
     const folder = await bareCopy(t)
     const copy_dir = join(await tempFolder(t), 'postgres-bin')
     for (const name of ['native/lib', 'native/bin']) await chmod(join(folder, name), 0o555)
-    // Root writes to such a folder all the same, but copies when nobody may not enter it.
+    // Root can write to such a folder, but copies the binaries when the user nobody may not enter it.
     const prepare = is_root ? copyBinaries : prepareBinaries
     for (let round = 0; round < 2; round += 1) {
       expect(await prepare(folder, copy_dir)).toBe(join(copy_dir, 'native/bin'))
@@ -616,7 +616,7 @@ describe.concurrent('the binaries', () => {
     for (const name of ['native/lib', 'native/bin']) await chmod(join(folder, name), 0o755)
   })
 
-  test('that are not there are named', () => {
+  test('that are not installed are named in the error', () => {
     expect(() => binariesPackage('plan9-mips')).toThrow(/no bundled PostgreSQL for plan9-mips.*DATABASE_URL/)
   })
 })

@@ -11,7 +11,7 @@ export class NoDatabase extends Error {
   override name = 'NoDatabase'
 }
 
-/** Makes the folder if there is none, and takes it for this process. */
+/** Makes the folder if there is none, and locks it for this process. */
 export async function claimFolder(
   path: string,
   log: (line: string) => void,
@@ -74,7 +74,7 @@ export async function clusterFolder(data_dir: string): Promise<string> {
   }
 }
 
-/** The same, of a folder that holds a database already. */
+/** Like `clusterFolder`; throws when the folder holds no database yet. */
 export async function existingCluster(data_dir: string): Promise<string> {
   try {
     const cluster = await clusterFolder(await realpath(data_dir))

@@ -3,8 +3,8 @@ import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 
 /**
- * Who a cluster is. PostgreSQL gives each cluster a random number when it is made, and a restored backup has the number of
- * its origin. Two services on clusters of one number would send the same payouts; where both run on one machine, and in
+ * The identity of a cluster: PostgreSQL gives each new cluster a random number, and a restored backup has the number of its
+ * origin. Two services on clusters with the same number would send the same payouts; where both run on one machine and in
  * one network namespace, the second one is refused (decision 0101).
  */
 export class SameOriginRuns extends Error {

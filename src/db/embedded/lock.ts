@@ -7,23 +7,23 @@ import { close, isAnswered, listenIfAble } from './presence.ts'
 import { startOf } from './process.ts'
 
 export type Lock = {
-  /** Whether the file still is this lock. */
+  /** Whether the file still contains this lock. */
   isHeld(): Promise<boolean>
   release(): Promise<void>
 }
 
-/** The pid of a process; or one that lives, but cannot be seen from here, as in another container. */
+/** The pid of the process that holds a lock; `elsewhere`: it lives but is not visible here, as in another container. */
 export type Holder = number | 'elsewhere'
 
 type Options = {
-  /** The file system holds no sockets, so that processes in other containers are not seen. */
+  /** Called when the file system supports no sockets: then locks of other containers cannot be checked. */
   onBlind?: (() => void) | undefined
   listen?: ((path: string) => Promise<Server>) | undefined
 }
 
 /**
- * Takes the lock file, or tells who holds it. A lock left by a dead process is taken over. Its holder listens on a socket
- * beside the file, named after the lock's token: while that answers, the holder lives.
+ * Takes the lock file, or returns who holds it. The lock of a dead process is taken over. The holder of a lock listens on a
+ * socket beside the file, named after the lock's token: while the socket accepts connections, the holder lives.
  */
 export async function takeLock(path: string, options: Options = {}): Promise<Lock | { held_by: Holder }> {
   const token = randomUUID()
@@ -44,19 +44,19 @@ export async function takeLock(path: string, options: Options = {}): Promise<Loc
   let taken = false
   await writeFile(draft, mine, { flag: 'wx', mode: 0o600 })
   try {
-    // Before anybody can read the lock, so that a lock whose socket is silent is a dead one.
+    // The socket exists before the lock can be read, so a lock whose socket refuses connections is dead.
     presence = await listenIfAble(socketOf(path, token), options.listen)
     if (!presence) options.onBlind?.()
     for (;;) {
-      // A link makes the lock appear whole or not at all, so nobody reads a half-written one.
+      // A link makes the lock appear whole or not at all: no process reads a half-written lock.
       taken = await linked(draft, path)
       if (taken) return lock
       const theirs = await readIfThere(path)
       if (theirs === undefined) continue
       const held_by = await liveHolder(path, theirs)
       if (held_by !== undefined) return { held_by }
-      // Between reading a dead lock and replacing it, another process may have done the same. So whoever
-      // replaces this very lock first needs a lock named after its content, and then looks again.
+      // Between reading a dead lock and replacing it, another process may replace it too. So a process that
+      // replaces it first takes a second lock, named after the dead lock's content, and reads the file again.
       const name = createHash('sha256').update(theirs).digest('hex').slice(0, 16)
       const turn = await takeLock(`${path}.${name}`, { listen: options.listen })
       if ('held_by' in turn) {
@@ -80,7 +80,7 @@ export async function takeLock(path: string, options: Options = {}): Promise<Loc
   }
 }
 
-/** Who holds the lock file and lives, if there is one. */
+/** The living holder of the lock file, if there is one. */
 export async function lockHolder(path: string): Promise<Holder | undefined> {
   const text = await readIfThere(path)
   return text === undefined ? undefined : liveHolder(path, text)
@@ -101,7 +101,7 @@ function parse(text: string): { pid?: number; started?: string; token?: string }
   }
 }
 
-/** It becomes part of a path. */
+/** Validated, because the token becomes part of a path. */
 function tokenOf(text: string): string | undefined {
   const { token } = parse(text)
   return typeof token === 'string' && /^[0-9a-f-]{36}$/.test(token) ? token : undefined

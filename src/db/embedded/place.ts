@@ -6,7 +6,7 @@ import { hasCode } from './files.ts'
 import { clusterFolder } from './folder.ts'
 import { NOBODY, type RunAs, run } from './process.ts'
 
-/** Where the cluster and the programs are, and as whom these run there. */
+/** The folders of the cluster and the programs, and the user that the programs run as. */
 export type Place = { data_dir: string; cluster: string; bin: string; run_as: RunAs }
 
 type Log = (line: string) => void

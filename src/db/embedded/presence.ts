@@ -5,12 +5,13 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { hasCode } from './files.ts'
 
-/** What the kernel takes as the address of a socket, on every system that we run on. */
+/** The longest socket address that all supported kernels accept. */
 const ADDRESS_BYTES = 103
 
 /**
- * A socket in the file system tells that its holder lives. The kernel finds it by the file and closes it with the process, so
- * it is right across containers, where a pid means somebody else, and for a holder that is busy or stopped.
+ * A socket in the file system shows that its process lives. The kernel finds the socket by the file and closes it with the
+ * process. So the check works across containers, where a pid names another process, and for a process that is busy or
+ * stopped.
  */
 export async function listenAt(path: string): Promise<Server> {
   const server = createServer((asker) => asker.on('error', () => {}).destroy())
@@ -18,12 +19,12 @@ export async function listenAt(path: string): Promise<Server> {
     server.listen(address)
     await once(server, 'listening')
   })
-  server.on('error', () => {}) // an asker whom it cannot take has its answer all the same
+  server.on('error', () => {}) // a connection that it cannot accept has proved its presence all the same
   await chmod(path, 0o600)
   return server.unref()
 }
 
-/** Undefined where no socket can be, or none that answers. */
+/** Undefined where the file system supports no sockets, or none that accept connections. */
 export async function listenIfAble(path: string, listen = listenAt): Promise<Server | undefined> {
   try {
     const server = await listen(path)
@@ -35,7 +36,7 @@ export async function listenIfAble(path: string, listen = listenAt): Promise<Ser
   return undefined
 }
 
-/** Whether somebody listens there. Unless the kernel says that nobody does, somebody may. */
+/** Whether a process listens on the socket. Assumes that one does, unless the kernel refuses the connection. */
 export async function isAnswered(path: string): Promise<boolean> {
   try {
     await atShortAddress(path, async (address) => {
@@ -52,13 +53,13 @@ export async function isAnswered(path: string): Promise<boolean> {
   }
 }
 
-/** Its file goes with it. */
+/** Closes the socket and removes its file. */
 export async function close(server: Server, path: string): Promise<void> {
   await rm(path, { force: true })
   server.close()
 }
 
-/** A longer address would be cut off without a word. */
+/** Some systems truncate a longer address without an error, so a long path is reached by a short one. */
 async function atShortAddress(path: string, use: (address: string) => Promise<void>): Promise<void> {
   if (Buffer.byteLength(path) <= ADDRESS_BYTES) return use(path)
   if (process.platform === 'linux') {

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** PostgreSQL refuses to run as root. As root it runs as nobody: inside a user namespace, or truly. */
+/** PostgreSQL refuses to run as root. Started by root, it runs as the user nobody: in a user namespace, or really. */
 export type RunAs = 'self' | 'unshare' | 'nobody'
 
 export const NOBODY = 65534
@@ -46,7 +46,7 @@ export function run(run_as: RunAs, argv: string[]): Promise<Ending> {
 /**
  * The shell forks a watcher and then turns into the command itself. The watcher reads a pipe that only this
  * process holds open: a line means that the command has ended, end-of-file that this process was killed.
- * It is forked twice, so that PostgreSQL does not find a strange process among its children.
+ * It is forked twice, so that PostgreSQL does not find an unknown process among its children.
  */
 function guard(when_orphaned: string): string {
   return `
@@ -94,7 +94,7 @@ function start(run_as: RunAs, when_orphaned: string, argv: string[], options: Op
     child.on('exit', async (code, signal) => {
       has_ended = true
       child.stdin.end('\n')
-      // Its last words may still be in the pipe; but children of a killed server can hold it open for long.
+      // The last lines may still be in the pipe; but children of a killed server can hold the pipe open for long.
       await Promise.race([drained, sleep(200, undefined, { ref: false })])
       const how = signal ? `signal ${signal}` : `exit code ${code}`
       resolve({ ok: code === 0, how, output: last_lines.join('\n') })
@@ -109,7 +109,7 @@ function start(run_as: RunAs, when_orphaned: string, argv: string[], options: Op
   }
 }
 
-/** The error for a command that ended as it should not, with its last words. */
+/** The error for a command that failed, with its last lines of output. */
 export function failure(what: string, { how, output }: Ending): Error {
   const advice = /No space left|free disk space/.test(output)
     ? 'The disk is full. '
@@ -119,7 +119,7 @@ export function failure(what: string, { how, output }: Ending): Error {
   return new Error(`${what} (${how}). ${advice}It says:\n${output}`)
 }
 
-/** Tells processes that got the same pid apart. Undefined when no such process runs; a zombie does not run. */
+/** Distinguishes processes that reuse a pid. Undefined when no such process runs; a zombie does not run. */
 export function startOf(pid: number): string | undefined {
   try {
     if (process.platform !== 'linux') {
@@ -146,7 +146,7 @@ export function hasArgument(pid: number, argument: string): boolean {
   }
 }
 
-/** Whether 127.0.0.1 is the same place for that process as for this one. */
+/** Whether that process and this one have the same network, and so the same 127.0.0.1. */
 export function sharesNetwork(pid: number): boolean {
   try {
     return readlinkSync(`/proc/${pid}/ns/net`) === readlinkSync('/proc/self/ns/net')

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { claimFolder, clusterFolder, writeConnection } from './folder.ts'
 import { runningApi } from './running.ts'
 
-test('where the API listens is taken from a server of this user only, as keys go there', async () => {
+test('the API address is taken only from a server of this user, because keys are sent there', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'trilho-running-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const { data_dir, lock } = await claimFolder(join(folder, 'data'), () => {})

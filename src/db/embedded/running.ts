@@ -9,14 +9,14 @@ export async function runningEmbedded(data_dir: string): Promise<string | undefi
 }
 
 /**
- * Where the API of a server that is running on this folder right now listens, or undefined. API keys go there, so it must be
- * this user who says it: in a folder that many can write to, anybody can leave such a file.
+ * The API address of a server that is running on this folder right now, or undefined. Commands send API keys there, so the
+ * file must belong to this user: in a folder that others can write to, anybody can leave such a file.
  */
 export async function runningApi(data_dir: string, uid = process.getuid?.()): Promise<string | undefined> {
   const api_url = (await runningConnection(data_dir))?.api_url
   if (api_url === undefined) return undefined
   const [folder, file] = await Promise.all([stat(data_dir), stat(connectionFile(data_dir))])
-  // Where root starts a server, PostgreSQL may have been given the folder, but the server wrote the file.
+  // When root starts a server, the folder may belong to PostgreSQL's user, but the file belongs to root.
   const folder_is_ours = folder.uid === uid || (uid === 0 && folder.uid === NOBODY)
   if (folder_is_ours && file.uid === uid) return api_url
   const owner = folder_is_ours ? file.uid : folder.uid

@@ -21,11 +21,11 @@ const SETTINGS = {
   wal_level: 'replica',
   max_wal_size: '2GB',
   min_wal_size: '256MB',
-  // A backup that hangs must not fill the disk: it loses its place in the log instead.
+  // A backup that hangs must not fill the disk: it loses its replication slot instead.
   max_slot_wal_keep_size: '10GB',
   checkpoint_timeout: '15min',
   shared_buffers: '128MB',
-  // Whoever looks into the queue of open payouts walks past what is left of all that went through it.
+  // Reading the queue of open payouts walks past the dead rows of all payouts that went through it.
   autovacuum_naptime: '10s',
   max_connections: '100',
   jit: 'off',
@@ -36,8 +36,8 @@ const SETTINGS = {
   logging_collector: 'off',
   log_line_prefix: '[%p] ',
   log_checkpoints: 'off',
-  // Values that a statement carries must not reach the log, and errors quote them. The server's own messages
-  // are of the levels log, fatal and panic; what goes wrong in a statement, its sender is told.
+  // Values of statements must not reach the log, and error messages quote them. The server's own messages have the
+  // levels log, fatal and panic; the error of a statement goes to its client only.
   log_min_messages: 'log',
   log_error_verbosity: 'terse',
   log_min_error_statement: 'panic',
@@ -85,7 +85,7 @@ async function launch(plan: Plan, port: number, old_pid: number | undefined): Pr
   const settings = Object.entries({ ...SETTINGS, ...plan.settings, ...address })
   const argv = settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const presence = await presenceFor(place.data_dir)
-  // Told to stop meanwhile: from here on the server itself is told, and nobody would be.
+  // Stopped meanwhile: the listener that stops the server is added below, and would miss this abort.
   if (signal.aborted) presence?.close()
   signal.throwIfAborted()
   const server = startServer(place.run_as, [join(place.bin, 'postgres'), '-D', place.cluster, ...argv], {
@@ -103,8 +103,9 @@ async function launch(plan: Plan, port: number, old_pid: number | undefined): Pr
 }
 
 /**
- * PostgreSQL can outlive the process that started it, and where that was in another container, nobody sees it by its pid. So it
- * is given a socket that is open for as long as one of its processes lives. It is renamed, as closing removes the first name.
+ * PostgreSQL can outlive the process that started it, and a server in another container is not visible by its pid. So
+ * PostgreSQL inherits a socket that stays open while one of its processes lives. The socket's file is renamed, because
+ * closing the listener here removes the file by its first name.
  */
 async function presenceFor(data_dir: string): Promise<Server | undefined> {
   const draft = `${serverSocket(data_dir)}.${randomUUID()}`
@@ -113,7 +114,7 @@ async function presenceFor(data_dir: string): Promise<Server | undefined> {
   return presence
 }
 
-/** Once the server has ended. */
+/** Call it once the server has ended. */
 export async function removePresence(data_dir: string): Promise<void> {
   await rm(serverSocket(data_dir), { force: true })
 }
@@ -142,8 +143,8 @@ async function becomesReady(cluster: string, server: Running): Promise<boolean> 
 }
 
 /**
- * Waits until the server of a killed process has ended. It ends by itself, unless its watcher was killed as
- * well. Returns the pid it had.
+ * Waits until the PostgreSQL server of a killed process has ended. It ends by itself, unless its watcher was killed as
+ * well. Returns its pid.
  */
 export async function oldServerGone(
   data_dir: string,

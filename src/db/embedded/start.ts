@@ -21,9 +21,9 @@ export type EmbeddedOptions = {
   log?: ((line: string) => void) | undefined
   /** PostgreSQL settings, over the usual ones. */
   settings?: Record<string, string> | undefined
-  /** The server keeps dying and is not started any more. */
+  /** Called when the server keeps dying and is not started any more. */
   onGiveUp?: ((error: Error) => void) | undefined
-  /** How root starts PostgreSQL; found out by itself when left out. */
+  /** How root starts PostgreSQL; detected by default. */
   run_as?: 'unshare' | 'nobody' | undefined
 }
 
@@ -40,7 +40,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
 
 async function startOn(data_dir: string, lock: Lock, options: EmbeddedOptions): Promise<EmbeddedDatabase> {
   const { settings = {}, log = () => {} } = options
-  // Before anything touches the files: the server of a killed process may still be writing them.
+  // First of all: the server of a killed process may still be writing the files.
   await oldServerGone(data_dir, await clusterFolder(data_dir))
   const place = await choosePlace(data_dir, options.run_as, log)
   const password = await ensureCluster(place)

@@ -7,7 +7,7 @@ import { readIfThere, writePrivately } from './files.ts'
  * the other service sends too, so a start is refused (decision 0101). Commands that only read the folder still work.
  */
 export type Superseded = {
-  /** `copied` by `database copy`; `restored`: a backup of it was restored; `looked_at`: itself a copy, only to look at. */
+  /** `copied` by `database copy`; `restored`: a backup of it was restored; `looked_at`: it is a restored copy, for reading. */
   readonly how: 'copied' | 'restored' | 'looked_at'
   readonly at: string
   /** Where the database lives on: an address without its password, or a folder. */

@@ -1,32 +1,32 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { until } from '../../test/support/wait.ts'
-import { type LookoutSource, openLookout } from './lookout.ts'
+import { type LogSource, openLogPoller } from './log-poller.ts'
 
-test('whoever begins to watch while a look is under way is told of what that look passed', async () => {
+test('a watch that begins while a query is under way is told of the entries that the query skipped', async () => {
   const log = new Map<string, bigint>([['a', 1n]])
   const asked: (readonly string[])[] = []
   let letGo = () => {}
   let held: Promise<void> | undefined
-  const since: LookoutSource['since'] = async (position, partners) => {
+  const since: LogSource['since'] = async (position, partners) => {
     asked.push(partners)
-    // The statement waits for a connection: what it sees is of later than who was watching.
+    // The statement waits for a connection, so it sees entries of partners whose watch began after the call.
     await held
     const found = partners.filter((id) => (log.get(id) ?? 0n) > position)
     const last = found.map((id) => log.get(id)!).sort((a, b) => (a < b ? 1 : -1))[0]
     return { last: last ?? null, partners: new Set(found), more: false }
   }
-  const lookout = openLookout({ last: async () => 1n, since }, pino({ level: 'silent' }))
+  const poller = openLogPoller({ last: async () => 1n, since }, pino({ level: 'silent' }))
   held = new Promise((resolve) => {
     letGo = resolve
   })
-  await lookout.watch('a')
+  await poller.watch('a')
   await until(() => asked.length === 1, 2000)
-  const watch = await lookout.watch('b')
+  const watch = await poller.watch('b')
   // b has read its log and found nothing; then both get an event, that of b first.
   log.set('b', 2n).set('a', 3n)
   held = undefined
   letGo()
   expect(await watch.news(performance.now() + 1500, new AbortController().signal)).toBe(true)
-  await lookout.stop()
+  await poller.stop()
 })

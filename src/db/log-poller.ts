@@ -2,57 +2,57 @@ import type { Logger } from 'pino'
 import { type Loop, openBell, openLoop } from '../core/loop.ts'
 
 /**
- * Lets any number of callers wait for what is added to a log: one question to the database serves all of them, and is
- * asked only while somebody waits. It is asked at once when this node has added something, and every so often for what
- * other nodes add. Positions in the log must become visible in their own order.
+ * Serves long polls: any number of callers wait for new entries in a log, and one query at a time serves all of them. The
+ * poller queries only while a caller waits: at once when this node has added an entry, and every POLL_MS for entries of
+ * other nodes. Positions in the log must become visible in ascending order.
  */
-export type Lookout = {
-  /** From when this resolves, everything of the partner that gets a position is told. */
+export type LogPoller = {
+  /** Once this resolves, the watch reports every entry of the partner that gets a position from now on. */
   watch(partner_id: string): Promise<Watch>
-  /** Something may have been added. */
+  /** Call after this node may have added an entry. */
   wake(): void
   /**
    * The node is about to stop: callers that wait are answered now, and later callers wait a second at most. Not zero: a
    * client that polls in a loop would use up its rate limit.
    */
   drain(): void
-  /** Whoever waits is let go. */
+  /** Answers every caller that waits, and stops polling. */
   stop(): Promise<void>
 }
 
-export type LookoutSource = {
-  /** A position that everything visible of these partners is below, or at; an earlier one only costs a look. */
+export type LogSource = {
+  /** The highest visible position of these partners. A lower one is allowed; it only costs an additional query. */
   last(partners: readonly string[]): Promise<bigint>
-  /** Who of these partners has something behind the position; may name others too. */
-  since(position: bigint, partners: readonly string[]): Promise<News>
+  /** Which of these partners have entries after the position. The result may name other partners too. */
+  since(position: bigint, partners: readonly string[]): Promise<NewEntries>
 }
 
-export type News = {
-  /** Up to where it was looked. */
+export type NewEntries = {
+  /** The highest position that was read; null when there are no new entries. */
   readonly last: bigint | null
   readonly partners: ReadonlySet<string>
-  /** There is more than was looked at. */
+  /** The log has further entries that this query did not read. */
   readonly more: boolean
 }
 
 export type Watch = {
-  /** True when there is news; false when the time is over, the caller is gone, or the node stops. */
+  /** True when there are new entries; false when the time is over, the caller is gone, or the node stops. */
   news(until: number, gone: AbortSignal): Promise<boolean>
   end(): void
 }
 
 const POLL_MS = 250
 const DRAINING_WAIT_MS = 1000
-/** Before a look that somebody asked for, so that what comes meanwhile is found too. */
+/** Delay between a wake-up and its query, so that one query finds the entries of several commits. */
 const GATHER_MS = 20
 
-export function openLookout(source: LookoutSource, log: Logger): Lookout {
+export function openLogPoller(source: LogSource, log: Logger): LogPoller {
   const watchers = new Set<Watcher>()
-  /** Up to where everybody was told. */
+  /** Every watcher has been told of all entries up to this position. */
   let seen = 0n
   let beginning: Promise<void> | undefined
-  /** Looks for as long as somebody watches. */
-  let looking: Loop | undefined
+  /** Runs only while there are watchers. */
+  let polling: Loop | undefined
   let gathering: NodeJS.Timeout | undefined
   let draining = false
   let stopped = false
@@ -62,34 +62,34 @@ export function openLookout(source: LookoutSource, log: Logger): Lookout {
   async function begin(): Promise<void> {
     seen = await source.last(watched())
     if (stopped) return
-    looking = openLoop(look, {
+    polling = openLoop(poll, {
       poll_ms: POLL_MS,
-      onError: (error) => log.debug({ err: error }, 'cannot look for what was added'),
+      onError: (error) => log.debug({ err: error }, 'log poller: query failed; polling again'),
     })
   }
 
-  async function look(): Promise<void> {
-    if (watchers.size === 0) return rest()
+  async function poll(): Promise<void> {
+    if (watchers.size === 0) return pause()
     const asked = new Set(watched())
     const { last, partners, more } = await source.since(seen, [...asked])
     seen = last ?? seen
-    // Who came meanwhile was not asked about, and nobody looks there again.
+    // The query did not ask about partners whose watch began meanwhile, and the next one starts after their entries.
     const isPassed = (partner_id: string) => last !== null && !asked.has(partner_id)
     for (const watcher of watchers)
       if (partners.has(watcher.partner_id) || isPassed(watcher.partner_id)) watcher.tell()
     if (more) wake()
   }
 
-  function rest(): void {
-    void looking?.stop()
-    looking = undefined
+  function pause(): void {
+    void polling?.stop()
+    polling = undefined
     beginning = undefined
   }
 
   function wake(): void {
     gathering ??= setTimeout(() => {
       gathering = undefined
-      looking?.wake()
+      polling?.wake()
     }, GATHER_MS).unref()
   }
 
@@ -123,21 +123,21 @@ export function openLookout(source: LookoutSource, log: Logger): Lookout {
       stopped = true
       clearTimeout(gathering)
       for (const watcher of watchers) watcher.dismiss()
-      await looking?.stop()
+      await polling?.stop()
     },
   }
 }
 
 type Watcher = {
   readonly partner_id: string
-  /** There is news. */
+  /** Reports new entries to the caller. */
   tell(): void
-  /** There will be none any more. */
+  /** Ends the caller's wait, with no new entries. */
   dismiss(): void
   readonly news: Watch['news']
 }
 
-/** What it was told while nobody asked is told to the next one who does. */
+/** A `tell` between two calls of `news` is kept: the next call returns true at once. */
 function openWatcher(partner_id: string): Watcher {
   const bell = openBell()
   let told = false

@@ -1,31 +1,33 @@
 import type pg from 'pg'
 import { askServer, type Said } from './server-state.ts'
 
-/** How long a server may keep a question waiting that costs it nothing. */
 const BEAT_MS = 500
+/** A query without an answer for this long is doubted: other connections check the server. */
 const SUSPECT_MS = 600
-/** While it stays silent, the doubt is looked into again. */
+/** The check is repeated after every further DOUBT_MS without an answer. */
 const DOUBT_MS = 500
+/** The server is declared gone after this long without an answer. */
 const DEAD_MS = 2000
 const TICK_MS = 100
 
-export type PulseOptions = {
+export type HeartbeatOptions = {
   readonly client: pg.Client
   readonly onAnswer: (said: Said) => void
-  /** Looks by other connections. Fails when the server is certainly no longer the one to wait for. */
+  /** Checks the server by other connections. Rejects when it is certain that waiting for this server is useless. */
   readonly secondOpinion: () => Promise<unknown>
-  /** The server is gone, or the connections to it are. */
+  /** The server stopped answering, or the second opinion rejected it. */
   readonly onSilence: (reason: string) => void
+  /** The connection of the heartbeat ended; the server itself may be well. */
   readonly onEnd: () => void
 }
 
 /**
- * Asks one connection again and again. A host that vanishes resets nothing: its silence is all there is to go by. Time
- * is counted as this process lived it, so a loop that was itself blocked for seconds takes no server for dead; and
- * before the verdict a second connection is tried.
+ * Sends a query over one connection every BEAT_MS. A host that vanishes resets no connection, so a missing answer is the
+ * only sign. Time during which this process's own event loop was blocked does not count, and other connections are tried
+ * before the server is declared gone.
  */
-export class Pulse {
-  readonly #options: PulseOptions
+export class Heartbeat {
+  readonly #options: HeartbeatOptions
   readonly #timer: NodeJS.Timeout
   #last = performance.now()
   #waited = 0
@@ -33,7 +35,7 @@ export class Pulse {
   #doubt_at = SUSPECT_MS
   #over = false
 
-  constructor(options: PulseOptions) {
+  constructor(options: HeartbeatOptions) {
     this.#options = options
     const { client } = options
     client.once('end', () => this.#finish(options.onEnd))
@@ -42,8 +44,8 @@ export class Pulse {
     this.#timer.unref()
   }
 
-  /** Asks at once instead of at the next beat. */
-  hurry(): void {
+  /** Sends the query now instead of at the next beat. */
+  checkNow(): void {
     if (!this.#asking && !this.#over) this.#ask()
   }
 
@@ -79,7 +81,7 @@ export class Pulse {
         this.#waited = 0
         this.#options.onAnswer(said)
       },
-      // The end of the connection tells the rest.
+      // The 'end' event of the connection calls onEnd.
       () => this.#options.client.end().catch(() => {}),
     )
   }
@@ -93,7 +95,7 @@ export class Pulse {
   }
 }
 
-/** Runs `then` after so much time of this process's own: what it was blocked for does not count. Returns how to cancel. */
+/** Runs `then` after `ms`, not counting time in which the event loop was blocked. Returns a function that cancels it. */
 export function afterAwake(ms: number, then: () => void): () => void {
   let last = performance.now()
   let waited = 0
@@ -113,12 +115,12 @@ type Wire = {
   connection: { stream: { destroy(error?: Error): void; readonly bytesRead?: number }; unref(): void }
 }
 
-/** Lets go of a connection without a word: nobody may be there to take leave of. */
+/** Destroys the socket without PostgreSQL's terminate message: the server may be unreachable, and `end` would wait for it. */
 export function cut(client: pg.Client, reason?: Error): void {
   ;(client as unknown as Wire).connection.stream.destroy(reason)
 }
 
-/** What the server has sent by it. */
+/** Bytes that the server has sent over this connection. */
 export const bytesRead = (client: pg.Client): number =>
   (client as unknown as Wire).connection.stream.bytesRead ?? 0
 
