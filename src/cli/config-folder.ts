@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 
-/** Where what belongs to this user of the machine is kept. */
+/** The folder for the user's own configuration, as XDG defines it. */
 export function configFolder(env: Readonly<Record<string, string | undefined>>): string {
   const { XDG_CONFIG_HOME: given, HOME: home = homedir() } = env
   if (given && isAbsolute(given)) return given

@@ -11,7 +11,7 @@ const groups: Readonly<Record<Who, string>> = {
 const MORE =
   'Each takes --output table|json|jsonl, --json, and --help, which shows its options and examples.\n'
 
-/** Every command in a line. */
+/** The list of all commands, one line each. */
 export function help(commands: readonly CliCommand[]): string {
   const width = widthOf(commands)
   const parts = Object.entries(groups).map(([who, title]) => {

@@ -1,6 +1,6 @@
 import type { CliCommand, CliOption, Who } from './command.ts'
 
-/** What every command takes, and every one of its kind. */
+/** Options that every command takes, or every command of one kind. */
 const always: Readonly<Record<string, CliOption>> = {
   output: {
     type: 'string',
@@ -50,7 +50,7 @@ const variables: Readonly<Record<Who, Readonly<Record<string, string>>>> = {
   machine: OF_DATABASE,
 }
 
-/** Its own first. What keeps the list of profiles, or prints a script, speaks to nobody. */
+/** All options of a command, its own first. A command marked `alone`, such as `completion`, has no options of its kind. */
 export const optionsOf = ({ options = {}, who, alone }: CliCommand): Readonly<Record<string, CliOption>> => ({
   ...options,
   ...(alone ? {} : ofKind[who]),

@@ -1,6 +1,9 @@
 import type { Io } from '../io.ts'
 
-/** A fetch for what runs on: says why nothing comes, once for each time, where otherwise somebody would only see silence. */
+/**
+ * A fetch for commands that run until stopped. It reports each outage and each rate limit once on standard error, so that a
+ * silent command is explained.
+ */
 export function tellingFetch({ stderr }: Io, isLeaving: () => boolean): typeof fetch {
   let away = false
   const tell = (text: string) => stderr.write(`${text}\n`)

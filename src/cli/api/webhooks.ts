@@ -30,7 +30,7 @@ export async function webhooksRotateSecret(input: Input): Promise<Output> {
   )
 }
 
-/** A long range takes several calls, and more of them than a minute allows: the SDK waits for the next one. */
+/** A long range takes several calls, possibly more than the limit per minute allows: the SDK waits between them. */
 export async function webhooksRedeliver(input: Input): Promise<Output> {
   const id = argument(input, 0, 'ENDPOINT')
   const to = option(input, 'to') ?? new Date().toISOString()

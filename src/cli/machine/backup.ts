@@ -80,7 +80,7 @@ under the same idempotency key, is paid twice. So before anybody is let in:
   4. Only then:  DATA_DIR=${data_dir} trilho serve
 `
 
-/** Without the list of files. */
+/** The manifest with the number of files in place of their list. */
 const inShort = (manifest: Manifest) => ({
   ...manifest,
   files: manifest.files.length,

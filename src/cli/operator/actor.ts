@@ -10,8 +10,8 @@ import { type Input, NotAllowed, usage } from '../command.ts'
 import { readSession, sessionPlace } from './session-file.ts'
 
 /**
- * Who acts from this shell (contract §17.13): an operator who shows it on this command, or who signed in before; otherwise
- * somebody who did not sign in.
+ * Who acts from this shell (contract §17.13): the operator who proves their identity on this command, the operator signed in
+ * with `trilho login`, or an unnamed user of the shell.
  */
 export async function actorOf(input: Input, shared: Shared): Promise<OperatorActor | ShellActor> {
   const email = namedOperator(input)
@@ -23,7 +23,10 @@ export async function actorOf(input: Input, shared: Shared): Promise<OperatorAct
   return session ? { ...operatorActor(session.user), session_id: session.id } : { kind: 'shell' }
 }
 
-/** For what needs no sign-in, ever: a session that has ended, or cannot be read, is in nobody's way. */
+/**
+ * The actor of a command that never needs a sign-in, such as revoking a key: an expired or unreadable session does not block
+ * it.
+ */
 export async function actorIfAny(input: Input, shared: Shared): Promise<OperatorActor | ShellActor> {
   const actor = actorOf(input, shared)
   return namedOperator(input) === undefined ? actor.catch(() => ({ kind: 'shell' })) : actor
@@ -37,7 +40,7 @@ export async function operatorOf(input: Input, shared: Shared): Promise<Operator
   )
 }
 
-/** `users create --operator` says what is made, and names nobody. */
+/** In `users create`, --operator is a boolean that says which kind of user is created, and names nobody. */
 export function namedOperator(input: Input): string | undefined {
   const [email, other] = [input.options.as, input.options.operator].flatMap((given) =>
     typeof given === 'string' ? [given.toLowerCase()] : [],
@@ -51,7 +54,10 @@ export async function teamOf({ config }: Input, shared: Shared): Promise<Team> {
   return { ...shared, sealer: openSealer(config, await secretKeysOf(config)) }
 }
 
-/** The one that `trilho login` keeps, if there is one; one that has ended is said, lest somebody acts as another by mistake. */
+/**
+ * The session that `trilho login` stored, if any. An expired session is an error: falling back to another actor would log the
+ * act under the wrong name.
+ */
 export async function sessionOf(
   { config, io }: Input,
   shared: Shared,

@@ -45,7 +45,7 @@ function nothingTyped(): never {
   throw new Error('Nothing was typed; nothing was done.')
 }
 
-/** The code is asked for only when the password is right and there is a second factor. */
+/** Asks for a one-time code only when the password is right and the user has a second factor. */
 async function prove<Known extends { readonly outcome: 'known' }>(
   io: Io,
   email: string,
@@ -58,7 +58,7 @@ async function prove<Known extends { readonly outcome: 'known' }>(
   return known.outcome === 'known' ? known : refuseProof(known)
 }
 
-/** Whoever changes their own sign-in shows again that it is them: a session that was stolen is not enough. */
+/** A change of one's own password or second factor needs a fresh proof of identity: a stolen session must not be enough. */
 async function proveOneself<Known extends { readonly outcome: 'known' }>(
   input: Input,
   reach: Reach,
@@ -77,7 +77,7 @@ async function proveOneself<Known extends { readonly outcome: 'known' }>(
 
 const oneself = (input: Input, reach: Reach) => proveOneself(input, reach, identify)
 
-/** What somebody does to their own sign-in is a line of the log of what both worlds share. */
+/** Changes of one's own sign-in are written to the audit log of the shared schema. */
 async function notedTeam(input: Input, { shared, office }: Reach): Promise<NotedTeam> {
   const pen = await office.log.pen('shared', { kind: 'shell' })
   return {
@@ -89,7 +89,10 @@ async function notedTeam(input: Input, { shared, office }: Reach): Promise<Noted
   }
 }
 
-/** One after the other, so that each ends what is kept at that moment, and none is left behind that nobody has. */
+/**
+ * Replaces the stored session and ends the one it held. Concurrent sign-ins take turns, so no session stays open that no file
+ * holds.
+ */
 async function replaceSession(team: NotedTeam, place: SessionPlace, token: string | undefined) {
   const replaced = transaction(team.db, async (tx) => {
     await takeTurn(tx, `session in ${place.file}`)
@@ -134,7 +137,7 @@ const newPasswordShown = (password: string) =>
 
 export async function login(input: Input, reach: Reach): Promise<Output> {
   const place = sessionPlace(input.config, input.io.env)
-  // Before anybody types a password: a file that cannot be trusted must be looked at first.
+  // A session file that cannot be trusted is reported before the operator types a password.
   await readSession(place)
   requiredOption(input, 'operator')
   const email = namedOperator(input)!

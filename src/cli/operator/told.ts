@@ -3,7 +3,10 @@ import type { Output } from '../command.ts'
 
 type Shown = { readonly json: unknown; readonly text: string }
 
-/** What became of an act, with the line of the log that says so: noted down, it can be asked for again. */
+/**
+ * The output of an act, with the sequence number and hash of its audit log line: whoever notes them down can later verify that
+ * the line still exists.
+ */
 export function told<Result>(acted: Acted<Result>, show: (result: Result) => Shown): Output {
   const { json, text } = 'proposed' in acted ? proposed(acted) : show(acted.done)
   const { line } = acted

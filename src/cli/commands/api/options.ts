@@ -2,7 +2,7 @@ import type { CliOption } from '../../command.ts'
 
 export const customer: CliOption = { type: 'string', value: 'ID', about: 'Whose money', required: true }
 
-/** Of what moves money. */
+/** Options of commands that move money. */
 export const idempotency: Readonly<Record<string, CliOption>> = {
   'idempotency-key': {
     type: 'string',

@@ -2,7 +2,7 @@ import type { CliCommand } from '../../command.ts'
 
 const load = () => import('../../api/profiles.ts')
 
-/** Keys and addresses by name, kept for this user of the machine. */
+/** Named pairs of API key and address, stored for this user of the machine. */
 export const profileCommands: CliCommand[] = [
   {
     name: 'profiles add',

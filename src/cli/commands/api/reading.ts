@@ -1,6 +1,6 @@
 import type { CliCommand, CliOption } from '../../command.ts'
 
-/** Nouns of the API that are listed and read alike (api/read.ts says how each is shown). */
+/** Objects of the API that have a `list` and a `get` command (api/read.ts says how each is shown). */
 export type Noun =
   | 'customers'
   | 'payouts'
@@ -24,7 +24,7 @@ export const paging: Readonly<Record<string, CliOption>> = {
 
 export const filter = (value: string, about: string): CliOption => ({ type: 'string', value, about })
 
-/** `list` and `get` of a noun. */
+/** Declares the `list` and `get` commands of a noun. */
 export function reading(of: {
   readonly noun: Noun
   readonly one: string

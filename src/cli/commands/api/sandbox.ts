@@ -4,7 +4,7 @@ import { customer } from './options.ts'
 
 const load = () => import('../../api/sandbox.ts')
 
-/** In the sandbox you play the rail, the chain and the clock. */
+/** Commands of the sandbox, in which the partner decides what Pix, the chain and the clock do. */
 export const sandboxCommands: CliCommand[] = [
   {
     name: 'sandbox deposit',

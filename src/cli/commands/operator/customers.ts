@@ -4,7 +4,7 @@ import { operatorOption, reason } from '../options.ts'
 
 const load = () => import('../../operator/customers.ts')
 
-/** A credit and a debit are typed alike. */
+/** Declares `customers credit` and `customers debit`, which take the same options. */
 const booking = (name: 'credit' | 'debit', about: string): CliCommand => ({
   name: `customers ${name}`,
   takes: 'CUSTOMER',
