@@ -3,7 +3,7 @@ import { exit } from '../src/cli/exit.ts'
 import { headOf, optionHead } from '../src/cli/help.ts'
 import { optionsOf, variablesOf } from '../src/cli/shared-options.ts'
 
-/** docs/cli.md, from the same table that the parser, the help and completion go by. */
+/** Writes docs/cli.md from the same table as the parser, the help and shell completion. */
 export function renderCliPage(commands: readonly CliCommand[]): string {
   const groups = (Object.keys(titles) as Who[]).map((who) => {
     const own = commands.filter((command) => command.who === who)
@@ -63,7 +63,7 @@ too, on standard error, as the API says it: \`{"error": {"code": …}}\`. \`--al
 ${exits.map(([code, about]) => `| ${code} | ${about} |`).join('\n')}
 `
 
-/** Said once, over all commands of a kind. */
+/** The options and variables that all commands of a kind share. */
 function shared(commands: readonly CliCommand[]): string {
   const one = commands.find(({ alone }) => !alone)
   if (!one) return ''
