@@ -7,6 +7,6 @@ export function configFolder(env: Readonly<Record<string, string | undefined>>):
   if (given && isAbsolute(given)) return given
   if (isAbsolute(home)) return join(home, '.config')
   throw new Error(
-    `HOME is ${home === '' ? 'empty' : `${home}, which is not a whole path`}, so it is not known where your session is kept. Set HOME to your home folder, or XDG_CONFIG_HOME to a folder of yours.`,
+    `HOME is ${home === '' ? 'empty' : `${home}, which is not an absolute path`}, so there is no folder for your session. Set HOME to your home folder, or XDG_CONFIG_HOME to a folder of yours.`,
   )
 }

@@ -5,7 +5,7 @@ import { optionsOf, variablesOf, whoMay } from './shared-options.ts'
 const groups: Readonly<Record<Who, string>> = {
   key: 'With an API key',
   operator: 'For operators, signed in',
-  machine: 'For whoever runs the service',
+  machine: 'For the person who runs the service',
 }
 
 const MORE =

@@ -13,8 +13,8 @@ export function parse(command: CliCommand, args: readonly string[]): Typed {
   const declared = optionsOf(command)
   const { values, positionals } = read(declared, dashes < 0 ? args : args.slice(0, dashes))
   const most = command.takes?.split(' ').length ?? 0
-  if (positionals.length > most) usage(`Too much: ${positionals.slice(most).join(' ')}`)
-  if (program.length > 0 && !command.takes_program) usage(`Too much: -- ${program.join(' ')}`)
+  if (positionals.length > most) usage(`Unexpected: ${positionals.slice(most).join(' ')}`)
+  if (program.length > 0 && !command.takes_program) usage(`Unexpected: -- ${program.join(' ')}`)
   for (const [name, { required }] of Object.entries(declared))
     if (required && values[name] === undefined) usage(`--${name} is missing.`)
   return { options: values, positionals, program, format: formatOf(values) }

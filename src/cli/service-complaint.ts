@@ -44,7 +44,7 @@ const foreseen: readonly (readonly [
 const NOT_SET_UP = 'The database is not set up yet. Run: trilho migrate'
 /** PostgreSQL does not say which of the two it is. */
 const NO_LOGIN =
-  'The database is not set up yet, or it was with another SECRET_KEY than this one. Run: trilho migrate'
+  'The database is not set up yet, or it was set up with another SECRET_KEY. Run: trilho migrate'
 
 type CodedError = Error & { readonly code?: string; readonly [name: string]: unknown }
 

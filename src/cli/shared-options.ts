@@ -7,7 +7,7 @@ const always: Readonly<Record<string, CliOption>> = {
     value: 'table|json|jsonl',
     about: 'How to print; jsonl is a line for each object',
   },
-  json: { type: 'boolean', about: 'Print JSON, also what went wrong' },
+  json: { type: 'boolean', about: 'Print JSON, errors included' },
 }
 
 const ofKind: Readonly<Record<Who, Readonly<Record<string, CliOption>>>> = {
@@ -18,7 +18,7 @@ const ofKind: Readonly<Record<Who, Readonly<Record<string, CliOption>>>> = {
       value: 'FILE',
       about: 'A file that holds the API key; - is standard input',
     },
-    profile: { type: 'string', value: 'NAME', about: 'Which key and address of trilho profiles' },
+    profile: { type: 'string', value: 'NAME', about: 'Use the key and the address of this profile' },
   },
   operator: {
     as: {
@@ -63,7 +63,7 @@ export const variablesOf = (command: CliCommand): Readonly<Record<string, string
 })
 
 export const whoMay: Readonly<Record<Who, string>> = {
-  key: 'Whoever has an API key',
+  key: 'Anyone with an API key',
   operator: 'An operator who is signed in (trilho login), on a machine that reaches the database',
-  machine: 'Whoever runs the service, on its machine',
+  machine: 'The person who runs the service, on its machine',
 }

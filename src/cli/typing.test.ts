@@ -24,7 +24,7 @@ test('help groups commands by who may run them, and every command has its own he
   expect(help.out).toMatch(/With an API key:\n[\s\S]*payouts create[\s\S]*For operators[\s\S]*keys create/)
   expect(one.out).toMatch(/^trilho payouts create\n[\s\S]*--amount 10\.50[\s\S]*--key-file FILE[\s\S]*--json/)
   expect(one.out).toMatch(/Examples:\n {2}trilho payouts create [\s\S]*Variables:\n[\s\S]*TRILHO_KEY/)
-  expect(one.out).toMatch(/\nWho: Whoever has an API key\n$/)
+  expect(one.out).toMatch(/\nWho: Anyone with an API key\n$/)
   expect(asked).toEqual(one)
   expect(version.out).toMatch(/^\d+\.\d+\.\d+\n$/)
   for (const { code } of [help, one, version]) expect(code).toBe(exit.done)
@@ -50,8 +50,8 @@ test('a noun alone lists its verbs; an unknown word suggests the nearest', async
 
 test.each<[string, RegExp]>([
   ['keys list --frob', /Unknown option '--frob'[\s\S]*trilho keys list/],
-  ['partners list extra', /Too much: extra/],
-  ['payouts list -- ls', /Too much: -- ls/],
+  ['partners list extra', /Unexpected: extra/],
+  ['payouts list -- ls', /Unexpected: -- ls/],
   ['customers credit cus_x --asset BRL', /--amount is missing[\s\S]*--reference TEXT/],
   ['payouts create --customer cus_x --amount 10,50 --to a@b.c', /'10,50' is not an amount: write it like/],
   ['payouts create --customer cus_x --amount 10.505 --to a@b.c', /has 3 decimals, and 'BRL' has 2/],

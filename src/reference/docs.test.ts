@@ -49,7 +49,7 @@ test.each([
   ['/docs/search/en.json', 'application/json'],
   ['/llms.txt', 'text/plain'],
   ['/openapi.json', 'application/json'],
-])('%s is %s, compressed for who takes it', async (url, type) => {
+])('%s is %s, compressed if the client accepts it', async (url, type) => {
   const plain = await get(url)
   expect([plain.statusCode, plain.headers['content-encoding']]).toEqual([200, undefined])
   expect(plain.headers['content-type']).toBe(`${type}; charset=utf-8`)
@@ -64,7 +64,7 @@ test.each([
 })
 
 test.each(['gzip;q=0', 'identity', 'br', 'gzip;q=0.000', 'xgzip'])(
-  '%s gets it as it is',
+  '%s gets it uncompressed',
   async (accepted) => {
     expect((await get('/docs', { 'accept-encoding': accepted })).headers['content-encoding']).toBeUndefined()
   },
@@ -178,7 +178,7 @@ describe('search without JavaScript', () => {
     ['/docs/search', 'pagamento', 'These in Portuguese do', '/docs/pt/quickstart'],
     ['/docs/pt/search', 'timeout@sandbox.test', 'Estas, em inglês, têm', '/docs/guides/sandbox#'],
     ['/docs/pt/search', 'devolução', 'Estas, em inglês, têm', '/docs/api/events/pix.payout.failed'],
-  ])('%s has what only the other language has: %s', async (page, word, said, address) => {
+  ])('%s falls back to the other language: %s', async (page, word, said, address) => {
     const { body } = await get(`${page}?q=${encodeURIComponent(word)}`)
     expect(body).toContain(said)
     expect(body).toContain(`<a href="${address}`)

@@ -39,7 +39,7 @@ function responseOf(document: OpenApi, { responses }: Operation, status: number)
 
 describe('every endpoint', () => {
   test.each(endpoints.map((declared) => [declared.name, declared] as const))(
-    '%s is told in full',
+    '%s is documented in full',
     (name, declared) => {
       const { method, path } = methodAndPath(declared)
       const operation = openapi.paths[path]?.[method.toLowerCase()]

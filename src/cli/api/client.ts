@@ -78,7 +78,7 @@ const HERE = 'http://127.0.0.1:8080'
 /** The default address: the server that runs on this data folder. A live key has no default address. */
 export async function addressHere({ io }: Input, key: string): Promise<string> {
   if (isLive(key))
-    usage('A live key needs to know where: give --url URL, set TRILHO_URL, or keep both in a profile.')
+    usage('A live key needs an address: give --url URL, set TRILHO_URL, or keep both in a profile.')
   return checked((await runningApi(resolve(io.env.DATA_DIR || 'data'))) ?? HERE)
 }
 

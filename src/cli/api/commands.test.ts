@@ -58,7 +58,7 @@ describe('customers and payouts', () => {
   test('a payout prints its idempotency key before it is sent, and happens once under it', async () => {
     const order = `--customer ${stage.demo.customer_id} --amount 10.50 --to ana@example.com`
     expect(await json(`payouts check ${order}`)).toMatchObject({ dry_run: true, asset: 'BRL' })
-    isMistake(await trilho(`payouts create ${order}`), /A script says --idempotency-key TEXT/, 2)
+    isMistake(await trilho(`payouts create ${order}`), /A script must give --idempotency-key TEXT/, 2)
     const first = await atTerminal(`payouts create ${order} --json`)
     const [, key] = /^idempotency key: (\S+)\n$/.exec(first.err)!
     const again = await trilho(`payouts create ${order} --idempotency-key ${key} --json`)
@@ -77,14 +77,14 @@ describe('customers and payouts', () => {
     const env = { TRILHO_KEY: live, TRILHO_URL: stage.url }
     isMistake(
       await runCli(order, env),
-      /Pay 1\.00 BRL to a@example\.com moves real money: a script says --yes/,
+      /Pay 1\.00 BRL to a@example\.com moves real money: a script must give --yes/,
       2,
     )
     // A key with white space around it, as pasted.
     isMistake(await runCli(order, { ...env, TRILHO_KEY: ` ${live}\n` }), /moves real money/, 2)
     isMistake(
       await runCli([...order, '--yes'], { TRILHO_KEY: live, DATA_DIR: '/nowhere' }),
-      /A live key needs to know where: give --url URL/,
+      /A live key needs an address: give --url URL/,
       2,
     )
     const asked = await runCli(order, env, { terminal: true, input: 'no\n' })

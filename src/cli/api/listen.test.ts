@@ -100,7 +100,7 @@ test.each([
   ['listen', 3600],
   // Waits until the daily limit resets.
   ['requests tail', 3600],
-])('a used up limit is said, and waited for: %s, %i s', async (command, wait) => {
+])('an exhausted limit is reported and waited out: %s, %i s', async (command, wait) => {
   let asked = 0
   const server = createServer((_, response) => {
     if (asked++ > 0) return
@@ -185,6 +185,6 @@ test('listen survives a restart of the server; the started program gets the secr
     TRILHO_URL: second.url,
   })
   expect((await over.ended).code).toBe(7)
-  expect(over.err()).toContain('ended with 7, and so does listening.')
+  expect(over.err()).toContain('ended with 7; listening has ended too.')
   expect(over.err()).not.toContain('cannot be reached')
 }, 90_000)

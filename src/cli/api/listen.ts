@@ -50,7 +50,7 @@ export async function listen(input: Input): Promise<Output> {
   }
   if (told.aborted) return { exit_code: exitOfStop(told.reason) }
   const exit_code = program.exitCode()
-  io.stderr.write(`${input.program[0]} ended with ${exit_code}, and so does listening.\n`)
+  io.stderr.write(`${input.program[0]} ended with ${exit_code}; listening has ended too.\n`)
   return { exit_code }
 }
 

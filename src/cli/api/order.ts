@@ -12,7 +12,9 @@ export function idempotencyKey({ io, options, made_up }: Input): string {
   let key = options['idempotency-key'] as string | undefined
   if (key === undefined) {
     if (!io.stdin.isTTY)
-      usage('A script says --idempotency-key TEXT, its own name for this order: the same key happens once.')
+      usage(
+        'A script must give --idempotency-key TEXT, its own key for this order: under the same key it happens once.',
+      )
     key = randomKey()
     made_up.set('idempotency-key', key)
   }
@@ -23,7 +25,7 @@ export function idempotencyKey({ io, options, made_up }: Input): string {
 /** Asks for confirmation before real money moves: a person answers a question, a script passes --yes. */
 export async function assertMeant(input: Input, { live }: Client, what: string): Promise<void> {
   if (!live || input.options.yes === true) return
-  if (!isTerminal(input.io)) usage(`${what} moves real money: a script says --yes.`)
+  if (!isTerminal(input.io)) usage(`${what} moves real money: a script must give --yes.`)
   if (!(await agrees(input.io, `${what}. This is real money. Do it?`)))
     throw new Error('Nothing was sent, and nothing happened.')
 }

@@ -12,7 +12,7 @@ export function tellingFetch({ stderr }: Io, isLeaving: () => boolean): typeof f
       const response = await fetch(url, init)
       if (response.status === 429) await tellLimit(response.clone(), tell)
       if (response.status >= 500 && !away)
-        tell(`The service answers ${response.status}; trying again until it is well.`)
+        tell(`The service answers ${response.status}; trying again until it recovers.`)
       if (response.status < 500 && away) tell('The service is back.')
       away = response.status >= 500
       return response

@@ -24,7 +24,7 @@ export const reason = { type: 'string', value: 'TEXT', about: 'Why', required: t
 export const operatorOption = {
   type: 'string',
   value: 'EMAIL',
-  about: 'Who you are, as --as says it; the password is read from OPERATOR_PASSWORD',
+  about: 'The same as --as; the password is read from OPERATOR_PASSWORD',
 } as const
 
 /** Limits on the number of requests. */

@@ -27,6 +27,6 @@ export async function bench(): Promise<Output> {
   const results = `${root}bench/results`
   return {
     json: { ok: true, results },
-    text: `The figures are in ${results}, and told in docs/benchmarks.md.\n`,
+    text: `The figures are in ${results}, and docs/benchmarks.md explains them.\n`,
   }
 }

@@ -245,7 +245,7 @@ describe('where no server runs', () => {
     ])
     isMistake(
       empty,
-      /The database is not set up yet, or it was with another SECRET_KEY.* Run: trilho migrate/,
+      /The database is not set up yet, or it was set up with another SECRET_KEY.* Run: trilho migrate/,
     )
     isMistake(absent, /The database cannot be reached: .*ECONNREFUSED/, exit.later)
     expect(absent.err).not.toContain('secret')

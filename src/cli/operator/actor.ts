@@ -36,7 +36,7 @@ export async function operatorOf(input: Input, shared: Shared): Promise<Operator
   const actor = await actorOf(input, shared)
   if (actor.kind === 'operator') return actor
   throw new NotAllowed(
-    'It must be known who acts. Sign in: trilho login --operator EMAIL. Or give --operator EMAIL and set OPERATOR_PASSWORD for this command alone.',
+    'This command needs an operator who is signed in. Sign in: trilho login --operator EMAIL. Or give --operator EMAIL and set OPERATOR_PASSWORD for this command alone.',
   )
 }
 
@@ -46,7 +46,7 @@ export function namedOperator(input: Input): string | undefined {
     typeof given === 'string' ? [given.toLowerCase()] : [],
   )
   if (other !== undefined && other !== email)
-    usage(`--as says ${email} and --operator says ${other}. Name the one who acts, once.`)
+    usage(`--as says ${email} and --operator says ${other}. Give only one of them.`)
   return email
 }
 
@@ -67,7 +67,7 @@ export async function sessionOf(
   const session = await findSession(shared.db, token)
   if (session) return { ...session, token }
   throw new NotAllowed(
-    'Your session has ended. Sign in again: trilho login --operator EMAIL. To go on without: trilho logout',
+    'Your session has ended. Sign in again: trilho login --operator EMAIL. To act without a sign-in: trilho logout',
   )
 }
 
@@ -99,7 +99,7 @@ export function refuseProof(refused: Refused): never {
       )
     case 'activation_needed':
       throw new NotAllowed(
-        'This password was given by two people. Sign in with it once, with the activation code that whoever proposed it has: trilho login --operator EMAIL',
+        'This password needs an activation code at the first sign-in. The operator who proposed it has the code: trilho login --operator EMAIL',
       )
     case 'wrong_code':
       throw new NotAllowed(

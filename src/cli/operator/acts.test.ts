@@ -268,7 +268,7 @@ describe('contract §17.13', () => {
   })
 
   test.each(['resolver', 'reader'] as const)(
-    'the first operator is no %s, who could make nobody',
+    'the first operator cannot be a %s, who could not create others',
     async (role) => {
       const { email } = ofPerson
       const details = { email, name: 'S', partner_id: null, role }

@@ -114,7 +114,7 @@ const seedShown = ({ secret, uri }: { secret: string; uri: string }) =>
 
 const codesShown = (recovery_codes: readonly string[]): Output => ({
   json: { second_factor: true, recovery_codes },
-  text: `Recovery codes, shown this once. Each works once, in place of a code; keep them where your device is not.\n\n${recovery_codes.map((code) => `  ${code}\n`).join('')}`,
+  text: `Recovery codes, shown once. Each works once, in place of a code; store them apart from your device.\n\n${recovery_codes.map((code) => `  ${code}\n`).join('')}`,
 })
 
 export async function factorEnroll(input: Input, reach: Reach): Promise<Output> {
@@ -124,7 +124,7 @@ export async function factorEnroll(input: Input, reach: Reach): Promise<Output> 
     if (!isTerminal(input.io))
       return {
         json: { second_factor: false, ...seed },
-        text: `${seedShown(seed)}It does not count yet. Set OPERATOR_CODE to its first code and run: trilho factor enroll --confirm\n`,
+        text: `${seedShown(seed)}The second factor is not active yet. Set OPERATOR_CODE to its first code and run: trilho factor enroll --confirm\n`,
       }
     input.io.stderr.write(seedShown(seed))
   }
@@ -133,7 +133,7 @@ export async function factorEnroll(input: Input, reach: Reach): Promise<Output> 
 }
 
 const newPasswordShown = (password: string) =>
-  `Your own password from now on, shown this once: ${password}\nThe one from before works no longer.`
+  `Your new password, shown once: ${password}\nThe old one no longer works.`
 
 export async function login(input: Input, reach: Reach): Promise<Output> {
   const place = sessionPlace(input.config, input.io.env)
@@ -147,7 +147,7 @@ export async function login(input: Input, reach: Reach): Promise<Output> {
   const role = roleOf(user)
   return {
     json: { email: user.email, role, ...(new_password ? { new_password } : {}) },
-    text: `${new_password ? `${newPasswordShown(new_password)} Somebody else has seen it.\n\n` : ''}Signed in as ${user.email} (${role}). It ends after 30 minutes without a command, at the latest in 12 hours, and with: trilho logout\n`,
+    text: `${new_password ? `${newPasswordShown(new_password)} It was replaced because somebody else has seen it.\n\n` : ''}Signed in as ${user.email} (${role}). The session ends after 30 minutes without a command, at the latest in 12 hours, or with: trilho logout\n`,
   }
 }
 
@@ -181,14 +181,14 @@ export async function password(input: Input, reach: Reach): Promise<Output> {
   const { user, new_password } = await proveOneself(input, reach, renewPassword)
   return {
     json: { email: user.email, new_password },
-    text: `${newPasswordShown(new_password)} Whoever else was signed in as ${user.email} no longer is.\n`,
+    text: `${newPasswordShown(new_password)} All other sessions of ${user.email} have ended.\n`,
   }
 }
 
 export async function factorDisable(input: Input, reach: Reach): Promise<Output> {
   const { user, team, token } = await oneself(input, reach)
   await disableFactor(team, user, token)
-  return { json: { second_factor: false }, text: 'The second factor is gone, with its recovery codes.\n' }
+  return { json: { second_factor: false }, text: 'The second factor and its recovery codes are removed.\n' }
 }
 
 export async function factorRecoveryCodes(input: Input, reach: Reach): Promise<Output> {

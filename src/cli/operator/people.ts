@@ -58,7 +58,7 @@ export function shownOnce({ user, password }: WithPassword) {
  */
 function seenByAnother({ email, role, activation_hash }: User): string {
   if (role !== 'operator' || activation_hash !== null) return ''
-  return ` If it is not yours, its owner makes another one at once, that only they have seen: trilho login --operator ${email}, then trilho password`
+  return ` If the account is not yours, its owner must replace the password at once: trilho login --operator ${email}, then trilho password`
 }
 
 export async function usersCreate(input: Input, { office, shared }: Reach): Promise<Output> {
@@ -104,7 +104,7 @@ export async function usersResetFactor(input: Input, { office, shared }: Reach):
   const acted = await act(office, await actorOf(input, shared), { name: 'reset_factor', details })
   return told(acted, ({ user }) => ({
     json: { ...describeUser(user), second_factor: false },
-    text: `${user.email} signs in with the password alone now. A new one is added with: trilho factor enroll\n`,
+    text: `${user.email} signs in with the password alone now. A new second factor is added with: trilho factor enroll\n`,
   }))
 }
 

@@ -83,7 +83,7 @@ test('a folder that is a link, or that others can write to, is refused', async (
 })
 
 test.each(['', '{', '{}', `{"database":"db.example:5432/trilho","token":"short"}`, '[]', 'null'])(
-  'what is no session is said, and not quoted: %s',
+  'a file without a session is reported, and its content not quoted: %s',
   async (text) => {
     await mkdir(place.folder, { mode: 0o700 })
     await writeFile(place.file, text, { mode: 0o600 })
@@ -98,7 +98,7 @@ test('a relative XDG_CONFIG_HOME is ignored', () => {
 })
 
 test.each(['', 'here'])(
-  'without a home there is no place, least of all the current folder: HOME=%s',
+  'without an absolute HOME no folder is used, not even the current one: HOME=%s',
   (HOME) => {
     expect(() => sessionPlace(settings(url), { HOME })).toThrow(/^HOME is .*Set HOME to your home folder/)
     expect(sessionPlace(settings(url), { HOME, XDG_CONFIG_HOME: home }).folder).toBe(join(home, 'trilho'))

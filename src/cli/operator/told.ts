@@ -24,7 +24,7 @@ function proposed({ proposed: { id, expires_at }, activation_code }: Proposed): 
   const code =
     activation_code === undefined
       ? ''
-      : `Activation code, shown this once: ${activation_code}\nGive it to the person yourself: the first sign-in takes it and the password, which only whoever approves sees.\n`
+      : `Activation code, shown this once: ${activation_code}\nGive it to the person yourself. The first sign-in needs this code and the password, which only the operator who approves sees.\n`
   return {
     json: { proposal_id: id, status: 'proposed', ...(activation_code ? { activation_code } : {}) },
     text: `${code}Proposed as ${id}. Until ${expires_at.toISOString()} another operator approves it with: trilho proposals approve ${id} --as EMAIL\n`,

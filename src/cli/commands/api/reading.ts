@@ -16,8 +16,8 @@ const load = () => import('../../api/read.ts')
 
 export const paging: Readonly<Record<string, CliOption>> = {
   limit: { type: 'string', value: 'N', about: 'How many, 1 to 100; 20 when absent' },
-  cursor: { type: 'string', value: 'CURSOR', about: 'Go on behind a page' },
-  all: { type: 'boolean', about: 'Everything, printed as it comes' },
+  cursor: { type: 'string', value: 'CURSOR', about: 'Continue after a page' },
+  all: { type: 'boolean', about: 'Every page, printed as it arrives' },
   'created-after': { type: 'string', value: 'TIME', about: 'Created at this time or later' },
   'created-before': { type: 'string', value: 'TIME', about: 'Created before this time' },
 }
@@ -44,7 +44,7 @@ export function reading(of: {
     {
       name: `${noun} get`,
       takes: one,
-      about: `Read one of the ${noun}`,
+      about: `Show one of the ${noun}`,
       who: 'key',
       examples: [`trilho ${noun} get $${one}`],
       run: async (input) => (await load()).get(noun, one, input),
