@@ -38,9 +38,9 @@ test('the page of a transfer says so too', () => {
   const about = { idempotency_key: 'one', rail: 'polygon', open: true }
   expect(titles(stepsOf(lost, about, en.money))).toEqual([
     'Broadcast on polygon',
-    'Asked, still unknown',
+    'Queried, still unknown',
     'No node of the network knows it',
     'Sent again, the same bytes',
-    'Still to come: its end',
+    'Next: the outcome',
   ])
 })

@@ -21,11 +21,11 @@ export const money = {
   at_most: 'At most',
   amount_order: 'The least is above the most.',
   on_the_way: 'On the way',
-  live_note: 'New ones appear by themselves while you are at the top',
+  live_note: 'New rows appear automatically while you are at the top',
   waits: 'to the top',
   nothing_found: 'Nothing fits these filters',
-  nothing_found_text: 'Take one away, or look in the other environment.',
-  no_more_here: 'Nothing among the rows that were looked at. Older ones may fit.',
+  nothing_found_text: 'Remove one, or look in the other environment.',
+  no_more_here: 'No match in the rows searched so far. Older rows may match.',
   clear_filters: 'Clear filters',
   key_filter: 'API key',
   key_hint: 'The id of a key: key_…',
@@ -114,11 +114,11 @@ export const money = {
   today_at: (time: string) => `Today ${time}`,
   silent: {
     pix: (age: string) =>
-      `The Pix network has not answered for ${age}. It is being asked; nothing was sent twice, and the money stays in transit until it is known.`,
+      `The Pix network has not answered for ${age}. We keep asking; nothing was sent twice, and the money stays in transit until the outcome is known.`,
     chain: (network: string, age: string) =>
-      `${network} has not told the outcome for ${age}. It is being asked; the same signed transaction is the only one there is.`,
+      `${network} has not reported the outcome for ${age}. We keep asking; only one transaction was ever signed.`,
   },
-  held: 'An operator is about to decide on it. Until then nothing is sent; the network is still asked.',
+  held: 'An operator is deciding on this order. Until then nothing is sent; the network is still queried.',
   resolved: (outcome: string) =>
     `The outcome was established by the operator, from evidence outside the network: ${outcome}.`,
   again: {
@@ -142,20 +142,20 @@ export const money = {
     accepted: 'Accepted',
     accepted_text: (key: string) => `Debited from the customer and in transit. Idempotency key \`${key}\``,
     sent_pix: 'Sent to the Pix network',
-    taken: 'The network has taken it',
+    taken: 'The network has accepted it',
     sent_pix_text: (send_id: string) => `Under send id \`${send_id}\`, fixed before it left`,
     sent_chain: (network: string) => `Broadcast on ${network}`,
-    sent_chain_text: 'Signed once: the same bytes go out, however often',
+    sent_chain_text: 'Signed once: every broadcast sends the same bytes',
     unknown: 'No answer',
-    unknown_text: 'Not failed, not sent again: the network is asked by the same id',
-    asked: 'Asked, still unknown',
-    asked_waiting: 'Asked, on its way',
+    unknown_text: 'Not failed and not sent again: the network is queried with the same id',
+    asked: 'Queried, still unknown',
+    asked_waiting: 'Queried, in progress',
     asked_times: (count: number) => n(count, { one: '# time', other: '# times' }),
     answered: 'Answered',
     again_pix: 'Sent again, under the same send id',
     again_chain: 'Sent again, the same bytes',
     absent_pix: 'The network has never seen it',
-    absent_pix_text: 'What was sent did not arrive, so nothing was paid',
+    absent_pix_text: 'The request did not arrive, so nothing was paid',
     absent_chain: 'No node of the network knows it',
     absent_chain_text: 'Dropped, or taken back with its block; the signed transaction can still be mined',
     completed: 'Completed',
@@ -164,7 +164,7 @@ export const money = {
     confirmed_text: (hash: string) => `In the chain as \`${hash}\``,
     failed: 'Failed',
     failed_text: 'The money went back to the customer',
-    ahead: 'Still to come: its end',
+    ahead: 'Next: the outcome',
   },
   details: {
     title: 'Details',
@@ -195,8 +195,7 @@ export const money = {
     origin: 'Origin',
     amount: 'Amount',
     after: 'Balance after',
-    start:
-      'Start of the statement. Each line follows from the one before; the proof is made again every day.',
+    start: 'Start of the statement. Every balance is recalculated from its movements every day.',
     empty: 'Nothing has moved yet',
     empty_text:
       'Deposits, payouts, transfers and conversions of this customer appear here, each with the balance after it.',
@@ -231,7 +230,7 @@ export const money = {
   limits: {
     title: 'Money limits',
     used: (used: string, allowed: string) => `${used} of ${allowed}`,
-    resets: (when: string) => `begins anew ${when}`,
+    resets: (when: string) => `resets ${when}`,
     names: {
       payout_order: 'One payout',
       payout_day: 'Payouts of a day',
@@ -253,7 +252,8 @@ export const money = {
     name_hint: 'As in its documents, up to 120 characters',
     name_missing: 'Write the name of the person or company.',
     document: 'CPF or CNPJ',
-    document_hint: 'Bare or with its marks. It cannot be changed later, and is shown masked from then on.',
+    document_hint:
+      'With or without punctuation. It cannot be changed later, and is shown masked from then on.',
     document_missing: 'Write the CPF or CNPJ, such as 529.982.247-25.',
     email: 'E-mail',
     external_id: 'External id',
@@ -261,7 +261,7 @@ export const money = {
     metadata: 'Metadata',
     metadata_hint: 'One per line, such as segment=retail. Names of letters, digits, . _ -',
     metadata_wrong: (line: number) => `Line ${line}: write a name, =, and a text, such as segment=retail.`,
-    exists: 'A customer has this already.',
+    exists: 'A customer with this value already exists.',
     open_existing: 'Open it',
   },
   deposit: {

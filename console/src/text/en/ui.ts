@@ -50,7 +50,7 @@ export const ui = {
   times_in: (name: string) => `Times are those of ${name}`,
   set_key: 'Set it once in your terminal: `export TRILHO_KEY=` and the value of your key.',
   new_rows: (count: number) => n(count, { one: '# new', other: '# new' }),
-  rows_stale: 'These rows may be old: the last look failed.',
+  rows_stale: 'These rows may be out of date: the last refresh failed.',
   keys_of_table: { move: 'move', open: 'open', copy: 'copy id' },
   empty_foot: 'Nothing more',
   failed: {
@@ -61,13 +61,14 @@ export const ui = {
       `The address of this list has a part that cannot be read: \`${name}\`. Clear the filters to see all of it.`,
     clear_address: 'Clear the filters',
     to_newest: 'To the newest',
-    somebody_else: 'Somebody else has signed in here meanwhile. Load the page anew to go on as them.',
+    somebody_else:
+      'Another person has signed in in this browser. Reload the page to continue as that person.',
     nothing_changed: 'Nothing was changed.',
     unknown:
       'The answer did not arrive. We do not know whether it took effect: look at the list before you try again.',
     not_permitted: 'Your role does not permit this. An owner of your team can do it or change your role.',
     shut: (until: string) =>
-      `Your second factor was reset: this is shut to you until ${until}. Another owner of your team, or the operator, can do it for you.`,
+      `Your second factor was reset: you cannot do this until ${until}. Another owner of your team, or the operator, can do it for you.`,
     not_found: 'There is no such thing in this environment.',
     no_id: (text: string, of: string, prefix: string) =>
       `“${text}” is not the id of ${of}. Such an id is ${prefix} and 26 letters and digits.`,
@@ -115,7 +116,7 @@ export const ui = {
   /** The session has ended while something was typed. */
   again: {
     title: 'Sign in again',
-    about: 'Your session has ended. What you typed is still here, and goes on once you are signed in.',
+    about: 'Your session has ended. What you typed is kept, and is sent once you are signed in.',
     email: 'E-mail',
     go: 'Sign in',
   },

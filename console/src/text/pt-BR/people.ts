@@ -34,7 +34,7 @@ export const people: typeof En = {
       'Se você é o único titular, peça ao operador do serviço, que executa `trilho users reset-password`.',
     own_password: 'A sua própria senha',
     own_password_about:
-      'Outros viram a que você recebeu. Esta fica no lugar dela e é **mostrada só desta vez**.',
+      'Outras pessoas viram a senha que você recebeu. Esta a substitui e é **mostrada só desta vez**.',
     ended: 'Sua sessão terminou. Entre para continuar.',
     ended_acting: 'Sua sessão tinha terminado. O que você estava fazendo não foi feito: nada mudou.',
   },
@@ -94,7 +94,7 @@ export const people: typeof En = {
     codes_left: 'Códigos de recuperação',
     codes_left_count: (count) => n(count, { one: 'resta #', other: 'restam #' }),
     keys_shut: (until) =>
-      `Seu segundo fator foi redefinido. As chaves de produção e a equipe estão fechadas para você até **${until}**.`,
+      `Seu segundo fator foi redefinido. Você não pode alterar as chaves de produção nem a equipe até **${until}**.`,
     enrol: 'Configurar um segundo fator',
     renew_codes: 'Novos códigos de recuperação',
     disable: 'Desativar',
@@ -110,8 +110,8 @@ export const people: typeof En = {
     enrol_qr: 'A chave em código QR',
     enrol_key: 'Chave',
     enrol_code: 'O código que ele mostra',
-    enrol_hint: 'Só vale depois que você digitar um código.',
-    not_its_code: 'Este não é o código dele. Confira o relógio do aparelho e tente o próximo.',
+    enrol_hint: 'O segundo fator só vale depois que você digitar um código.',
+    not_its_code: 'Este código está errado. Confira o relógio do aparelho e tente o próximo código.',
     confirm: 'Confirmar',
     confirming: 'Conferindo…',
     codes_title: 'Seus códigos de recuperação',
@@ -164,7 +164,7 @@ export const people: typeof En = {
     make_link: 'Criar o link',
     link_title: (name) => `O link para ${name}`,
     invite_link_about:
-      'Entregue-o somente a essa pessoa: quem o tem escolhe a senha. É **mostrado só desta vez**.',
+      'Entregue-o somente a essa pessoa: quem tem o link escolhe a senha. É **mostrado só desta vez**.',
     link_until: (time) => `Vale uma vez, até ${time}.`,
     link_stored: 'Copiei o link',
     role_title: (name) => `O que ${name} pode fazer?`,
@@ -179,7 +179,7 @@ export const people: typeof En = {
     factor_title: (name) => `Redefinir o segundo fator de ${name}?`,
     factor_follows: [
       'A pessoa entra só com a senha até configurar outro; todas as sessões terminam.',
-      'As chaves de produção ficam fechadas para ela por 24 horas.',
+      'Ela não pode alterar chaves de produção por 24 horas.',
       'Todos os titulares veem isto por uma semana.',
     ],
     resetting: 'Redefinindo…',
