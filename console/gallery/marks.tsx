@@ -32,7 +32,7 @@ const ahead = [
   { key: '3', title: 'Confirmed', mark: 'waiting' },
 ] as const
 
-/** Big enough that a number of the browser could not hold it. */
+/** The amount exceeds the safe integers of JavaScript. */
 const json = `{"id":"${PAYOUT}","amount":12345678901234567890,"done":false,"note":null,"of":{"name":"Ana \\"A\\" Souza","list":[1,2],"none":[],"empty":{}}}`
 
 export function Marks() {

@@ -95,7 +95,7 @@ const keys = {
   key_id: 'Key id',
   try_it: 'Try it',
   already:
-    'This form was sent before, and the key exists. Its value was shown then and cannot be shown again.',
+    'This form was already sent, and the key exists. Its value was shown then and cannot be shown again.',
   already_open: 'Open the key',
   rotate_title: (name: string) => `Rotate ${name}?`,
   rotate_about:
@@ -233,7 +233,7 @@ const webhooks = {
   url_hint: 'Where we POST. https, reachable from the internet.',
   url_hint_sandbox:
     'Where we POST. https or http, reachable from the internet. For your own machine: `trilho listen`.',
-  /** By the part that is wrong (pages/developers/webhook-url.ts). */
+  /** Error texts by the wrong part of the URL (pages/developers/webhook-url.ts). */
   url_wrong: {
     long: 'It is too long: at most 2048 characters.',
     signs: 'It has a space, a line break, a backslash or a letter beyond ASCII. Write these percent-encoded.',
@@ -248,7 +248,7 @@ const webhooks = {
   url_missing: 'Write where to send events, such as https://example.com/webhooks.',
   description: 'Description',
   description_hint: 'For yourself.',
-  which_events: 'Events it hears of',
+  which_events: 'Events to send',
   all_events: 'All, including future kinds',
   some_events: 'Only these',
   events_missing: 'Choose at least one.',
@@ -334,7 +334,7 @@ const requests = {
   title: 'Request log',
   about: 'Calls with your keys, without bodies. Kept for 30 days.',
   find: 'X-Request-Id',
-  find_hint: 'As the response says it, req_…',
+  find_hint: 'The request_id of a response, req_…',
   find_go: 'Find',
   time: 'Time',
   call: 'Call',
@@ -347,9 +347,9 @@ const requests = {
   all: 'All',
   refused: 'Refused',
   route_chip: 'Route',
-  route_hint: 'As the reference writes it, /v1/pix/payouts',
+  route_hint: 'As in the API reference, /v1/pix/payouts',
   code_chip: 'Error code',
-  code_hint: 'As error.code says it, insufficient_balance',
+  code_hint: 'As in error.code, insufficient_balance',
   status_chip: 'Status',
   status_hint: 'Three digits, 422',
   key_chip: 'Key',
@@ -360,9 +360,9 @@ const requests = {
   none_about:
     'Nothing in the log fits these filters. Requests refused without a valid key belong to no partner and are not listed.',
   one: 'Request',
-  said: 'What it said',
+  said: 'Request body',
   said_about: 'Taken from the object that it created: bodies are not logged',
-  answer: 'What it was told',
+  answer: 'Response',
   answer_about: 'As stored for a retry with the same idempotency key',
   nothing_kept: 'Bodies are not logged. This call created no object that shows its content.',
   no_answer_kept: 'The answer is kept only under an idempotency key, for a day.',
@@ -373,5 +373,5 @@ const requests = {
     'It may be of the other environment, older than 30 days, or refused before its key was known. A call shows here about a second after its response.',
 }
 
-/** Words of API keys, webhooks, events and the request log. */
+/** Texts of API keys, webhooks, events and the request log. */
 export const developers = { keys, webhooks, events, requests }

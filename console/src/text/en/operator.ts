@@ -2,7 +2,7 @@ import { plural } from '../plural.ts'
 
 const n = plural('en')
 
-/** What a proposal is about: how much, whom, and which end or role. */
+/** The values in the sentence of a proposal: amount, customer or person, and outcome or role. */
 export type Told = {
   readonly amount: string
   readonly who: string
@@ -10,7 +10,7 @@ export type Told = {
   readonly role: string
 }
 
-/** What operators see: partners, the desk, proposals, the proof, the house. */
+/** Texts of the operator's pages: partners, desk, proposals, proof, treasury. */
 export const operator = {
   overview: {
     title: 'Operator',
@@ -383,9 +383,9 @@ export const operator = {
     now: 'Prove now',
     proving: (done: number, of: number) => `Check ${done} of ${of}…`,
     report: 'Report',
-    failed: 'The last proof could not be ended:',
+    failed: 'The last proof did not finish:',
     where: 'Where every unit is',
-    where_about: 'Recomputed from the entries alone. Each column must end in zero.',
+    where_about: 'Recomputed from the ledger entries alone. Each column must sum to zero.',
     account: 'Account',
     accounts: {
       customer: 'Customers, available',
@@ -402,7 +402,7 @@ export const operator = {
     asset: 'Asset',
     owed: 'Owed',
     held: 'Held by our books',
-    house: 'The house’s own',
+    house: 'The operator’s own',
     checks: 'Checks',
     checks_of: (good: number, all: number) => `${good} of ${all}`,
     more: (count: number) => n(count, { one: '# more', other: '# more' }),
@@ -419,7 +419,7 @@ export const operator = {
   },
   treasury: {
     title: 'Treasury',
-    about: 'What the house holds by its conversions, and what that is worth in reais.',
+    about: 'What the treasury holds from conversions, and its value in BRL.',
     positions: 'Positions',
     asset: 'Asset',
     position: 'Position',
@@ -508,7 +508,7 @@ export const operator = {
     sandbox: 'Sandbox',
     shared: 'Shared',
     actor: 'Who',
-    empty: 'No line fits these filters.',
+    empty: 'No line matches these filters.',
     shell: 'Command line, not signed in',
     service: 'The service',
     verify: 'Verify the chain',

@@ -127,7 +127,7 @@ export const overview = {
     key_there: 'There is an API key. Put its value into `TRILHO_KEY` where you call from.',
     keys: 'API keys',
     customer: 'Create a customer',
-    customer_about: 'Every balance belongs to one.',
+    customer_about: 'Every balance belongs to a customer.',
     money: 'Give it test money and pay by Pix',
     money_about: 'Put the id of the customer in the place of `cus_…`.',
     real: 'Pay by Pix',

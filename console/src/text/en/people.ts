@@ -2,7 +2,7 @@ import { plural } from '../plural.ts'
 
 const n = plural('en')
 
-/** Signing in, one's own settings, the team. */
+/** Texts of sign-in, personal settings and team. */
 export const people = {
   sign_in: {
     title: 'Sign in',
@@ -54,7 +54,7 @@ export const people = {
     short: 'A password has 12 to 128 characters.',
     guessed:
       'This password is easy to guess. Use four or more words that do not belong together, or let a password manager make one.',
-    different: 'The two are not the same.',
+    different: 'The passwords do not match.',
     go: 'Choose this password',
     going: 'Saving…',
   },
@@ -81,7 +81,7 @@ export const people = {
     role: 'Role',
     since: 'Here since',
     language: 'Language',
-    as_browser: 'As the browser says',
+    as_browser: 'As in the browser',
     saved: 'Saved',
     saving: 'Saving…',
     factor: 'Second factor',
@@ -170,7 +170,7 @@ export const people = {
     role_follows: 'All sessions of this person end: they sign in again.',
     change: 'Change role',
     changing: 'Changing…',
-    reset_title: (name: string) => `Make ${name} choose a new password?`,
+    reset_title: (name: string) => `Reset the password of ${name}?`,
     reset_follows: [
       'The current password is void at once, and all sessions end.',
       'You get a link that works once, for an hour. Give it to the person yourself: no e-mail is sent.',

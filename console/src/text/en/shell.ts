@@ -1,4 +1,4 @@
-/** Words of the frame: navigation, search, shortcuts. */
+/** Texts of the frame: navigation, search, shortcuts. */
 export const shell = {
   product: 'trilho',
   skip: 'Skip to the page',
@@ -100,7 +100,7 @@ export const shell = {
   crashed: {
     title: 'This page could not be shown',
     text: 'The fault is in this page, not in your money: it sent and changed nothing.',
-    again: 'Load it again',
+    again: 'Reload',
   },
   titleOf: (page: string) => `${page} · Trilho`,
 }

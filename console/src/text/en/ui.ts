@@ -2,7 +2,7 @@ import { plural } from '../plural.ts'
 
 const n = plural('en')
 
-/** Words of the components. */
+/** Texts of the components. */
 export const ui = {
   copy: 'Copy',
   copyOf: (what: string) => `Copy ${what}`,
@@ -86,19 +86,19 @@ export const ui = {
     too_many: (seconds: number) => n(seconds, { one: 'Wait # second.', other: 'Wait # seconds.' }),
     look_in: { production: 'Look for it in Production', sandbox: 'Look for it in the Sandbox' },
   },
-  /** What the API says in English it says well; another language has its own words for a code. */
+  /** Texts by error code. In English most codes use the API's own message; other languages need their own texts. */
   errors: {
     amount_too_large: 'The amount is too large: no amount and no balance may have more than 18 digits.',
     not_signed_in: 'Your session has ended, and you are not signed in.',
     object_not_found: 'There is no such thing in this environment.',
   } as Readonly<Record<string, string>>,
-  /** What is wrong with a typed amount. */
+  /** Errors of a typed amount. */
   amount_wrong: {
     zero: 'It must be more than zero.',
     decimals: (asset: string, count: number) => `${asset} has ${count} decimals, no more.`,
     figure: (example: string) => `Write an amount such as ${example}.`,
   },
-  /** What is wrong with a field, by the name that the API gives it. */
+  /** Errors of a field, by its name in the API. */
   fields: {
     document: 'This is no CPF or CNPJ: its check digits do not fit. Compare it with the paper.',
     name: 'Write a name of at most 120 characters.',
@@ -113,7 +113,7 @@ export const ui = {
     before: 'This page of the list does not exist any more. Begin at the newest.',
     after: 'This page of the list does not exist any more. Begin at the newest.',
   } as Readonly<Record<string, string>>,
-  /** The session has ended while something was typed. */
+  /** The dialog for a session that ended while a form was open. */
   again: {
     title: 'Sign in again',
     about: 'Your session has ended. What you typed is kept, and is sent once you are signed in.',

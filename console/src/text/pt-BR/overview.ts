@@ -132,7 +132,7 @@ export const overview: typeof En = {
     key_there: 'Há uma chave de API. Guarde o valor dela em `TRILHO_KEY` onde você faz as chamadas.',
     keys: 'Chaves de API',
     customer: 'Criar um cliente',
-    customer_about: 'Todo saldo pertence a um.',
+    customer_about: 'Todo saldo pertence a um cliente.',
     money: 'Dar-lhe dinheiro de teste e pagar por Pix',
     money_about: 'Ponha o id do cliente no lugar de `cus_…`.',
     real: 'Pagar por Pix',

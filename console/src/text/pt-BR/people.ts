@@ -55,7 +55,7 @@ export const people: typeof En = {
     short: 'Uma senha tem de 12 a 128 caracteres.',
     guessed:
       'Esta senha é fácil de adivinhar. Use quatro ou mais palavras sem relação entre si, ou uma senha gerada por um gerenciador.',
-    different: 'As duas não são iguais.',
+    different: 'As senhas não são iguais.',
     go: 'Escolher esta senha',
     going: 'Salvando…',
   },
@@ -82,7 +82,7 @@ export const people: typeof En = {
     role: 'Papel',
     since: 'Aqui desde',
     language: 'Idioma',
-    as_browser: 'Como o navegador pede',
+    as_browser: 'Como no navegador',
     saved: 'Salvo',
     saving: 'Salvando…',
     factor: 'Segundo fator',
@@ -171,7 +171,7 @@ export const people: typeof En = {
     role_follows: 'Todas as sessões desta pessoa terminam: ela entra de novo.',
     change: 'Mudar o papel',
     changing: 'Mudando…',
-    reset_title: (name) => `Fazer ${name} escolher uma senha nova?`,
+    reset_title: (name) => `Redefinir a senha de ${name}?`,
     reset_follows: [
       'A senha atual perde a validade na hora, e todas as sessões terminam.',
       'Você recebe um link que vale uma vez, por uma hora. Entregue-o você mesmo: nenhum e-mail é enviado.',
