@@ -95,7 +95,7 @@ export function refuseProof(refused: Refused): never {
       throw new NotAllowed(
         refused.of === 'factor'
           ? 'This operator has a second factor: set OPERATOR_CODE to its code, or to a recovery code.'
-          : 'This password was given by two people: set OPERATOR_CODE to the activation code, which whoever proposed it has.',
+          : 'This password needs an activation code at the first sign-in: set OPERATOR_CODE to the code, which the operator who proposed it has.',
       )
     case 'activation_needed':
       throw new NotAllowed(

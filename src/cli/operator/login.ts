@@ -30,7 +30,7 @@ async function passwordOf(io: Io, email: string): Promise<string> {
 
 const questions = {
   factor: 'Code of your second factor, or a recovery code: ',
-  activation: 'Activation code, which whoever proposed your password has: ',
+  activation: 'Activation code, from the operator who proposed your password: ',
 }
 
 async function codeOf(io: Io, of: SecondHalf, question = questions[of]): Promise<string> {

@@ -28,7 +28,7 @@ export const eventCommands: CliCommand[] = [
         type: 'string',
         value: 'URL',
         about:
-          'Where to POST them, again and again until somebody is there; they are only printed when absent',
+          'The URL to POST events to, with retries until it answers; when absent, events are only printed',
       },
       types: { type: 'string', value: 'LIST', about: 'Event types, separated by commas; all when absent' },
       after: {

@@ -25,7 +25,7 @@ export const proposalCommands: CliCommand[] = [
     about: 'Approve a proposal, as another operator than the one who made it',
     options: {
       operator: operatorOption,
-      yes: { type: 'boolean', about: 'Do not ask; without a terminal nobody is asked' },
+      yes: { type: 'boolean', about: 'Do not ask for confirmation; a script is never asked' },
     },
     examples: ['trilho proposals approve $PROPOSAL --as joao@operator.example'],
     who: 'operator',
