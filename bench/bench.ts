@@ -3,10 +3,10 @@ import { openRows, type Rows } from './rows.ts'
 import { openSlices, type Slices } from './slices.ts'
 import { openStage, type Stage } from './stage.ts'
 
-/** What the parts of one run share: servers with little and with much history, and the rows they are held against. */
+/** What the parts of one run share: servers with a small and a large history, and the baseline rows they are compared with. */
 export type Bench = {
   readonly settings: Settings
-  /** Each is opened when it is first asked for. */
+  /** Opened on first use. */
   small(): Promise<Stage>
   large(): Promise<Stage>
   yardstick(): Promise<Rows>
@@ -24,7 +24,7 @@ export type Settings = {
 }
 
 export const CUSTOMERS = 200
-/** Who have a history: few, so that each has more than a page of everything. */
+/** Number of customers with a history: few, so that each has more than one page of everything. */
 const WITH_HISTORY = 20
 const BALANCE = '100000000000'
 const REPEATS = 60

@@ -8,9 +8,9 @@ import { middle, rounded } from './slices.ts'
 import { openStage, type Stage } from './stage.ts'
 
 /**
- * Payouts on this checkout and on others (`--beside before=/a/folder`, compiled; as many as wanted), in turns on one machine.
- * What counts is the CPU time that a payout costs the server and its database: where others are busy too, throughput says
- * little. What others used is told, and turns in which it was much are left out when enough remain.
+ * Compares payouts on this checkout and on others (`--beside before=/a/folder`, compiled; repeatable), in turns on one machine.
+ * The figure that counts is the CPU time per payout of server and database: on a shared machine throughput says little. CPU use
+ * by other processes is reported, and turns with much of it are dropped if enough remain.
  */
 const { values } = parseArgs({
   options: {
@@ -24,7 +24,7 @@ if (folders.length === 0) throw new Error('--beside name=folder must name a chec
 
 type Turn = { readonly per_second: number; readonly cpu_ms: number; readonly others_cores: number }
 
-/** What is written down behind the answers is part of what a payout costs: the sums follow within three seconds. */
+/** Writes after the response, such as the sums, belong to the cost of a payout; they follow within three seconds. */
 const BEHIND_MS = 4000
 
 async function measure(stage: Stage, seconds: number): Promise<Turn> {
@@ -46,7 +46,7 @@ async function measure(stage: Stage, seconds: number): Promise<Turn> {
 const QUIET_CORES = 0.5
 const ENOUGH = 7
 
-/** Turn by turn: a drift of the machine hits both of a pair. */
+/** Compares turn by turn, so that a drift of the machine affects both sides of a pair. */
 function compare(now: readonly Turn[], other: readonly Turn[]) {
   const pairs = now.map((turn, i) => [turn, other[i]!] as const)
   const quiet = pairs.filter((pair) => pair.every(({ others_cores }) => others_cores < QUIET_CORES))
@@ -75,7 +75,7 @@ try {
     await measure(stage, 3)
   }
   for (let round = 0; round < Number(values.rounds); round++) {
-    // Who is first changes.
+    // The order alternates between rounds.
     const order = [...stages]
     for (const [name, stage] of round % 2 === 0 ? order : order.reverse()) {
       const turn = await measure(stage, Number(values.seconds))

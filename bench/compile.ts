@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 
-/** The server alone, as it runs in production: no pages, no docs. Only what has changed is compiled again. */
+/** Compiles the server as it runs in production, without console and docs. Incremental. */
 export function compile(): void {
   const again = ['--incremental', '--tsBuildInfoFile']
   for (const [program, ...args] of [

@@ -9,8 +9,8 @@ import { machineCpu } from './processes.ts'
 import { openStage, type Stage } from './stage.ts'
 
 /**
- * What the console's pages wait for, over a million payouts of one partner: every list of the console and Overview, from a few
- * browsers at once, over loopback. What others used of the machine meanwhile is told beside it.
+ * Measures the response times of the console over a million payouts of one partner: every list and the overview, from a few
+ * browsers at once, over loopback. CPU use by other processes is reported beside each figure.
  */
 const { values } = parseArgs({
   options: {
@@ -22,7 +22,7 @@ const { values } = parseArgs({
 const payouts = Number(values.payouts)
 const AT_ONCE = 50_000
 
-/** As if they had been made over the last ninety days; one in 250 failed, and twenty are on their way. */
+/** Fills in payouts spread over the last ninety days; one in 250 failed, and twenty are in transit. */
 async function fill(stage: Stage): Promise<void> {
   const { partner_id, api_key_id, customers } = stage
   const db = new pg.Client({ connectionString: stage.database_url })
@@ -78,7 +78,7 @@ async function signIn(stage: Stage): Promise<string> {
   return response.headers.get('set-cookie')!.split(';')[0]!
 }
 
-/** Every list and Overview, by what is declared; and payouts by their filters. */
+/** Paths of every declared list and the overview, and of payouts by each filter. */
 function pathsOf(stage: Stage): string[] {
   const lists = consoleEndpoints.flatMap((endpoint) => {
     const { method, path } = methodAndPath(endpoint)
@@ -132,7 +132,7 @@ try {
   const cookie = await signIn(stage)
   const rows: Row[] = []
   for (const path of pathsOf(stage)) {
-    // The first look plans its statements.
+    // The first request includes the planning of its statements, so it is not measured.
     await fetch(stage.url + path, { headers: { cookie } }).then((response) => response.text())
     rows.push(await measure(stage, cookie, path))
   }

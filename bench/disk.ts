@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 
 const TMPFS = 0x01021994
 
-/** Where data folders go: a commit that reaches memory only would be measured too fast. */
+/** A folder on a real disk for the data: commits to a memory file system would be measured too fast. */
 export function realDisk(): string {
   const folder = [tmpdir(), '/var/tmp', process.cwd()].find((each) => {
     try {

@@ -5,11 +5,11 @@ import { helpers } from './processes.ts'
 import type { Receipts } from './receiver.ts'
 import type { Stage } from './stage.ts'
 
-/** One webhook endpoint that wants everything, and a receiver on this machine behind it. */
+/** A webhook endpoint for all event types, with a receiver on this machine. */
 export type Endpoint = {
   readonly id: string
   received(): Promise<number>
-  /** What came since it was last asked. */
+  /** Deliveries since the last call. */
   take(): Promise<Receipts>
   close(): Promise<void>
 }

@@ -3,11 +3,10 @@ import { type Kind, type Model, makeModels } from './models.ts'
 import type { Stage } from './stage.ts'
 
 /**
- * History, as if the service had made it within the last day. It makes one of each kind itself, and these models are copied,
- * with other ids, keys, times and customers, into its own tables, triggers and all. So the rows have the form that the service
- * gives them, names that are still taken among them, and the audit holds them to every rule.
- *
- * Customers take turns, and each goes round the same circle, which leaves its balances where they were or higher.
+ * Makes history as if the service had created it within the last day. The service itself creates one object of each kind, and
+ * these models are copied in SQL with other ids, keys, times and customers, through the tables' own triggers. So the rows have
+ * the form that the service writes, including claimed idempotency keys, and pass every check of the audit. Customers take
+ * turns, and each repeats the same round of orders, which leaves its balances unchanged or higher.
  */
 const ROUND: readonly Kind[] = [
   'deposit',
@@ -20,7 +19,7 @@ const ROUND: readonly Kind[] = [
 const HOURS = 22
 const AT_ONCE = 40_000
 
-/** Makes so many entries of these customers, or a few more: whole rounds. Their balances must be untouched. */
+/** Makes at least this many ledger entries for these customers, in whole rounds. Their balances must be untouched. */
 export async function makeHistory(
   stage: Stage,
   entries: number,
@@ -49,7 +48,10 @@ export async function makeHistory(
   await quietness(stage)
 }
 
-/** As newId makes them: 48 bits of time in base 32, then chance. No function, for there are millions. */
+/**
+ * An id in the format of `newId`: 48 bits of time in base 32, then random digits. Inline SQL, because a function would be too
+ * slow for millions of rows.
+ */
 function newIdSql(prefix: string, at: string): string {
   const alphabet = `'0123456789abcdefghjkmnpqrstvwxyz'`
   const digits = Array.from(
@@ -89,7 +91,7 @@ async function noteModels(
       shift interval)`)
 }
 
-/** Which number and which balance each line of a statement gets: where its slot stands in the round. */
+/** Computes sequence number and balance of each statement line from its position in the round. */
 async function noteLines(stage: Stage, round: readonly Model[]): Promise<void> {
   const sums = new Map<string, { seq: number; balance: bigint }>()
   const lines = round.flatMap(({ lines }, slot) =>
@@ -113,7 +115,7 @@ async function noteLines(stage: Stage, round: readonly Model[]): Promise<void> {
   )
 }
 
-/** Names what the next steps of all customers make. */
+/** Assigns the ids of the next steps of all customers. */
 async function plan(
   stage: Stage,
   { from, to, steps, payers }: { from: number; to: number; steps: number; payers: number },
@@ -132,7 +134,7 @@ async function plan(
   await stage.sql('ANALYZE made')
 }
 
-/** Every row that tells of the model, with the names and times of the copies. */
+/** Copies every row that belongs to the model, with the ids and times of the copies. */
 async function copy(stage: Stage, model: Model): Promise<void> {
   const { kind, table, id, quote_id } = model
   const where = `m.kind = '${kind}'`
@@ -166,7 +168,7 @@ async function copy(stage: Stage, model: Model): Promise<void> {
       id: newIdSql(`'evt'`, 't.created_at + m.shift'),
       object_id: 'm.id',
       data: `(${told('t.data::text')})::json`,
-      // The time, and what keeps those of one millisecond apart.
+      // The time in microseconds, plus an offset that orders events of one millisecond.
       position:
         '(extract(epoch FROM t.created_at + m.shift) * 1000000)::bigint + m.g % 300 * 3 + t.sequence % 3',
     },
@@ -177,7 +179,7 @@ async function copy(stage: Stage, model: Model): Promise<void> {
   })
 }
 
-/** Events of all kinds lie in the table as they do in the log. */
+/** Inserts the events of all kinds in log order. */
 async function tell(stage: Stage): Promise<void> {
   await stage.sql('INSERT INTO events SELECT * FROM told ORDER BY position')
   await stage.sql('TRUNCATE told')
@@ -187,7 +189,7 @@ const NAMED: Readonly<Record<string, string>> = {
   customer_id: 'm.customer_id',
   quote_id: 'm.quote_id',
   idempotency_key: 'm.key',
-  // It follows from the payout's own id.
+  // The send id is derived from the payout's id.
   send_id: 'replace(t.send_id, substr(t.id, 4), substr(m.id, 4))',
   end_to_end_id: 'CASE WHEN t.end_to_end_id IS NOT NULL THEN m.outside END',
   tx_hash: 'CASE WHEN t.tx_hash IS NOT NULL THEN m.outside END',
@@ -195,7 +197,7 @@ const NAMED: Readonly<Record<string, string>> = {
 
 type Copying = { from: string; joins?: string; columns: Record<string, string>; into?: string }
 
-/** Columns that are neither names nor times stay as they are; what the database itself gives is left to it. */
+/** Columns without ids or times are copied; generated columns are left to the database. */
 async function insert(
   stage: Stage,
   table: string,
@@ -214,7 +216,7 @@ async function insert(
   )
 }
 
-/** The same text with the names and times of a copy. */
+/** Replaces ids and times in a text by those of a copy. */
 function replaced({ row, id, customer_id, quote_id }: Model): (text: string) => string {
   const iso = (time: Date) =>
     `to_char(('${time.toISOString()}'::timestamptz + m.shift) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
@@ -239,7 +241,7 @@ const creditBalances = (stage: Stage, rounds: number) =>
 const STILL_CORES = 0.3
 const WAIT_S = 900
 
-/** Whatever follows the log of events, trades and sums, has come to its end. */
+/** Waits until the background workers (events, trades, sums) have caught up. */
 async function quietness(stage: Stage): Promise<void> {
   const used = () => {
     const { server_cpu, database_cpu } = stage.usage()

@@ -4,7 +4,10 @@ import { connect, type Socket } from 'node:net'
 import type { HttpJob } from './http.ts'
 import { runFor } from './load.ts'
 
-/** Makes the calls of a job where there is no wrk. On bare sockets: a comfortable client would take the time it is to measure. */
+/**
+ * The HTTP load when wrk is not installed. It uses bare sockets, because a full HTTP client would take CPU time from the
+ * measured server.
+ */
 const job: HttpJob = JSON.parse(process.argv[2]!)
 const { hostname, port } = new URL(job.url)
 const lines = job.lines === undefined ? [] : readFileSync(job.lines, 'utf8').split('\n')
@@ -20,7 +23,7 @@ function requestOf(body: string): string {
 
 const wanted = `HTTP/1.1 ${job.expect} `
 
-/** Sends one request and waits until as many bytes have come as the answer says it has. */
+/** Sends one request and waits for the whole response, by its Content-Length. */
 function post(socket: Socket): Promise<boolean> {
   return new Promise((resolve) => {
     let answer = ''
@@ -49,7 +52,7 @@ const sockets = await Promise.all(
     () =>
       new Promise<Socket>((resolve, reject) => {
         const socket = connect(Number(port), hostname, () => resolve(socket))
-        // Every answer is ASCII but for what the caller sent, which is too: characters are bytes.
+        // Responses are ASCII, because the requests are: one character is one byte.
         socket.setEncoding('latin1').setNoDelay(true).once('error', reject)
       }),
   ),

@@ -5,21 +5,21 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inChild, type Measure } from './load.ts'
 
-/** POSTs over a fixed number of kept-alive connections, each waiting for its answer before it sends the next. */
+/** POST requests over a fixed number of keep-alive connections; each waits for the response before the next request. */
 export type HttpJob = {
   readonly url: string
   readonly path: string
-  /** A file with one line for each request: what `{{line}}` in the path stands for. */
+  /** A file with one line per request, which replaces `{{line}}` in the path. */
   readonly lines?: string
   readonly key: string
   readonly connections: number
   readonly seconds: number
-  /** `{{unique}}` in one becomes a text that no other request has, and that nobody can guess: keys come in no order. */
+  /** `{{unique}}` becomes a random text that no other request has, so that idempotency keys arrive in no order. */
   readonly bodies: readonly string[]
   readonly expect: number
 }
 
-/** Rows are written by a client in C, so calls are made by one too, where there is one. */
+/** The baseline rows are written by pgbench, a client in C, so wrk makes the HTTP calls if it is installed. */
 const hasWrk = /^wrk /.test(spawnSync('wrk', ['--version'], { encoding: 'utf8' }).stdout ?? '')
 
 export const caller = hasWrk ? 'wrk' : 'node'

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** What one load says. Times in milliseconds. */
+/** The result of one load. Times in milliseconds. */
 export type Measure = {
   readonly per_second: number
   readonly p50: number
@@ -10,7 +10,7 @@ export type Measure = {
   readonly count: number
 }
 
-/** Runs a load in a process of its own, so that it does not share an event loop with anything that is measured. */
+/** Runs a load in a child process, so that it does not share an event loop with anything measured. */
 export function inChild<Job>(script: string, job: Job): Promise<Measure> {
   const path = fileURLToPath(new URL(script, import.meta.url))
   return new Promise((resolve, reject) => {
@@ -40,7 +40,7 @@ export function summarize(latencies: number[], seconds: number, errors = 0): Mea
   }
 }
 
-/** `workers` loops that each do one thing after the other until the time is over. */
+/** Runs `workers` concurrent loops until the time is over. */
 export async function runFor(
   seconds: number,
   workers: number,

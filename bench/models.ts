@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { makeCpf } from '../src/core/document.ts'
 import type { Stage } from './stage.ts'
 
-/** One of each kind, made by the service itself, for history.ts to copy. */
+/** One object of each kind, created by the service, for history.ts to copy. */
 export type Kind = 'deposit' | 'payout' | 'failed payout' | 'trade' | 'transfer'
 
 export type Model = {
@@ -12,10 +12,10 @@ export type Model = {
   readonly id: string
   readonly customer_id: string
   readonly created_at: Date
-  /** What is told of it by name or time, and must differ from copy to copy. */
+  /** Columns with ids or times, which must differ between copies. */
   readonly row: Readonly<Record<string, unknown>>
   readonly quote_id: string | null
-  /** What it did to the customer's accounts, in order. */
+  /** Its ledger lines on the customer's accounts, in order. */
   readonly lines: readonly {
     readonly asset: string
     readonly movement: string
@@ -26,7 +26,7 @@ export type Model = {
 
 export const PAYOUT = 100n
 const TRADED = 10_000n
-/** As much as a customer spends in one round of history.ts. */
+/** The amount that a customer spends in one round of history.ts. */
 const DEPOSIT = 16n * PAYOUT + TRADED
 
 export async function makeModels(stage: Stage): Promise<Model[]> {
@@ -61,7 +61,7 @@ export async function makeCustomer(call: Call): Promise<string> {
   return (await call('POST', '/v1/customers', { name: 'Model', document: makeCpf('123456780') })).id
 }
 
-/** A deposit and what it pays for, each at its end. */
+/** Creates a deposit and the orders that it pays for, each in its final state. */
 export async function makeOneOfEach(call: Call, customer_id: string) {
   const payout = (pix_key: string) =>
     call('POST', '/v1/pix/payouts', {

@@ -11,17 +11,19 @@ const LISTS = [
   '/v1/trades',
   '/v1/customers/{customer_id}/statement',
 ]
-/** So few that a customer with little history fills a page, too. */
+/** A small page size, so that a small history fills a page too. */
 const LIMIT = 5
 
 export type Page = { readonly name: string; pathOf(samples: Samples): string }
 
-/** What filters are given, in one history. */
+/** The filter values for one history. */
 export type Samples = Readonly<Record<string, string>>
 
 type Param = { readonly name: string; readonly in: string; readonly schema: { readonly enum?: string[] } }
 
-/** Every list by every filter that openapi.json knows, each value of those that have few; some together; and a page far back. */
+/**
+ * Every list with each filter in openapi.json and each value of enumerated filters; some filters combined; and a page far back.
+ */
 export function pages(): Page[] {
   const { paths } = JSON.parse(readFileSync('openapi.json', 'utf8'))
   return LISTS.flatMap((list) => {
@@ -57,7 +59,7 @@ function pageOf(list: string, given: readonly (readonly [name: string, value: st
   }
 }
 
-/** Who reads, and a moment in the middle of its history. */
+/** The reading customer, and a time in the middle of the history. */
 export type ReaderOf = { readonly call: Stage['call']; readonly customer_id: string; readonly middle: Date }
 
 export async function samplesOf({ call, customer_id, middle }: ReaderOf): Promise<Samples> {

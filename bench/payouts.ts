@@ -3,7 +3,7 @@ import { type HttpJob, post } from './http.ts'
 import type { Measure } from './load.ts'
 import type { Stage } from './stage.ts'
 
-/** Payouts over HTTP from create to the answer `completed`: debit, simulated rail, settlement, two commits each. */
+/** Payouts over HTTP from create to the response `completed`: debit, simulated rail, settlement, two commits each. */
 export function payouts(
   stage: Stage,
   options: { connections: number; seconds: number; customers?: readonly string[] },
@@ -22,6 +22,6 @@ export function payouts(
   return post(job)
 }
 
-/** What is written down behind the answers, the log of requests and sums, follows within so long. */
+/** Writes after the response, such as the request log and the sums, follow within this time. */
 const BEHIND_MS = 3500
 export const settle = () => sleep(BEHIND_MS)

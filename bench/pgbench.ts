@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Measure, summarize } from './load.ts'
 
-/** A script over a database, for so many clients at once. */
+/** A pgbench script, run by several clients at once. */
 export type ScriptJob = {
   readonly database_url: string
   readonly schema: string
   readonly file: string
-  /** The script picks one of so many. */
+  /** The number of customers that the script picks from. */
   readonly customers: number
   readonly clients: number
   readonly seconds: number
@@ -17,7 +17,7 @@ export type ScriptJob = {
 
 const DEBIAN = '/usr/lib/postgresql'
 
-/** On the PATH, or where Debian puts the programs of each version; undefined: there is none. */
+/** pgbench on the PATH or in Debian's folder per version; undefined if it is not installed. */
 export const pgbench: string | undefined = [
   'pgbench',
   ...(existsSync(DEBIAN) ? readdirSync(DEBIAN).map((version) => `${DEBIAN}/${version}/bin/pgbench`) : []),
@@ -26,7 +26,7 @@ export const pgbench: string | undefined = [
 export const sessionOf = (schema: string) =>
   `-c search_path=${schema} -c jit=off -c plan_cache_mode=force_generic_plan`
 
-/** One run of the script is one latency, from its first statement to its last commit. */
+/** The latency of one run of the script is the time from its first statement to its last commit. */
 export async function runPgbench(program: string, job: ScriptJob): Promise<Measure> {
   const folder = mkdtempSync(join(tmpdir(), 'trilho-pgbench-'))
   try {
@@ -45,7 +45,7 @@ export async function runPgbench(program: string, job: ScriptJob): Promise<Measu
   }
 }
 
-/** Each line: client, number, microseconds, script, and when. */
+/** A line holds client, transaction number, microseconds, script and time. */
 function latenciesIn(folder: string): number[] {
   return readdirSync(folder)
     .flatMap((name) => readFileSync(join(folder, name), 'utf8').trim().split('\n'))

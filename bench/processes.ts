@@ -1,22 +1,22 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** CPU time and memory of processes, as Linux counts them. Elsewhere all of it is zero, and slices say that nothing is known. */
+/** CPU time and memory of processes on Linux. On other systems all figures are zero, and slices report them as unknown. */
 
 const TICKS_PER_SECOND = 100
 
 export const isCounted = process.platform === 'linux'
 
-/** Seconds of CPU that this machine has spent so far on everything, and what its host took away from it. */
+/** CPU seconds of the whole machine so far, including time stolen by its host. */
 export function machineCpu(): number {
   const [, ...ticks] = readOr('/proc/stat').split('\n')[0]!.trim().split(/\s+/)
   const [user = 0, nice = 0, system = 0, , , irq = 0, soft = 0, stolen = 0] = ticks.map(Number)
   return (user + nice + system + irq + soft + stolen) / TICKS_PER_SECOND
 }
 
-/** What this process started and still runs, beside the servers. */
+/** Running child processes other than the servers. */
 export const helpers = new Set<number>()
 
-/** Of this process, of what helps it, and of those that it started and that have ended: the loads. */
+/** CPU time of this process, its helpers and its ended children (the loads). */
 export const ownCpu = (): number => [...helpers].reduce((sum, pid) => sum + cpuOf(pid), cpuOf('self', true))
 
 export function cpuOf(pid: number | 'self', with_ended_children = false): number {
@@ -24,7 +24,7 @@ export function cpuOf(pid: number | 'self', with_ended_children = false): number
   return ticks.reduce((sum, each) => sum + Number(each), 0) / TICKS_PER_SECOND
 }
 
-/** A process and all that it started, ended ones too. */
+/** CPU time of a process and its children, including ended ones. */
 export const familyCpu = (pid: number): number =>
   childrenOf(pid).reduce((sum, child) => sum + cpuOf(child), cpuOf(pid, true))
 
@@ -40,7 +40,7 @@ function childrenOf(pid: number): number[] {
     .filter((each) => Number(statOf(each)[1]) === pid)
 }
 
-/** The fields behind the name of the program, which may hold anything. */
+/** The fields after the program name, which may itself contain spaces. */
 function statOf(pid: number | 'self'): string[] {
   return (readOr(`/proc/${pid}/stat`).split(') ')[1] ?? '').split(' ')
 }

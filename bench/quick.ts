@@ -6,10 +6,10 @@ import { openSlices, rounded } from './slices.ts'
 import { openStage } from './stage.ts'
 import { countWritten, payoutsMade } from './written.ts'
 
-/** Where the tables have changed and bench/rows has not yet. */
+/** Reported when the tables changed and bench/rows was not updated yet. */
 const missing = (error: Error) => void console.log(`no own rows: ${error.message.trim()}`)
 
-/** The main figures of payouts in some ninety seconds, for whoever works on them: printed, kept nowhere. */
+/** The main figures of payouts in about ninety seconds, for development: printed, not stored. */
 export async function quick(): Promise<void> {
   const customers = 200
   const stage = await openStage({ customers, balance: '100000000000' })

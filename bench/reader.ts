@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 
-/** GETs one after the other over a kept connection, on a bare socket: what a reader of one page waits for. */
+/** Sequential GET requests on one bare keep-alive socket: the waiting time of one reader. */
 export type Reader = {
   get(path: string): Promise<{ readonly status: number; readonly body: string; readonly ms: number }>
   close(): void

@@ -9,10 +9,9 @@ import { pgbench, runPgbench } from './pgbench.ts'
 import type { Stage } from './stage.ts'
 
 /**
- * Rows written without the service, statement by statement: what a request is held against. On a database of its own in the
- * server of the stage, so that both sides have the same settings and the same disk.
- *
- * `yardstick`: the rows of commit be694bb, frozen. `rows`: what the service writes today, over its own migrations.
+ * The baseline for the service: the same rows written by plain SQL statements, in a separate database on the same PostgreSQL
+ * server, so that settings and disk are the same. `yardstick`: the rows of commit be694bb, frozen. `rows`: what the service
+ * writes today, on its current migrations.
  */
 export type RowsKind = 'yardstick' | 'rows'
 export type Script = 'payout' | 'deposit' | 'execution'
@@ -23,7 +22,7 @@ export type Rows = {
   close(): Promise<void>
 }
 
-/** More than one client executes on two cores. */
+/** More quotes per second than one client can execute on two cores. */
 const QUOTES_PER_SECOND = 4000
 
 export async function openRows(stage: Stage, kind: RowsKind, customers: number): Promise<Rows> {
@@ -56,7 +55,7 @@ export async function openRows(stage: Stage, kind: RowsKind, customers: number):
   }
 }
 
-/** The tables as the service makes them. */
+/** Creates the tables with the service's own migrations. */
 function migrate(database_url: string): void {
   const env = { ...process.env, DATABASE_URL: database_url, SECRET_KEY: randomBytes(32).toString('hex') }
   const { status, stderr } = spawnSync(process.execPath, ['bin/trilho.js', 'migrate'], {

@@ -13,8 +13,8 @@ import { quick } from './quick.ts'
 import { writeReport } from './report/page.ts'
 
 /**
- * `npm run bench`: everything, into bench/results and docs/benchmarks.md. `-- payouts lists`: only these parts. `-- --quick`: the
- * main figures of payouts in some ninety seconds, printed and kept nowhere.
+ * `npm run bench` runs everything and writes bench/results and docs/benchmarks.md. `-- payouts lists` runs only these parts.
+ * `-- --quick` prints the main figures of payouts after about ninety seconds and stores nothing.
  */
 const parts: Readonly<Record<string, (bench: Bench) => Promise<object>>> = {
   payouts: measurePayouts,

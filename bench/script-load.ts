@@ -4,7 +4,10 @@ import pg from 'pg'
 import { runFor } from './load.ts'
 import { type ScriptJob, sessionOf } from './pgbench.ts'
 
-/** Runs a script as pgbench does, where there is none: as much of its language as the scripts here use. Slower, for it is Node. */
+/**
+ * Runs a script when pgbench is not installed. It supports the part of pgbench's language that the scripts here use, and is
+ * slower.
+ */
 const job: ScriptJob = JSON.parse(process.argv[2]!)
 
 type Step =
@@ -52,7 +55,7 @@ async function runScript(client: pg.Client): Promise<boolean> {
   return true
 }
 
-// Values stay as the server spells them.
+// Values are not parsed: they stay the server's text.
 const asText = { getTypeParser: () => (value: string) => value } as unknown as pg.CustomTypesConfig
 const clients = await Promise.all(
   Array.from({ length: job.clients }, async () => {

@@ -1,9 +1,9 @@
 import { rounded } from './slices.ts'
 import type { Stage } from './stage.ts'
 
-/** Bytes that tables and their indexes take on disk. Files grow by many pages at once, so only many payouts tell. */
+/** Bytes of tables and indexes on disk. Files grow by many pages at once, so only a large number of payouts gives a figure. */
 export type Grown = {
-  /** Of everything but the log of requests and what is added up for the console. */
+  /** Growth per payout, without the request log and the console's sums. */
   readonly payout: number
   readonly by_table: Readonly<Record<string, number>>
 }

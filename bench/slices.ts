@@ -3,21 +3,21 @@ import type { Measure } from './load.ts'
 import { isCounted, machineCpu, ownCpu } from './processes.ts'
 import type { Stage } from './stage.ts'
 
-/** One load, and what everybody took of the machine meanwhile. */
+/** One load, and the CPU use of every process meanwhile. */
 export type Slice = Measure & {
   readonly name: string
-  /** Cores that others took: whoever is neither a server, nor its database, nor the load. */
+  /** Cores used by processes other than servers, databases and the load. */
   readonly others: number
-  /** CPU milliseconds for each thing done. */
+  /** CPU milliseconds per operation. */
   readonly server_ms: number
   readonly database_ms: number
   readonly load_ms: number
   readonly server_mb: number
-  /** How many slices before it were dropped, for others took too much. */
+  /** How many tries before were dropped because other processes used too much CPU. */
   readonly dropped: number
 }
 
-/** Above this a slice says more about others than about what it measures. */
+/** Above this CPU use of other processes, a slice is not reliable. */
 export const QUIET_CORES = 0.3
 const TRIES = 4
 const PAUSE_MS = 2000
@@ -32,15 +32,15 @@ export type Slices = {
 }
 
 export type SliceOptions = {
-  /** All servers that run meanwhile: none of them is another. */
+  /** All running servers, none of which counts as another process. */
   readonly all?: readonly Stage[]
   readonly tries?: number
-  /** How many slices the whole run may still repeat: on a machine that is never quiet it ends all the same. */
+  /** Remaining repetitions of the whole run, so that it also ends on a machine that is never quiet. */
   readonly repeats?: { left: number }
   readonly log?: ((line: string) => void) | undefined
 }
 
-/** A slice that others disturbed is dropped and repeated; if it never gets quiet, the quietest is kept. */
+/** Repeats a slice that other processes disturbed; if no try is quiet, the quietest is kept. */
 export function openSlices(stage: Stage, options: SliceOptions = {}): Slices {
   const { all: stages = [stage], tries = TRIES, log = console.log, repeats = { left: tries * 10 } } = options
   const all: Slice[] = []

@@ -8,7 +8,7 @@ import { makeCpf } from '../src/core/document.ts'
 import { realDisk } from './disk.ts'
 import { cpuOf, familyCpu, residentMb } from './processes.ts'
 
-/** A server as it runs in production, compiled, over an embedded PostgreSQL in a folder of its own. */
+/** A compiled server as in production, on an embedded PostgreSQL in its own folder. */
 export type Stage = {
   readonly url: string
   readonly database_url: string
@@ -16,27 +16,27 @@ export type Stage = {
   readonly partner_id: string
   readonly api_key_id: string
   readonly customers: readonly string[]
-  /** As the owner of the database, on a connection that is kept. */
+  /** Runs SQL as the owner of the database, on one kept connection. */
   sql(text: string, values?: unknown[]): Promise<any[]>
   trilho(...args: string[]): Record<string, any>
-  /** Whether the books hold, and what does not is printed. */
+  /** Runs the audit: true if the ledger is correct, otherwise prints the findings. */
   audit(): boolean
-  /** Asks the server as the partner does. */
+  /** Calls the API as the partner. */
   call(method: string, path: string, body?: unknown, key?: string): Promise<any>
-  /** Deposits for every customer, by the service. */
+  /** Makes a deposit for every customer through the API. */
   credit(amount: string): Promise<void>
   usage(): Usage
   stop(): Promise<void>
 }
 
-/** CPU seconds used so far, and memory, of the server and of all processes of its database. */
+/** CPU seconds so far, and memory, of the server and of its database processes. */
 export type Usage = {
   readonly server_cpu: number
   readonly database_cpu: number
   readonly server_mb: number
 }
 
-/** `root`: another checkout, compiled, to be held against this one. */
+/** `root`: another compiled checkout, to compare with this one. */
 export async function openStage(options: {
   customers: number
   balance: string
@@ -52,10 +52,10 @@ export async function openStage(options: {
     DATA_DIR: data_dir,
     PORT: '0',
   }
-  // What is measured is the service as it comes: its log is written, and thrown away.
+  // The service is measured with its default logging; the output is discarded.
   delete env.LOG_LEVEL
   const server = spawn(process.execPath, [program, 'serve'], { env, stdio: ['ignore', 'pipe', 'ignore'] })
-  // A bench that is broken off takes its servers with it.
+  // An aborted benchmark stops its servers.
   const end = () => server.kill('SIGTERM')
   process.once('exit', end)
   const url = await readyUrl(server)
@@ -120,7 +120,7 @@ export async function openStage(options: {
   }
 }
 
-/** Of this key only: what is measured is the server as everybody else meets it. */
+/** Lifts the limits of this key only, so that the server keeps its defaults otherwise. */
 export function liftLimits(trilho: Stage['trilho'], key_id: string): void {
   const lifted = String(100_000_000)
   const limits = ['per-minute', 'per-day', 'endpoint-per-minute', 'lookup-per-minute']
@@ -134,7 +134,7 @@ function readyUrl(server: ChildProcess): Promise<string> {
       text += chunk
       const ready = /Trilho is ready at (\S+)/.exec(text)
       if (!ready) return
-      // Whatever it logs from now on would only be read for nothing, and longer every time.
+      // Stops reading the log: the text would only grow.
       server.stdout!.off('data', read)
       resolve(ready[1]!)
     }

@@ -3,22 +3,21 @@ import { rounded } from './slices.ts'
 import type { Stage } from './stage.ts'
 
 /**
- * What a payout writes, counted in the write-ahead log itself, record by record (pg_walinspect).
- *
- * An index entry is a B-tree record that adds a tuple to a leaf: an insert, or a split that an insert caused. An update is HOT
- * when the log says so. A record belongs to the transaction that wrote it, and a transaction to whoever writes such tables.
+ * Counts what a payout writes from the records of the write-ahead log (pg_walinspect). An index entry is a B-tree record that
+ * adds a tuple to a leaf: an insert, or a split caused by an insert. An update is HOT when the log says so. A record belongs to
+ * the transaction that wrote it, and a transaction to the writer whose tables it changes.
  */
 export type Written = {
   readonly count: number
-  /** Everything that a payout brings about, but for what is noted of the request and added up for the console. */
+  /** All writes of a payout except the request log and the console's sums. */
   readonly payout: Amounts
   readonly by_writer: Readonly<Record<string, Amounts>>
   readonly by_table: Readonly<Record<string, TableAmounts>>
-  /** Shares of updates that touched no index. */
+  /** Share of updates that touched no index. */
   readonly hot: Readonly<Record<string, number>>
 }
 
-/** Per payout. Full pages are those that the first change after a checkpoint copies into the log. */
+/** Per payout. Full-page bytes are page images that the first change after a checkpoint copies into the log. */
 export type Amounts = { records: number; bytes: number; full_page_bytes: number; index_entries: number }
 export type TableAmounts = Amounts & {
   inserts: number
@@ -27,7 +26,7 @@ export type TableAmounts = Amounts & {
   deletes: number
 }
 
-/** Whose transaction it is: the first that fits, by the tables it wrote. */
+/** The writer of a transaction: the first entry that matches the tables it wrote. */
 const WRITERS: readonly (readonly [name: string, tables: RegExp])[] = [
   ['payout', /^(payouts|open_payouts|claims|entries|balances|commits|events)$/],
   ['placing of events', /^(event_positions|fresh_events)$/],
@@ -58,8 +57,8 @@ const COUNT = `
   GROUP BY 1, 2, 3`
 
 /**
- * Begins to count now. `end` tells what was written since, for each payout that was made, those too whose caller did not wait
- * for its end; or for each of so many of something else.
+ * Starts counting. `end` returns the writes since then per payout created, including payouts whose caller did not wait for the
+ * end; or per `among`, if given.
  */
 export async function countWritten(stage: Stage): Promise<{ end(among?: number): Promise<Written> }> {
   const place = async (): Promise<string> =>
@@ -79,7 +78,7 @@ export async function countWritten(stage: Stage): Promise<{ end(among?: number):
 export const payoutsMade = async (stage: Stage): Promise<number> =>
   (await stage.sql('SELECT count(*)::int AS count FROM payouts'))[0].count
 
-/** Asked from another database of the server: that of the service gets no extension. */
+/** Queried from another database, so that the service's own gets no extension. */
 async function groupsIn(stage: Stage, values: unknown[]): Promise<Group[]> {
   const url = new URL(stage.database_url)
   url.pathname = '/postgres'
@@ -159,7 +158,7 @@ const each = <Sums extends Record<string, number>>(sums: Sums, count: number): S
 const eachOf = <Sums extends Record<string, number>>(all: Record<string, Sums>, count: number) =>
   Object.fromEntries(Object.entries(all).map(([name, sums]) => [name, each(sums, count)]))
 
-/** The table that a file belongs to: its own, an index's or its long values'. */
+/** The table of each file: the file of the table itself, of an index, or of its TOAST values. */
 async function tablesByFile(stage: Stage): Promise<Map<string, string>> {
   const rows = await stage.sql(`
     SELECT pg_relation_filenode(c.oid)::text AS file, coalesce(t.relname, i.relname, o.relname, c.relname) AS table

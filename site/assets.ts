@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 
-/** Where the script and the style sheet of all pages are served. */
+/** Addresses of the script and the style sheet of all pages. */
 export type Assets = { readonly script: string; readonly style: string }
 
 type Manifest = Readonly<Record<'main.ts' | 'style.css', { readonly file: string }>>
 
-/** Bundles what runs and shows in the browser, with a hash in every name: such a file never changes. */
+/** Bundles script and styles, with a hash in every file name, so that a file can be cached for ever. */
 export async function buildAssets(folder: string): Promise<Assets> {
   await build({
     configFile: false,
@@ -18,13 +18,13 @@ export async function buildAssets(folder: string): Promise<Assets> {
     build: {
       outDir: folder,
       emptyOutDir: false,
-      // light-dark() of the tokens reaches the browser as it is written.
+      // These browsers support light-dark(), so it is not compiled away.
       target: ['chrome123', 'firefox121', 'safari17.5'],
       // A font inside a style sheet would be a data: address, which font-src refuses.
       assetsInlineLimit: 0,
       modulePreload: false,
       manifest: 'manifest.json',
-      // One chunk without imports: it also runs as a plain script, which blocks, so the theme is there before the page.
+      // A single chunk without imports runs as a classic blocking script, so the theme is set before the first paint.
       rolldownOptions: { input: ['main.ts', 'style.css'] },
     },
   })

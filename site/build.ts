@@ -6,18 +6,19 @@ import type { OpenApi } from '../src/reference/openapi.ts'
 import { buildAssets } from './assets.ts'
 import { buildSite } from './site.ts'
 
-/** Writes the docs into dist/docs, compressed: `npm run build` runs it. */
+/** Writes the compressed docs into dist/docs. Run by `npm run build`. */
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = join(root, 'dist/docs')
 
-/** Made by another step of the build. */
+/** Written by another build step, so it is not deleted. */
 const KEPT = 'trilho-sdk.tgz'
 
 mkdirSync(folder, { recursive: true })
 for (const name of readdirSync(folder)) if (name !== KEPT) rmSync(join(folder, name), { recursive: true })
 
 const assets = await buildAssets(folder)
-// As it is checked in, for `npm run check` holds that against the endpoints: to load them all would take longer than the rest.
+// Uses the checked-in file, because loading all endpoints would take longer than the rest of the build. `npm run check`
+// compares the file with the endpoints.
 const openapi = JSON.parse(readFileSync(join(root, 'openapi.json'), 'utf8')) as OpenApi
 for (const [address, text] of buildSite({ root, openapi, assets })) write(nameOf(address), text)
 for (const name of readdirSync(join(folder, 'assets')))
@@ -28,7 +29,7 @@ for (const name of readdirSync(join(folder, 'assets')))
   }
 rmSync(join(folder, 'manifest.json'))
 
-/** `/docs/guides/money` is guides/money.html; what has an ending of its own keeps it. */
+/** The file name of an address: `/docs/guides/money` is guides/money.html; an address with a file extension keeps it. */
 function nameOf(address: string): string {
   const name = address.replace(/^\/(docs\/?)?/, '')
   if (name === '') return 'index.html'

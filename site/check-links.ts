@@ -1,6 +1,6 @@
 import type { Files } from './site.ts'
 
-/** Every link of every page must lead to a page of the site, and to a place on it. */
+/** Checks that every link leads to a page of the site, and to an existing anchor on it. */
 export function checkLinks(files: Files, elsewhere: readonly string[]): void {
   const places = new Map([...files].map(([address, text]) => [address, idsIn(text)]))
   const broken = [...files]

@@ -54,7 +54,7 @@ const steps: readonly (readonly [title: string, about: string])[] = [
   ['pix.payout.completed', 'Verified by your receiver, about two seconds later'],
 ]
 
-/** `exists` says which of the addresses this build has. */
+/** The home page. `exists` says whether this build has a page, so that no link is dead. */
 export function home(exists: (address: string) => boolean): Page {
   const shown = columns.map((column) => ({
     ...column,

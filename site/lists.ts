@@ -2,7 +2,7 @@ import { html } from '../src/reference/html.ts'
 import { PLACEHOLDER } from '../src/reference/marks.ts'
 import { markdownAddress, type Page } from './page.ts'
 
-/** Every page with one line, for programs that read. */
+/** llms.txt: one line per page. */
 export function llmsText(pages: readonly Page[], about: string): string {
   const line = (page: Page) =>
     `- [${page.title}](${PLACEHOLDER}${markdownAddress(page)}): ${page.description.replaceAll(/\s+/g, ' ')}`

@@ -2,7 +2,7 @@ import type { Language, Page } from './page.ts'
 
 export type NavigationGroup = { readonly title: string; readonly pages: readonly Page[] }
 
-/** In the order in which a reader needs them; what is not named here comes behind, by its address. */
+/** In reading order; pages that are not listed come last, sorted by address. */
 const start = ['/docs/quickstart', '/docs/sdk', '/docs/cli']
 const guides = [
   'money',

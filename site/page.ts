@@ -2,13 +2,13 @@ import type { Html } from '../src/reference/html.ts'
 
 export type Language = 'en' | 'pt'
 
-/** A heading that a link can name. */
+/** A heading with an anchor. */
 export type Heading = { readonly id: string; readonly text: string; readonly level: 2 | 3 }
 
-/** What search finds: a stretch of a page under one heading; the first has none. */
+/** A searchable part of a page under one heading; the first part has no heading. */
 export type Section = { readonly id?: string; readonly heading?: string; readonly text: string }
 
-/** A page of the site, before the frame around it. */
+/** A page of the site, without the frame. */
 export type Page = {
   /** Where it is served: `/docs/quickstart`. */
   readonly address: string
@@ -21,11 +21,11 @@ export type Page = {
   readonly main: Html
   readonly headings: readonly Heading[]
   readonly sections: readonly Section[]
-  /** What else people look for it by. */
+  /** Further search words. */
   readonly also?: string
-  /** The same for programs, served under the address with `.md` behind it. */
+  /** The page as Markdown for programs, served at the address plus `.md`. */
   readonly markdown: string
-  /** Where the navigation stands, when this page is not in it itself. */
+  /** The address to mark in the navigation, if the page itself is not listed. */
   readonly under?: string
   /** The same page in the other language. */
   readonly twin?: string
@@ -33,6 +33,6 @@ export type Page = {
   readonly takes_key?: true
 }
 
-/** Where the same page is served for programs that read. */
+/** The address of the Markdown version. */
 export const markdownAddress = ({ address }: Pick<Page, 'address'>): string =>
   address === '/docs' ? '/docs/index.md' : `${address}.md`

@@ -4,12 +4,12 @@ import { icon, mark } from './icons.ts'
 import type { NavigationGroup } from './navigation.ts'
 import { type Language, markdownAddress, type Page } from './page.ts'
 
-/** What is the same around every page of one language. */
+/** The data of the frame around every page of one language. */
 export type Frame = {
   readonly navigation: readonly NavigationGroup[]
   readonly assets: Assets
   readonly version: string
-  /** Where whoever reads the other language begins. */
+  /** The start page of each language. */
   readonly front: Readonly<Record<Language, string>>
 }
 
@@ -109,7 +109,7 @@ function outline({ headings }: Page, here: string): Html | false {
   return html`<ul class="here" aria-label="${here}">${shown.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>`)}</ul>`
 }
 
-/** Shown by the script: without it there is nothing to fill in. */
+/** Hidden until the script shows it: without the script the field would do nothing. */
 function keyField(said: (typeof words)[Language]): Html {
   return html`<div class="key-field" hidden><label for="key">${said.key}</label><input id="key" type="text" placeholder="svc_test_sk_…" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="key-about"><p id="key-about" role="status">${said.key_about}</p></div>
 `

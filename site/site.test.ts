@@ -27,7 +27,7 @@ const textOf = (page: string) =>
     .replaceAll('&gt;', '>')
     .replaceAll('&amp;', '&')
 
-test('every page has one first heading, names each place once, loads nothing from elsewhere and has nothing inline', () => {
+test('every page has one h1, unique ids, no external resources and no inline scripts or styles', () => {
   expect(pages.length).toBeGreaterThan(150)
   for (const [address, page] of pages) {
     expect(page.match(/<h1/g), address).toHaveLength(1)
@@ -41,7 +41,7 @@ test('every page has one first heading, names each place once, loads nothing fro
   }
 })
 
-test('every page is also there for programs, and llms.txt has a line for each', () => {
+test('every page has a Markdown version and a line in llms.txt', () => {
   const llms = files.get('/llms.txt')!
   for (const [address] of pages.filter(([one]) => !/(search|404)$/.test(one))) {
     const markdown = address === '/docs' ? '/docs/index.md' : `${address}.md`
@@ -80,25 +80,22 @@ test.each([...errorCodes, ...consoleErrorCodes])('%s has a page in both language
   expect(portuguese).toContain('<html lang="pt-BR">')
 })
 
-test.each(['/docs/errors', '/docs/pt/errors'])(
-  '%s keeps what only the console returns to itself',
-  (address) => {
-    const [api, own] = files.get(address)!.split('<h2 id="console-only">')
-    const listed = (html: string) =>
-      [...html.matchAll(/<li><a href="[^"]*\/errors\/(\w+)"><span class="status">/g)].map(([, code]) => code!)
-    expect(listed(api!).toSorted()).toEqual(errorCodes.toSorted())
-    expect(listed(own!).toSorted()).toEqual(consoleErrorCodes.toSorted())
-  },
-)
+test.each(['/docs/errors', '/docs/pt/errors'])('%s lists console-only codes separately', (address) => {
+  const [api, own] = files.get(address)!.split('<h2 id="console-only">')
+  const listed = (html: string) =>
+    [...html.matchAll(/<li><a href="[^"]*\/errors\/(\w+)"><span class="status">/g)].map(([, code]) => code!)
+  expect(listed(api!).toSorted()).toEqual(errorCodes.toSorted())
+  expect(listed(own!).toSorted()).toEqual(consoleErrorCodes.toSorted())
+})
 
-test('only a code of the console is said to be one', () => {
+test('only console error codes are marked as such', () => {
   for (const code of [...errorCodes, ...consoleErrorCodes])
     expect(files.get(`/docs/errors/${code}`)!.includes('Only the console’s own calls return it'), code).toBe(
       (consoleErrorCodes as readonly string[]).includes(code),
     )
 })
 
-test('what comes before a request that causes an error is told in the language of the page', () => {
+test('the preconditions of an error sample are in the language of the page', () => {
   for (const code of [...errorCodes, ...consoleErrorCodes]) {
     const said = causes[code] ? causes[code].first : withoutCause[code as keyof typeof withoutCause]
     const [en, pt] = [said?.en, said?.pt].map((text) => text?.replaceAll('`', '') ?? '')
@@ -134,7 +131,7 @@ test.each([
   expect(search[language](words)[0]?.address).toBe(address)
 })
 
-/** The repository with one page more. */
+/** A copy of the repository with one more page. */
 function siteWith(path: string, text: string): () => Files {
   const copy = mkdtempSync(join(tmpdir(), 'trilho-site-'))
   onTestFinished(() => rmSync(copy, { recursive: true, force: true }))
@@ -150,7 +147,7 @@ function siteWith(path: string, text: string): () => Files {
   return () => buildSite({ root: copy, openapi, assets })
 }
 
-test('a link that leads nowhere, a heading that is not there, raw HTML: the build stops and names the place', () => {
+test('the build stops at a dead link, a missing heading or raw HTML, and names the place', () => {
   expect(siteWith('docs/sdk.md', '# SDK\n\n[a](b.md)')).toThrow('docs/sdk.md: the link b.md leads nowhere')
   expect(siteWith('docs/sdk.md', '# SDK\n\n[a](#nowhere)')).toThrow('/docs/sdk → #nowhere')
   expect(siteWith('docs/sdk.md', '# SDK\n\n[a](/docs/errors/none)')).toThrow('/docs/sdk → /docs/errors/none')
@@ -160,7 +157,7 @@ test('a link that leads nowhere, a heading that is not there, raw HTML: the buil
   )
 })
 
-test('the feed of the changelog has what was released', () => {
+test('the changelog feed has every release', () => {
   const log = '# Changelog\n\n## Unreleased\n\n- a\n\n## 1.2.0 - 2026-12-01\n\n- b & c\n'
   const built = siteWith('CHANGELOG.md', log)()
   const feed = built.get('/docs/changelog.xml')!

@@ -18,16 +18,16 @@ import { shell } from './shell.ts'
 import { type Source, sourcesIn } from './sources.ts'
 
 export type SiteOptions = {
-  /** Of the repository. */
+  /** The root folder of the repository. */
   readonly root: string
   readonly openapi: OpenApi
   readonly assets: Assets
 }
 
-/** Files by the address at which they are served; a page has no ending there. */
+/** File contents by address; the address of a page has no extension. */
 export type Files = ReadonlyMap<string, string>
 
-/** What other programs generate, served as it is when it is there. */
+/** Generated files that are served as they are, if they exist. */
 const companions: readonly (readonly [file: string, address: string])[] = [
   ['openapi.yaml', '/openapi.yaml'],
   ['docs/trilho.postman_collection.json', '/docs/trilho.postman_collection.json'],
@@ -35,7 +35,7 @@ const companions: readonly (readonly [file: string, address: string])[] = [
   ['console/public/mark.svg', '/docs/mark.svg'],
 ]
 
-/** Served, but made elsewhere. */
+/** Addresses that links may use although this build does not write them. */
 const elsewhere = ['/openapi.json', '/docs/trilho-sdk.tgz', '/console']
 
 export function buildSite({ root, openapi, assets }: SiteOptions): Files {
@@ -90,7 +90,7 @@ function writtenPages(root: string): Page[] {
   })
 }
 
-/** A fence without lines that names a file shows that file: ```ts file=examples/verify/verify.ts */
+/** Fills an empty code fence that names a file with that file: ```ts file=examples/verify/verify.ts */
 function include(root: string, markdown: string): string {
   return markdown.replaceAll(/^(```\w+[^\n]*) file=(\S+)([^\n]*)\n```$/gm, (_, before, file, after) => {
     if (!existsSync(join(root, file))) throw new Error(`there is no file ${file} to show`)

@@ -2,13 +2,13 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Language } from './page.ts'
 
-/** A file of the repository that is a page. */
+/** A Markdown file that becomes a page. */
 export type Source = { readonly file: string; readonly address: string; readonly language: Language }
 
 const single = ['docs/quickstart.md', 'docs/sdk.md', 'docs/cli.md']
 const folders = ['docs/guides', 'docs/operate', 'docs/pt']
 
-/** Everything that is written as Markdown and served; decisions, proofs and the specification stay in the repository. */
+/** All Markdown files that are served. Decisions, proofs and the specification are not. */
 export function sourcesIn(root: string): Source[] {
   const found = [
     ...single.filter((file) => existsSync(join(root, file))),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { OpenApi, Operation } from '../src/reference/openapi.ts'
 import { type Chapter, replaced, type Step, walk } from './walk.ts'
 
-/** The requests of the collections, in their order. Ids that an earlier response gave are written `{{customer_id}}`. */
+/** The requests of the collections, in order. An id from an earlier response is written `{{customer_id}}`. */
 export type Collection = readonly { readonly title: string; readonly requests: readonly Request[] }[]
 
 export type Request = {
@@ -14,9 +14,9 @@ export type Request = {
   readonly query: Readonly<Record<string, string>>
   readonly body?: unknown
   readonly status: number
-  /** The id in its response that later requests are about. */
+  /** The id in the response that later requests use. */
   readonly gives?: Given
-  /** Where each id that it needs came from. */
+  /** The source of each id that the request needs. */
   readonly takes: readonly (Given & { readonly from: string })[]
 }
 
@@ -87,7 +87,7 @@ function parameterExample({ parameters = [], path }: Found, name: string): unkno
   return example
 }
 
-/** Ids become variables, and what a second run must be able to change does too. */
+/** Replaces ids, and values that must differ in a second run, by variables. */
 function filled(value: unknown, sources: Sources, takes: Map<string, Request['takes'][number]>): unknown {
   if (Array.isArray(value)) return value.map((each) => filled(each, sources, takes))
   if (typeof value === 'object' && value !== null)
@@ -118,7 +118,7 @@ const kinds: Readonly<Record<string, string>> = {
 const variableOf = (value: unknown): string | undefined =>
   kinds[/^([a-z]+)_[0-9a-hjkmnp-tv-z]{26}$/.exec(String(value))?.[1] ?? '']
 
-/** What is created gives its id; a list gives that of its first, where the walk goes on with it. */
+/** The id that a response provides: that of a created object, or of the first item of a list if the walk uses it. */
 function givenBy({ responses }: Found, status: number, { first }: Step): Given | undefined {
   const response = responses[String(status)]
   const example: any =

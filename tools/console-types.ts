@@ -1,6 +1,6 @@
 import type { ConsoleDocument } from '../src/console-api/document.ts'
 
-/** Writes the types of the console's pages from the document of its calls. */
+/** Generates the console's types from the document of its API. */
 type Schema = {
   readonly $ref?: string
   readonly type?: string

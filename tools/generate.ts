@@ -15,7 +15,7 @@ import { renderHttpFile } from './http-file.ts'
 import { buildPostman } from './postman.ts'
 import { type Document, renderSdk } from './sdk.ts'
 
-/** Writes every file that is derived from the code. With --check it only says which are stale. */
+/** Writes every generated file. With --check it only reports which files are stale. */
 type Generated = { readonly path: string; readonly content: string }
 
 const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`

@@ -1,7 +1,7 @@
 import type { Collection, Request } from './collection.ts'
 import { variables } from './walk.ts'
 
-/** Requests for editors that run `.http` files: ids come from the responses of named requests before. */
+/** A `.http` file for editors; ids come from the responses of earlier named requests. */
 export function renderHttpFile(collection: Collection, url: string): string {
   const requests = collection.flatMap(({ title, requests }) =>
     requests.map((request) => render(title, request)),

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** The examples import `@trilho/sdk` by its name, as a partner's program does: here a link beside them leads to sdk/. */
+/** Links examples/node_modules/@trilho/sdk to sdk/, because the examples import the SDK by its package name, as partners do. */
 const folder = fileURLToPath(new URL('../examples/node_modules/@trilho', import.meta.url))
 
 mkdirSync(folder, { recursive: true })

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 
 /**
- * Packs the built SDK as npm would, for `npm install …/docs/trilho-sdk.tgz`. The same sources give the same bytes: npm writes
- * a package's hash into the lock file of whoever installs it.
+ * Packs the built SDK as npm does, for `npm install …/docs/trilho-sdk.tgz`. The same sources give the same bytes, because npm
+ * stores the hash of the package in the lock file of each user.
  */
 const root = fileURLToPath(new URL('../', import.meta.url))
 export const packed = join(root, 'dist/docs/trilho-sdk.tgz')
@@ -26,15 +26,15 @@ export function packSdk(): Buffer {
   ]
   const tar = Buffer.concat([...entries.flatMap(recordsOf), Buffer.alloc(2 * BLOCK)])
   const gzip = gzipSync(tar, { level: 9 })
-  gzip[9] = 255 // the system it was made on: not told
+  gzip[9] = 255 // the operating system: unknown
   return gzip
 }
 
 const BLOCK = 512
-/** The moment npm gives every file of a package. */
+/** The fixed modification time that npm gives every file of a package. */
 const MTIME = Date.UTC(1985, 9, 26, 8, 15) / 1000
 
-/** A file in the ustar format: a header with fields of fixed places, then its bytes, filled up to whole blocks. */
+/** A file in ustar format: a fixed-layout header, then the bytes padded to whole blocks. */
 function recordsOf({ name, content }: Entry): Buffer[] {
   const header = Buffer.alloc(BLOCK)
   const octal = (value: number, length: number) => `${value.toString(8).padStart(length - 1, '0')}\0`

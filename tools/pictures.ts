@@ -3,17 +3,17 @@ import { join } from 'node:path'
 import { crc32, deflateSync, inflateSync } from 'node:zlib'
 
 /**
- * Takes the pictures of all pages into docs/screenshots, small enough for the repository: 64 colours are enough for pages
- * that are mostly text on one ground. The pictures come from the walk over all pages:
- * SCREENSHOTS=/tmp/pictures npx vitest run test/browser/pages.test.ts && npm run pictures -- /tmp/pictures
+ * Reduces the screenshots of all pages to 64 colours and writes them to docs/screenshots, small enough for the repository. The
+ * screenshots come from: SCREENSHOTS=/tmp/pictures npx vitest run test/browser/pages.test.ts && npm run pictures --
+ * /tmp/pictures
  */
 const COLOURS = 64
-/** How many of a picture's colours may get a place. */
+/** How many of the most frequent colours are candidates for the palette. */
 const CONSIDERED = 400
 
 type Picture = { readonly width: number; readonly height: number; readonly pixels: Uint32Array }
 
-/** What a browser writes: eight bits, three or four channels, not interlaced. */
+/** Decodes a PNG as browsers write it: eight bits, three or four channels, not interlaced. */
 function decode(png: Buffer): Picture {
   const width = png.readUInt32BE(16)
   const height = png.readUInt32BE(20)
@@ -60,7 +60,10 @@ function predicted(kind: number, left: number, up: number, corner: number): numb
   return a <= b && a <= c ? left : b <= c ? up : corner
 }
 
-/** Half of them are used most; the others are those that would be missed most, such as the few pixels of a mark. */
+/**
+ * Half of the palette are the most frequent colours; the other half are those with the largest error otherwise, such as the few
+ * pixels of an icon.
+ */
 function paletteOf(pixels: Uint32Array): {
   readonly palette: number[]
   readonly indexOf: Map<number, number>

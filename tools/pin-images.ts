@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /**
- * `npm run pin-images`: asks the registry which digest each image of deploy/Dockerfile and deploy/compose.yaml has today, and writes it
- * behind the tag. A tag can be moved by whoever owns it, a digest cannot. Needs the network, but no Docker.
- * `npm run pin-images -- --check` says whether all are pinned, and asks nobody.
+ * `npm run pin-images`: looks up today's digest of each image in deploy/Dockerfile and deploy/compose.yaml, and writes it
+ * after the tag. The owner of a tag can move it; a digest cannot change. Needs the network, but no Docker.
+ * `npm run pin-images -- --check` checks that all images are pinned, without the network.
  */
 const root = fileURLToPath(new URL('../', import.meta.url))
 const files = ['Dockerfile', 'compose.yaml'].map((name) => `${root}deploy/${name}`)

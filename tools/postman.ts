@@ -4,7 +4,7 @@ import { variables } from './walk.ts'
 
 const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json'
 
-/** A Postman collection (format 2.1). Each request checks its status, and keeps the id that later ones are about. */
+/** A Postman collection (format 2.1). Each request checks its status and stores the id that later requests use. */
 export function buildPostman(collection: Collection, info: { title: string; version: string; url: string }) {
   return {
     info: {

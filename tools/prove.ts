@@ -5,14 +5,13 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * Runs the proofs at their full size, and writes down what was done and what came of it: `npm run prove` all of them,
- * `npm run prove -- audit` one.
+ * Runs the proofs at full size and writes their results to docs/proof: `npm run prove` runs all, `npm run prove -- audit` one.
  */
 type Proof = {
   readonly name: string
   readonly title: string
   readonly suites: readonly string[]
-  /** What a reader might believe, and must not. */
+  /** A conclusion that the proof does not support. */
   readonly not_shown: string
 }
 

@@ -3,9 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /**
- * `npm run sbom [-- FILE]`: what the program is made of, as CycloneDX, from package-lock.json alone; no network, nothing
- * installed. The same lockfile gives the same bytes, so it is not kept in the repository: it can be made for any commit.
- * Not by `npm sbom --omit=dev`, which leaves out what a development package needs as well, such as pg-protocol.
+ * `npm run sbom [-- FILE]`: the bill of materials as CycloneDX, from package-lock.json alone; no network, nothing
+ * installed. The same lockfile gives the same bytes, so the file is not in the repository: it can be made for any commit.
+ * `npm sbom --omit=dev` is no alternative: it omits packages that a development package needs too, such as pg-protocol.
  */
 type Locked = {
   readonly version: string
@@ -25,10 +25,10 @@ const parts = Object.entries(packages).filter(([, { dev }]) => !dev)
 
 const nameOf = (path: string) => path.split('node_modules/').at(-1)!
 const urlOf = (path: string) => `pkg:npm/${nameOf(path).replace('@', '%40')}@${packages[path]!.version}`
-/** A package may be there twice in one version; a reference names one of them. */
+/** The reference is the path, because one version of a package may be installed twice. */
 const refOf = (path: string) => (path === '' ? name : path)
 
-/** As Node would: in the folder of whoever asks, then further out. */
+/** Resolves a package as Node does: in the folder of the importing package, then in the folders above. */
 function resolve(from: string, wanted: string): string | undefined {
   for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
     const path = `${folder === '' ? '' : `${folder}/`}node_modules/${wanted}`

@@ -1,4 +1,4 @@
-/** Writes a JSON Schema of openapi.json as a type of TypeScript. */
+/** Converts a JSON Schema of openapi.json to a TypeScript type. */
 export type Schema = {
   readonly $ref?: string
   readonly type?: string
@@ -16,7 +16,7 @@ export type Schema = {
   readonly 'x-code'?: string
 }
 
-/** What a program sends is held to closed enumerations; what it receives may hold values of a later version. */
+/** Enumerations are closed in requests and open in responses, which may hold values of a later version. */
 export type Side = 'sent' | 'received'
 
 const written = [
@@ -35,7 +35,7 @@ const written = [
   'x-error',
   'x-code',
 ]
-/** What the server judges and a type cannot say. */
+/** Keywords that the server checks and a type cannot express. */
 const judged = [
   'pattern',
   'format',
@@ -102,7 +102,7 @@ function objectType({ properties, required = [], additionalProperties }: Schema,
     const type = typeOf(field, side, deeper)
     const needed = required.includes(name)
     const may = needed ? '' : '?'
-    // A program may pass on what it does not have; the server never sends such a field.
+    // A program may pass `undefined` for an optional field; the server never sends one.
     const absent = !needed && side === 'sent' ? ' | undefined' : ''
     return `${comment(field.description, deeper)}${deeper}${keyOf(name)}${may}: ${type}${absent}\n`
   })

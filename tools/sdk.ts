@@ -1,6 +1,6 @@
 import { comment, nameOf, type Schema, type Side, typeOf } from './sdk-types.ts'
 
-/** Writes what the SDK is made of from openapi.json: its types, and the table of operations that its client walks. */
+/** Generates the SDK's types and its table of operations from openapi.json. */
 export type Document = {
   readonly info: { readonly version: string }
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
@@ -38,7 +38,7 @@ type Method = {
   readonly path_params: readonly Parameter[]
   readonly params?: { readonly type: string; readonly schema: Schema; readonly needed: boolean }
   readonly result: string
-  /** What it returns, where that is a schema without a name. */
+  /** The result type, if its schema has no name. */
   readonly own_type?: Schema
 }
 
@@ -93,7 +93,7 @@ function methodsOf(document: Document, path: string, verb: string, operation: Op
   ]
 }
 
-/** The first field that is always there; none of a response without a body. */
+/** The first required field of a response; empty for a response without a body. */
 function fieldOf({ components }: Document, schema: Schema | undefined): string {
   const { required = [] } = (schema?.$ref ? components.schemas[nameOf(schema.$ref)] : schema) ?? {}
   if (schema && required.length === 0) throw new Error('a response has no field that is always there')
@@ -114,7 +114,7 @@ function paramsOf(operation: Operation, method: string, query: readonly Paramete
       ? undefined
       : { schema: { type: 'object', required, properties }, needed: required.length > 0 }
   }
-  // `dry_run` is a method of its own; what a query says beside the body, the body says too.
+  // `dry_run` is a separate method; a query parameter that is also in the body is sent in the body.
   const beside = query.filter(({ name }) => name !== 'dry_run' && !(name in (body?.properties ?? {})))
   if (beside.length > 0) throw new Error(`${operation['x-name']} has a body and a query of its own`)
   return body && { schema: body, needed: operation.requestBody?.required === true }
@@ -155,7 +155,7 @@ ${rows.join('')}}
 `
 }
 
-/** What is written otherwise: a union of all events, and a class. */
+/** Schemas that are not generated from their definition: `Event` is a union of all events, `Error` a class. */
 const BY_HAND = ['Event', 'Error']
 
 function renderTypes(document: Document, methods: readonly Method[]): string {
@@ -184,7 +184,7 @@ function renderTypes(document: Document, methods: readonly Method[]): string {
   ].join('\n')
 }
 
-/** The types that belong to one method alone. */
+/** The types that only one method uses. */
 function typesOf({ name, path_params, params, own_type, result }: Method): string[] {
   const choices = path_params.filter(({ schema }) => schema.enum)
   return [
@@ -199,7 +199,7 @@ function typesOf({ name, path_params, params, own_type, result }: Method): strin
 const declare = (name: string, schema: Schema, side: Side) =>
   `${comment(schema.description)}export type ${name} = ${typeOf(schema, side)}\n`
 
-/** The names that these schemas lead to. */
+/** Names of all schemas that these schemas refer to. */
 function refsIn(
   of: unknown,
   schemas: Document['components']['schemas'],

@@ -11,8 +11,8 @@ import { installSdk } from '../sdk/test/support/install.ts'
 import { makeCpf } from '../src/core/document.ts'
 
 /**
- * Runs one script over the packed SDK against a real server on every runtime that is promised, and writes down what came of
- * it: docs/proof/runtimes.md. The runtimes come as npm packages into a folder of their own, more than a gigabyte.
+ * Runs one script with the packed SDK against a real server on every supported runtime, and writes the results to
+ * docs/proof/runtimes.md. The runtimes are installed as npm packages into a separate folder, more than a gigabyte.
  */
 const root = fileURLToPath(new URL('../', import.meta.url))
 const runtimes = {
@@ -37,7 +37,7 @@ function bringRuntimes(): string {
   return join(folder, 'node_modules')
 }
 
-/** A server with its demo, as `npm start` leaves it. */
+/** Starts a server with demo data, like `npm start`. */
 async function startServer(): Promise<{ url: string; key: string; stop(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), 'trilho-runtimes-data-'))
   const { PATH, HOME } = process.env
@@ -129,7 +129,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** The packed types, with the types of browsers and with those of Node. */
+/** Type-checks the packed types with the libraries of browsers and of Node. */
 function checkTypes(tsc: string, folder: string): string {
   const common = {
     noEmit: true,

@@ -1,26 +1,28 @@
 /**
- * The order in which the collections call every operation once, and what is called beside that so that each finds a state
- * in which it works. Bodies are the examples of openapi.json; a step says only where it differs.
+ * The order in which the collections call every operation once, plus the extra calls that bring about the state that each
+ * operation needs. Bodies are the examples of openapi.json; a step holds only its differences.
  */
 export type Step = {
   /** The operation's name, as in `x-name`. */
   readonly call: string
-  /** Names a further call of an operation, with a title of its own. */
+  /** Name and title of an additional call of an operation. */
   readonly as?: { readonly name: string; readonly title: string }
   readonly body?: Readonly<Record<string, unknown>>
   readonly query?: Readonly<Record<string, string>>
-  /** Which of an event type, or of another path parameter that is no id. */
+  /** Path parameters that are not ids, such as an event type. */
   readonly path?: Readonly<Record<string, string>>
-  /** Of this list, what comes next is about the first. */
+  /** Later calls use the first item of this list. */
   readonly first?: true
 }
 
 export type Chapter = { readonly title: string; readonly steps: readonly (string | Step)[] }
 
-/** What a reader may change at one place. The document is not the demo's, which exists already. */
+/**
+ * Values that the reader can change in one place. The document differs from that of the demo customer, which exists already.
+ */
 export const variables = { document: '246.813.579-28', run: '1' } as const
 
-/** What the examples of openapi.json have in these places: a second run must be able to say something else. */
+/** Example values of openapi.json that are replaced by variables, so that a second run can use others. */
 export const replaced: Readonly<Record<string, string>> = {
   '529.982.247-25': '{{document}}',
   'user-4711': 'user-4711-{{run}}',
@@ -28,7 +30,7 @@ export const replaced: Readonly<Record<string, string>> = {
   'withdrawal-77': 'withdrawal-77-{{run}}',
 }
 
-/** A key that stays under way for 15 seconds, so that there is something to end by hand. */
+/** A Pix key whose payout stays in progress for 15 seconds, so that it can be completed by hand. */
 const slow = { type: 'pix_key', pix_key: 'slow@sandbox.test' }
 
 export const walk: readonly Chapter[] = [
@@ -37,7 +39,7 @@ export const walk: readonly Chapter[] = [
     title: 'A customer',
     steps: [
       'customers.create',
-      // Also finds the customer when this is not the first run, and the request before was refused.
+      // Finds the customer in a second run too, in which the request before was refused.
       { call: 'customers.list', query: { document: '{{document}}' }, first: true },
       'customers.get',
       'customers.update',

@@ -1,7 +1,7 @@
 import type { Bench } from '../bench.ts'
 import { caller, type HttpJob, post } from '../http.ts'
 
-/** Sandbox deposits, one commit each, in turns with the same rows without HTTP. */
+/** Sandbox deposits, one commit each, alternating with the baseline rows without HTTP. */
 export async function measureDeposits(bench: Bench) {
   const { seconds, rounds } = bench.settings
   const stage = await bench.small()

@@ -6,10 +6,10 @@ import type { Bench } from '../bench.ts'
 import { caller, type HttpJob, post } from '../http.ts'
 import type { Stage } from '../stage.ts'
 
-/** More than 64 connections execute on two cores. */
+/** More quotes per second than 64 connections can execute on two cores. */
 const PER_SECOND = 4000
 
-/** Quotes executed, one commit each, in turns with the same rows without HTTP. */
+/** Executions of quotes, one commit each, alternating with the baseline rows without HTTP. */
 export async function measureExecutions(bench: Bench) {
   const { seconds, rounds } = bench.settings
   const stage = await bench.small()
@@ -43,7 +43,7 @@ export async function measureExecutions(bench: Bench) {
   }
 }
 
-/** Quotes that do not end while the bench runs. */
+/** Inserts quotes that do not expire during the benchmark. */
 async function prepare(stage: Stage, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => newId('quote', Date.now()))
   await stage.sql(

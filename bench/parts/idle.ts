@@ -4,12 +4,12 @@ import { rounded } from '../slices.ts'
 import { countWritten } from '../written.ts'
 
 const SECONDS = 30
-/** A node rests when nobody has called for five minutes. */
+/** A node becomes idle five minutes after the last request. */
 const SILENCE_MS = 330_000
-/** Backends tell what they did up to ten seconds later. */
+/** PostgreSQL backends report their statistics up to ten seconds late. */
 const TELLING_MS = 12_000
 
-/** What a node that nobody calls asks of its database, and whether any of it writes. */
+/** The database load of an idle node, and whether any of it writes. */
 export async function measureIdle(bench: Bench) {
   const stage = await bench.small()
   const transactions = async (): Promise<number> => {
@@ -38,7 +38,7 @@ export async function measureIdle(bench: Bench) {
       Object.values(written.by_writer).reduce((sum, { bytes }) => sum + bytes, 0),
       0,
     ),
-    /** Rows a second, by table. */
+    /** Rows per second, by table. */
     written: Object.fromEntries(
       writing.map(([table, { inserts, updates, deletes }]) => [
         table,

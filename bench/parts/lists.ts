@@ -12,8 +12,8 @@ const FLAT = 1.15
 const HALF_HISTORY_MS = 11 * 3_600_000
 
 /**
- * Every page of every list, over little and over much history: of the partner that has it, and of a small one beside it. Read
- * in turns, one from here and one from there, so that a drift of the machine hits both.
+ * Response times of every list page over a small and a large history, for the partner that has the history and for a small
+ * partner beside it. Reads alternate between the two, so that a drift of the machine affects both.
  */
 export async function measureLists(bench: Bench) {
   const stages = [await bench.small(), await bench.large()] as const
@@ -35,7 +35,7 @@ const ownerOf = ({ url, key, call, customers }: Stage): Side => ({
   middle: new Date(Date.now() - HALF_HISTORY_MS),
 })
 
-/** A page of everything, and no more. */
+/** A partner with one page of each list. */
 async function smallPartnerOf(stage: Stage): Promise<Side> {
   const { id } = stage.trilho('partners', 'create', '--name', 'small')
   const made = stage.trilho('keys', 'create', '--partner', id, '--environment', 'sandbox')
@@ -55,7 +55,7 @@ async function readAll(slices: Slices, whose: string, sides: readonly [Side, Sid
     const paths = [pathOf(samples[0]), pathOf(samples[1])] as const
     const page = whose + name
     const first = await compare(slices, page, readers, paths, READS)
-    // One in so many pages is slower by chance: what looks so is read more often, and that counts.
+    // Some pages are slower by chance: a page that looks slow is measured again with more reads, and the second result counts.
     rows.push(first.ratio > FLAT ? await compare(slices, page, readers, paths, READS * 4) : first)
     console.log(lineOf(rows.at(-1)!))
   }

@@ -7,8 +7,8 @@ import type { Stage } from '../stage.ts'
 import { countWritten, payoutsMade } from '../written.ts'
 
 /**
- * Payouts from create to `completed`, in turns with the yardstick and with the rows of today, so that what else the machine
- * does falls on all of them alike.
+ * Payouts from create to `completed`, alternating with the frozen and the current baseline rows, so that other load on the
+ * machine affects all of them alike.
  */
 export async function measurePayouts(bench: Bench) {
   const { seconds, rounds, soak_seconds } = bench.settings
@@ -64,7 +64,7 @@ export async function measurePayouts(bench: Bench) {
   }
 }
 
-/** An engine compiles while it runs: a server is at its speed after some ten thousand payouts. */
+/** JIT warm-up: a server reaches its full speed after some ten thousand payouts. */
 export const WARM_SECONDS = 15
 
 async function count(bench: Bench, stage: Stage) {

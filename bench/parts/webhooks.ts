@@ -8,9 +8,9 @@ const EVENTS_PER_SECOND = 20
 const LONE_SECONDS = 20
 
 /**
- * Webhooks to one endpoint on the same machine. How many a second when all history is sent again, so that the queue is never
- * empty; and how long after its event one arrives when events come one by one. The time of an event is taken inside its
- * transaction, so the lag holds the commit too.
+ * Webhooks to one endpoint on the same machine: throughput when all history is redelivered, so that the queue is never empty,
+ * and latency when events come one by one. The time of an event is taken inside its transaction, so the latency includes the
+ * commit.
  */
 export async function measureWebhooks(bench: Bench) {
   const stage = await bench.small()
@@ -27,7 +27,10 @@ export async function measureWebhooks(bench: Bench) {
   return { slices: slices.all }
 }
 
-/** As many as one call takes: what the next one begins with may be on its way already, and then arrives once for both. */
+/**
+ * Redelivers one call's worth of events: if a second call overlapped with deliveries still in flight, an event in both would
+ * arrive once.
+ */
 async function flood(stage: Stage, endpoint: Endpoint): Promise<Measure> {
   await endpoint.take()
   const range = {
@@ -46,7 +49,7 @@ async function flood(stage: Stage, endpoint: Endpoint): Promise<Measure> {
   }
 }
 
-/** Events one by one, as they come on a quiet day. */
+/** Single events at a low rate. */
 async function trickle(stage: Stage, endpoint: Endpoint): Promise<Measure> {
   await endpoint.take()
   const events = LONE_SECONDS * EVENTS_PER_SECOND

@@ -8,7 +8,7 @@ const FOLDER = 'docs/benchmarks'
 
 const KEPT = 'bench/results'
 
-/** Prints what was met; out of the results that are kept, docs/benchmarks.md and its charts are written, too. */
+/** Prints which targets were met, and writes docs/benchmarks.md and its charts from the stored results. */
 export function writeReport(folder: string): void {
   const results = readResults(folder)
   const targets = targetsOf(results)

@@ -15,7 +15,7 @@ type About = {
 }
 type Of<Part extends (...args: never[]) => Promise<unknown>> = (About & Awaited<ReturnType<Part>>) | undefined
 
-/** What is kept of the last run; a part that never ran is not there. */
+/** The stored results of the last run; a part that never ran is missing. */
 export type Results = {
   readonly payouts: Of<typeof measurePayouts>
   readonly lists: Of<typeof measureLists>
@@ -49,5 +49,5 @@ export const median = (slices: readonly Slice[], name: string, field: Field): nu
 export const ratio = (slices: readonly Slice[], a: string, b: string, field: Field): number =>
   rounded(median(slices, a, field) / median(slices, b, field), 2)
 
-/** Slices that never got quiet. */
+/** Slices in which other processes used too much CPU in every try. */
 export const loud = (slices: readonly Slice[]): Slice[] => slices.filter(({ others }) => others > QUIET_CORES)

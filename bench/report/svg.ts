@@ -24,7 +24,7 @@ export type Bar = {
   readonly label: string
   readonly value: number
   readonly text?: string
-  /** What it is held against, in another colour. */
+  /** A baseline, drawn in another colour. */
   readonly other?: boolean
 }
 
@@ -39,7 +39,7 @@ ${body}
 `
 }
 
-/** `mark`: a value that matters, as a line across the bars. */
+/** `mark` draws a line across the bars at this value. */
 export function barChart(
   title: string,
   bars: readonly Bar[],
@@ -63,7 +63,7 @@ export function barChart(
   return frame(bottom + (mark ? 20 : 0), title, rows.join('\n'))
 }
 
-/** Many values from the lowest to the highest, and a line that none should be above. */
+/** Draws sorted values as dots, and a line that none should exceed. */
 export function dotChart(
   title: string,
   values: readonly number[],

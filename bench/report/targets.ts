@@ -5,13 +5,13 @@ export type Target = {
   readonly what: string
   readonly wanted: string
   readonly found: string
-  /** Undefined: it was not measured. */
+  /** Undefined if it was not measured. */
   readonly met: boolean | undefined
 }
 
 type Limit = readonly [sign: '≥' | '≤' | '<', limit: number, unit: string]
 
-/** What the service is to show, and whether the last run showed it. */
+/** The targets, and whether the last run met them. */
 export const targetsOf = (results: Results): Target[] => [
   ...speed(results),
   ...size(results),
@@ -54,7 +54,7 @@ function speed({ payouts }: Results): Target[] {
 
 function size({ payouts }: Results): Target[] {
   const written = payouts?.written.small
-  /** A table that is never updated has nothing that could miss its index. */
+  /** A table without updates counts as fully HOT. */
   const hot = (table: string) => written && rounded((written.hot[table] ?? 1) * 100, 1)
   return [
     judge('WAL of a payout', ['≤', 7000, ' bytes'], written && Math.round(written.payout.bytes)),

@@ -9,7 +9,7 @@ import { Lists } from './lists.tsx'
 import { Marks } from './marks.tsx'
 import '../src/style.css'
 
-/** Every component in every state, on one page: for tests and for looking. No part of the console. */
+/** Every component in every state on one page, for tests and for development. Not part of the console. */
 const root = createRootRoute({ component: Outlet })
 const page = createRoute({
   getParentRoute: () => root,

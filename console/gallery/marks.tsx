@@ -22,7 +22,7 @@ const steps = [
   { key: '1', at: at('12:41:22.104'), title: 'Accepted', text: 'Debited from the customer and in transit' },
   { key: '2', at: at('12:41:22.131'), title: 'Sent to the Pix network', text: 'Under send id T8h2' },
   { key: '3', at: at('12:41:24.104'), title: 'No answer', mark: 'unknown', open: true },
-  { key: '4', at: at('12:41:29.140'), title: 'Asked, still unknown', soft: true, open: true },
+  { key: '4', at: at('12:41:29.140'), title: 'Queried, still unknown', soft: true, open: true },
   { key: '5', at: at('12:41:34.512'), title: 'Completed', mark: 'done' },
 ] as const
 
@@ -32,7 +32,7 @@ const ahead = [
   { key: '3', title: 'Confirmed', mark: 'waiting' },
 ] as const
 
-/** Big enough that a number of the browser could not hold it. */
+/** The amount exceeds the safe integers of JavaScript. */
 const json = `{"id":"${PAYOUT}","amount":12345678901234567890,"done":false,"note":null,"of":{"name":"Ana \\"A\\" Souza","list":[1,2],"none":[],"empty":{}}}`
 
 export function Marks() {

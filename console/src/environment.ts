@@ -7,7 +7,7 @@ export const isEnvironment = (word: string | undefined): word is Environment =>
 
 const KEPT_IN = 'trilho.environment'
 
-/** Where the person was last; pages that belong to no environment lead back there. */
+/** The environment that the person used last; pages that belong to no environment link back to it. */
 export function lastEnvironment(): Environment {
   const kept = localStorage.getItem(KEPT_IN) ?? undefined
   return isEnvironment(kept) ? kept : 'sandbox'
@@ -15,7 +15,7 @@ export function lastEnvironment(): Environment {
 
 export const keepEnvironment = (environment: Environment): void => localStorage.setItem(KEPT_IN, environment)
 
-/** The environment that the address names. */
+/** The environment in the URL. */
 export function useEnvironment(): Environment {
   const { environment } = useParams({ strict: false }) as { environment?: string }
   return isEnvironment(environment) ? environment : lastEnvironment()

@@ -7,7 +7,7 @@ import { Missing } from './shell/missing.tsx'
 import { Shell } from './shell/shell.tsx'
 import type { Query } from './ui/filters.tsx'
 
-/** Every word of a query is text; a page reads its own. */
+/** Query parameters are strings; each page reads its own. */
 const anyQuery = (search: Record<string, unknown>): Query => search as Query
 
 export const rootRoute = createRootRoute({
@@ -28,7 +28,7 @@ async function signedIn(href: string): Promise<SignedIn> {
 
 const isOperators = (path: string) => path.startsWith('/operator')
 
-/** Everything that needs a session stands in the frame. */
+/** The layout of all pages that need a session. */
 export const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'shell',

@@ -9,7 +9,7 @@ import { Field, Input } from './ui/field.tsx'
 
 type Props = { readonly needed: ApiError; readonly given: () => void; readonly refused: () => void }
 
-/** Asks in place for the code, or the password where the service says so, and lets the call go on. */
+/** Asks for a one-time code, or the password if the service requires it, and then repeats the call. */
 export function ProofDialog({ needed, given, refused }: Props) {
   const { ui } = useText()
   const [value, setValue] = useState('')

@@ -4,7 +4,7 @@ import { heard } from './api/live.ts'
 const KEPT_IN = 'trilho.reloaded'
 const SOON_MS = 60_000
 
-/** Loads the page anew, but never in a circle: false when that was just tried. */
+/** Reloads the page unless it was reloaded a moment ago; returns false then, to avoid a loop. */
 export function reloadOnce(now: number = Date.now()): boolean {
   const last = Number(sessionStorage.getItem(KEPT_IN) ?? 0)
   if (now - last < SOON_MS) return false
@@ -13,14 +13,14 @@ export function reloadOnce(now: number = Date.now()): boolean {
   return true
 }
 
-/** Whether the console would be there if it were loaded anew. Where nobody answers, that would cost the tab. */
+/** Whether a reload would succeed. If the service is down, a reload would lose the tab. */
 export async function isServed(): Promise<boolean> {
   const answer = await fetch(import.meta.env.BASE_URL, { cache: 'no-store' }).catch(() => undefined)
   heard(answer !== undefined)
   return answer?.ok ?? false
 }
 
-/** A file of the console did not come: nobody answers, or the service is of another version by now. */
+/** A file of the console failed to load: the service is down, or it runs another version now. */
 export class MissedFile extends Error {
   constructor(cause?: unknown) {
     super('a file of this page could not be loaded', { cause })
@@ -28,10 +28,10 @@ export class MissedFile extends Error {
   }
 }
 
-/** A browser does not ask twice for a file that it missed: from then on only loading anew brings new ones. */
+/** Set after a failed import: the browser does not fetch the same module again, so only a reload helps. */
 let missed = false
 
-/** The page of a route, loaded when it is opened. The frame says what is to be done when it does not come. */
+/** Loads the component of a route on first use. `Crashed` shows what to do if that fails. */
 export const lazyPage: typeof lazyRouteComponent = (load, name) =>
   lazyRouteComponent(async () => {
     if (missed) throw new MissedFile()

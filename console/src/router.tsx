@@ -32,10 +32,10 @@ export const router = createRouter({
   routeTree,
   basepath: '/console',
   defaultPreload: 'intent',
-  // What fails is replaced alone: everything around it stays.
+  // An error replaces only the failing part of the page.
   defaultErrorComponent: Crashed,
   scrollRestoration: true,
-  // A query is text, as it is typed: ids of digits alone stay ids.
+  // Query values stay strings: an id of digits must not become a number.
   parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
   stringifySearch: (query) => {
     const words = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')

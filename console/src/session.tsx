@@ -11,7 +11,7 @@ import { useLanguage } from './text/text.tsx'
 export type Session = Reply<'console.session.get'>
 export type SignedIn = Extract<Session, { signed_in: true }>
 
-/** Whose page this is. While they sign in again it stays theirs: what they typed is on it. */
+/** The session this page was opened with. It stays while the person signs in again, so that a half-filled form is kept. */
 let own: SignedIn | undefined
 
 async function askSession(): Promise<Session> {
@@ -32,20 +32,20 @@ export const currentSession = (): Promise<Session> => queryClient.ensureQueryDat
 
 const sessionNow = (): Promise<Session> => queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 })
 
-/** Asked again after signing in or out, a proof, or a change of one's own. */
+/** Reads the session again, after a sign-in, sign-out, proof or change of the person's own data. */
 export const renewSession = (): Promise<Session> => {
   own = undefined
   return sessionNow()
 }
 
-/** Who is signed in. Only below a layout that has asked for it. */
+/** The signed-in person. Use only below a layout that loaded the session. */
 export function useSession(): SignedIn & { readonly may: (permit: string) => boolean } {
   const { data } = useQuery(sessionQuery)
   const session = data?.signed_in ? data : (own ?? nobody)
   return useMemo(() => ({ ...session, may: (permit: string) => session.permits.includes(permit) }), [session])
 }
 
-/** Before anybody has signed in nothing is permitted. */
+/** The session before sign-in: no permits. */
 const nobody: SignedIn = {
   signed_in: true,
   csrf_token: '',
@@ -56,14 +56,14 @@ const nobody: SignedIn = {
   proved_until: null,
 }
 
-/** What is asked for in place: a proof, or to sign in again. */
+/** An open question to the person: to give a proof, or to sign in again. */
 type Asked = {
   readonly needed: ApiError
   readonly given: () => void
   readonly refused: () => void
 }
 
-/** Asks in place; two calls at once ask once. */
+/** Opens the question; concurrent calls share one question. */
 function useAsking(after: () => Promise<unknown>) {
   const [asked, setAsked] = useState<Asked>()
   const asking = useRef<Promise<void>>(undefined)
@@ -86,17 +86,17 @@ function useAsking(after: () => Promise<unknown>) {
   return { asked, ask }
 }
 
-/** Something may be typed there: a session that ends must not take it away. */
+/** Whether a form is open, whose input must survive the end of the session. */
 const isFormOpen = () =>
   document.querySelector('dialog[open] form') !== null ||
-  // What a filter asks stands on the page before it is opened.
+  // Forms of closed filters are on the page too, but hidden.
   [...document.querySelectorAll('main form')].some((form) => form.checkVisibility())
 
-/** Answers what the service asks of the page: a proof in place, or signing in again. */
+/** Handles the refusals that the person can resolve: asks for a proof, or to sign in again. */
 export function SessionDesk({ children }: { readonly children: ReactNode }) {
   const router = useRouter()
   const queries = useQueryClient()
-  // Both change the session's token, and with it the CSRF token.
+  // A proof and a sign-in both change the session token, and with it the CSRF token.
   const proof = useAsking(renewSession)
   const entry = useAsking(
     useCallback(() => sessionNow().then(() => void queries.invalidateQueries()), [queries]),
@@ -105,7 +105,7 @@ export function SessionDesk({ children }: { readonly children: ReactNode }) {
   const enter = entry.ask
 
   useEffect(() => {
-    /** Would not sign in here: what the page asks for by itself does not ask them again. */
+    /** The person declined to sign in: background reads do not ask again. */
     let refused = false
     const leave = (acting: boolean) => {
       queries.setQueryData(sessionQuery.queryKey, { signed_in: false })
@@ -143,7 +143,7 @@ export function SessionDesk({ children }: { readonly children: ReactNode }) {
   )
 }
 
-/** What a person has chosen for good goes before what the browser asks for. */
+/** The language in the person's settings overrides that of the browser. */
 function useOwnLanguage() {
   const { data } = useQuery({ ...sessionQuery, enabled: false })
   const { language, speak } = useLanguage()
@@ -156,7 +156,7 @@ function useOwnLanguage() {
   }, [own, language, speak])
 }
 
-/** Ends the session here and forgets everything that was read. */
+/** Ends the session and clears all cached responses. */
 export async function signOut(): Promise<void> {
   await call('console.session.sign_out').catch((error: unknown) => {
     if (!(error instanceof ApiError && error.code === 'not_signed_in')) throw error

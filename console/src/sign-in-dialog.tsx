@@ -9,7 +9,7 @@ import { Field, Input } from './ui/field.tsx'
 
 type Props = { readonly email: string; readonly given: () => void; readonly refused: () => void }
 
-/** The session has ended under an open form: the same person signs in above it, and what they typed goes on. */
+/** Shown when the session ends while a form is open: the same person signs in, and the form is kept. */
 export function SignInDialog({ email, given, refused }: Props) {
   const { ui } = useText()
   const [password, setPassword] = useState('')

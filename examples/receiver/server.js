@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { SignatureError, verifyWebhook } from '@trilho/sdk/webhooks'
 
-/** Receives webhooks, verifies them, and prints one line for each. Reads TRILHO_WEBHOOK_SECRET and PORT. */
+/** Receives webhooks, verifies them, and prints one line per event. Reads TRILHO_WEBHOOK_SECRET and PORT. */
 const { TRILHO_WEBHOOK_SECRET: secret, PORT = '3000' } = process.env
 if (!secret) {
   console.error(
@@ -11,7 +11,7 @@ if (!secret) {
   process.exit(1)
 }
 
-/** Events that were handled. A real program remembers them in its database, in the transaction that does the work. */
+/** Ids of handled events. A real program stores them in its database, in the transaction that does the work. */
 const handled = new Set()
 
 const server = createServer(async (request, response) => {
@@ -23,7 +23,7 @@ const server = createServer(async (request, response) => {
   } catch (error) {
     const refused = error instanceof SignatureError
     console.error(refused ? `refused: ${error.message}` : error)
-    // A webhook endpoint is sent again later whatever did not get a 2xx.
+    // Trilho sends an event again later if the response was not 2xx.
     response.writeHead(refused ? 400 : 500).end(refused ? error.message : '')
   }
 })

@@ -16,25 +16,25 @@ import { dirname } from 'node:path'
  * @property {string | undefined} [reason] why it was not paid
  */
 
-/** Orders in a file, one line per change; your shop has a database for this. What is in here has reached the disk. */
+/** Orders in a file, one line per change; your shop would use a database. Every saved order has reached the disk. */
 export class Orders {
   /** @type {Map<string, Order>} */
   #orders = new Map()
   #file
-  /** Bytes of the file that are whole lines. */
+  /** Length of the file up to its last complete line. */
   #size
 
   /** @param {string} path */
   constructor(path) {
     this.#file = openSync(path, 'a+')
     const text = readFileSync(this.#file)
-    // A crash may have cut the last line short: nobody was told of it, so it never happened.
+    // A crash may have cut the last line short. `save` had not returned, so that change never counted.
     this.#size = text.lastIndexOf('\n') + 1
     ftruncateSync(this.#file, this.#size)
     const lines = text.subarray(0, this.#size).toString().split('\n').slice(0, -1)
     for (const [index, line] of lines.entries()) {
       const order = read(line)
-      // To go on without it could pay it again.
+      // Ignoring the line could pay the order again.
       if (!order)
         throw new Error(`${path}: line ${index + 1} is not an order. Mend that line, then start again.`)
       this.#orders.set(order.id, order)
@@ -52,16 +52,16 @@ export class Orders {
     return [...this.#orders.values()].find(({ idempotency_key }) => idempotency_key === key)
   }
 
-  /** Those whose payout has not come to its end, as far as this shop knows. */
+  /** Orders whose payout has no final state yet, as far as this shop knows. */
   open() {
     return [...this.#orders.values()].filter(({ status }) => status === 'open')
   }
 
-  /** Stores all of it, or throws and has stored nothing. @param {Order} order */
+  /** Stores the whole order, or throws and stores nothing. @param {Order} order */
   save(order) {
     const line = Buffer.from(`${JSON.stringify(order)}\n`)
     try {
-      // On a full disk less is written than was asked for, and only the next write fails.
+      // On a full disk a write may be short, and only the next one fails.
       for (let done = 0; done < line.length; ) done += writeSync(this.#file, line, done)
       fsyncSync(this.#file)
     } catch (error) {
@@ -84,7 +84,7 @@ function read(line) {
   }
 }
 
-/** A new file is there after a power cut once its folder has reached the disk too. @param {string} path */
+/** A new file survives a power cut only after its folder is synced too. @param {string} path */
 function syncFolder(path) {
   const folder = openSync(path, 'r')
   fsyncSync(folder)

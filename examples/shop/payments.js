@@ -8,21 +8,21 @@ const LONGEST_WAIT_MS = 3_600_000
 /** About half a day, with these waits. */
 const MOST_TRIES = 24
 
-/** Refusals that pass by themselves. */
+/** Refusals that may succeed later. */
 const passing = ['insufficient_balance', 'limit_exceeded']
-/** What is wrong with the order itself. All else passes, or is for you to fix. */
+/** Error types that mean the order itself is wrong. Other errors are temporary, or are yours to fix. */
 const refusals = ['invalid_request_error', 'conflict_error', 'business_error']
 
-/** Pays sellers. Every step may be cut short at any point, and is simply done again. */
+/** Pays sellers. Every step can be interrupted at any point and is then repeated. */
 export class Payments {
-  /** Ids of orders that are being settled: each is settled by one at a time. @type {Set<string>} */
+  /** Ids of orders being settled, so that no order is settled twice at the same time. @type {Set<string>} */
   #underWay = new Set()
   #catchingUp = false
 
   /**
    * @param {Trilho} trilho
    * @param {Orders} orders
-   * @param {string} shop begins every key, so that it is this shop's own among all that pay for the partner
+   * @param {string} shop prefix of every idempotency key, so that shops of the same partner do not share keys
    */
   constructor(trilho, orders, shop) {
     this.trilho = trilho
@@ -31,7 +31,7 @@ export class Payments {
   }
 
   /**
-   * Stores an order with the key of its payout. Nothing is sent before that: whatever happens then, it is found again.
+   * Stores an order with the idempotency key of its payout before anything is sent, so that a restart finds the order again.
    * @param {Pick<Order, 'id' | 'seller' | 'pix_key' | 'amount'>} order
    */
   place(order) {
@@ -47,7 +47,7 @@ export class Payments {
     return { attempt, idempotency_key: `${this.shop}-order-${id}-${attempt}` }
   }
 
-  /** Looks after every order whose time has come; after a restart, after all that are open. */
+  /** Settles every order that is due; after a restart, all open orders. */
   async catchUp(now = Date.now()) {
     if (this.#catchingUp) return
     this.#catchingUp = true
@@ -56,7 +56,7 @@ export class Payments {
   }
 
   /**
-   * Brings an order as near to its end as it can now, and never throws: one must not keep the others from it.
+   * Moves an order as far as possible now. Never throws: one order must not block the others.
    * @param {string} id
    */
   async settle(id) {
@@ -64,7 +64,7 @@ export class Payments {
     if (order?.status !== 'open' || this.#underWay.has(id)) return
     this.#underWay.add(id)
     try {
-      // Each time later: requests are limited per day, and an order that is stuck must not use them up.
+      // Exponential backoff: requests are limited per day, and a stuck order must not use them up.
       const wait = Math.min(FIRST_WAIT_MS * 2 ** order.tries, LONGEST_WAIT_MS)
       const try_at = new Date(Date.now() + wait).toISOString()
       await this.payOrFind(this.orders.save({ ...order, tries: order.tries + 1, try_at }))
@@ -76,7 +76,8 @@ export class Payments {
   }
 
   /**
-   * A key works for 24 hours, the list of payouts for ever: whoever may have been away must look before paying.
+   * An idempotency key is valid for 24 hours, but the list of payouts is permanent: look there before paying, because this
+   * program may have been down for longer.
    * @param {Order} order
    */
   async payOrFind(order) {
@@ -96,7 +97,7 @@ export class Payments {
   }
 
   /**
-   * Sends the payout of an order. However often this runs there is one payout, for the key is the order's own.
+   * Sends the payout of an order. Repeating it makes no second payout, because the key belongs to the order.
    * @param {Order} order
    */
   pay(order) {
@@ -110,12 +111,12 @@ export class Payments {
   }
 
   /**
-   * Notes what the service will not do. After any other error it may have paid, and is asked again under the same key.
+   * Stores a refusal. After any other error the payout may have been made, so the order is retried under the same key.
    * @param {Order} order
    * @param {unknown} error
    */
   refuse(order, error) {
-    // A webhook may have told the end of it in the meantime.
+    // A webhook may have settled the order in the meantime.
     if (this.orders.get(order.id)?.status !== 'open') return
     const isRefusal = error instanceof ApiError && error.outcome === 'none'
     if (!isRefusal || !(refusals.includes(error.type) || error.is('customer_not_found'))) throw error
@@ -123,13 +124,13 @@ export class Payments {
       this.orders.save({ ...order, status: 'refused', reason: error.code })
       return
     }
-    // This key is refused for 24 hours, whatever comes onto the balance. So the next try has the next key.
+    // A refused key stays refused for 24 hours, whatever the balance. So the next try uses a new key.
     this.orders.save({ ...order, ...this.attempt(order.id, order.attempt + 1) })
     throw error
   }
 
   /**
-   * What a payout says of itself, wherever it was seen: in a response, in a webhook, in a list. It may come twice, and late.
+   * Updates an order from a payout, whether it came in a response, a webhook or a list. It may come twice, and late.
    * @param {PixPayout} payout
    */
   learn(payout) {
@@ -144,7 +145,7 @@ export class Payments {
 }
 
 /**
- * Webhooks and lists are about all payouts of a partner, and another API key may have used the same idempotency key.
+ * Webhooks and lists cover all payouts of the partner, and another API key may have used the same idempotency key.
  * @param {Order} order
  * @param {PixPayout} payout
  */

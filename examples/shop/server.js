@@ -43,7 +43,7 @@ const routes = {
 
   'POST webhooks': async (request) => {
     const event = await verifyWebhook(await buffer(request), request.headers, secret)
-    // Other types, and those that are yet to come, are none of our business.
+    // Ignores other event types, including future ones.
     if (event.type === 'pix.payout.completed' || event.type === 'pix.payout.failed')
       payments.learn(event.data.object)
     return [204]
@@ -56,7 +56,8 @@ const server = createServer(async (request, response) => {
     const [status, body] = (await routes[`${request.method} ${place}`]?.(request, id)) ?? [404]
     response.writeHead(status, { 'content-type': 'application/json' }).end(body && JSON.stringify(body))
   } catch (error) {
-    // A wrong signature, an amount like '1,5', no JSON: the caller's mistake. All else is ours: send it again.
+    // A wrong signature, an amount like '1,5' or invalid JSON is the caller's mistake. Any other error is ours: the caller
+    // should retry.
     const theirs = [SignatureError, RangeError, SyntaxError].some((kind) => error instanceof kind)
     if (!theirs) console.error(error)
     response.writeHead(theirs ? 400 : 503).end(theirs ? String(error) : undefined)

@@ -2,10 +2,10 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 
 /**
- * Lets one process at a time on this machine go on: each has a file that ends in its pid, and that of one that is gone counts
- * for nothing. It is made before looking for others, so of two that start together one goes on, or none.
+ * Lets one process at a time run on this machine. Each process has a file that ends in its pid; the file of a dead process is
+ * ignored. A process creates its file before it looks for others, so of two that start together at most one continues.
  * @param {string} path
- * @returns the pid of another, if there is one
+ * @returns the pid of another running process, if there is one
  */
 export function lock(path) {
   const own = `${path}.${process.pid}`
@@ -26,7 +26,7 @@ function isRunning(pid) {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    // Not permitted means that there is one, of somebody else.
+    // EPERM means that the process exists and belongs to another user.
     return /** @type {NodeJS.ErrnoException} */ (error).code !== 'ESRCH'
   }
 }

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** What a run has to know after a crash, in a file that is always whole: the old one, or the new one. */
+/** What a run must remember after a crash. The file is always complete: the old version or the new one. */
 export class Notes {
   #path
 
@@ -24,7 +24,7 @@ export class Notes {
     writeFileSync(path, `${JSON.stringify(next)}\n`)
     sync(path)
     renameSync(path, this.#path)
-    // A new name is on the disk once its folder is.
+    // A rename survives a crash only after its folder is synced.
     sync(dirname(path))
     this.known = next
   }

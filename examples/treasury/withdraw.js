@@ -4,8 +4,8 @@ import { lock } from './lock.js'
 import { Notes } from './notes.js'
 
 /**
- * Converts BRL into USDT, sends them to an address, and waits until the chain has confirmed it. Started again with the same
- * --run it goes on where it was: there is one conversion and one transfer, however often it is interrupted.
+ * Converts BRL into USDT, sends the USDT to an address, and waits for the confirmation on chain. Started again with the same
+ * --run it continues: there is one conversion and one transfer, however often it is interrupted.
  */
 const { values: given } = parseArgs({
   options: {
@@ -40,7 +40,10 @@ try {
   process.exitCode = 1
 }
 
-/** What this run has sent. A key works for 24 hours, and is found for ever: so look before anything is converted. */
+/**
+ * The transfer of this run, if it was already sent. An idempotency key is valid for 24 hours, but the list is permanent: look
+ * before converting.
+ */
 async function find() {
   const { data } = await trilho.onchain.transfers.list({ idempotency_key })
   const foreign = data.find((sent) => !isNoted(sent))
@@ -63,7 +66,8 @@ function isNoted(sent) {
 /** @param {bigint} from */
 async function convert(from) {
   while (!notes.known.received) {
-    // Noted before it is executed: a quote makes one trade, so to execute the same one again is safe. Another one is not.
+    // The quote id is stored before execution: executing the same quote again is safe, because a quote makes one trade. Another
+    // quote would convert twice.
     if (!notes.known.quote_id) notes.save({ asked, quote_id: await quote(from) })
     try {
       const trade = await trilho.quotes.execute(/** @type {string} */ (notes.known.quote_id))
@@ -80,7 +84,7 @@ async function convert(from) {
   return received
 }
 
-/** A quote whose USDT can be sent. @param {bigint} from */
+/** Asks for a quote, after a dry run has shown that its USDT can be sent. @param {bigint} from */
 async function quote(from) {
   const { id, to_amount } = await trilho.quotes.create({
     customer_id,
@@ -91,7 +95,8 @@ async function quote(from) {
   try {
     await trilho.onchain.transfers.dryRun(transfer(await withoutFee(BigInt(to_amount))))
   } catch (error) {
-    // That is what the conversion is for. A wrong address, say, would leave USDT that nobody wanted.
+    // The USDT balance is missing because the conversion has not happened yet. Any other refusal, such as a wrong address, must
+    // stop the run before USDT is bought.
     if (!(error instanceof ApiError && error.is('insufficient_balance'))) throw error
   }
   return id
@@ -99,7 +104,7 @@ async function quote(from) {
 
 /** @param {bigint} received */
 async function withdraw(received) {
-  // The fee may change, and the same key with another amount is refused: what was decided once stays.
+  // The fee may change, and the same key with another amount is refused: so the amount is stored once.
   if (!notes.known.amount) notes.save({ amount: await withoutFee(received) })
   return trilho.onchain.transfers.create(transfer(/** @type {string} */ (notes.known.amount)))
 }
@@ -127,7 +132,7 @@ async function withoutFee(gross) {
 
 /** @param {string} transfer_id */
 async function confirmed(transfer_id) {
-  // From the start of the log, for it may have been confirmed while nobody looked.
+  // From the start of the log, because the confirmation may have come while this program was down.
   for await (const event of trilho.events.stream({
     after: 'start',
     object_id: transfer_id,

@@ -6,35 +6,35 @@ import type { Settings } from './settings.js'
 
 export type Sending = {
   readonly method: string
-  /** With the names of its parameters in braces. */
+  /** The path template, with parameter names in braces. */
   readonly path: string
   /** The path with its parameters and query. */
   readonly target: string
-  /** Written once: every attempt sends the same bytes. */
+  /** Serialised once, so that every attempt sends the same bytes. */
   readonly body: string | undefined
   readonly repeat: Repeat
-  /** As in the table of operations; what is asked for by hand has any fields. */
+  /** `has` of the operation table; undefined for `request()`, whose response may have any fields. */
   readonly has: string | undefined
-  /** How long the server was asked to wait before it answers. */
+  /** How long the server may hold the response (long polling). */
   readonly waitMs: number
   readonly options: CallOptions
 }
 
 export type Failure = {
   readonly error: ApiError | ConnectionError
-  /** It certainly was not acted on, so that even a call that must not happen twice can be sent again. */
+  /** The server certainly did not act on the request, so even a call that must not happen twice can be sent again. */
   readonly unheard: boolean
 }
 
-/** What holds for one attempt. */
+/** Values of one attempt. */
 type Attempt = {
   readonly key: string
   readonly timeout: number
-  /** An attempt before this one may have done its work. */
+  /** Whether an earlier attempt may have taken effect. */
   readonly doubt: boolean
 }
 
-/** Sends it once. */
+/** Sends the request once. */
 export async function tryOnce(
   settings: Settings,
   sending: Sending,
@@ -72,7 +72,10 @@ export async function tryOnce(
 
 const TIMED_OUT = Symbol('timed out')
 
-/** Whoever leaves gets the reason they gave, unless an attempt may have been heard: then also that it may have happened. */
+/**
+ * The error after the caller aborted: the signal's own reason, or, if an attempt may have reached the server, an error that
+ * says the outcome is unknown.
+ */
 export function whyLeft(sending: Sending, doubt: boolean): unknown {
   const cause = sending.options.signal?.reason
   return doubt ? noResponse(sending, { why: reasonOf(cause), cause, doubt }).error : cause
@@ -91,7 +94,7 @@ function noResponse(
 ): Failure {
   const unheard = isUnsent(cause)
   const outcome: Outcome = repeat === 'safe' || (unheard && !doubt) ? 'none' : 'unknown'
-  // Of this call alone: under the same idempotency key an earlier one may have done it.
+  // This is about this call only: an earlier call under the same idempotency key may have taken effect.
   const said = outcome === 'unknown' ? 'It may have happened' : 'It changes nothing'
   const advice = unheard && !doubt ? 'It was not sent.' : `${said}: ${ADVICE[repeat]}.`
   return { error: new ConnectionError(`${method} ${path}: ${why}. ${advice}`, { outcome, cause }), unheard }
@@ -106,7 +109,7 @@ const ADVICE: Readonly<Record<Repeat, string>> = {
   never: 'look whether it has before you send it again',
 }
 
-/** `fetch failed` says nothing; what is behind it does. */
+/** `fetch failed` says nothing; its cause does. */
 function reasonOf(error: unknown): string {
   const { message, cause, code } = (error ?? {}) as { message?: string; cause?: unknown; code?: string }
   return cause instanceof Error ? reasonOf(cause) : message || code || String(error)

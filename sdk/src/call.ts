@@ -1,23 +1,26 @@
-/** What happens to a call that is sent twice, as the server declares it (`x-repeat` in openapi.json). */
+/** What happens if a call is sent twice, as the server declares it (`x-repeat` in openapi.json). */
 export type Repeat = 'safe' | 'idempotency_key' | 'idempotent' | 'harmless' | 'once' | 'never'
 
-/** One row of the generated table. */
+/** A row of the generated table of operations. */
 export type Operation = {
   readonly method: string
-  /** With the names of its parameters in braces. */
+  /** The path template, with parameter names in braces. */
   readonly path: string
   readonly repeat: Repeat
   readonly takes?: 'query' | 'body'
   readonly list?: true
-  /** A field that what it returns always has; empty where it returns nothing. By it the response is known as Trilho's. */
+  /**
+   * A field that every response of this operation has; empty if the response has no body. A response without the field did not
+   * come from Trilho.
+   */
   readonly has?: string
 }
 
 export type CallOptions = {
   readonly signal?: AbortSignal | undefined
-  /** Milliseconds that each attempt may take; else that of the client. */
+  /** Milliseconds per attempt; overrides the client's setting. */
   readonly timeout?: number | undefined
-  /** How often it may be sent again; else that of the client. */
+  /** Maximum number of retries; overrides the client's setting. */
   readonly maxRetries?: number | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
@@ -26,11 +29,11 @@ export type Answer<T> = {
   readonly data: T
   readonly response: Response
   readonly requestId: string | undefined
-  /** The server had done this before under the same idempotency key, and gave the response of then. */
+  /** The response is a replay: the server had already processed this idempotency key. */
   readonly replayed: boolean
 }
 
-/** A call under way: `await` it for what it returns, or `.withResponse()` for what came around that. */
+/** A call in progress: `await` it for its result, or `.withResponse()` for status and headers too. */
 export class Call<T> implements Promise<T> {
   readonly [Symbol.toStringTag] = 'Call'
   readonly #answer: Promise<Answer<T>>
@@ -62,16 +65,16 @@ export class Call<T> implements Promise<T> {
 
 export type Page<T> = {
   readonly data: T[]
-  /** A page may be short, or empty, before the last. */
+  /** A page may be short or empty although more pages follow. */
   readonly has_more: boolean
   readonly next_cursor: string | null
 }
 
-/** What lists answer: some have all of it on one page. */
+/** A list response; some lists have a single page without a cursor. */
 type AnyPage<T> = Pick<Page<T>, 'data'> & Partial<Page<T>>
 type Query = Readonly<Record<string, unknown>>
 
-/** A list, asked for when it is read: `await` is its first page, `for await` everything. */
+/** A list, requested when it is read: `await` returns the first page, `for await` iterates over all items. */
 export class Listing<T, P extends AnyPage<T> = Page<T>> implements PromiseLike<P>, AsyncIterable<T> {
   readonly #query: Query
   readonly #read: (query: Query) => PromiseLike<P>
@@ -90,7 +93,7 @@ export class Listing<T, P extends AnyPage<T> = Page<T>> implements PromiseLike<P
   }
 
   async *pages(): AsyncGenerator<P, void, undefined> {
-    // What is read oldest first goes on behind the last page, all else goes on with a cursor.
+    // Lists read oldest first continue with `after`, all others with `cursor`.
     const next = this.#query.after === undefined && this.#query.wait === undefined ? 'cursor' : 'after'
     let query = this.#query
     for (;;) {
@@ -105,7 +108,7 @@ export class Listing<T, P extends AnyPage<T> = Page<T>> implements PromiseLike<P
     for await (const { data } of this.pages()) yield* data
   }
 
-  /** The first `limit` of them; a list may be longer than memory is large, so there is no default. */
+  /** Returns the first `limit` items. There is no default, because a list may not fit in memory. */
   async toArray({ limit }: { readonly limit: number }): Promise<T[]> {
     const found: T[] = []
     if (limit <= 0) return found

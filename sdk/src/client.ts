@@ -17,16 +17,16 @@ import { type Stream, type StreamOptions, stream } from './stream.js'
 
 type Query = Readonly<Record<string, unknown>>
 
-/** What a call carries beside its path. */
+/** Query and body of a call. */
 type Load = { readonly query?: Query | undefined; readonly body?: object | undefined }
 
 export type RequestOptions = CallOptions &
   Load & {
-    /** What happens when it is sent twice. GET is `safe`, all else `never`. */
+    /** What happens if the call is sent twice. Default: `safe` for GET, `never` for other methods. */
     readonly repeat?: Repeat | undefined
   }
 
-/** The methods come from the table of operations, and their types are generated beside it. */
+/** The constructor creates the methods from the table of operations; their types are generated. */
 export interface Trilho extends Omit<Resources, 'events'> {
   readonly events: Resources['events'] & { readonly stream: Stream }
 }
@@ -54,14 +54,14 @@ export class Trilho {
     Object.assign(this.events, { stream: (given?: StreamOptions) => stream(read, given) })
   }
 
-  /** For what this version has no method for. */
+  /** Sends a request for which this version of the SDK has no method. */
   request<T = unknown>(method: string, path: string, given: RequestOptions = {}): Call<T> {
     const { query, body, repeat = method === 'GET' ? 'safe' : 'never', ...options } = given
     if (!path.startsWith('/')) throw new TypeError(`'${path}' is not a path: it begins with /v1/.`)
     return this.#send({ method, path, repeat }, path, { query, body }, options)
   }
 
-  /** Arguments come in one order: those of the path, one object, options. */
+  /** Arguments are in the order: path parameters, one object, options. */
   #call(
     name: string,
     operation: Operation,
@@ -96,10 +96,13 @@ export class Trilho {
   }
 }
 
-/** A key for a script that runs once. A job that may run again keeps its own: only so the second run finds the first. */
+/**
+ * An idempotency key for a script that runs once. A job that may run again must store its own key, so that the second run finds
+ * the first.
+ */
 export const randomKey = (): string => crypto.randomUUID()
 
-/** Never empty, and never a step to another path. */
+/** A path parameter. An empty value or `..` is refused, because it would change the path. */
 function segment(name: string, field: string, value: unknown): string {
   if (typeof value !== 'string' || value === '' || value === '.' || value === '..')
     throw new TypeError(`${name} needs ${field} as text, and got '${String(value)}'.`)

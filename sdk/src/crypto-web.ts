@@ -1,2 +1,2 @@
-/** Deno, Bun and Workers have it under its usual name. */
+/** Deno, Bun and Workers have WebCrypto as a global. */
 export const crypto: Crypto = globalThis.crypto

@@ -1,9 +1,9 @@
 import type { ErrorCode, ErrorDetails, ErrorType, Open } from './generated/types.js'
 
 /**
- * What became of a call that failed. `none`: this call did nothing; an earlier one under the same idempotency key may have.
- * `unknown`: it may have happened. Then send it again with the same key, which is safe, or look for it:
- * `list({ idempotency_key })`.
+ * The outcome of a failed call. `none`: this call did nothing; an earlier call under the same idempotency key may have.
+ * `unknown`: the call may have taken effect. Send it again with the same key, which is safe, or look for it: `list({
+ * idempotency_key })`.
  */
 export type Outcome = 'none' | 'unknown'
 
@@ -21,23 +21,23 @@ type Fields = Pick<
   | 'retryAfter'
 >
 
-/** The server refused. `code` is what a program looks at; a code of a later version stays the text that it is. */
+/** The server refused the call. Decide by `code`; a code that this version of the SDK does not know is passed on as text. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: number
-  /** The class of error; decide by it where you do not know the code. */
+  /** The class of the error; use it for codes that you do not handle. */
   readonly type: Open<ErrorType>
   readonly code: Open<ErrorCode>
-  /** The field at fault, where there is one. */
+  /** The field that caused the error, if any. */
   readonly param: string | undefined
-  /** More about it, where the code has more to say; `is` gives it a type. */
+  /** Further fields of some codes; `is` narrows the type. */
   readonly details: unknown
-  /** The page about this code. */
+  /** The documentation page of this code. */
   readonly docUrl: string | undefined
-  /** Names the request in the server's log. */
+  /** The id of the request in the server's log. */
   readonly requestId: string | undefined
   readonly outcome: Outcome
-  /** Seconds after which it may work, where the server said so. */
+  /** Seconds to wait before a retry, if the server said so. */
   readonly retryAfter: number | undefined
 
   constructor(fields: Fields) {
@@ -53,7 +53,7 @@ export class ApiError extends Error {
     this.retryAfter = fields.retryAfter
   }
 
-  /** Whether it is one of these codes; `details` then has the type of that code. */
+  /** Whether the error has one of these codes; narrows the type of `details`. */
   is<Code extends ErrorCode>(...codes: readonly Code[]): this is ApiErrorOf<Code> {
     return (codes as readonly string[]).includes(this.code)
   }
@@ -64,7 +64,7 @@ export type ApiErrorOf<Code extends ErrorCode> = ApiError & {
   readonly details: Code extends keyof ErrorDetails ? ErrorDetails[Code] : unknown
 }
 
-/** No response came: refused, cut, too late, or left by a `signal`, whose reason is then the `cause`. */
+/** The call got no response: connection refused or cut, timeout, or aborted by a `signal`, whose reason is then the `cause`. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
   readonly outcome: Outcome

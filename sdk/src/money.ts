@@ -1,13 +1,13 @@
 import type { Amount } from './generated/types.js'
 
-/** How many decimals each asset has: an amount is a whole number of its smallest unit. */
+/** Decimals of each asset. An amount is a whole number of the smallest unit. */
 const assets = { BRL: 2, USDT: 6, BTC: 8 } as const
 export type Asset = keyof typeof assets
 
-/** An asset, or the `decimals` that stand beside every amount of a response. */
+/** An asset, or the `decimals` of a response. */
 export type Scale = Asset | number
 
-/** What a person writes, in smallest units: `units('10.50', 'BRL')` is `1050n`. */
+/** Parses a decimal text into smallest units: `units('10.50', 'BRL')` is `1050n`. */
 export function units(text: string, scale: Scale): bigint {
   const decimals = decimalsOf(scale)
   const [, sign, whole, fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
@@ -18,22 +18,22 @@ export function units(text: string, scale: Scale): bigint {
   return BigInt(sign + whole + fraction.padEnd(decimals, '0'))
 }
 
-/** The other way round, exact: `decimal(1050n, 'BRL')` is `'10.50'`. */
+/** Formats smallest units as an exact decimal: `decimal(1050n, 'BRL')` is `'10.50'`. */
 export function decimal(amount: Amount, scale: Scale): string {
   const { sign, whole, fraction } = split(amount, scale)
   return `${sign}${whole}${fraction && `.${fraction}`}`
 }
 
-/** For people, in their language: `format(105000n, 'BRL', 'pt-BR')` is `R$ 1.050,00`. */
+/** Formats an amount for people: `format(105000n, 'BRL', 'pt-BR')` is `R$ 1.050,00`. */
 export function format(amount: Amount, scale: Scale, locale?: string): string {
   const { sign, whole, fraction } = split(amount, scale)
   const formatter = new Intl.NumberFormat(locale, {
     numberingSystem: 'latn',
     minimumFractionDigits: fraction.length,
-    // USDT and BTC are no currencies of ISO 4217: they get their name behind the number.
+    // USDT and BTC are not ISO 4217 currencies: their name is appended to the number.
     ...(scale === 'BRL' && { style: 'currency', currency: 'BRL' }),
   })
-  // The formatter gets whole numbers only, for it would round a fraction; and never -0, for that has no sign.
+  // The formatter gets integers only, because it would round a fraction; and never -0, which has no sign as a bigint.
   const shown = BigInt(`${sign}${whole === '0' ? '1' : whole}`)
   const text = formatter
     .formatToParts(shown)

@@ -2,7 +2,7 @@ import type { Failure, Sending } from './attempt.js'
 import type { Answer, Repeat } from './call.js'
 import { ApiError, type Outcome } from './errors.js'
 
-/** Makes of a response what was asked for, or an error. */
+/** Turns a response into the result or an error. */
 export async function readResponse(
   response: Response,
   sending: Sending,
@@ -39,7 +39,7 @@ type ErrorBody = {
   readonly request_id: string
 }
 
-/** What something in front of the server says of itself tells nothing of what the server has done. */
+/** The error object of Trilho, if the body is one. The error of a proxy says nothing about what the server did. */
 function errorIn(data: unknown): ErrorBody | undefined {
   const told = (data as { error?: Partial<ErrorBody> } | null | undefined)?.error
   const { type, code, message, request_id } = told ?? {}
@@ -47,20 +47,20 @@ function errorIn(data: unknown): ErrorBody | undefined {
   return texts && /^req_/.test(request_id ?? '') ? (told as ErrorBody) : undefined
 }
 
-/** JSON alone makes no answer: what answers for a server that is away may speak it too. */
+/** Whether the body is a response of Trilho: a proxy that answers for an unreachable server may send JSON too. */
 function isWanted(data: unknown, status: number, has: string | undefined): boolean {
   if (has === '' || (has === undefined && status === 204)) return status === 204
   if (typeof data !== 'object' || data === null) return false
   return has === 'data' ? Array.isArray((data as { data?: unknown }).data) : has === undefined || has in data
 }
 
-/** These say of themselves that nothing moved; any other 5xx may come after a commit. */
+/** 5xx codes that guarantee that nothing moved; any other 5xx may come after a commit. */
 const NOTHING_MOVED = ['rail_unavailable', 'price_unavailable']
 
 /**
- * Whether a refusal tells what became of earlier attempts too, even of one that is still on its way. One by a business
- * rule is kept under the idempotency key, and a key that is another order's stays so; without a key, the next to arrive may
- * find what this one did not, except in a quote whose time is over.
+ * Whether a refusal also settles the outcome of earlier attempts, even of one still in flight. With an idempotency key, a
+ * refusal by a business rule is stored under the key, and a conflicting key stays conflicting. Without a key, a later arrival
+ * may be accepted where this one was refused, except for an expired quote.
  */
 const settles = (repeat: Repeat, status: number, code: string): boolean =>
   repeat === 'idempotency_key' ? status === 422 || code === 'idempotency_conflict' : code === 'quote_expired'
@@ -72,7 +72,7 @@ function outcomeOf(repeat: Repeat, status: number, code: string | undefined, dou
   return mayHave && !NOTHING_MOVED.includes(code) ? 'unknown' : 'none'
 }
 
-/** What is no JSON of Trilho comes from something in front of it, or from another server. */
+/** Explains a response that is not from Trilho: a proxy or another server sent it. */
 function explain({ status, type, headers }: Response, { method, path }: Sending): string {
   const call = `${method} ${path}`
   if (type !== 'opaqueredirect' && (status < 300 || status >= 400))

@@ -1,4 +1,4 @@
-/** Where runtimes differ. */
+/** Globals that differ between runtimes. */
 type Globals = {
   readonly process?: {
     readonly env?: Readonly<Record<string, string | undefined>>
@@ -9,7 +9,7 @@ type Globals = {
 }
 const globals = globalThis as unknown as Globals
 
-/** Pages, their workers and apps on phones: whoever uses them can read what is in them. */
+/** Web pages, their workers and mobile apps: their users could read the API key. */
 export function isOnUsersDevice({ navigator, document }: Globals = globals): boolean {
   return (
     document !== undefined ||
@@ -33,7 +33,7 @@ export function isLoopback({ hostname }: URL): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
 }
 
-/** Codes of Node and Bun that tell that no connection came about, so that nothing was sent. */
+/** Error codes of Node and Bun for a failed connection: nothing was sent. */
 const UNSENT = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -43,16 +43,16 @@ const UNSENT = new Set([
   'FailedToOpenSocket',
 ])
 
-/** Whether what `fetch` threw says that the request never left. When in doubt, no. */
+/** Whether an error of `fetch` proves that the request was never sent. When in doubt, false. */
 export function isUnsent(error: unknown): boolean {
   const { code, cause, message } = (error ?? {}) as { code?: unknown; cause?: unknown; message?: unknown }
   if (typeof code === 'string' && UNSENT.has(code)) return true
-  // Deno has no code, but says at which step it failed.
+  // Deno has no code, but its message names the failed step.
   if (typeof message === 'string' && message.includes('client error (Connect)')) return true
   return cause instanceof Error && isUnsent(cause)
 }
 
-/** A timer that is set to more than this rings at once. */
+/** A timer with a longer delay fires at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {

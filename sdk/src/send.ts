@@ -4,29 +4,29 @@ import { ApiError, ConnectionError } from './errors.js'
 import { LONGEST_TIMER_MS, sleep } from './runtime.js'
 import { checkedTimeout, type Settings } from './settings.js'
 
-/** One attempt, for your log: neither keys nor what was sent, and no ids, for a Pix key may be one. */
+/** One attempt, for your log. It contains no keys, bodies or ids: a path parameter may be a Pix key. */
 export type LogEntry = {
   readonly method: string
-  /** With the names of its parameters: `/v1/pix/keys/{pix_key}`. */
+  /** The path template: `/v1/pix/keys/{pix_key}`. */
   readonly path: string
   readonly attempt: number
   readonly status?: number
   readonly code?: string
   readonly requestId?: string
   readonly durationMs: number
-  /** It will be sent again, after so long. */
+  /** Milliseconds until the retry, if there is one. */
   readonly retryInMs?: number
 }
 
 const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 8000
-/** A window that opens later than this is a day's: the caller decides what to do until then. */
+/** A longer `Retry-After` is that of a daily limit: the caller decides whether to wait. */
 const LONGEST_RETRY_AFTER_S = 60
 
-/** It happens once however often it is sent, or another one costs nothing. */
+/** Whether a retry is safe: the call takes effect once, or repeating it does no harm. */
 const isRepeatable = (repeat: Repeat) => repeat !== 'once' && repeat !== 'never'
 
-/** Sends it, and again where that is safe. */
+/** Sends a request, with retries where they are safe. */
 export async function send(settings: Settings, sending: Sending): Promise<Answer<unknown>> {
   const { method, path, options, repeat } = sending
   const maxRetries = options.maxRetries ?? settings.maxRetries
@@ -50,16 +50,16 @@ export async function send(settings: Settings, sending: Sending): Promise<Answer
     tell(settings, { ...entry, ...shown(error), ...(retryInMs !== undefined && { retryInMs }) })
     if (retryInMs === undefined) throw error
     doubt ||= error.outcome === 'unknown'
-    // Whoever leaves meanwhile hears of it above.
+    // An abort during the wait is handled at the top of the loop.
     await sleep(retryInMs, options.signal).catch(() => {})
   }
 }
 
-/** Whether it may be different the next time. */
+/** Whether a retry may succeed. */
 export const isPassing = (error: ApiError | ConnectionError): boolean =>
   error instanceof ConnectionError || [408, 429].includes(error.status) || error.status >= 500
 
-/** Full jitter, so that clients that failed together do not come back together; never before the server wants it. */
+/** Exponential backoff with full jitter, so that clients do not retry in step; never shorter than `Retry-After`. */
 export function waitBefore(attempt: number, error: ApiError | ConnectionError): number {
   const most = Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), LONGEST_WAIT_MS)
   return Math.min(Math.ceil(retryAfterOf(error) * 1000 + Math.random() * most), LONGEST_TIMER_MS)
@@ -74,7 +74,7 @@ function shown(error: ApiError | ConnectionError): Pick<LogEntry, 'status' | 'co
   return { status, code, ...(requestId && { requestId }) }
 }
 
-/** A log that throws must not make a payment look as if it had failed. */
+/** An exception in `log` must not make a payment look failed. */
 function tell({ log }: Settings, entry: LogEntry): void {
   try {
     log(entry)

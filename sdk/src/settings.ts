@@ -3,25 +3,25 @@ import { env, isLoopback, runtimeName } from './runtime.js'
 import type { LogEntry } from './send.js'
 
 export type TrilhoOptions = {
-  /** The API key, or a function that gets it, asked once per call. Left out: `TRILHO_KEY`. */
+  /** The API key, or a function that returns it, called once per call. Default: `TRILHO_KEY`. */
   readonly key?: string | (() => string | Promise<string>) | undefined
-  /** Where the server is. Left out: `TRILHO_URL`, else port 8080 of this machine. */
+  /** The address of the server. Default: `TRILHO_URL`, otherwise port 8080 of this machine. */
   readonly baseUrl?: string | undefined
-  /** Milliseconds that each attempt may take. 30 000. */
+  /** Milliseconds per attempt. Default: 30 000. */
   readonly timeout?: number | undefined
-  /** How often a call may be sent again where that is safe. 3. */
+  /** Maximum number of retries, where they are safe. Default: 3. */
   readonly maxRetries?: number | undefined
   readonly fetch?: typeof globalThis.fetch | undefined
-  /** Gets one entry per attempt. */
+  /** Called with one entry per attempt. */
   readonly log?: ((entry: LogEntry) => void) | undefined
-  /** Put in front of the SDK's own, to tell your programs apart. */
+  /** Prefix of the User-Agent header, to tell your programs apart. */
   readonly userAgent?: string | undefined
 }
 
-/** The options with what is used where nothing was said. */
+/** The options with their defaults. */
 export type Settings = {
   readonly baseUrl: string
-  /** Asked once per call: idempotency belongs to a key, so that an attempt under another one would pay again. */
+  /** Called once per call. Idempotency keys belong to an API key, so a retry under another API key would pay again. */
   readonly key: () => Promise<string>
   readonly timeout: number
   readonly maxRetries: number
@@ -41,13 +41,13 @@ export function settingsOf(options: TrilhoOptions): Settings {
     timeout: checkedTimeout(timeout),
     maxRetries,
     userAgent: `${userAgent ? `${userAgent} ` : ''}trilho-sdk/${version} ${runtimeName()}`,
-    // Called on nothing, for Workers refuse it otherwise; and looked up late, for some programs replace it.
+    // Called without a receiver, which Workers require; looked up late, because some programs replace the global `fetch`.
     fetch: options.fetch ?? ((...given) => globalThis.fetch(...given)),
     log,
   }
 }
 
-/** Who names an option and leaves it unset has mistyped a variable, and must not get the key of another program. */
+/** An option that is present but undefined is a mistyped variable: an error, not a reason to use the key of the environment. */
 function setting<Name extends 'key' | 'baseUrl'>(
   options: TrilhoOptions,
   name: Name,
@@ -83,7 +83,7 @@ function tryUrl(text: string): URL | undefined {
 function keyFor(url: URL, value: unknown): string {
   if (value === undefined || value === '')
     throw new TypeError('There is no API key: pass `key`, or set TRILHO_KEY.')
-  // Read from a file it ends with a line break. What is in it is never part of a message.
+  // A key read from a file ends with a line break. The key is never part of an error message.
   const key = typeof value === 'string' ? value.trim() : ''
   if (!/^[\x21-\x7e]+$/.test(key))
     throw new TypeError('`key` is not an API key: it looks like svc_live_sk_… or svc_test_sk_….')

@@ -5,23 +5,23 @@ import { sleep } from './runtime.js'
 import { isPassing, waitBefore } from './send.js'
 
 export type StreamOptions = {
-  /** Where to begin when `load` has nothing: `now` (the default), `start`, an event's id or a cursor. */
+  /** Where to begin if `load` returns nothing: `now` (the default), `start`, an event id or a cursor. */
   readonly after?: string | undefined
-  /** The cursor that `save` kept. */
+  /** Returns the cursor that `save` stored. */
   readonly load?: (() => MaybePromise<string | null | undefined>) | undefined
-  /** Keeps where to go on from. Runs when the loop's body has ended, so that what breaks off inside comes again. */
+  /** Stores the cursor to continue from. Called after the loop body, so that an event whose handling fails comes again. */
   readonly save?: ((cursor: string) => MaybePromise<unknown>) | undefined
   /** Only events of these types. */
   readonly types?: readonly EventType[] | undefined
   /** Only events of this object. */
   readonly object_id?: string | undefined
-  /** Ends the loop. */
+  /** Aborting ends the loop. */
   readonly signal?: AbortSignal | undefined
 }
 type MaybePromise<T> = T | Promise<T>
 
 export type Stream = {
-  /** Every event from a point on, oldest first, each at least once; it goes on until you leave the loop. */
+  /** Iterates over all events from a point on, oldest first, each at least once, until you leave the loop. */
   <Type extends EventType>(
     options: StreamOptions & { readonly types: readonly Type[] },
   ): AsyncGenerator<EventMap[Type], void, undefined>
@@ -40,7 +40,7 @@ export async function* stream(
   const [only] = types?.length === 1 ? types : []
   const filter = { limit: PAGE, object_id, type: only }
   const pace = createPace()
-  // An address that never was Trilho's is a mistake; one that was has something in front of it for a while.
+  // An unexpected response is an error if the address has never been Trilho's; afterwards it is a temporary fault of a proxy.
   let met = false
   const passes = (error: ApiError | ConnectionError) =>
     isPassing(error) || (met && 'code' in error && error.code === 'unexpected_response')
@@ -52,7 +52,7 @@ export async function* stream(
   try {
     let cursor = (await load?.()) || after
     if (cursor === 'now') {
-      // From here on nothing is lost, also when the program ends before the first event.
+      // Fixes the starting point, so that no event is lost if the program ends before the first event.
       cursor = (await next({ after: 'now' })).next_cursor!
       await save?.(cursor)
     }
@@ -64,7 +64,7 @@ export async function* stream(
         yield event
         await save?.((saved = event.id))
       }
-      // A page of nothing but other types: it is not to be read again.
+      // A page without matching events is not read again after a restart.
       if (saved === page.next_cursor && saved !== cursor) await save?.(saved!)
       cursor = page.next_cursor!
     }
@@ -79,7 +79,7 @@ type Patience = {
   readonly signal: AbortSignal | undefined
 }
 
-/** Asks until there is a page: a server that restarts, a cut wire and a used up limit end no stream. */
+/** Retries until there is a page: a restart of the server, a cut connection or an exhausted limit does not end the stream. */
 async function insist<T>(read: () => PromiseLike<T>, { pace, passes, signal }: Patience): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     await sleep(pace(), signal)
@@ -95,9 +95,9 @@ async function insist<T>(read: () => PromiseLike<T>, { pace, passes, signal }: P
 const AT_ONCE = 30
 const REFILL_MS = 10_000
 
-/** How long to wait before the next request: 30 at once, then one per 10 s, so that a day has room for a busy stream. */
+/** A token bucket for requests: a burst of 30, then one per 10 s, so that a busy stream stays within the daily limit. */
 export function createPace(now: () => number = () => performance.now()): () => number {
-  /** When all 30 are there again. */
+  /** When the bucket is full again. */
   let full = now()
   return () => {
     const at = now()

@@ -3,12 +3,12 @@ import type { Event } from './generated/types.js'
 
 export type * from './generated/types.js'
 
-/** Whatever a server hands over: `Headers`, or a plain object with names in lower case, as of `node:http`. */
+/** Headers of a request: a `Headers` object, or a plain object with lower-case names, as in `node:http`. */
 export type WebhookHeaders =
   | Pick<Headers, 'get'>
   | Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** Not sent by Trilho, changed on the way, or too old. Answer 400, and do nothing else. */
+/** The request was not signed by Trilho, was changed, or is too old. Answer 400 and do nothing else. */
 export class SignatureError extends Error {
   override readonly name = 'SignatureError'
 }
@@ -16,8 +16,8 @@ export class SignatureError extends Error {
 const TOLERANCE_SECONDS = 300
 
 /**
- * Checks the signature of a webhook and returns its event. Several secrets: any of them is enough, as when one is rotated.
- * The same event may come more than once: remember its `id`, and drop what you have seen.
+ * Verifies the signature of a webhook and returns its event. With several secrets one match is enough, as during a rotation. An
+ * event may arrive more than once: store its `id` and skip the ids that you have seen.
  */
 export async function verifyWebhook(
   body: string | Uint8Array | ArrayBuffer,
@@ -64,7 +64,7 @@ function keyOf(secret: string): Promise<CryptoKey> {
   ])
 }
 
-/** Of two headers of one name Node gives a list, or a text with a comma: neither is one that Trilho sent. */
+/** Reads one header. Node joins duplicate headers into a list or a comma-separated text, which Trilho never sends. */
 function read(headers: WebhookHeaders, name: string): string {
   const value =
     typeof headers.get === 'function' ? headers.get(name) : (headers as Record<string, unknown>)[name]
@@ -72,7 +72,7 @@ function read(headers: WebhookHeaders, name: string): string {
   throw new SignatureError(`The header ${name} is missing: this is not a webhook of Trilho.`)
 }
 
-/** Other versions and other people's signatures may stand beside ours. */
+/** Verifies one v1 signature; the header may contain other versions and signatures too. */
 async function fits(key: CryptoKey, signature: string, signed: Uint8Array<ArrayBuffer>): Promise<boolean> {
   const [, text] = /^v1,([A-Za-z0-9+/]{43}=)$/.exec(signature) ?? []
   return text !== undefined && crypto.subtle.verify('HMAC', key, fromBase64(text), signed)

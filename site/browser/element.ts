@@ -1,4 +1,4 @@
-/** An element with its attributes and what is in it. Text alone: nothing becomes markup. */
+/** Creates an element. Strings become text nodes, never markup. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Readonly<Record<string, string>> = {},

@@ -2,7 +2,7 @@ import { isPortuguese } from './element.ts'
 
 const KEPT_IN = 'trilho.docs.key'
 const SANDBOX = /^svc_test_sk_[A-Za-z0-9_-]{20,80}$/
-/** However much was copied with it: `export TRILHO_KEY=…`, `Authorization: Bearer …`, quotes. */
+/** Finds the key in whatever was pasted: `export TRILHO_KEY=…`, `Authorization: Bearer …`, quotes. */
 const KEY = /svc_(?:test|live)_[A-Za-z0-9_-]*/
 
 const words = {
@@ -16,7 +16,7 @@ const words = {
   },
 }
 
-/** Puts the reader's sandbox key into the samples. It stays in this tab, and a live key is not taken at all. */
+/** Puts the reader's sandbox key into the samples. The key stays in this tab; a live key is refused. */
 export function openKeyField(): void {
   const slots = [...document.querySelectorAll<HTMLElement>('.slot')]
   const variables = slots.map(({ textContent }) => textContent)

@@ -5,7 +5,7 @@ import { openSearchField } from './search.ts'
 import { openTabs } from './tabs.ts'
 import { applyTheme, openThemeButton } from './theme.ts'
 
-// Before anything is drawn, so that no page shows in the wrong light first.
+// Before the first paint, so that no page flashes in the wrong theme.
 applyTheme()
 
 document.addEventListener('DOMContentLoaded', () => {

@@ -1,4 +1,4 @@
-/** Marks in the contents which part of the page is being read. */
+/** Marks the section being read in the table of contents. */
 export function followReading(): void {
   const links = [...document.querySelectorAll<HTMLAnchorElement>('.side .here a')]
   const heads = links.map((link) => document.getElementById(decodeURIComponent(link.hash.slice(1))))
@@ -13,7 +13,7 @@ export function followReading(): void {
   mark()
 }
 
-/** A page far down in the contents is shown there, too. */
+/** Scrolls the side bar to the current page. */
 function bringIntoView(): void {
   const side = document.querySelector('.side')!
   const current = side.querySelector<HTMLElement>('[aria-current]')

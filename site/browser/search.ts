@@ -3,7 +3,7 @@ import { element, isPortuguese } from './element.ts'
 
 const SHOWN = 8
 
-/** Results below the field while one types. Without this the field is a form that asks the server. */
+/** Shows results below the field while the reader types. Without JavaScript the field is a form that the server answers. */
 export function openSearchField(): void {
   const form = document.querySelector<HTMLFormElement>('.bar .search')!
   const input = form.querySelector('input')!
@@ -39,7 +39,10 @@ export function openSearchField(): void {
     input.focus()
   })
 
-  /** What no page of one language has, one of the other may have. Without an index the form is there to ask the server. */
+  /**
+   * If the language of the page has no match, the other language is searched. If no index loads, submitting the form asks the
+   * server.
+   */
   async function find(): Promise<void> {
     const search = await searchIn(own)
     const asked = input.value
@@ -84,7 +87,7 @@ export function openSearchField(): void {
   }
 }
 
-/** Each index is fetched once; after a failure the next question tries again. */
+/** Each index is fetched once; after a failure the next search tries again. */
 function openIndexes(): (language: 'en' | 'pt') => Promise<Search> {
   const indexes = new Map<string, Promise<Search>>()
   return (language) => {

@@ -2,7 +2,7 @@ import { element } from './element.ts'
 
 const KEPT_IN = 'trilho.docs.language'
 
-/** Samples in several languages stand below each other; here they become tabs, and the choice holds for all pages. */
+/** Turns samples in several languages, which are stacked in the HTML, into tabs. The chosen language applies to all pages. */
 export function openTabs(): void {
   const groups = [...document.querySelectorAll<HTMLElement>('.tabs')].map(tabsOf)
   const chosen = localStorage.getItem(KEPT_IN)
@@ -36,11 +36,11 @@ export function openTabs(): void {
       localStorage.setItem(KEPT_IN, language)
       const top = box.getBoundingClientRect().top
       for (const group of groups) group.show(language)
-      // Others above may have become longer or shorter: what was clicked stays where it was.
+      // Samples above may change height: scroll so that the clicked tab stays in place.
       scrollBy(0, box.getBoundingClientRect().top - top)
     }
 
-    /** The first one where the language is not there. */
+    /** Shows the first sample if the chosen language is missing. */
     function show(language: string | null): void {
       const at = Math.max(
         0,

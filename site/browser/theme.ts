@@ -1,4 +1,4 @@
-/** The console keeps its choice under the same name: who chose there has chosen here. */
+/** Shared with the console, so that one choice applies to both. */
 const KEPT_IN = 'trilho.theme'
 
 const root = document.documentElement

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { colour } from './colour.ts'
 
-/** Each piece as kind:text, without what is plain. */
+/** Each token as kind:text, without plain text. */
 const pieces = (code: string, language: string) =>
   [...colour(code, language).html.matchAll(/<span class="(\w+)"[^>]*>([^<]*)/g)].map(
     ([, kind, text]) => `${kind}:${text}`,
@@ -29,7 +29,7 @@ test.each([
   expect(pieces(code, language)).toEqual(expected)
 })
 
-test('a language that is not known stays as it is, escaped', () => {
+test('code in an unknown language is escaped and not coloured', () => {
   expect(colour('a < b', 'cobol').html).toBe('a &lt; b')
 })
 
@@ -41,7 +41,7 @@ test.each([
   expect(colour(code, language).html).toContain(`<span class="slot" data-quote="${quote}">${slot}</span>`)
 })
 
-test('nothing is lost on the way', () => {
+test('colouring keeps every character', () => {
   const code = `# a\ncurl -X POST "$URL" \\\n  -d '{"a": "b"}' && echo "x < y"`
   const text = colour(code, 'sh')
     .html.replaceAll(/<[^>]*>/g, '')

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../src/reference/html.ts'
 
-/** What a piece of code is: a comment, a text, a word of the language, the name of a field, a variable of the shell. */
+/** Token kinds: comment, string, keyword, field name, shell variable. */
 type Kind = 'comment' | 'string' | 'word' | 'key' | 'variable'
 
 type Rule = readonly [kind: Kind, pattern: RegExp]
@@ -12,7 +12,7 @@ const hash: Rule = ['comment', /#[^\n]*/]
 const number: Rule = ['word', /\b\d[\d_]*(?:\.\d+)?n?\b/]
 const words = (list: string): Rule => ['word', new RegExp(`\\b(?:${list.replaceAll(' ', '|')})\\b`)]
 
-/** In the order in which they are tried. */
+/** The rules of each language, in the order in which they are tried. */
 const languages: Readonly<Record<string, readonly Rule[]>> = {
   sh: [
     ['comment', /(?<=^|\s)#[^\n]*/],
@@ -97,7 +97,7 @@ const languages: Readonly<Record<string, readonly Rule[]>> = {
   ],
 }
 
-/** As fences are written, and what that is here. */
+/** Aliases of languages in code fences. */
 const names: Readonly<Record<string, string>> = {
   bash: 'sh',
   shell: 'sh',
@@ -109,13 +109,13 @@ const names: Readonly<Record<string, string>> = {
 
 export const languageOf = (name: string): string => names[name] ?? name
 
-/** Where a reader's key goes, and how it is quoted there. */
+/** The place of the reader's key in a sample, and how it is quoted there. */
 const keySlot = /(\$TRILHO_KEY|process\.env\.TRILHO_KEY|os\.environ\["TRILHO_KEY"\])/
 const quoteOf = (slot: string) => (slot.startsWith('$') ? '' : slot.startsWith('p') ? "'" : '"')
 
 type Reader = { readonly kinds: readonly (Kind | 'slot')[]; readonly pattern: RegExp }
 
-/** All rules of a language as one pattern, a group for each. */
+/** Combines all rules of a language into one pattern with a group per rule. */
 function readerOf(language: string): Reader {
   const rules = [['slot', keySlot] as const, ...(languages[language] ?? [])]
   const source = rules.map(([, pattern]) => `(${pattern.source.replaceAll(/\((?!\?)/g, '(?:')})`).join('|')
@@ -145,7 +145,7 @@ export function colour(code: string, name: string): Html {
 const piece = (kind: Kind, text: string) =>
   html`<span class="${kind}">${text.split(keySlot).map(slotted)}</span>`
 
-/** Every second part of the split is a slot: the shell reads variables inside of texts. */
+/** Marks key slots inside strings, because the shell expands variables there. Every odd part of the split is a slot. */
 const slotted = (part: string, index: number) => (index % 2 === 1 ? slot(part) : part)
 
 const slot = (text: string) => html`<span class="slot" data-quote="${quoteOf(text)}">${text}</span>`

@@ -1,7 +1,7 @@
 import { type Html, html } from '../../src/reference/html.ts'
 import { colour, languageOf } from './colour.ts'
 
-/** A block of code with what it is. */
+/** A code block with its language and title. */
 export type Sample = { readonly language: string; readonly title: string; readonly code: string }
 
 const titles: Readonly<Record<string, string>> = {
@@ -23,7 +23,7 @@ export function titleOf(language: string, code: string): string {
   return titles[languageOf(language)] ?? 'Text'
 }
 
-/** It scrolls inside of itself, so it must be reachable by keyboard. */
+/** The code scrolls, so it must be reachable by keyboard. */
 export function figure({ language, title, code }: Sample): Html {
   return html`<figure class="sample" data-language="${languageOf(language)}">
 <figcaption>${title}</figcaption>
@@ -32,7 +32,7 @@ export function figure({ language, title, code }: Sample): Html {
 `
 }
 
-/** The same in several languages. Without the script they stand below each other. */
+/** One sample in several languages, stacked until the script turns them into tabs. */
 export function tabs(samples: readonly Sample[]): Html {
   if (samples.length === 1) return figure(samples[0]!)
   return html`<div class="tabs">${samples.map(figure)}</div>

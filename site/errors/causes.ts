@@ -2,9 +2,9 @@ import type { ErrorCode } from '../../src/core/errors.ts'
 import type { Cause, InBoth } from './text.ts'
 
 /**
- * `$CUSTOMER` has the document 529.982.247-25 and money in all three assets, like the customer of a first start. `before`
- * is sent first; its ids fill `$PAYOUT`, `$QUOTE`, `$EVENT` and `$ENDPOINT`. What an operator must do first is in `first`:
- * `$READ_KEY` and the like. Every cause is run by test/docs/causes.test.ts.
+ * Requests that cause each error. `$CUSTOMER` has the document 529.982.247-25 and money in all three assets, like the customer
+ * of a first start. `before` is sent first; its ids fill `$PAYOUT`, `$QUOTE`, `$EVENT` and `$ENDPOINT`. `first` says what an
+ * operator must do before, such as creating `$READ_KEY`. test/docs/causes.test.ts runs every cause.
  */
 export type PreparedCause = Cause & { readonly before?: readonly Cause[] }
 type PreparedCauses = Readonly<Partial<Record<ErrorCode, PreparedCause>>>
@@ -269,7 +269,7 @@ const AN_OPERATOR = {
   pt: 'É preciso que um operador esteja conectado.',
 }
 
-/** Why there is no request that a reader could send. */
+/** Codes without a request to try, and why. */
 export const withoutCause: Readonly<Record<Exclude<ErrorCode, keyof typeof caused>, InBoth>> = {
   body_too_large: {
     en: 'Any call with a body of more than 65,536 bytes, which is too long to show.',

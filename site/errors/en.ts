@@ -2,7 +2,7 @@ import type { ErrorText, ErrorTexts } from './text.ts'
 
 const NO = 'No money moved.'
 
-/** The id of a request names nothing that its key can see. */
+/** The texts of a "not found" code: the id matches no object that the key can see. */
 const absent = (noun: string, more: { todo: string; money?: string }): ErrorText => ({
   what: `The id in the request names no ${noun} that this key can see. A ${noun} of another partner, or of the other environment, gets exactly the same response as one that does not exist.`,
   money: more.money ?? NO,

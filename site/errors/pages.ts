@@ -29,7 +29,7 @@ const catalogues = { en, pt }
 const codes: readonly ErrorCode[] = [...errorCodes, ...consoleErrorCodes]
 const consoleCodes: readonly ErrorCode[] = consoleErrorCodes
 
-/** Where the index lists a code, and under which heading. */
+/** The group in which the index lists a code. */
 const groupOf = (code: ErrorCode, said: Words): readonly [id: string, title: string] =>
   consoleCodes.includes(code)
     ? [CONSOLE, said.console[0]]
@@ -40,7 +40,7 @@ const CONSOLE = 'console-only'
 const rootOf = (language: Language) => (language === 'en' ? '/docs/errors' : '/docs/pt/errors')
 const other = (language: Language): Language => (language === 'en' ? 'pt' : 'en')
 
-/** A page for each code, and one that lists them; `intro` is what is written about errors in this language. */
+/** A page per error code and an index. `intro` is the written introduction in this language. */
 export function errorPages(language: Language, openapi: OpenApi, intro: Rendered | undefined): Page[] {
   return [indexPage(language, intro), ...codes.map((code) => codePage(code, language, openapi))]
 }
@@ -75,7 +75,7 @@ ${types.map((type) => typeGroup(type, language))}${consoleGroup(language)}`,
   }
 }
 
-/** The API speaks English; whoever reads Portuguese is told what happened. */
+/** The message of a code. The API's messages are English, so a Portuguese page uses the first sentence of its own text. */
 function messageOf(code: ErrorCode, language: Language): string {
   return language === 'en' ? errors[code].message : firstSentence(catalogues[language][code].what)
 }
@@ -161,7 +161,7 @@ ${command !== undefined && figure({ language: 'sh', title: 'curl', code: command
   }
 }
 
-/** What to send to meet it, or why there is nothing to send. */
+/** The request that causes the error, or the reason why there is none. */
 function causeOf(
   code: ErrorCode,
   language: Language,

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../src/core/errors.ts'
 
-/** What the page of an error code tells. Plain text, but for `code`; paragraphs are parted by an empty line. */
+/** The text of an error page. Plain text with `code` in backticks; an empty line separates paragraphs. */
 export type ErrorText = {
   /** What happened. */
   readonly what: string
@@ -24,11 +24,11 @@ export type Cause = {
   readonly path: string
   /** Sent as JSON; a string is sent as it is. */
   readonly body?: Readonly<Record<string, unknown>> | string
-  /** In place of the usual `Authorization` and `Content-Type`; an empty value leaves the header out. */
+  /** Override the default `Authorization` and `Content-Type`; an empty value omits the header. */
   readonly headers?: Readonly<Record<string, string>>
-  /** What must be so before, in a sentence, where the request alone does not cause it. */
+  /** A precondition in one sentence, if the request alone does not cause the error. */
   readonly first?: InBoth
 }
 
-/** Not every error can be caused at will: an overload has no request of its own. */
+/** Some errors, such as an overload, have no request that causes them. */
 export type Causes = Readonly<Partial<Record<ErrorCode, Cause>>>

@@ -1,7 +1,7 @@
 import type { ErrorType } from '../../src/core/errors.ts'
 import type { Language } from '../page.ts'
 
-/** What stands around the texts of the catalogue. */
+/** Headings and labels of the error pages. */
 export type Words = {
   readonly errors: string
   readonly error: string

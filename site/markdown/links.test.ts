@@ -20,7 +20,7 @@ test('links between files lead from page to page', () => {
   expect(resolve('docs/quickstart.md', 'https://example.com/a')).toEqual({ href: 'https://example.com/a' })
 })
 
-test('what is no page is named, what does not exist stops the build', () => {
+test('a link to a file that is not a page becomes text; a link to a missing file stops the build', () => {
   expect(resolve('docs/quickstart.md', '../package.json')).toEqual({
     repository: 'package.json in the repository',
   })

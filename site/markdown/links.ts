@@ -3,12 +3,12 @@ import { join, posix } from 'node:path'
 import { PLACEHOLDER } from '../../src/reference/marks.ts'
 import type { Target } from './render.ts'
 
-/** Files of the repository that are pages, by their path in it. */
+/** Page addresses by file path in the repository. */
 export type Addresses = ReadonlyMap<string, string>
 
 /**
- * Links between files work in the repository, and lead from page to page here. What is no page is named, not linked; what does
- * not exist stops the build.
+ * Resolves links between Markdown files to page addresses. A link to a file that is not a page becomes plain text; a link to a
+ * missing file stops the build.
  */
 export function openLinks(root: string, addresses: Addresses) {
   return { resolve, rewrite }
@@ -21,13 +21,13 @@ export function openLinks(root: string, addresses: Addresses) {
     const file = posix.join(posix.dirname(from), decodeURIComponent(path))
     const address = addresses.get(file)
     if (address !== undefined) return { href: anchor === undefined ? address : `${address}#${anchor}` }
-    // Where an image is built, the rest of the repository is not there; test/docs.test.ts looks at those links.
+    // A container image build has only part of the repository; test/docs.test.ts checks the links to the rest.
     if (file.startsWith('..') || (file.startsWith('docs/') && !existsSync(join(root, file))))
       throw new Error(`the link ${href} leads nowhere`)
     return { repository: `${file} in the repository` }
   }
 
-  /** The Markdown itself, with links that work where it is served. */
+  /** The Markdown for programs, with links to the Markdown of other pages. */
   function rewrite(from: string, markdown: string): string {
     return markdown
       .split(/(^```[\s\S]*?^```$)/m)

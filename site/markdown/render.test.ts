@@ -4,7 +4,7 @@ import { render } from './render.ts'
 const linked = (href: string) => ({ href })
 const main = (markdown: string) => render(`# Title\n\n${markdown}`, linked).main.html
 
-test('a page has its title, one sentence about it, its headings and what search knows of it', () => {
+test('a page has a title, a description, headings and search sections', () => {
   const page = render(
     '# Money\n\nAmounts are `strings`. More.\n\n## In BRL\n\nCents.\n\n```json\n{"amount": "1050"}\n```\n\n### Deep\n\n## In BRL\n',
     linked,
@@ -30,7 +30,7 @@ test.each([
   expect(() => main(markdown)).toThrow(/a page cannot have this/)
 })
 
-test('a comment of its own is for whoever edits the file', () => {
+test('HTML comments are dropped', () => {
   expect(main('<!-- Written by a program. -->\n\nText.')).not.toContain('Written')
   expect(() => main('<!-- a --><b>bold</b>')).toThrow(/a page cannot have this/)
 })
@@ -40,7 +40,7 @@ test('a page without a title, or with two, is refused', () => {
   expect(() => main('# Another')).toThrow('one title to a page')
 })
 
-test('text is escaped, wherever it stands', () => {
+test('text is escaped everywhere', () => {
   const page = main(
     'a & b "c" `<i>` [<](x)\n\n```sh\necho "<script>" & wait\n```\n\n| `<a>` |\n|---|\n| \\<b |',
   )
@@ -49,7 +49,7 @@ test('text is escaped, wherever it stands', () => {
   expect(page).not.toMatch(/<(script|i|b)>/)
 })
 
-test('fences that follow each other in different languages are one sample in tabs', () => {
+test('consecutive code fences in different languages become tabs', () => {
   const three = '```sh\ncurl x\n```\n\n```ts\nawait x\n```\n\n```py\nx()\n```\n'
   const page = main(`Send it:\n\n${three}`)
   expect(page.match(/class="tabs"/g)).toHaveLength(1)
@@ -63,7 +63,7 @@ test('fences that follow each other in different languages are one sample in tab
   expect(main('```ts\na\n```\n\nText.\n\n```py\nb\n```')).not.toContain('class="tabs"')
 })
 
-test('code stands beside the paragraph that leads to it, and the text goes on below', () => {
+test('code is placed beside the paragraph before it, and later text below', () => {
   const page = main('First.\n\nLeads to it:\n\n```sh\nx\n```\n\nGoes on.\n\n## Next\n\nText.')
   const rows = page.split('<div class="row').slice(1)
   expect(rows.map((row) => row.replaceAll(/<[^>]*>/g, ' ').match(/First|Leads|Goes|Next/g))).toEqual([
@@ -74,7 +74,7 @@ test('code stands beside the paragraph that leads to it, and the text goes on be
   expect(rows[1]).toMatch(/Leads[\s\S]*class="beside"[\s\S]*class="text rest"[\s\S]*Goes/)
 })
 
-test('a response in one line is set out', () => {
+test('a one-line JSON response is formatted', () => {
   const long = JSON.stringify({
     id: 'po_01kc3v4x9zq8rj5m2t7w6y0ahb',
     customer_id: 'cus_01kc3v4x9zq8rj5m2t7w6y0ahb',
@@ -83,7 +83,7 @@ test('a response in one line is set out', () => {
   expect(main('```json\n{"a":1}\n```')).toContain('{<span class="key">&quot;a&quot;</span>:')
 })
 
-test('a name in a table breaks at its joints alone', () => {
+test('a code name in a table breaks only at its separators', () => {
   expect(main('| a |\n|---|\n| `timeout@sandbox.test` |')).toContain(
     '<td><code>timeout<wbr>@sandbox<wbr>.test</code></td>',
   )

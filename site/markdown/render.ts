@@ -6,7 +6,7 @@ import { type Sample, tabs, titleOf } from '../code/sample.ts'
 import type { Heading, Language, Section } from '../page.ts'
 import { openSlugs } from './slug.ts'
 
-/** Where a link of a page leads: to an address, or nowhere because its target is in the repository alone. */
+/** The target of a link: an address, or the path of a file that exists only in the repository. */
 export type Target = { readonly href: string } | { readonly repository: string }
 
 export type Rendered = {
@@ -18,7 +18,7 @@ export type Rendered = {
   readonly sections: readonly Section[]
 }
 
-/** A page out of its Markdown. Raw HTML is refused: what is not of the site's own making is not shown. */
+/** Renders a Markdown page. Raw HTML is refused. */
 export function render(
   markdown: string,
   resolve: (href: string) => Target,
@@ -44,7 +44,7 @@ export function render(
   }
 }
 
-/** A comment of its own is for whoever edits the file. */
+/** Drops HTML comments, which are notes for editors of the file. */
 const isShown = ({ type, raw }: Token) =>
   type !== 'space' && !(type === 'html' && /^<!--(?:(?!-->)[\s\S])*-->\s*$/.test(raw))
 
@@ -62,7 +62,7 @@ function outlineOf(tokens: readonly Token[]): { ids: Map<Token, string>; heading
   return { ids, headings }
 }
 
-/** What search knows of the page: code too, for a reader looks for what is on the screen, but behind the text. */
+/** The searchable sections of a page. Code is included, after the text of its section. */
 function sectionsOf(tokens: readonly Token[], ids: ReadonlyMap<Token, string>): Section[] {
   const sections: { id?: string; heading?: string; text: string; code: string }[] = [{ text: '', code: '' }]
   for (const token of tokens) {
@@ -76,7 +76,7 @@ function sectionsOf(tokens: readonly Token[], ids: ReadonlyMap<Token, string>): 
     .filter(({ heading, text }) => heading !== undefined || text !== '')
 }
 
-/** What leads to a piece of code, the code, which stands beside it, and the text that goes on below. */
+/** A layout row: the text that introduces a code block, the code beside it, and the text after it. */
 type Row = { readonly intro: Html[]; readonly code: Html[]; readonly rest: Html[]; readonly opens: boolean }
 
 function rows(tokens: readonly Token[], writer: Writer, lede: Html | undefined): Html {
@@ -94,7 +94,7 @@ function rows(tokens: readonly Token[], writer: Writer, lede: Html | undefined):
 
 const isSection = (token: Token) => token.type === 'heading' && token.depth === 2
 
-/** The block right before a piece of code, with its heading when that stands right before it. */
+/** Whether a block directly precedes code, including a heading directly above that block. */
 function leadsToCode(blocks: readonly (Token | Tokens.Code[])[], place: number): boolean {
   const [before, block, next, after] = [place - 1, place, place + 1, place + 2].map((i) => blocks[i])
   if (isHeading(block)) return Array.isArray(next) || (!isHeading(next) && Array.isArray(after))
@@ -119,7 +119,7 @@ function rowOf({ intro, code, rest, opens }: Row): Html {
 `
 }
 
-/** Fences that follow each other without text between them. */
+/** Groups consecutive code fences without text between them. */
 function groupFences(tokens: readonly Token[]): (Token | Tokens.Code[])[] {
   const grouped: (Token | Tokens.Code[])[] = []
   for (const token of tokens) {
@@ -238,13 +238,13 @@ function openWriter({ resolve, ids, language }: WriterOptions) {
   }
 }
 
-/** A column is narrow on a phone: a name breaks where it has a joint, or the table scrolls. */
+/** Lets code in a table cell break at its separators, so that the table fits on a phone. */
 const nameInCell = (token: Token): Html | undefined =>
   token.type === 'codespan' ? html`<code>${breakable(unescaped(token.text))}</code>` : undefined
 
 const tabbed = ['sh', 'ts', 'py', 'go', 'java', 'php']
 
-/** Neighbours in different languages are one sample; what comes out of one is shown below it. */
+/** Consecutive samples in different languages share one tab group; output is shown below its sample. */
 export function inTabs(samples: readonly Sample[]): Sample[][] {
   const groups: Sample[][] = []
   for (const sample of samples) {
@@ -268,7 +268,7 @@ function sampleOf({ lang = '', text }: Tokens.Code, spoken: Language): Sample {
   return { language: language || 'text', title, code: language === 'json' ? setOut(text) : text }
 }
 
-/** A response that came in one line, as people read it. */
+/** Formats a one-line JSON response over several lines. */
 function setOut(json: string): string {
   if (json.trim().includes('\n') || json.length < LINE_CHARS) return json
   try {
@@ -289,10 +289,10 @@ const entities: Readonly<Record<string, string>> = {
   '&nbsp;': '\u00a0',
 }
 
-/** The lexer hands out some texts as HTML writes them. */
+/** The lexer returns some texts HTML-escaped. */
 const unescaped = (text: string) => text.replace(/&(?:amp|lt|gt|quot|#39|nbsp);/g, (one) => entities[one]!)
 
-/** Without any mark. */
+/** The text without Markdown formatting. */
 export function plain(tokens: readonly Token[]): string {
   return tokens
     .map((token): string => {

@@ -1,4 +1,4 @@
-/** Names headings as repositories do, so that a link works in both places. */
+/** Makes heading ids as Git hosts do, so that a link works there and here. */
 export function openSlugs(): (heading: string) => string {
   const seen = new Map<string, number>()
   return (heading) => {

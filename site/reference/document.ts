@@ -3,7 +3,7 @@ import type { OpenApi, Operation } from '../../src/reference/openapi.ts'
 import type { Response } from '../../src/reference/responses.ts'
 import { schemaName } from './fields.ts'
 
-/** An operation together with where it stands. */
+/** An operation with its method and path. */
 export type Entry = Operation & { readonly method: string; readonly path: string }
 
 export function entriesOf({ paths }: OpenApi): Entry[] {
@@ -21,7 +21,7 @@ export const entryAddress = ({ tags, operationId }: Operation): string =>
 
 export const eventAddress = (type: string): string => `/docs/api/events/${type}`
 
-/** The last one: a dry run's 200 stands before the 201. */
+/** The last 2xx response: a dry run's 200 is listed before the 201. */
 export function successOf({ responses }: Operation): [status: string, response: Response] {
   return Object.entries(responses).findLast(([status]) => status.startsWith('2')) as [string, Response]
 }
@@ -33,7 +33,7 @@ export function resolve(openapi: OpenApi, schema: JsonSchema): JsonSchema {
   return name === undefined ? schema : openapi.components.schemas[name]!
 }
 
-/** Each object is described on the page of the first resource that names it; the rest on the overview. */
+/** The page that describes each schema: that of the first resource that uses it, otherwise the overview. */
 export function homesOf(openapi: OpenApi): Map<string, string> {
   const homes = new Map<string, string>()
   for (const { name: tag } of openapi.tags)
@@ -49,7 +49,7 @@ export function homesOf(openapi: OpenApi): Map<string, string> {
   return homes
 }
 
-/** Every named schema in a piece of the document, and in those. */
+/** All named schemas used in a part of the document, including nested ones. */
 function namedIn(piece: unknown, openapi: OpenApi, found = new Set<string>()): Set<string> {
   for (const [, name] of JSON.stringify(piece ?? null).matchAll(/#\/components\/schemas\/(\w+)/g)) {
     if (found.has(name!)) continue

@@ -15,7 +15,10 @@ const refPrefix = '#/components/schemas/'
 
 export const schemaName = ({ $ref }: JsonSchema): string | undefined => $ref?.slice(refPrefix.length)
 
-/** Field, type, whether it must be there, and what it means. `addressOf` says where a named object is described. */
+/**
+ * Renders tables of fields: name, type, whether it is required, and meaning. `addressOf` returns where a named object is
+ * described.
+ */
 export function openFields(addressOf: (name: string) => string) {
   return { parameters, schema, typeOf }
 
@@ -60,7 +63,7 @@ export function openFields(addressOf: (name: string) => string) {
 
 export type Fields = ReturnType<typeof openFields>
 
-/** An object inside of an object is written as a path, so that one list tells all. */
+/** Nested fields are listed with their path, so that one table has all fields. */
 function fieldsOf(schema: JsonSchema, prefix = ''): Field[] {
   const own = Object.entries(schema.properties ?? {}).flatMap(([key, field]) => {
     const name = `${prefix}${key}`
@@ -71,7 +74,7 @@ function fieldsOf(schema: JsonSchema, prefix = ''): Field[] {
   return [...own, ...(schema.anyOf ?? []).flatMap((variant) => fieldsOf(variant, prefix))]
 }
 
-/** What the description leaves out. Lengths matter to who sends a field, not to who reads one. */
+/** Constraints that the description does not mention. Lengths are shown only for requests. */
 function rulesOf({ schema, about = '' }: Field, side: Side): Html {
   const { maxLength, maxItems, minimum, maximum } = schema
   const known = schema['x-known-values']

@@ -5,7 +5,7 @@ import { bodyOf, type Entry, resolve, successOf } from './document.ts'
 import { schemaName } from './fields.ts'
 import { samplesOf } from './samples.ts'
 
-/** The reference for programs that read: the same as on the page, as Markdown. */
+/** The reference as Markdown, with the same content as the page. */
 export function operationMarkdown(entry: Entry, openapi: OpenApi): string {
   const { summary, method, path, description, parameters = [] } = entry
   const [status, success] = successOf(entry)
@@ -39,7 +39,7 @@ function parameterLine({
   return `\`${name}\` (${place}, ${typeText(schema)}${required ? ', required' : ''}): ${description ?? ''}`
 }
 
-/** Field by field, one level deep: what is below is named by its object. */
+/** Lists fields one level deep; nested objects are named only. */
 export function fieldsMarkdown({ properties = {}, required = [], anyOf = [] }: JsonSchema): string {
   const own = Object.entries(properties).map(
     ([name, schema]) =>

@@ -8,7 +8,7 @@ import { bodyOf, type Entry, resolve, successOf } from './document.ts'
 import type { Fields } from './fields.ts'
 import { samplesOf } from './samples.ts'
 
-/** One operation: what it takes and gives at the left, a call and its response at the right. */
+/** One operation: parameters and response at the left, a sample call and its response at the right. */
 export function operation(entry: Entry, openapi: OpenApi, fields: Fields): Html {
   const { operationId: id, summary, method, path } = entry
   const told = entry.description.split('\n\n')
@@ -53,7 +53,7 @@ ${own.map(
 </ul>`
 }
 
-/** A list is told by what it lists. */
+/** The response type; for a list, the type of its items. */
 function responseType(schema: JsonSchema, fields: Fields): Html {
   const items = schema.properties?.data?.items
   if (!items) return fields.typeOf(schema)

@@ -10,7 +10,7 @@ import { fence, fieldsMarkdown, operationMarkdown } from './markdown.ts'
 import { methodMark, operation } from './operation.ts'
 import { variablesIn } from './samples.ts'
 
-/** The reference: an overview, a page per resource, a page per type of event. */
+/** The reference: an overview, a page per resource, and a page per event type. */
 export function referencePages(openapi: OpenApi): Page[] {
   const homes = homesOf(openapi)
   const fields = openFields((name) => `${homes.get(name)}#${objectId(name)}`)
@@ -23,7 +23,7 @@ export function referencePages(openapi: OpenApi): Page[] {
   ]
 }
 
-/** The tag whose operations are sent by us, to the reader. */
+/** The tag of webhook events, which the service sends to the reader. */
 const EVENTS = 'webhook_events'
 
 type House = {
@@ -144,7 +144,7 @@ ${objects.map((name) => objectSection(name, house))}`,
   }
 }
 
-/** What a reader must have set for the samples of a page to run as they stand. */
+/** Says which environment variables the samples of a page need. */
 function variablesTold(entries: readonly Entry[]): string {
   const named = variablesIn(entries)
   const set = ['TRILHO_KEY', ...named.filter((name) => name === 'CUSTOMER')]

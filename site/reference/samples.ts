@@ -3,7 +3,7 @@ import type { Parameter } from '../../src/reference/openapi.ts'
 import type { Sample } from '../code/sample.ts'
 import { bodyOf, type Entry, successOf } from './document.ts'
 
-/** One call in three languages, all out of the one example that the endpoint declares. */
+/** A sample call in three languages, generated from the example of the endpoint. */
 export function samplesOf(entry: Entry): Sample[] {
   return [
     { language: 'sh', title: 'curl', code: curl(requestOf(entry)) },
@@ -14,12 +14,12 @@ export function samplesOf(entry: Entry): Sample[] {
 
 export type SampleRequest = {
   readonly method: string
-  /** With its query. */
+  /** Path and query string. */
   readonly path: string
   readonly body?: unknown
 }
 
-/** Ids are the reader's own, as the quickstart and the error pages name them: `$CUSTOMER` for a `customer_id`. */
+/** Replaces ids by variables, named as in the quickstart and on the error pages: `$CUSTOMER` for a `customer_id`. */
 function requestOf(entry: Entry): SampleRequest {
   const { method, parameters = [] } = entry
   const path = entry.path.replaceAll(
@@ -48,7 +48,7 @@ function variableOf(name: string, value: unknown): string | undefined {
   return isId && name.endsWith('_id') ? `$${name.slice(0, -'_id'.length).toUpperCase()}` : undefined
 }
 
-/** No field further inside is an id. */
+/** Only top-level fields are replaced: nested fields hold no ids. */
 function withVariables(body: unknown): unknown {
   if (typeof body !== 'object' || body === null) return body
   return Object.fromEntries(
@@ -56,7 +56,7 @@ function withVariables(body: unknown): unknown {
   )
 }
 
-/** The variables that the samples of these calls name, without the dollar sign. */
+/** Names of the variables in the samples of these calls, without the dollar sign. */
 export function variablesIn(entries: readonly Entry[]): string[] {
   const text = entries.map((entry) => JSON.stringify(requestOf(entry))).join()
   return [...new Set([...text.matchAll(VARIABLE)].map(([, name]) => name!))]
@@ -68,7 +68,7 @@ const indented = (text: string, by: string) => text.replaceAll('\n', `\n${by}`)
 
 type Headers = Readonly<Record<string, string>>
 
-/** `headers` stand in place of the usual ones, or beside them; one with an empty text is left out. */
+/** `headers` replace or extend the default ones; an empty value omits a header. */
 export function curl({ method, path, body }: SampleRequest, headers: Headers = {}): string {
   const url = `${PLACEHOLDER}${path}`
   const sent = {
@@ -83,7 +83,7 @@ export function curl({ method, path, body }: SampleRequest, headers: Headers = {
   return lines.join(' \\\n  ')
 }
 
-/** In single quotes, out of which a variable steps for itself. */
+/** Quotes a text in single quotes, closing them around variables. */
 function shellText(text: string): string {
   const quoted = indented(text.replaceAll("'", "'\\''"), '  ')
   return `'${quoted.replaceAll(/\$[A-Z_]+/g, (name) => `'"${name}"'`)}'`
@@ -121,7 +121,7 @@ const camel = (name: string) => name.replaceAll(/_(\w)/g, (_, letter: string) =>
 
 const isVariable = (value: unknown): value is string => typeof value === 'string' && /^\$[A-Z]+$/.test(value)
 
-/** As a person writes it: bare names, single quotes. */
+/** A TypeScript literal with bare names and single quotes. */
 function literal(value: unknown, indent = ''): string {
   if (isVariable(value)) return `process.env.${value.slice(1)}!`
   if (typeof value === 'string') return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`

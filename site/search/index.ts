@@ -3,12 +3,12 @@ import { termsOf } from '../../src/reference/search.ts'
 import type { Language, Page } from '../page.ts'
 import { synonyms } from './synonyms.ts'
 
-/** How much a word counts by where it stands. */
+/** The weight of a word by its position. */
 const WEIGHT = { title: 9, heading: 5, description: 2, text: 1 } as const
 
 const SNIPPET_CHARS = 90
 
-/** Every section of the pages of one language, and in which of them each word stands. */
+/** Builds the search index of one language: all sections, and the sections of each word. */
 export function indexOf(pages: readonly Page[], language: Language): SearchIndex {
   const sections: SearchIndex['sections'][number][] = []
   const places = new Map<string, Map<number, number>>()
@@ -37,7 +37,7 @@ export function indexOf(pages: readonly Page[], language: Language): SearchIndex
     terms: Object.fromEntries([...places].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(packed)),
   }
 
-  /** Where the word itself stands, and where the others do. */
+  /** Makes a word also find the sections of its synonyms. */
   function alsoFind(word: string, others: readonly string[]): void {
     const found = new Map(places.get(word))
     for (const other of others)
@@ -54,7 +54,7 @@ export function indexOf(pages: readonly Page[], language: Language): SearchIndex
   }
 }
 
-/** Section and weight in one number, sections as steps from the one before. */
+/** Packs section and weight into one number; sections are stored as differences. */
 function packed([term, counts]: [string, Map<number, number>]): [string, number[]] {
   let before = 0
   const list = [...counts].map(([section, weight]) => {

@@ -1,8 +1,8 @@
 import type { Language } from '../page.ts'
 
 /**
- * What people call things that the pages call otherwise: each word also finds what these find. As search writes them: small
- * letters, no accents, one and not many. The Portuguese ones below English are for what only English pages tell.
+ * Synonyms: each word also finds the pages that contain the listed words. Written as the search normalises them: lower case, no
+ * accents, singular. The Portuguese words under `en` are for topics that only English pages cover.
  */
 export const synonyms: Readonly<Record<Language, Readonly<Record<string, readonly string[]>>>> = {
   en: {

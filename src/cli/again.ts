@@ -1,6 +1,9 @@
 import type { CliCommand } from './command.ts'
 
-/** The line as it was typed, with what was made up while it ran, to be pasted into a shell: so it happens once. */
+/**
+ * The typed command line plus the option values the command generated, such as its idempotency key. Pasting it repeats the same
+ * operation, not a second one.
+ */
 export function lineAgain(
   { name }: CliCommand,
   rest: readonly string[],
@@ -10,6 +13,6 @@ export function lineAgain(
   return ['trilho', name, ...[...rest, ...options].map(quoted)].join(' ')
 }
 
-/** For any POSIX shell: what is not plain stands in single quotes. */
+/** Quotes a word for a POSIX shell, in single quotes where needed. */
 const quoted = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`

@@ -3,7 +3,10 @@ import { Writable } from 'node:stream'
 import { Interrupted } from './exit.ts'
 import type { Io } from './io.ts'
 
-/** Empty when the terminal is closed instead. What is typed to a hidden question is not shown. */
+/**
+ * Asks a question on the terminal. Returns an empty text when the terminal is closed; with `hidden` the typed answer is not
+ * echoed.
+ */
 export async function ask({ stdin, stderr }: Io, question: string, { hidden = false } = {}): Promise<string> {
   const output = new Writable({
     write(chunk, _encoding, done) {
@@ -20,7 +23,7 @@ export async function ask({ stdin, stderr }: Io, question: string, { hidden = fa
   })
   const answer = await Promise.race([
     terminal.question(question).catch(() => ''),
-    // An answer that came just before the end still counts.
+    // `setImmediate` lets an answer win that arrived just before the terminal closed.
     new Promise<string>((resolve) => terminal.once('close', () => setImmediate(resolve, ''))),
   ])
   terminal.close()
@@ -29,6 +32,6 @@ export async function ask({ stdin, stderr }: Io, question: string, { hidden = fa
   return answer.trim()
 }
 
-/** Whoever closes the terminal instead of answering has not said yes. */
+/** A closed terminal counts as no. */
 export const agrees = async (io: Io, question: string): Promise<boolean> =>
   (await ask(io, `${question} Type yes: `)).toLowerCase() === 'yes'

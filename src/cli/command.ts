@@ -6,32 +6,32 @@ import type { World, Worlds } from '../world.ts'
 import type { Io } from './io.ts'
 
 /**
- * A command of `trilho`, declared as data: what it is called, what it takes, who may run it. The parser, the help, completion
- * and docs/cli.md come from it. What it does is loaded when it runs, so that the table stays light.
+ * A command of `trilho`, declared as data. The parser, the help, shell completion and docs/cli.md are derived from it. The code
+ * of a command is imported when the command runs, so that the table loads fast.
  */
 export type CliCommand = {
   /** As typed: "keys create". */
   readonly name: string
-  /** Positional arguments, for the usage line: "KEY". Those in brackets may be left out. */
+  /** Positional arguments, for the usage line: "KEY". Arguments in brackets are optional. */
   readonly takes?: string
   readonly about: string
   readonly who: Who
   readonly options?: Readonly<Record<string, CliOption>>
-  /** Whole lines, as somebody would type them. */
+  /** Complete command lines. */
   readonly examples: readonly string[]
-  /** What it reads from the environment, beyond what everything of its kind does (see `variablesOf`). */
+  /** Environment variables that this command reads, beside those that all commands of its kind read (see `variablesOf`). */
   readonly variables?: Readonly<Record<string, string>>
-  /** Speaks to no service and no database: takes nothing of what others of its kind take. */
+  /** Needs neither the service nor the database, so the shared options of its kind do not apply. */
   readonly alone?: true
-  /** Starts what stands behind `--`. */
+  /** Takes a program to start after `--`. */
   readonly takes_program?: true
 } & (
   | { readonly run: (input: Input) => Promise<Output> }
-  /** Needs the database: the server's own while it runs, or one that is started for the moment. */
+  /** Needs the database: that of the running server, or the embedded one, started for this command. */
   | { readonly runWith: (input: Input, reach: Reach) => Promise<Output> }
 )
 
-/** Whoever has an API key, an operator who is signed in, or whoever runs the service on this machine. */
+/** Who may run a command: the holder of an API key, an operator, or the person who runs the service on this machine. */
 export type Who = 'key' | 'operator' | 'machine'
 
 export type CliOption = {
@@ -45,14 +45,14 @@ export type CliOption = {
 
 export type Input = {
   readonly io: Io
-  /** The settings of the service, read when they are asked for: what has an API key needs none of them. */
+  /** The settings of the service, read on first access: commands with an API key do not need them. */
   readonly config: Config
   readonly format: Format
-  /** What stood behind `--`. */
+  /** The program and its arguments, given after `--`. */
   readonly program: readonly string[]
   readonly positionals: readonly string[]
   readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>
-  /** Values of options that were not typed, made by the command itself: the line to type again must have them. */
+  /** Option values that the command generated. The line printed for a retry must include them. */
   readonly made_up: Map<string, string>
 }
 
@@ -60,11 +60,11 @@ export type Reach = {
   readonly url: string
   readonly shared: Shared
   readonly worlds: Worlds
-  /** Where whatever changes something is done. */
+  /** Commands that change something act through the office, which checks permits and writes the audit log. */
   readonly office: Office
 }
 
-/** `json` is what --json prints; `text` is for people. What printed by itself only says how it ended. */
+/** `json` is printed with --json, `text` for people. A command that prints while it runs returns only its exit code. */
 export type Output =
   | { readonly json: unknown; readonly text: string; readonly exit_code?: number }
   | { readonly exit_code: number; readonly json?: never; readonly text?: never }
@@ -72,10 +72,10 @@ export type Output =
 
 export type Format = 'table' | 'json' | 'jsonl'
 
-/** A mistake in how a command was typed: shown with its usage. */
+/** The command line is malformed: the message is shown with the usage of the command. */
 export class UsageError extends Error {}
 
-/** Nobody is signed in, or whoever is may not. */
+/** Nobody is signed in, or the signed-in operator lacks the permit. */
 export class NotAllowed extends Error {}
 
 export function argument(input: Input, index: number, name: string): string {
@@ -110,7 +110,7 @@ export function environmentOption(input: Input): Environment | undefined {
   return text as Environment | undefined
 }
 
-/** Ids are unique over both worlds: the one that knows it is meant. */
+/** Finds the world that has an id. Ids are unique across production and sandbox. */
 export async function worldThatHas<T>(
   worlds: Worlds,
   find: (world: World) => Promise<T | undefined>,
@@ -129,7 +129,7 @@ export function usage(message: string): never {
 const cellOf = (value: unknown): string =>
   value instanceof Date ? value.toISOString() : String(value ?? '-')
 
-/** Columns for people. */
+/** A text table with aligned columns. */
 export function table(rows: readonly Readonly<Record<string, unknown>>[]): string {
   if (rows.length === 0) return '(none)\n'
   const names = Object.keys(rows[0]!)

@@ -3,19 +3,19 @@ import { type CliCommand, NotAllowed, UsageError } from './command.ts'
 import { exit, Interrupted, NotShown } from './exit.ts'
 import { usageOf } from './help.ts'
 
-/** What went wrong with a command: the mistake and the way out, no stack, unless nobody foresaw it. */
+/** The error report of a command: what is wrong and what to do. Only an unforeseen error has a stack trace. */
 export type Complaint = {
   readonly code: string
   readonly message: string
   readonly exit: number
-  /** For a person, in front of the message and behind it. */
+  /** Text for a person, printed before and after the message. */
   readonly before?: string
   readonly behind?: string
-  /** For a program, beside the message. */
+  /** Further fields of the JSON error object. */
   readonly more?: Readonly<Record<string, unknown>>
 }
 
-/** What knows the SDK's errors, or the database's, is loaded only where such an error can come from. */
+/** Imports the handler of SDK errors or of database errors only for the commands that can throw them. */
 export async function complaintOf(error: unknown, command: CliCommand): Promise<Complaint> {
   if (error instanceof UsageError) return typedWrong(error.message, usageOf(command))
   if (error instanceof Interrupted)
@@ -42,7 +42,7 @@ export const typedWrong = (message: string, usage?: string): Complaint => ({
   ...(usage === undefined ? {} : { behind: `\n${usage}` }),
 })
 
-/** From the service's own rules, which operators' commands call without HTTP between. */
+/** A refusal by a rule of the service: operator commands call the rules directly, without HTTP. */
 function complaintOfRefusal({ code, status, message, param, details }: Refusal): Complaint {
   return {
     code,
@@ -57,7 +57,7 @@ export function exitOfStatus(status: number): number {
   return status === 429 || status === 503 ? exit.later : exit.refused
 }
 
-/** With --json as the API says it. */
+/** Renders a complaint as text, or with --json as the error object of the API. */
 export function renderComplaint(complaint: Complaint, json: boolean): string {
   const { code, message, before = '', behind = '', more } = complaint
   return withoutSecrets(
@@ -65,6 +65,6 @@ export function renderComplaint(complaint: Complaint, json: boolean): string {
   )
 }
 
-/** A complaint quotes what was typed, and standard error is often kept in a log: key values and webhook secrets stay out. */
+/** Removes API keys and webhook secrets: a complaint quotes the command line, and standard error is often logged. */
 const withoutSecrets = (text: string): string =>
   text.replaceAll(/\b(svc_(?:live|test)_sk_|whsec_)[\w+/=]+/g, '$1…')

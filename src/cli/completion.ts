@@ -7,8 +7,8 @@ export const shells = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof shells)[number]
 
 /**
- * What may be typed next, by what stands before it: "keys" leads to its verbs, "keys create" to its options, and "keys
- * create --environment" to that option's values. The scripts are this table and a few lines that look it up.
+ * Maps the words typed so far to the possible next words: "keys" to its verbs, "keys create" to its options, and "keys create
+ * --environment" to the values of that option. The shell scripts hold this table and a few lines to look it up.
  */
 export function choices(commands: readonly CliCommand[]): Map<string, readonly string[]> {
   const table = new Map<string, readonly string[]>([['', [...nounsOf(commands), 'help']]])
@@ -32,7 +32,7 @@ export function choices(commands: readonly CliCommand[]): Map<string, readonly s
 
 const optionValues = ({ value }: CliOption): readonly string[] => (value === undefined ? [] : valuesOf(value))
 
-/** What is written out can be chosen: production|sandbox. A word in capitals stands for something else. */
+/** The alternatives of a value such as production|sandbox. A word in capitals is a placeholder. */
 function valuesOf(text: string): readonly string[] {
   if (text === 'TYPE') return eventTypes
   const values = text.split('|')

@@ -1,30 +1,30 @@
-/** How a command ends, for scripts. */
+/** Exit codes, for scripts. */
 export const exit = {
   done: 0,
-  /** Refused, or a check found something. */
+  /** The request was refused, or a check found a problem. */
   refused: 1,
   typed_wrong: 2,
   not_allowed: 3,
-  /** This run did nothing, and it may work later. An earlier run under the same key may have done it. */
+  /** This run did nothing and a retry may work. An earlier run under the same idempotency key may have succeeded. */
   later: 4,
-  /** The outcome is unknown. The same command under the same idempotency key is safe: it happens once. */
+  /** The outcome is unknown. The same command with the same idempotency key is safe: the operation happens once. */
   unknown: 5,
   interrupted: 130,
-  /** As a shell counts the end by SIGTERM. */
+  /** 128 + 15, as shells report SIGTERM. */
   terminated: 143,
 } as const
 
-/** Ctrl-C at a question. */
+/** The user pressed Ctrl-C at a question. */
 export class Interrupted extends Error {}
 
-/** The command ran, but what came of it could not be printed. */
+/** The command ran, but its result could not be printed. */
 export class NotShown extends Error {
   constructor(code = 'unknown error') {
     super(`The command ran, but its result could not be printed (${code}).`)
   }
 }
 
-/** What the end of a command says of what stopped it: a signal, or an output that takes no more. */
+/** The exit code of a command that was stopped, by a signal or by a closed standard output. */
 export const exitOfStop = (reason: unknown): number => {
   if (reason instanceof Error) return exit.done
   return reason === 'SIGTERM' ? exit.terminated : exit.interrupted

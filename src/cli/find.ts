@@ -1,6 +1,6 @@
 import type { CliCommand } from './command.ts'
 
-/** The command that a line begins with; otherwise what there is to say about it. */
+/** The command at the start of the line; otherwise the noun or the word that was not recognised. */
 export type Found =
   | { readonly command: CliCommand; readonly rest: readonly string[] }
   | { readonly noun: string; readonly verb: string | undefined }
@@ -22,7 +22,7 @@ export const nounsOf = (commands: readonly CliCommand[]): string[] => [
 export const verbsOf = (commands: readonly CliCommand[], noun: string): string[] =>
   commands.flatMap(({ name }) => (name.startsWith(`${noun} `) ? [name.slice(noun.length + 1)] : []))
 
-/** The word that was probably meant: at most every third letter is another one. */
+/** The most similar word, if at most one letter in three differs. */
 export function nearest(word: string, words: readonly string[]): string | undefined {
   const [best] = words
     .map((other) => ({ other, distance: distance(word, other) }))
@@ -31,7 +31,7 @@ export function nearest(word: string, words: readonly string[]): string | undefi
   return best?.other
 }
 
-/** How many letters must be added, dropped, changed or swapped with their neighbour. */
+/** Edit distance: letters added, dropped, changed or swapped with their neighbour. */
 function distance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)]
   for (let i = 1; i <= a.length; i++) {

@@ -5,13 +5,13 @@ import { optionsOf, variablesOf, whoMay } from './shared-options.ts'
 const groups: Readonly<Record<Who, string>> = {
   key: 'With an API key',
   operator: 'For operators, signed in',
-  machine: 'For whoever runs the service',
+  machine: 'For the person who runs the service',
 }
 
 const MORE =
   'Each takes --output table|json|jsonl, --json, and --help, which shows its options and examples.\n'
 
-/** Every command in a line. */
+/** The list of all commands, one line each. */
 export function help(commands: readonly CliCommand[]): string {
   const width = widthOf(commands)
   const parts = Object.entries(groups).map(([who, title]) => {

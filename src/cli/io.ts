@@ -1,20 +1,20 @@
 import { NotShown } from './exit.ts'
 
-/** What a command reads from and writes to, handed in: the process's own, or a test's. */
+/** The input and output of a command, passed in so that a test can replace the process's own. */
 export type Io = {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean | undefined }
   readonly stdout: Out
-  /** Questions, progress and mistakes: standard output holds nothing but what was asked for. */
+  /** Questions, progress and errors go to standard error; standard output holds only the result. */
   readonly stderr: Out
-  /** How far long work has come, over the line before; on a terminal only. Nothing takes the line away. */
+  /** Writes a progress line over the one before, on a terminal only. The caller clears the line at the end. */
   progress(text: string): void
   /**
-   * Aborted when the command is told to stop, by a signal or because nobody reads on. Whoever asks for it stops in good order,
-   * and answers for doing so.
+   * Aborted by SIGINT, SIGTERM or a closed standard output. A command that calls this must stop by itself and return its exit
+   * code: the default handling of the signals is off.
    */
   stopped(): AbortSignal
-  /** All of standard output has gone out. Throws `NotShown` where it could not. */
+  /** Resolves when standard output is flushed. Throws `NotShown` if a write failed. */
   shown(): Promise<void>
 }
 
@@ -35,19 +35,19 @@ export function openIo(streams: Streams): Io {
 export function processIo(): Io {
   const { env, stdin, stdout, stderr } = process
   const { failed, shown } = watchOutput(stdout)
-  // What went wrong cannot be said then, and is in the exit code.
+  // If standard error is closed, the exit code is the only report.
   stderr.on('error', () => {})
   const stopped = () => AbortSignal.any([onceTold(), failed])
   return openIo({ env, stdin, stdout, stderr, stopped, shown })
 }
 
-/** Whoever reads no further, as `head` does, has what they wanted; a full disk has not. */
+/** A reader that closes the pipe (EPIPE), as `head` does, is no failure; a full disk is. */
 function watchOutput(stdout: NodeJS.WriteStream): { failed: AbortSignal; shown(): Promise<void> } {
   const failed = new AbortController()
   stdout.on('error', (error) => failed.abort(error))
   const shown = async () => {
     await new Promise((resolve) => stdout.write('', resolve))
-    // The stream tells of an error behind the write that met it.
+    // The stream emits a write error after the callback of the write.
     await new Promise((resolve) => setImmediate(resolve))
     const { code } = (failed.signal.reason ?? {}) as NodeJS.ErrnoException
     if (failed.signal.aborted && code !== 'EPIPE') throw new NotShown(code)
@@ -61,12 +61,12 @@ function onceTold(): AbortSignal {
   return told.signal
 }
 
-/** Somebody is there to be asked. */
+/** Whether a person can be asked: standard input and standard error are terminals. */
 export const isTerminal = ({ stdin, stderr }: Io): boolean => stdin.isTTY === true && stderr.isTTY === true
 
 const colours = { green: 32, yellow: 33, red: 31, dim: 2 } as const
 
-/** On a terminal, unless NO_COLOR is set. */
+/** Colours the text on a terminal, unless NO_COLOR is set. */
 export function coloured({ env, stdout }: Io, colour: keyof typeof colours, text: string): string {
   const plain = stdout.isTTY !== true || (env.NO_COLOR ?? '') !== '' || env.TERM === 'dumb'
   return plain ? text : `\x1b[${colours[colour]}m${text}\x1b[0m`

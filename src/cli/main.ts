@@ -13,7 +13,7 @@ import { print } from './print.ts'
 
 const asksForHelp = (word: string | undefined) => word === 'help' || word === '--help' || word === '-h'
 
-/** Runs the line that was typed, and says how it ended (exit.ts). */
+/** Runs a command line and returns its exit code (exit.ts). */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const [first, ...more] = argv
   if (first === undefined || asksForHelp(first))
@@ -68,7 +68,7 @@ async function run(command: CliCommand, rest: readonly string[], io: Io): Promis
   }
 }
 
-/** What happens once under its key, however often it is sent. */
+/** Whether the command takes an idempotency key, so that it can be repeated safely. */
 const isKeyed = ({ options = {} }: CliCommand) => 'idempotency-key' in options
 
 const safeAgain = (complaint: Complaint, line: string): Complaint => ({

@@ -6,15 +6,15 @@ export type Typed = Pick<Input, 'options' | 'positionals' | 'program' | 'format'
 
 const formats: readonly Format[] = ['table', 'json', 'jsonl']
 
-/** What was typed behind a command's name, checked against its declaration. */
+/** Parses the arguments of a command against its declaration. */
 export function parse(command: CliCommand, args: readonly string[]): Typed {
   const dashes = args.indexOf('--')
   const program = dashes < 0 ? [] : args.slice(dashes + 1)
   const declared = optionsOf(command)
   const { values, positionals } = read(declared, dashes < 0 ? args : args.slice(0, dashes))
   const most = command.takes?.split(' ').length ?? 0
-  if (positionals.length > most) usage(`Too much: ${positionals.slice(most).join(' ')}`)
-  if (program.length > 0 && !command.takes_program) usage(`Too much: -- ${program.join(' ')}`)
+  if (positionals.length > most) usage(`Unexpected: ${positionals.slice(most).join(' ')}`)
+  if (program.length > 0 && !command.takes_program) usage(`Unexpected: -- ${program.join(' ')}`)
   for (const [name, { required }] of Object.entries(declared))
     if (required && values[name] === undefined) usage(`--${name} is missing.`)
   return { options: values, positionals, program, format: formatOf(values) }
@@ -45,7 +45,7 @@ function read(declared: Readonly<Record<string, CliOption>>, args: readonly stri
   }
 }
 
-/** Also of a line that cannot be parsed: whoever asked for JSON gets the mistake as JSON. */
+/** The output format, read even from a line that does not parse: with --json the error is JSON too. */
 export function formatAsked(argv: readonly string[]): Format {
   const dashes = argv.indexOf('--')
   const args = dashes < 0 ? argv : argv.slice(0, dashes)

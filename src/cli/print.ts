@@ -1,7 +1,7 @@
 import type { Format, Output } from './command.ts'
 import type { Io } from './io.ts'
 
-/** What a command answers, in the form that was asked for. A list has its objects under `data`. */
+/** Prints the output of a command in the requested format. A list has its objects under `data`. */
 export function print({ stdout }: Io, format: Format, output: NonNullable<Output>): void {
   if (output.text === undefined) return
   if (format === 'table') stdout.write(output.text)

@@ -3,7 +3,7 @@ import type { Io } from './io.ts'
 
 const EVERY_MS = 100
 
-/** Shows how far long work has come, a few times a second; at the end the line is gone. */
+/** Shows the progress of long work a few times a second, and clears the line at the end. */
 export async function watched<T>(io: Io, work: (onProgress: OnProgress) => Promise<T>): Promise<T> {
   let shown_at = 0
   try {

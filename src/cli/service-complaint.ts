@@ -11,7 +11,7 @@ import { WrongSecretKey } from '../secrets/check.ts'
 import type { Complaint } from './complaint.ts'
 import { exit } from './exit.ts'
 
-/** Of what works on the database or runs the service. */
+/** Turns an error of the service or the database into a complaint. */
 export function complaintOf(error: unknown): Complaint {
   if (error instanceof ConfigError)
     return {
@@ -25,7 +25,7 @@ export function complaintOf(error: unknown): Complaint {
   return complaintByCode(error as CodedError)
 }
 
-/** Errors whose message is meant for whoever reads it. */
+/** Errors whose message is written for the user. */
 const foreseen: readonly (readonly [
   kind: abstract new (...args: never[]) => Error,
   code: string,
@@ -42,9 +42,9 @@ const foreseen: readonly (readonly [
 ]
 
 const NOT_SET_UP = 'The database is not set up yet. Run: trilho migrate'
-/** A server does not say which it is. */
+/** PostgreSQL does not say which of the two it is. */
 const NO_LOGIN =
-  'The database is not set up yet, or it was with another SECRET_KEY than this one. Run: trilho migrate'
+  'The database is not set up yet, or it was set up with another SECRET_KEY. Run: trilho migrate'
 
 type CodedError = Error & { readonly code?: string; readonly [name: string]: unknown }
 
@@ -57,7 +57,7 @@ function complaintByCode(error: CodedError): Complaint {
     return {
       code: 'database_unreachable',
       message: `The database cannot be reached: ${message || code}`,
-      // A wrong password stays wrong.
+      // A retry does not help against a wrong password.
       exit: code === '28P01' ? exit.refused : exit.later,
     }
   const ofPort = code === 'EACCES' && !('port' in error) ? undefined : portMistakes[code ?? '']

@@ -1,13 +1,13 @@
 import type { CliCommand, CliOption, Who } from './command.ts'
 
-/** What every command takes, and every one of its kind. */
+/** Options that every command takes, or every command of one kind. */
 const always: Readonly<Record<string, CliOption>> = {
   output: {
     type: 'string',
     value: 'table|json|jsonl',
     about: 'How to print; jsonl is a line for each object',
   },
-  json: { type: 'boolean', about: 'Print JSON, also what went wrong' },
+  json: { type: 'boolean', about: 'Print JSON, errors included' },
 }
 
 const ofKind: Readonly<Record<Who, Readonly<Record<string, CliOption>>>> = {
@@ -18,7 +18,7 @@ const ofKind: Readonly<Record<Who, Readonly<Record<string, CliOption>>>> = {
       value: 'FILE',
       about: 'A file that holds the API key; - is standard input',
     },
-    profile: { type: 'string', value: 'NAME', about: 'Which key and address of trilho profiles' },
+    profile: { type: 'string', value: 'NAME', about: 'Use the key and the address of this profile' },
   },
   operator: {
     as: {
@@ -50,7 +50,7 @@ const variables: Readonly<Record<Who, Readonly<Record<string, string>>>> = {
   machine: OF_DATABASE,
 }
 
-/** Its own first. What keeps the list of profiles, or prints a script, speaks to nobody. */
+/** All options of a command, its own first. A command marked `alone`, such as `completion`, has no options of its kind. */
 export const optionsOf = ({ options = {}, who, alone }: CliCommand): Readonly<Record<string, CliOption>> => ({
   ...options,
   ...(alone ? {} : ofKind[who]),
@@ -63,7 +63,7 @@ export const variablesOf = (command: CliCommand): Readonly<Record<string, string
 })
 
 export const whoMay: Readonly<Record<Who, string>> = {
-  key: 'Whoever has an API key',
+  key: 'Anyone with an API key',
   operator: 'An operator who is signed in (trilho login), on a machine that reaches the database',
-  machine: 'Whoever runs the service, on its machine',
+  machine: 'The person who runs the service, on its machine',
 }

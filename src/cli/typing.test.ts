@@ -10,11 +10,11 @@ import { exit } from './exit.ts'
 import { find, nearest } from './find.ts'
 import { parse } from './parse.ts'
 
-/** How a command is typed, and what is said when it was typed wrong: none of this reaches a service. */
+/** Command-line syntax and usage errors: none of these tests reaches a service. */
 const trilho = (line: string, env: Record<string, string> = {}) =>
   runCli(line.split(' ').filter(Boolean), { DATA_DIR: '/nowhere', HOME: '/nowhere', ...env })
 
-test('help lists the commands by who may run them, and each explains itself', async () => {
+test('help groups commands by who may run them, and every command has its own help', async () => {
   const [help, one, version, asked] = await Promise.all([
     trilho('help'),
     trilho('payouts create --help'),
@@ -24,13 +24,13 @@ test('help lists the commands by who may run them, and each explains itself', as
   expect(help.out).toMatch(/With an API key:\n[\s\S]*payouts create[\s\S]*For operators[\s\S]*keys create/)
   expect(one.out).toMatch(/^trilho payouts create\n[\s\S]*--amount 10\.50[\s\S]*--key-file FILE[\s\S]*--json/)
   expect(one.out).toMatch(/Examples:\n {2}trilho payouts create [\s\S]*Variables:\n[\s\S]*TRILHO_KEY/)
-  expect(one.out).toMatch(/\nWho: Whoever has an API key\n$/)
+  expect(one.out).toMatch(/\nWho: Anyone with an API key\n$/)
   expect(asked).toEqual(one)
   expect(version.out).toMatch(/^\d+\.\d+\.\d+\n$/)
   for (const { code } of [help, one, version]) expect(code).toBe(exit.done)
 })
 
-test('a noun alone lists its verbs; a wrong word names the nearest', async () => {
+test('a noun alone lists its verbs; an unknown word suggests the nearest', async () => {
   const alone = await trilho('keys')
   expect(alone).toMatchObject({ code: 0, err: '' })
   expect(alone.out).toMatch(/^ {2}keys create .*\n {2}keys list /m)
@@ -50,8 +50,8 @@ test('a noun alone lists its verbs; a wrong word names the nearest', async () =>
 
 test.each<[string, RegExp]>([
   ['keys list --frob', /Unknown option '--frob'[\s\S]*trilho keys list/],
-  ['partners list extra', /Too much: extra/],
-  ['payouts list -- ls', /Too much: -- ls/],
+  ['partners list extra', /Unexpected: extra/],
+  ['payouts list -- ls', /Unexpected: -- ls/],
   ['customers credit cus_x --asset BRL', /--amount is missing[\s\S]*--reference TEXT/],
   ['payouts create --customer cus_x --amount 10,50 --to a@b.c', /'10,50' is not an amount: write it like/],
   ['payouts create --customer cus_x --amount 10.505 --to a@b.c', /has 3 decimals, and 'BRL' has 2/],
@@ -77,7 +77,7 @@ test.each<[string, RegExp]>([
   isMistake(await trilho(line, { TRILHO_KEY: 'svc_test_sk_x' }), message, exit.typed_wrong)
 })
 
-test('with --json a mistake is JSON too, as the API says it', async () => {
+test('with --json a usage error is JSON too, in the API’s format', async () => {
   const errorOf = async (line: string, env = {}) => JSON.parse((await trilho(line, env)).err).error
   expect(await errorOf('frobnicate --json')).toEqual({
     code: 'usage',
@@ -102,7 +102,7 @@ describe('the table of commands', () => {
       const argv = [...words.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare!)
       const found = find(commands, argv)
       expect('command' in found && found.command, line).toBe(command)
-      // An example that its own command would refuse is none.
+      // Every example must parse.
       if ('command' in found) expect(() => parse(command, found.rest), line).not.toThrow()
     }
   })
@@ -112,7 +112,7 @@ describe('the table of commands', () => {
     expect(new Set(names).size).toBe(names.length)
   })
 
-  test('is tried by a test, every command of it', () => {
+  test('every command is run by a test', () => {
     const folder = fileURLToPath(new URL('./', import.meta.url))
     const tests = readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.test.ts'))
@@ -127,7 +127,7 @@ describe('the table of commands', () => {
 })
 
 describe('completion', () => {
-  /** What bash itself offers for a line that is typed so far. */
+  /** The completions that bash offers for a partial line. */
   const offered = (line: string): string[] => {
     const words = line.split(' ')
     const script = `${scriptOf('bash', commands)}
@@ -136,7 +136,7 @@ describe('completion', () => {
     return execFileSync('bash', ['-c', script], { encoding: 'utf8' }).split('\n').filter(Boolean)
   }
 
-  test('bash completes nouns, verbs, options and what can be chosen', () => {
+  test('bash completes nouns, verbs, options and option values', () => {
     expect(offered('trilho pay')).toEqual(['payouts'])
     expect(offered('trilho profiles ')).toEqual(['add', 'list', 'use', 'remove'])
     expect(offered('trilho keys create --en')).toEqual(['--environment'])
@@ -160,7 +160,7 @@ describe('completion', () => {
   })
 })
 
-test('progress is for a terminal, and only for one', () => {
+test('progress is shown on a terminal only', () => {
   const seen = (terminal: boolean) => {
     const printed = { out: '', err: '' }
     ioOf({}, printed, { terminal }).progress('3 read …')

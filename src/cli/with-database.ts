@@ -11,7 +11,7 @@ import { assertSecretKey, keyCheckOf, reachedBy, WrongSecretKey } from '../secre
 import type { CliCommand, Input, Output } from './command.ts'
 import { isLoginRefused } from './service-complaint.ts'
 
-/** The server's own database while it runs, or one that is started for the moment. */
+/** Runs a command on the database of the running server, or on the embedded database, started for this command. */
 export async function runWithDatabase(
   command: Extract<CliCommand, { runWith: unknown }>,
   input: Input,
@@ -46,7 +46,10 @@ export async function runWithDatabase(
   }
 }
 
-/** A server does not say why it refuses a role's password. Where we are the owner, we can see whether the key is wrong. */
+/**
+ * PostgreSQL does not say why it refuses the password of a role. With the owner's connection this finds out whether SECRET_KEY
+ * is wrong.
+ */
 async function reasonOfRefusal(error: unknown, url: string, config: Config): Promise<unknown> {
   if (!isLoginRefused(error) || !config.migrate) return error
   try {

@@ -6,7 +6,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { html } from './html.ts'
 import { PLACEHOLDER } from './marks.ts'
 
-/** A file as it goes out; compressed, but for what is so by its nature. */
+/** A file ready to be sent; compressed unless its format is already compressed. */
 export type Ready = {
   readonly type: string
   readonly etag: string
@@ -29,18 +29,18 @@ const types: Readonly<Record<string, string>> = {
   '.tgz': 'application/gzip',
 }
 
-/** Beside the compiled code, or where the build puts it when this runs from source. */
+/** The folder of the built docs: beside the compiled code, or in dist when this runs from source. */
 const folders = ['../docs/', '../../dist/docs/'].map((path) => fileURLToPath(new URL(path, import.meta.url)))
 
-/** The docs as they were built, with the address of this server filled in: each file once, when it is first asked for. */
+/** The built docs with the address of this server filled in. Each file is prepared on its first request. */
 export type BuiltDocs = {
   has(name: string): boolean
   ready(name: string): Ready
-  /** For what is filled in anew at every request. */
+  /** The text of a page that is filled in for each request, such as the search page. */
   text(name: string): string
 }
 
-/** `public_url` is asked at the first request: only a listening server knows its own address. */
+/** `public_url` is called at the first request: only a listening server knows its own address. */
 export function openBuiltDocs(public_url: () => string): BuiltDocs | undefined {
   const folder = folders.find((path) => existsSync(join(path, 'index.html.gz')))
   if (folder === undefined) return undefined
@@ -71,7 +71,7 @@ export function openBuiltDocs(public_url: () => string): BuiltDocs | undefined {
     return { type, body, zipped, etag: etagOf(body) }
   }
 
-  /** As it was built, where it does not name the address, or this is the address it names. */
+  /** Returns the file unchanged if it does not contain the placeholder address, or if the placeholder is the address. */
   function filled(built: Buffer, markup: boolean): Buffer {
     const address = public_url()
     if (address === PLACEHOLDER) return built
@@ -81,7 +81,7 @@ export function openBuiltDocs(public_url: () => string): BuiltDocs | undefined {
   }
 }
 
-/** What is made by this server itself, ready to go out like the rest. */
+/** A JSON document made by this server, in the form of the built files. */
 export function readyJson(value: unknown): Ready {
   const body = gzipSync(JSON.stringify(value))
   return { type: types['.json']!, body, zipped: true, etag: etagOf(body) }

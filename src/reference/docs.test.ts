@@ -49,7 +49,7 @@ test.each([
   ['/docs/search/en.json', 'application/json'],
   ['/llms.txt', 'text/plain'],
   ['/openapi.json', 'application/json'],
-])('%s is %s, compressed for who takes it', async (url, type) => {
+])('%s is %s, compressed if the client accepts it', async (url, type) => {
   const plain = await get(url)
   expect([plain.statusCode, plain.headers['content-encoding']]).toEqual([200, undefined])
   expect(plain.headers['content-type']).toBe(`${type}; charset=utf-8`)
@@ -64,7 +64,7 @@ test.each([
 })
 
 test.each(['gzip;q=0', 'identity', 'br', 'gzip;q=0.000', 'xgzip'])(
-  '%s gets it as it is',
+  '%s gets it uncompressed',
   async (accepted) => {
     expect((await get('/docs', { 'accept-encoding': accepted })).headers['content-encoding']).toBeUndefined()
   },
@@ -74,7 +74,7 @@ test.each(['gzip', 'GZIP', 'br;q=1, gzip;q=0.5', '*'])('%s gets it compressed', 
   expect((await get('/docs', { 'accept-encoding': accepted })).headers['content-encoding']).toBe('gzip')
 })
 
-test('who has it already is told so', async () => {
+test('a matching ETag gets 304', async () => {
   for (const url of ['/docs', '/docs/errors.md', '/openapi.json']) {
     const etag = String((await get(url, zipped)).headers.etag)
     for (const seen of [etag, `W/${etag}`, `"other", ${etag}`]) {
@@ -85,7 +85,7 @@ test('who has it already is told so', async () => {
   }
 })
 
-test('what carries a hash in its name never changes', async () => {
+test('a file with a hash in its name is cached for ever', async () => {
   const page = (await get('/docs')).body
   const [, script] = /<script src="([^"]+)"/.exec(page)!
   const [, style] = /<link rel="stylesheet" href="([^"]+)"/.exec(page)!
@@ -101,7 +101,7 @@ test('what carries a hash in its name never changes', async () => {
   }
 })
 
-test('the address of the server is filled in, and nothing can come in with it', async () => {
+test('the server’s address is filled in, escaped', async () => {
   const page = (await get('/docs/api/pix')).body
   expect(page).toContain('https://pay.example.com/it&#39;s&amp;/v1/pix/payouts')
   expect((await get('/docs/api/pix.md')).body).toContain(`${ADDRESS}/v1/pix/payouts`)
@@ -154,12 +154,12 @@ test.each([
   expect((await get(page)).statusCode).toBe(200)
 })
 
-test('openapi.json is the document, and is made once', async () => {
+test('openapi.json is served, and generated once', async () => {
   expect((await get('/openapi.json')).json()).toEqual(openapi)
   expect(asked).toBe(1)
 })
 
-describe('search without a script', () => {
+describe('search without JavaScript', () => {
   test.each(['idempotency', 'timeout@sandbox.test', 'quote_expired'])('finds %s', async (word) => {
     const { body, headers } = await get(`/docs/search?q=${encodeURIComponent(word)}`)
     expect(body).toMatch(/<ol class="results"><li><a href="\/docs\//)
@@ -178,7 +178,7 @@ describe('search without a script', () => {
     ['/docs/search', 'pagamento', 'These in Portuguese do', '/docs/pt/quickstart'],
     ['/docs/pt/search', 'timeout@sandbox.test', 'Estas, em inglês, têm', '/docs/guides/sandbox#'],
     ['/docs/pt/search', 'devolução', 'Estas, em inglês, têm', '/docs/api/events/pix.payout.failed'],
-  ])('%s has what only the other language has: %s', async (page, word, said, address) => {
+  ])('%s falls back to the other language: %s', async (page, word, said, address) => {
     const { body } = await get(`${page}?q=${encodeURIComponent(word)}`)
     expect(body).toContain(said)
     expect(body).toContain(`<a href="${address}`)

@@ -8,13 +8,13 @@ import type { OpenApi } from './openapi.ts'
 import { openSearchPages, type SearchPages } from './search-page.ts'
 
 export type DocsOptions = {
-  /** Both are asked at the first request: only a listening server knows its own address. */
+  /** Both are called at the first request: only a listening server knows its own address. */
   readonly public_url: () => string
   readonly openapi: () => OpenApi
   readonly log: Logger
 }
 
-/** The docs, ready-built, and openapi.json, which every server makes for itself. */
+/** Serves the built docs, and openapi.json, which each server generates. */
 export function registerDocs(app: FastifyInstance, { public_url, openapi, log }: DocsOptions): void {
   let description: Ready | undefined
   app.get('/', async (_, reply) => reply.redirect('/docs', 302))
@@ -43,7 +43,7 @@ function sendNotBuilt(reply: FastifyReply): FastifyReply {
     .send('The docs are not built. Run `npm run build`, then start the server again.\n')
 }
 
-/** Addresses that people type, and the page that they mean. */
+/** Redirects from short addresses that people type. */
 const meant: ReadonlyMap<string, string> = new Map([
   ['', '/docs'],
   ['pt', '/docs/pt/quickstart'],
@@ -52,13 +52,13 @@ const meant: ReadonlyMap<string, string> = new Map([
   ['openapi.json', '/openapi.json'],
 ])
 
-/** Where a page is that has no slash behind it, or goes by another name. */
+/** The address to redirect to: a short address, or a page address with a trailing slash. */
 function elsewhere(path: string, docs: BuiltDocs): string | undefined {
   const bare = path.endsWith('/') ? path.slice(0, -1) : path
   return meant.get(bare) ?? (bare !== path && isPage(`${bare}.html`, docs) ? `/docs/${bare}` : undefined)
 }
 
-/** A page has no ending in its address; everything else has its own. */
+/** The address of a page has no file extension; all other files keep theirs. */
 function sendNamed(
   path: string,
   { docs, found }: { docs: BuiltDocs; found: SearchPages },
@@ -81,7 +81,7 @@ const missing = { en: '404.html', pt: 'pt/404.html' } as const
 
 const isPage = (name: string, docs: BuiltDocs) => docs.has(name) && name !== missing.en && name !== missing.pt
 
-/** People get a page, programs the error object of the API. */
+/** A 404: an HTML page for people, the error object of the API for programs. */
 function sendMissing(
   path: string,
   docs: BuiltDocs,
@@ -92,7 +92,7 @@ function sendMissing(
   return send(docs.ready(missing[path.startsWith('pt/') ? 'pt' : 'en']), request, reply.code(404))
 }
 
-/** What carries a hash in its name never changes; of the rest a reader asks whether it did. */
+/** A file with a hash in its name is cached for ever; other files are revalidated. */
 function send(ready: Ready, request: FastifyRequest, reply: FastifyReply, immutable = false): FastifyReply {
   const { type, body, zipped } = ready
   const packed = zipped && takesGzip(request.headers['accept-encoding'])

@@ -2,10 +2,10 @@ import type { TSchema } from 'typebox'
 import { EventObject } from '../events/contract.ts'
 import { type Context, type JsonSchema, type Ref, toJsonSchema } from './json-schema.ts'
 
-/** What is sent to webhook endpoints: one entry for each type of event, with the object that it carries. */
+/** The `webhooks` section of openapi.json: one entry per event type, with the object that the event carries. */
 export type EventSample = {
   readonly type: string
-  /** Of `data.object`. */
+  /** The schema of `data.object`. */
   readonly schema: TSchema
   /** The whole event. */
   readonly example: unknown
@@ -35,7 +35,7 @@ const header = (name: string, description: string, schema: JsonSchema) => ({
   schema,
 })
 
-/** Standard Webhooks 1.0. */
+/** The headers of Standard Webhooks 1.0. */
 export const webhookParameters = {
   WebhookId: header(
     'webhook-id',

@@ -17,10 +17,10 @@ type Schema = {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Examples of fields by their name, for fields of that name that have none of their own. */
+/** Example values by field name, for fields that declare no example. */
 export type Namesakes = ReadonlyMap<string, unknown>
 
-/** Two objects of different kinds both have these, so one's example would be wrong for the other. */
+/** Fields whose meaning depends on the object, so an example of another object would be wrong. */
 const neverBorrowed = ['id', 'type', 'status', 'url']
 
 export function collectNamesakes(endpoints: readonly Endpoint[]): Namesakes {
@@ -43,7 +43,7 @@ export function requestExample(endpoint: Endpoint, namesakes: Namesakes): unknow
   return endpoint.example ?? exampleOf(endpoint.body as Schema, namesakes)
 }
 
-/** What the endpoint would answer to its own example. */
+/** The response of an endpoint to its own example request. */
 export function replyExample(endpoint: Endpoint, namesakes: Namesakes): unknown {
   const schema = endpoint.reply.schema as Schema
   const example = exampleOf(schema, namesakes)
@@ -54,7 +54,7 @@ export function replyExample(endpoint: Endpoint, namesakes: Namesakes): unknown 
   return withDecimals({ ...shown, ...echoed(endpoint, schema.properties) })
 }
 
-/** Fields that have a value in some states of their object only: in others they are null, or left out. */
+/** States in which a field has a value; in other states it is null or absent. */
 const valuedIn: Readonly<Record<string, readonly string[]>> = {
   completed_at: ['completed', 'confirmed'],
   end_to_end_id: ['completed'],
@@ -65,15 +65,15 @@ const valuedIn: Readonly<Record<string, readonly string[]>> = {
   disabled_at: ['disabled'],
   disabled_reason: ['disabled'],
   failing_since: ['disabled'],
-  // Only while a secret is being changed, which no example shows.
+  // Set only during the rotation of a secret, which no example shows.
   previous_secret_until: [],
 }
 
-/** Whether an object in this state can have a value there. */
+/** Whether the field can have a value in this state. */
 export const hasValueIn = (field: string, state: unknown): boolean =>
   state === undefined || (valuedIn[field]?.includes(String(state)) ?? true)
 
-/** The example of an object, as it would be in this state. */
+/** The example of an object in the given state. */
 export function inState(schema: object, state: string | undefined, namesakes: Namesakes): Fields {
   const { properties = {}, required = [] } = schema as Schema
   const fields = Object.entries(properties).flatMap(([name, field]) => {
@@ -86,7 +86,7 @@ export function inState(schema: object, state: string | undefined, namesakes: Na
   return withDecimals(Object.fromEntries(fields))
 }
 
-/** A field that the request sent comes back as it was sent, unless the answer shows it in a form of its own. */
+/** Fields of the request repeat in the response, unless the response shows them in another format. */
 function echoed({ example = {}, body }: Endpoint, reply: Readonly<Record<string, Schema>>): Fields {
   const sent = ((body as Schema | undefined)?.properties ?? {}) as Readonly<Record<string, Schema>>
   return Object.fromEntries(

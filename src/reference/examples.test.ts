@@ -9,7 +9,7 @@ import { hasValueIn } from './example.ts'
 import type { JsonSchema, Ref } from './json-schema.ts'
 import type { Response } from './responses.ts'
 
-/** An example with the schema that it is shown beside. */
+/** An example with its schema. */
 type Shown = { readonly where: string; readonly schema: JsonSchema | Ref; readonly value: any }
 
 const contents = (where: string, content: Response['content']): Shown[] => {
@@ -47,7 +47,7 @@ const shown: readonly Shown[] = [
   ),
 ]
 
-/** Every object in an example, also one that is inside of a text. */
+/** Every object in an example, including JSON inside a string. */
 function objectsIn(value: any, where: string): { where: string; object: Record<string, any> }[] {
   if (typeof value === 'string' && value.startsWith('{'))
     return objectsIn(JSON.parse(value), `${where}, read`)
@@ -60,7 +60,7 @@ const objects = shown.flatMap(({ where, value }) => objectsIn(value, where))
 const having = (...names: readonly string[]) =>
   objects.filter(({ object }) => names.every((name) => object[name] !== undefined && object[name] !== null))
 
-test('there are examples to look at', () => {
+test('the document has examples', () => {
   expect(shown.length).toBeGreaterThan(300)
   expect(Object.keys(document.webhooks).length).toBeGreaterThan(10)
 })
@@ -73,7 +73,7 @@ test('every example fits the schema beside it', () => {
   expect(wrong).toEqual([])
 })
 
-test('details of an error fit the schema of its code', () => {
+test('the details of each error match the schema of its code', () => {
   for (const { object } of having('code', 'details')) {
     const schema = detailsOf(object.code)
     expect(schema, object.code).toBeDefined()
@@ -82,7 +82,7 @@ test('details of an error fit the schema of its code', () => {
 })
 
 describe('no example contradicts itself', () => {
-  test('ids have the prefix of what they name', () => {
+  test('ids have the prefix of their kind', () => {
     const kinds: Readonly<Record<string, string>> = { ...idPrefixes, endpoint: 'whe' }
     for (const { where, object } of objects) {
       for (const [name, value] of Object.entries(object)) {
@@ -126,7 +126,7 @@ describe('no example contradicts itself', () => {
     }
   })
 
-  test('a conversion gives what its price and its fees say', () => {
+  test('a conversion yields the amount that its price and fees give', () => {
     const conversions = having('from_amount', 'to_amount', 'fees')
     expect(conversions.length).toBeGreaterThan(4)
     for (const { where, object } of conversions) {
@@ -155,9 +155,9 @@ describe('no example contradicts itself', () => {
       )
   })
 
-  test('a field that only another state has is absent, or null', () => {
+  test('a field of another state is absent or null', () => {
     for (const { where, object } of having('status')) {
-      // The interface has completed_at on every trade.
+      // The interface requires completed_at on every trade.
       const names = Object.keys(object).filter((name) => !(name === 'completed_at' && object.quote_id))
       for (const name of names)
         if (!hasValueIn(name, object.status)) expect(object[name], `${where}.${name}`).toBeNull()
@@ -166,7 +166,7 @@ describe('no example contradicts itself', () => {
     }
   })
 
-  test('a masked document, and a Pix key, are those of the customer who is created', () => {
+  test('a masked document and a Pix key belong to the customer that the example creates', () => {
     const { value } = shown.find(({ where }) => where === 'customers.create request')!
     const bare = value.document.replaceAll(/\D/g, '')
     for (const { where, object } of having('document')) {
@@ -178,12 +178,12 @@ describe('no example contradicts itself', () => {
       expect(object.pix_key.replaceAll(/\D/g, ''), where).toBe(bare)
   })
 
-  test('a page without more has no cursor', () => {
+  test('a last page has no cursor', () => {
     for (const { where, object } of objects.filter((each) => 'has_more' in each.object))
       expect(object.has_more, where).toBe(object.next_cursor !== null)
   })
 
-  test('a delivery carries the event that it names, under a signature that holds', () => {
+  test('a delivery carries the event that it names, with a valid signature', () => {
     const [endpoint] = having('secret')
     const deliveries = having('body', 'attempts', 'event_id')
     expect(deliveries.length).toBeGreaterThan(1)
@@ -193,7 +193,7 @@ describe('no example contradicts itself', () => {
       const { schema } = document.webhooks[event.type]!.post.requestBody.content['application/json']
       expect(misfit(schema, event, 'answer')).toBeUndefined()
       for (const { request } of object.attempts) {
-        // The oracle takes no old messages: its clock is the header's.
+        // The verifier refuses old messages, so its clock is set to the header's time.
         const at = new Date(Number(request.headers['webhook-timestamp']) * 1000)
         const sign = new Webhook(endpoint!.object.secret).sign(object.event_id, at, object.body)
         expect(request.headers['webhook-signature']).toBe(sign)
@@ -202,7 +202,7 @@ describe('no example contradicts itself', () => {
   })
 })
 
-describe('no answer contradicts its request', () => {
+describe('no response contradicts its request', () => {
   const creating = operations.filter(({ requestBody, responses }) => requestBody && responses[201])
   test.each(creating.map((operation) => [operation['x-name'], operation] as const))('%s', (_, operation) => {
     const sent = operation.requestBody!.content['application/json'].example as Record<string, any>
@@ -212,7 +212,7 @@ describe('no answer contradicts its request', () => {
     const required = follow<JsonSchema>(content!.schema).required ?? []
     for (const name of could.filter((each) => each in answer)) {
       if (!(name in sent)) expect(required, `${name} was not sent`).toContain(name)
-      // Others come back in a form of their own.
+      // Other fields are returned in another format.
       else if (!['document', 'counterparty'].includes(name)) expect(answer[name], name).toEqual(sent[name])
     }
   })

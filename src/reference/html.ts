@@ -1,4 +1,4 @@
-/** A piece of HTML that is safe to send. Only `html` makes one, and it escapes whatever it is given. */
+/** HTML that is safe to send. Only the `html` tag makes it, and `html` escapes every value. */
 export type Html = { readonly html: string }
 
 type Piece = Html | string | number | false | undefined | readonly Piece[]
@@ -27,7 +27,7 @@ function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character]!)
 }
 
-/** Text of the contracts and of the error catalogue: plain, but for `code`. */
+/** Text of the contracts and the error catalogue: plain text with `code` in backticks. */
 export function prose(text: string): Html {
   const parts = text.split(/`([^`]+)`/)
   return html`${parts.map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`
@@ -37,7 +37,7 @@ export function paragraphs(text: string): Html[] {
   return text.split('\n\n').map((paragraph) => html`<p>${prose(paragraph)}</p>`)
 }
 
-/** A long path may break at its slashes, a long name at its underscores, points and its @, and nowhere else. */
+/** Allows line breaks before slashes, dots and @ and after underscores, and nowhere else. */
 export function breakable(text: string): Html {
   return html`${text.split(/(?<=_)|(?=[/.@])/).map((part, index) => html`${index > 0 && html`<wbr>`}${part}`)}`
 }

@@ -3,7 +3,7 @@ import { type IdKind, idPattern } from '../core/ids.ts'
 import { formatPatterns } from '../http/schema.ts'
 import { exampleOf, type Namesakes } from './example.ts'
 
-/** As much of JSON Schema as the contracts use. */
+/** The subset of JSON Schema that the contracts use. */
 export type JsonSchema = {
   readonly $ref?: string
   readonly type?: string
@@ -29,22 +29,25 @@ export type JsonSchema = {
   readonly propertyNames?: JsonSchema
   readonly required?: readonly string[]
   readonly additionalProperties?: boolean | JsonSchema
-  /** The values known today of an enumeration that may grow. */
+  /** The values known today of an enumeration that may gain more. */
   readonly 'x-known-values'?: readonly string[]
-  /** The error code whose `details` these are. */
+  /** The error code that these `details` belong to. */
   readonly 'x-code'?: string
-  /** What an id names. */
+  /** The kind of object that the id identifies. */
   readonly 'x-id'?: string
-  /** The code that a wrong value is refused with, where it is not invalid_request. */
+  /** The error code for a wrong value, if it is not invalid_request. */
   readonly 'x-error'?: string
 }
 
 export type Ref = { readonly $ref: string }
 
-/** What is sent is judged and stays closed. What is answered may grow, so its enumerations are open. */
+/**
+ * Request enumerations are closed, because the server validates them. Response enumerations are open, because they may gain
+ * values.
+ */
 export type Side = 'body' | 'path' | 'query' | 'reply'
 
-/** What is carried along: the named schemas found so far, and examples to borrow. */
+/** The named schemas found so far, and examples to borrow. */
 export type Context = {
   readonly schemas: Map<string, JsonSchema>
   readonly namesakes: Namesakes
@@ -77,7 +80,7 @@ function translate(schema: Readonly<Record<string, unknown>>, side: Side, contex
   } as JsonSchema
 }
 
-/** The text is judged by a pattern; whoever calls thinks of the number or the truth value that it stands for. */
+/** Query values are validated as text by a pattern; the document shows the number or boolean that the text stands for. */
 function asRead(schema: Readonly<Record<string, unknown>>, read: unknown): Record<string, unknown> {
   if (read === undefined) return { ...schema }
   const {
@@ -93,12 +96,12 @@ function asRead(schema: Readonly<Record<string, unknown>>, read: unknown): Recor
   return { ...rest, ...(read as object), ...(values ? { examples: values } : {}) }
 }
 
-/** A filter by an id of any other form finds nothing, so only elsewhere the form is demanded. */
+/** The pattern of an id. Query filters have none: a filter with a malformed id finds nothing instead of failing. */
 function formOfId(kind: unknown, side: Side): { pattern?: string } {
   return kind === undefined || side === 'query' ? {} : { pattern: idPattern(kind as IdKind) }
 }
 
-/** An enumeration of texts has no type of its own here, but generators want one. */
+/** Adds `type: string` to an enumeration of strings, which code generators need. */
 function typed(schema: Record<string, unknown>): Record<string, unknown> {
   return isTexts(schema.enum) ? { type: 'string', ...schema } : schema
 }
@@ -113,14 +116,14 @@ function isTexts(values: unknown): values is string[] {
   return Array.isArray(values) && values.every((value) => typeof value === 'string')
 }
 
-/** Formats that only this server knows say nothing to a reader, the pattern behind them does. */
+/** A format that only this server defines is replaced by its pattern. */
 function formOf(format: string | undefined): { format?: string; pattern?: string } {
   if (format === undefined) return {}
   const pattern = (formatPatterns as Readonly<Record<string, string>>)[format]
   return pattern === undefined ? { format } : { pattern }
 }
 
-/** Readers of the document find the alternative by the value that names it. */
+/** Adds the discriminator mapping, which leads from a value to its alternative. */
 function mapped(
   schema: {
     discriminator: { propertyName: string }

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../http/endpoint.ts'
 
-/** From what a call makes to the calls that take its id. */
+/** An OpenAPI link from an operation that creates an object to the operations that take its id. */
 export type Link = {
   readonly operationId: string
   readonly description: string
@@ -15,10 +15,10 @@ const ITS_ID = '$response.body#/id'
 
 export const operationId = ({ name }: Pick<Endpoint, 'name'>): string => name.replaceAll('.', '_')
 
-/** What the id of an answer names, if it has one. */
+/** The kind of the id in a response, if it has one. */
 const kindOf = ({ reply }: Endpoint): string | undefined => (reply.schema as Holder)?.properties?.id?.['x-id']
 
-/** The field of a request that takes ids of this kind. */
+/** The request field that takes ids of this kind. */
 function fieldFor(kind: string, fields: Holder): string | undefined {
   return Object.entries(fields?.properties ?? {}).find(([, field]) => field['x-id'] === kind)?.[0]
 }

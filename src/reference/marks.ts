@@ -1,8 +1,8 @@
-/** What the pages are built with, and the server fills in. */
+/** Placeholders in the built pages, which the server fills in. */
 
-/** Stands for the address of the server; whoever reads a page sees that of the server it came from. */
+/** Replaced by the address of the server that sends the page. */
 export const PLACEHOLDER = 'http://127.0.0.1:8080'
 
-/** On the page of the search: what was looked for, and what was found. */
+/** On the search page: the query and the results. */
 export const QUERY_MARK = '%query%'
 export const RESULTS_MARK = '<!--results-->'

@@ -39,7 +39,7 @@ function responseOf(document: OpenApi, { responses }: Operation, status: number)
 
 describe('every endpoint', () => {
   test.each(endpoints.map((declared) => [declared.name, declared] as const))(
-    '%s is told in full',
+    '%s is documented in full',
     (name, declared) => {
       const { method, path } = methodAndPath(declared)
       const operation = openapi.paths[path]?.[method.toLowerCase()]
@@ -92,7 +92,7 @@ test('operation ids are unique and tags are described', () => {
   for (const { tags } of operations(openapi)) expect(openapi.tags.map(({ name }) => name)).toContain(tags[0])
 })
 
-/** Every schema on one side: in what is sent, or in what is answered. */
+/** Every schema on one side: in requests or in responses. */
 function schemasIn(node: unknown): JsonSchema[] {
   if (typeof node !== 'object' || node === null) return []
   const { $ref, examples, example, ...rest } = node as Record<string, unknown>
@@ -100,7 +100,7 @@ function schemasIn(node: unknown): JsonSchema[] {
   return [node as JsonSchema, ...[...inner, ...Object.values(rest)].flatMap(schemasIn)]
 }
 
-test('enumerations are closed in requests and open in answers', () => {
+test('enumerations are closed in requests and open in responses', () => {
   const isText = (value: unknown) => typeof value === 'string'
   for (const { requestBody, responses, 'x-name': name } of operations(openapi)) {
     const answered = schemasIn(Object.values(responses).map((each) => ('$ref' in each ? {} : each.content)))
@@ -120,7 +120,7 @@ test('enumerations are closed in requests and open in answers', () => {
   expect(Object.keys(openapi.webhooks).toSorted()).toEqual(known!.toSorted())
 })
 
-test('links lead from what a call makes to the calls that take its id', () => {
+test('links lead from a created object to the operations that take its id', () => {
   const linksOf = (path: string) => (openapi.paths[path]!.post!.responses[201] as Response).links!
   expect(Object.keys(linksOf('/v1/customers'))).toEqual(
     expect.arrayContaining(['customers_get', 'customers_balances', 'pix_payouts_create', 'quotes_list']),
@@ -141,7 +141,7 @@ test('links lead from what a call makes to the calls that take its id', () => {
   }
 })
 
-test('every call says how it behaves when it is repeated', () => {
+test('every operation declares what happens when it is repeated', () => {
   const repeatOf = (name: string) => operations(openapi).find((each) => each['x-name'] === name)?.['x-repeat']
   expect(repeatOf('customers.get')).toBe('safe')
   expect(repeatOf('customers.create')).toBe('once')
@@ -155,7 +155,7 @@ test('every call says how it behaves when it is repeated', () => {
     expect(repeats, name).toHaveProperty(repeat)
 })
 
-test('an error status is told once, and every operation points at it', () => {
+test('each error status is defined once, and operations refer to it', () => {
   for (const { responses, 'x-name': name } of operations(openapi)) {
     for (const [status, response] of Object.entries(responses))
       if (Number(status) >= 400)
@@ -163,20 +163,20 @@ test('an error status is told once, and every operation points at it', () => {
   }
 })
 
-test('patterns are anchored, and stand for texts only', () => {
+test('patterns are anchored, and only strings have them', () => {
   const patterns = schemasIn([openapi.paths, openapi.webhooks, openapi.components]).flatMap(
     ({ pattern, type }) => (typeof pattern === 'string' ? [{ pattern, type }] : []),
   )
   expect(patterns.length).toBeGreaterThan(100)
   for (const { pattern, type } of patterns) {
     expect(type).toBe('string')
-    // The year of a time is all that its format leaves open.
+    // The `date-time` format leaves only the year open.
     if (!pattern.endsWith('{3})-')) expect(pattern).toMatch(/^\^.*\$$/)
     expect(() => new RegExp(pattern, 'u')).not.toThrow()
   }
 })
 
-test('what goes out is plain JSON without the names that only the code uses', () => {
+test('the document is plain JSON without internal names', () => {
   const text = JSON.stringify(openapi)
   expect(JSON.parse(text)).toEqual(openapi)
   expect(text).not.toContain('"~kind"')
@@ -215,7 +215,7 @@ describe('schemas', () => {
     ])
   })
 
-  test('two different schemas of one name are a mistake', () => {
+  test('two different schemas of one name are an error', () => {
     const other = T.Object({ other: T.String() }, { $id: 'Thing' })
     const declared = [
       endpoint({ ...things, reply: { status: 200, schema: Thing } }),
@@ -229,7 +229,7 @@ describe('schemas', () => {
     expect(() => build(declared)).toThrow('two schemas are named Thing')
   })
 
-  test('an answer repeats what its request sent, at the scale of the asset', () => {
+  test('a response repeats the values of its request, with the decimals of the asset', () => {
     const { paths } = build([
       endpoint({
         ...things,
@@ -266,7 +266,7 @@ describe('mistakes in a declaration', () => {
   })
 })
 
-test('scope, sandbox and own limit are told in words and as extensions', () => {
+test('scope, sandbox and limit are in the description and in extensions', () => {
   const declared = endpoint({
     ...things,
     scopes: { all: ['quotes', 'read'] },

@@ -36,15 +36,15 @@ export type Operation = {
   readonly operationId: string
   readonly tags: readonly [string]
   readonly summary: string
-  /** Its last paragraph always says what a key needs to call it. */
+  /** The last paragraph says which scopes a key needs. */
   readonly description: string
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: { readonly required: boolean; readonly content: Content }
   readonly responses: Readonly<Record<string, Response | Ref>>
-  /** How clients name it: a group and a verb. */
+  /** The name in clients: a group and a verb. */
   readonly 'x-name': string
   readonly 'x-repeat': Repeat
-  /** Every code that it may answer. */
+  /** Every error code that the operation may return. */
   readonly 'x-errors': readonly ErrorCode[]
   /** A key needs all of these. */
   readonly 'x-scope'?: readonly Scope[]
@@ -76,7 +76,7 @@ export type OpenApi = {
   }
 }
 
-/** In the order in which a reader meets them. */
+/** In reading order. */
 const tags: Readonly<Record<string, readonly [title: string, description: string]>> = {
   customers: [
     'Customers',
@@ -104,7 +104,7 @@ const tags: Readonly<Record<string, readonly [title: string, description: string
 
 export function buildOpenApi(options: {
   endpoints: readonly Endpoint[]
-  /** One of each type of event. */
+  /** One sample per event type. */
   events: readonly EventSample[]
   public_url: string
   version: string
@@ -142,7 +142,7 @@ export function buildOpenApi(options: {
     },
   }
   assertUniqueIds(document)
-  // Schemas carry what the type checker needs in hidden properties; what goes out is plain JSON.
+  // TypeBox schemas have hidden symbol properties for the type checker; serialising drops them.
   return JSON.parse(JSON.stringify(document)) as OpenApi
 }
 

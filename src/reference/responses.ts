@@ -7,7 +7,7 @@ import { exampleOf, replyExample } from './example.ts'
 import { type Context, type JsonSchema, type Ref, toJsonSchema } from './json-schema.ts'
 import { type Link, linksOf } from './links.ts'
 
-/** What is answered: successes belong to their operation, and every error status is told once and pointed at. */
+/** Responses: each operation has its own success responses and refers to one shared response per error status. */
 export type Response = {
   readonly description: string
   readonly headers: Readonly<Record<string, Ref>>
@@ -142,7 +142,7 @@ const successOf = (schema: TSchema, example: unknown, context: Context) => ({
 
 const errorName = (status: number) => `Error${status}`
 
-/** One response for each status that some call may answer, with all codes that have it. */
+/** One response per error status in use, listing all codes of that status. */
 export function errorResponses(endpoints: readonly Endpoint[]): Record<string, Response> {
   return Object.fromEntries(
     statusesOf(endpoints.flatMap(errorsOf)).map((status) => [errorName(status), failureOf(status)]),
@@ -160,7 +160,7 @@ function failureOf(status: number): Response {
 function failureHeaders(status: number): Record<string, Ref> {
   if (status === 429 || status === 503) return headerRefs('Retry-After')
   if (status === 401) return headerRefs('WWW-Authenticate')
-  // A refusal by a business rule is kept with the idempotency key, and given again.
+  // A refusal by a business rule is stored under the idempotency key and replayed.
   if (status === 422) return headerRefs('Idempotent-Replayed')
   return headerRefs()
 }
@@ -169,7 +169,7 @@ function statusesOf(codes: readonly ErrorCode[]): number[] {
   return [...new Set(codes.map((code) => errors[code].status))].toSorted((a, b) => a - b)
 }
 
-/** In the order of the catalogue. */
+/** The error codes of an endpoint, in the order of the catalogue. */
 export function codesOf(endpoint: Endpoint): ErrorCode[] {
   const wanted = new Set(errorsOf(endpoint))
   return errorCodes.filter((code) => wanted.has(code))
@@ -186,7 +186,7 @@ export function errorExamples(
   )
 }
 
-/** Where the catalogue's sentence alone would not show that `param` is set. */
+/** Codes whose example shows that `param` is set. */
 const exampleParams: Partial<Record<ErrorCode, string>> = {
   invalid_request: 'name',
   invalid_amount: 'amount',
@@ -209,7 +209,7 @@ export function errorExample(code: ErrorCode, public_url: string) {
 const pascal = (name: string) =>
   name.replaceAll(/(?:^|[_.])(\w)/g, (_, letter: string) => letter.toUpperCase())
 
-/** The error object; `details` of each code that has them is a schema of its own. */
+/** The schemas of the error object, and of the `details` of each code that has them. */
 export function errorSchemas(public_url: string, context: Context): Record<string, JsonSchema> {
   const details = Object.entries(errorDetails).map(([code, schema]) => {
     const { examples = [exampleOf(schema, context.namesakes)], ...told } = toJsonSchema(
@@ -260,7 +260,7 @@ const errorSchema = (details: readonly string[]): JsonSchema => ({
         },
         details: {
           description: 'More about it, field by field, where the code has more to say',
-          // The last one leaves room for the details of codes to come.
+          // The open object at the end allows `details` of future codes.
           anyOf: [...details.map((name) => ({ $ref: `#/components/schemas/${name}` })), { type: 'object' }],
         },
         request_id: { type: 'string', description: 'The same as the header X-Request-Id' },

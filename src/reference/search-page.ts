@@ -3,9 +3,9 @@ import { type Html, html } from './html.ts'
 import { QUERY_MARK, RESULTS_MARK } from './marks.ts'
 import { type Found, openSearch, type Search } from './search.ts'
 
-/** The search for a reader without a script: the server looks, and fills the page that was built for it. */
+/** The search page for browsers without JavaScript: the server searches and fills in the built page. */
 export type SearchPages = {
-  /** Undefined for every other page. */
+  /** The filled-in search page; undefined for any other page. */
   pageOf(name: string, query: unknown): string | undefined
 }
 
@@ -41,7 +41,7 @@ export function openSearchPages(docs: BuiltDocs): SearchPages {
     },
   }
 
-  /** What no page of one language has, one of the other may have. */
+  /** If the language of the page has no match, the other language is searched. */
   function resultsOf(name: keyof typeof languages, asked: string): Html {
     const { index, other, elsewhere, none } = languages[name]
     const found = searchIn(index)(asked)
@@ -52,7 +52,7 @@ export function openSearchPages(docs: BuiltDocs): SearchPages {
   }
 }
 
-/** Unpacked and read at the first question, and kept: there are two of each. */
+/** Loads each index and page on first use and keeps them: there are two of each. */
 function once<Value>(make: (name: string) => Value): (name: string) => Value {
   const made = new Map<string, Value>()
   return (name) => {

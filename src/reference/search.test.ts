@@ -20,7 +20,7 @@ const index: SearchIndex = {
 const search = openSearch(index)
 const addresses = (query: string) => search(query).map(({ address }) => address)
 
-test('a word is found by how it begins; whole ones come first, before them what is called so', () => {
+test('words match by prefix; titles rank first, then whole words', () => {
   expect(addresses('quot')).toEqual(['/a', '/b', '/c'])
   expect(addresses('quote')).toEqual(['/a', '/b', '/c'])
   expect(addresses('expi')).toEqual(['/b'])
@@ -28,14 +28,14 @@ test('a word is found by how it begins; whole ones come first, before them what 
   expect(addresses('timeout@sandbox.test')).toEqual(['/c'])
 })
 
-test('all words must be there, but for those that stand everywhere', () => {
+test('all words must match, except stop words', () => {
   expect(addresses('expired quote')).toEqual(['/b'])
   expect(addresses('expired sandbox')).toEqual([])
   expect(addresses('what is a sandbox')).toEqual(['/c'])
   expect(addresses('the sandbox')).toEqual(['/c'])
 })
 
-test('one and many are the same', () => {
+test('singular and plural match', () => {
   for (const many of ['quotes', 'QUOTES', 'quote']) expect(addresses(many)[0]).toBe('/a')
   expect(termsOf('currencies devoluções addresses address status gas')).toEqual([
     'currency',
@@ -66,7 +66,7 @@ test('accents and capitals do not matter', () => {
   expect(termsOf('Não há SALDO')).toEqual(['nao', 'ha', 'saldo'])
 })
 
-test('a compound is a word, and its parts are', () => {
+test('a compound and each of its parts are search terms', () => {
   expect(termsOf('`quote_expired`, timeout@sandbox.test.')).toEqual([
     'quote_expired',
     'quote',
@@ -78,7 +78,7 @@ test('a compound is a word, and its parts are', () => {
   ])
 })
 
-test('a question looks at the words that begin so, at eight of its own at most, and never at all that there are', () => {
+test('a query uses at most eight words and reads only the terms with their prefixes, never the whole index', () => {
   const names = Array.from({ length: 5000 }, (_, number) => `w${number}`)
   let read = 0
   const terms = new Proxy(Object.fromEntries(names.map((name) => [name, [1]])), {
@@ -98,7 +98,7 @@ test('a question looks at the words that begin so, at eight of its own at most, 
   expect(read).toBe(0)
 })
 
-test('page and index are unpacked once', () => {
+test('the page and the index are decompressed once', () => {
   const unpacked: string[] = []
   const pages = openSearchPages({
     has: () => true,

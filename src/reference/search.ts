@@ -1,11 +1,13 @@
 /**
- * The search of the docs: the same for the script in the browser and for a reader without one. Words are found by how they
- * begin, and all words of a query must be found. It runs where requests are answered, for anybody: see its cost in the test.
+ * The search of the docs, shared by the browser script and the server. Words match by prefix, and all words of a query must
+ * match. It runs on the event loop that serves requests, for anonymous callers: the test bounds its cost.
  */
 export type SearchIndex = {
-  /** Address, title of the page, heading, the first words. */
+  /** Address, page title, heading and first words of each section. */
   readonly sections: readonly (readonly [address: string, title: string, heading: string, text: string])[]
-  /** In which sections a word stands: ten times the step from the section before, plus how much it counts there. */
+  /**
+   * The sections of each word, as one number each: ten times the difference from the previous section, plus the weight there.
+   */
   readonly terms: Readonly<Record<string, readonly number[]>>
 }
 
@@ -16,20 +18,20 @@ export type Found = {
   readonly text: string
 }
 
-/** What is found for a query, best first. */
+/** Returns the matches of a query, best first. */
 export type Search = (query: string) => Found[]
 
 const RESULTS = 20
 const WORDS = 8
 const WORD_CHARS = 40
 
-/** How much more a section counts that is called what was asked for, or whose name begins so. */
+/** Score factors for a section whose title equals the query, or begins with it. */
 const NAMED = 4
 const NAMED_SO_FAR = 2
-/** How much more a word counts that is there whole. */
+/** Score factor for a whole word instead of a prefix. */
 const WHOLE = 4
 
-/** Letters without their accents, in small letters. */
+/** Lower case without accents. */
 export const fold = (text: string): string =>
   text
     .normalize('NFD')
@@ -38,13 +40,16 @@ export const fold = (text: string): string =>
 
 const wordPattern = /[\p{L}\p{N}]+(?:[_@.\-/]+[\p{L}\p{N}]+)*/gu
 
-/** One and many are the same word: webhooks, currencies, devoluções. */
+/** Reduces plurals to the singular: webhooks, currencies, devoluções. */
 function singular(word: string): string {
   if (word.length < 4 || !/[^s]s$/.test(word)) return word
   return word.replace(/oes$/, 'ao').replace(/ies$/, 'y').replace(/s$/, '')
 }
 
-/** A compound such as `quote_expired` or `timeout@sandbox.test` is a word, and so is each of its parts. */
+/**
+ * The search terms of a text. A compound such as `quote_expired` or `timeout@sandbox.test` is a term, and so is each of its
+ * parts.
+ */
 export function termsOf(text: string): string[] {
   const terms = new Set<string>()
   for (const [whole] of fold(text).matchAll(wordPattern))
@@ -52,10 +57,10 @@ export function termsOf(text: string): string[] {
   return [...terms]
 }
 
-/** Of one letter there are too many words that begin with it. */
+/** A single letter matches too many words. */
 const isTerm = (word: string) => word.length > 1 && word.length < WORD_CHARS && !common.has(word)
 
-/** Words that stand everywhere and lead nowhere. */
+/** Stop words. */
 const common = new Set(
   'an and are as at be by can for from has have if in is it its not of on one or that the then there this to was what when which with you your para por que com uma um de da do em os as no na se ao ou mais'.split(
     ' ',
@@ -69,7 +74,7 @@ const wordsOf = (text: string): string[] =>
     .map(singular)
 
 export function openSearch({ sections, terms }: SearchIndex): Search {
-  // Words that begin alike stand together, so that they are found without looking at the rest.
+  // Sorted, so that words with a common prefix are adjacent and found by binary search.
   const inOrder = Object.keys(terms).toSorted()
   const names = sections.map(([, title, heading]) => `${wordsOf(heading || title).join(' ')} `)
   return (query) => {
@@ -98,7 +103,7 @@ export function openSearch({ sections, terms }: SearchIndex): Search {
     return sum * (names[section] === name ? NAMED : NAMED_SO_FAR)
   }
 
-  /** A word that is there whole counts more than one that only begins so, and a rare one more than a frequent one. */
+  /** The score of a word per section: whole words count more than prefixes, rare words more than frequent ones. */
   function placesOf(word: string): Float64Array {
     const places = new Float64Array(sections.length)
     for (let at = firstFrom(word); inOrder[at]?.startsWith(word); at++) {

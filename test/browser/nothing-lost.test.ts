@@ -182,7 +182,7 @@ test('what one person typed is not done in the name of another who signs in', as
     )
     for (let i = 0; i < 2; i++) {
       await form.locator('button[type=submit]').click()
-      await form.getByText('Somebody else has signed in here').waitFor()
+      await form.getByText('Another person has signed in').waitFor()
     }
     const { json } = await stage.api.get('/v1/customers')
     expect(json.data.map(({ name }: { name: string }) => name)).not.toContain('Nobody Made')

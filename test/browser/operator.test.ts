@@ -90,7 +90,7 @@ test('an unknown outcome is proposed by one operator and approved by another', a
     for (const text of ['Carla Mendes Ltda', EVIDENCE]) await dialog.getByText(text).first().waitFor()
     await screenshot('proposal-approve')
     await dialog.getByRole('button', { name: 'Approve', exact: true }).click()
-    await page.getByText('It has come to its end.').waitFor()
+    await page.getByText('This proposal is closed.').waitFor()
     await visit('/operator/production/desk?tab=resolved')
     await page.getByText(EVIDENCE).waitFor()
     await screenshot('desk-resolved')

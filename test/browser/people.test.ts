@@ -55,7 +55,7 @@ test('signs in, sets up a second factor, signs out, and signs in with a code', a
     await page.getByLabel('The code that it shows').fill('000000')
     await page.getByRole('button', { name: 'Confirm' }).click()
     allow(/status of 400/)
-    await page.getByText('This is not its code.').waitFor()
+    await page.getByText('This code is wrong.').waitFor()
     await page.getByLabel('The code that it shows').fill(codeAt(seed, step))
     await page.getByRole('button', { name: 'Confirm' }).click()
     await page.getByRole('heading', { name: 'Your recovery codes' }).waitFor()

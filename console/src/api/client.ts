@@ -10,7 +10,7 @@ type Part<N extends Name, K extends 'params' | 'query' | 'body'> = undefined ext
   : { readonly [P in K]: Calls[N][K] }
 
 export type Input<N extends Name> = Part<N, 'params'> & Part<N, 'query'> & Part<N, 'body'>
-/** A call without anything to say is called by its name alone. */
+/** `input` may be omitted for a call that takes no params, query or body. */
 export type InputArgs<N extends Name> =
   Record<string, never> extends Input<N> ? [input?: Input<N>] : [input: Input<N>]
 
@@ -20,13 +20,13 @@ type AnyInput = {
   readonly body?: unknown
 }
 
-/** What the page does when the service asks for more than a call: set once, by the session. */
+/** Handles refusals that the person can resolve: a missing proof, an ended session. Set once, by the session. */
 type Desk = {
-  /** Resolves when the person has proven who they are, rejects when they would not. */
+  /** Resolves when the person has proven their identity, rejects when they cancel. */
   readonly prove: (needed: ApiError) => Promise<void>
   /**
-   * Resolves when the same person is signed in, again or after all; rejects when nobody is, or somebody else. `acting`:
-   * something was about to be done.
+   * Resolves when the same person is signed in again; rejects when nobody is, or another person. `acting`: the call was a
+   * write.
    */
   readonly signIn: (needed: ApiError, acting: boolean) => Promise<void>
 }
@@ -41,7 +41,7 @@ export const keepCsrf = (token: string | undefined): void => {
   csrf_token = token
 }
 
-/** Where a call goes; also for links, as of CSV files. */
+/** The address of a call; also used for links, such as those to CSV files. */
 export const addressOf = <N extends Name>(name: N, input: Pick<Input<N>, 'params' | 'query'>): string =>
   placeOf(routes[name], input as AnyInput)
 
@@ -59,7 +59,7 @@ function placeOf(route: string, input: AnyInput): string {
   return query.size === 0 ? path : `${path}?${query}`
 }
 
-/** When somebody last did something here. What the page asks for by itself long after that keeps no session alive. */
+/** Time of the person's last input. Background reads long after it must not keep the session alive. */
 let touched = Date.now()
 for (const sign of ['pointerdown', 'keydown', 'wheel'])
   addEventListener(sign, () => void (touched = Date.now()), { passive: true, capture: true })
@@ -98,10 +98,10 @@ async function send(route: string, input: AnyInput, signal: AbortSignal | undefi
   })
 }
 
-/** Signing in answers 401 too; there it is said on the form. */
+/** A 401 of the sign-in call itself is shown on its form. */
 const isSigningIn = (route: string) => / \/console\/api\/session\b/.test(route)
 
-/** Sends it again when the person has done what was asked for, each thing once. */
+/** Repeats the call after the person has signed in or given a proof, once for each. */
 async function answered(
   route: string,
   input: AnyInput,
@@ -114,7 +114,7 @@ async function answered(
     if (!(error instanceof ApiError) || desk === undefined || isSigningIn(route)) throw error
     const { code } = error
     if (asked.includes(code)) throw error
-    // With a session of another tab, the token is of the session before.
+    // If another tab signed in again, the CSRF token of this page belongs to the old session.
     if (code === 'not_signed_in' || code === 'cross_site_request')
       await desk.signIn(error, !route.startsWith('GET '))
     else if (code === 'proof_needed') await desk.prove(error)
@@ -127,6 +127,6 @@ async function answered(
 export const call = <N extends Name>(name: N, ...[input]: InputArgs<N>): Promise<Reply<N>> =>
   answered(routes[name], (input ?? {}) as unknown as AnyInput) as Promise<Reply<N>>
 
-/** The same, given up when nobody waits any more. */
+/** Like `call`, with a signal that cancels it. */
 export const callUntil = <N extends Name>(name: N, input: Input<N>, signal: AbortSignal): Promise<Reply<N>> =>
   answered(routes[name], input as unknown as AnyInput, signal) as Promise<Reply<N>>

@@ -1,4 +1,4 @@
-/** The API's error object, as it was said. */
+/** The error object of the API. */
 export class ApiError extends Error {
   readonly code: string
   readonly status: number
@@ -28,7 +28,10 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer came. What only reads, or never left, has changed nothing; of anything else nobody here can tell. */
+/**
+ * The request got no response. A read, or a request that was never sent, changed nothing; for any other request the outcome is
+ * unknown.
+ */
 export class Unreachable extends Error {
   readonly took_effect: 'no' | 'unknown'
 
@@ -39,7 +42,7 @@ export class Unreachable extends Error {
   }
 }
 
-/** Another person has signed in in this browser. What one was about to do is not done in the name of the other. */
+/** Another person has signed in in this browser. The call is dropped: it must not be made under the other person's name. */
 export class SomebodyElse extends Error {
   constructor() {
     super('somebody else has signed in')
@@ -47,7 +50,7 @@ export class SomebodyElse extends Error {
   }
 }
 
-/** 5xx after a write: it may have taken effect. */
+/** A 5xx after a write: the write may have taken effect. */
 export const isUncertain = (error: unknown): boolean =>
   error instanceof Unreachable
     ? error.took_effect === 'unknown'

@@ -2,7 +2,7 @@ import { useState } from 'react'
 
 const BYTES = 16
 
-/** What a form is called, so that what is sent twice happens once. It stays the same for as long as the form is open. */
+/** An idempotency key per open form: a form that is sent twice takes effect once. */
 export function useFormId(): string {
   const [id] = useState(newFormId)
   return id

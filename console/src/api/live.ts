@@ -2,13 +2,13 @@ import type { QueryClient } from '@tanstack/react-query'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useSyncExternalStore } from 'react'
 
-/** How fresh the page is: hints arrive, we ask every few seconds, or nobody answers. */
+/** How fresh the page is: `live` receives hints, `waiting` polls every few seconds, `offline` gets no responses. */
 export type Liveness =
-  /** `none`: this page is told nothing and waits for nothing. */
+  /** `none`: this page neither receives hints nor polls. */
   { readonly state: 'live' | 'waiting' | 'none' } | { readonly state: 'offline'; readonly since: string }
 
 const POLL_MS = 5_000
-/** Several hints of one moment ask once. */
+/** Hints that arrive within this time cause one read. */
 const GATHER_MS = 250
 
 let liveness: Liveness = { state: 'none' }
@@ -21,7 +21,7 @@ function tell(next: Liveness['state']) {
   for (const watch of watchers) watch()
 }
 
-/** Every answer says that the service is there, whatever it says; silence that it is not. */
+/** Any response, even an error, means that the service is reachable. */
 export function heard(answered: boolean): void {
   if (!answered) tell('offline')
   else if (liveness.state === 'offline') tell(listeners > 0 ? 'waiting' : 'none')
@@ -34,7 +34,7 @@ const subscribe = (watch: () => void) => {
 
 export const useLiveness = (): Liveness => useSyncExternalStore(subscribe, () => liveness)
 
-/** `all`: more than could be told one by one. */
+/** The kind `all` means that more changed than single hints can announce. */
 type Hint = { readonly kind: string; readonly id?: string }
 
 function hintOf(data: string): Hint | undefined {
@@ -58,7 +58,7 @@ function markStale(queries: QueryClient, kinds: ReadonlySet<string>) {
 const markAll = (queries: QueryClient) =>
   queries.invalidateQueries({ predicate: ({ meta }) => listensTo(meta).length > 0 })
 
-/** Listens while the tab is seen; asks by itself while the stream is away. */
+/** Opens the event stream while the tab is visible, and polls while the stream is down. */
 function listen(queries: QueryClient, address: string): () => void {
   let source: EventSource | undefined
   let gathering: ReturnType<typeof setTimeout> | undefined
@@ -79,11 +79,11 @@ function listen(queries: QueryClient, address: string): () => void {
     source = new EventSource(address)
     source.onopen = () => {
       tell('live')
-      // What was told while nobody listened is not told again.
+      // Hints missed while the stream was closed are not repeated, so everything is read again.
       void markAll(queries)
     }
     source.onmessage = onHint
-    // The browser opens it again by itself; asking bridges the gap.
+    // The browser reconnects by itself; polling bridges the gap.
     source.onerror = () => liveness.state === 'live' && tell('waiting')
   }
   const rest = () => {
@@ -101,7 +101,7 @@ function listen(queries: QueryClient, address: string): () => void {
 
   const poll = setInterval(() => {
     if (document.hidden || liveness.state === 'live') return
-    // After a refusal the browser does not try again by itself, and a stream of before a silence may be dead.
+    // The browser does not reconnect after a refusal, and a stream opened before an outage may be dead.
     if (source?.readyState !== EventSource.CONNECTING) again()
     void markAll(queries)
   }, POLL_MS)

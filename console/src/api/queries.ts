@@ -12,8 +12,8 @@ import { call, callUntil, type Input, type InputArgs, type Name, type Reply } fr
 import { ApiError, SomebodyElse } from './errors.ts'
 
 /**
- * The library would hold a call back while the browser is offline, and make it once it is online again: an order would be
- * carried out long after the person gave it up. Here a call is made now or fails now.
+ * By default the library queues a call while the browser is offline and sends it later: a payout could run long after the
+ * person gave it up. With `always` a call is made now or fails now.
  */
 const networkMode = 'always'
 
@@ -24,7 +24,7 @@ export const queryClient = new QueryClient({
       staleTime: 10_000,
       refetchOnWindowFocus: true,
       refetchOnReconnect: true,
-      // A refusal stays one; only silence and overload are asked again.
+      // A refusal is final; only a missing response and an overload are retried.
       retry: (failures, error) =>
         failures < 2 &&
         navigator.onLine &&
@@ -38,15 +38,15 @@ export const queryClient = new QueryClient({
 type CallOptions<N extends Name> = {
   /** Kinds of hints that make this answer stale: `['payout']`; `['*']` for any. */
   readonly live?: readonly string[]
-  /** False waits with asking. */
+  /** False delays the call until it becomes true. */
   readonly when?: boolean
-  /** Asks again by itself, in milliseconds, for what no hint tells of; not in a hidden tab. */
+  /** Polling interval in milliseconds, for data that no hint announces; paused in a hidden tab. */
   readonly every?: number | ((seen: Reply<N> | undefined) => number | false)
-  /** Keeps the rows of the page before while the next one comes. */
+  /** Shows the rows of the previous page while the next one loads. */
   readonly keep?: boolean
 }
 
-/** What is read: `useCall('console.keys.list', { params: { environment } }, { live: ['key'] })`. */
+/** Reads: `useCall('console.keys.list', { params: { environment } }, { live: ['key'] })`. */
 export function useCall<N extends Name>(
   name: N,
   input: Input<N>,
@@ -69,15 +69,15 @@ type ActOptions<N extends Name> = Pick<
   UseMutationOptions<Reply<N>, Error, Input<N>>,
   'onSuccess' | 'onError'
 > & {
-  /** Names, or beginnings of names, whose answers are old after it: `['console.keys.']`. */
+  /** Names, or prefixes of names, of the calls to read again afterwards: `['console.keys.']`. */
   readonly stale?: readonly string[]
 }
 
-/** What is done: `const create = useAct('console.keys.create', { stale: ['console.keys.'] }); create.mutate({…})`. */
+/** Writes: `const create = useAct('console.keys.create', { stale: ['console.keys.'] }); create.mutate({…})`. */
 export function useAct<N extends Name>(name: N, { stale = [], ...options }: ActOptions<N> = {}) {
   const queries = useQueryClient()
   const mutation = useMutation<Reply<N>, Error, Input<N>>({
-    // A secret in an answer is not kept: nothing outlives the component that shows it.
+    // A response may hold a secret: it is dropped with the component that shows it.
     gcTime: 0,
     mutationFn: (input) => call(name, ...([input] as InputArgs<N>)),
     ...options,
@@ -91,7 +91,7 @@ export function useAct<N extends Name>(name: N, { stale = [], ...options }: ActO
   return { ...mutation, mutate, mutateAsync }
 }
 
-/** The second click of a double click comes before the button is drawn as busy: it gets the answer of the first. */
+/** A double click fires before the button is drawn as busy: the second call returns the promise of the first. */
 function useOnce<I, R>(act: (input: I) => Promise<R>): (input: I) => Promise<R> {
   const under_way = useRef(new Map<string, Promise<R>>())
   return useCallback(

@@ -5,25 +5,25 @@ import './chart.css'
 import { axisText, heightOf, namedEvery, roomFor, startText, ticksFor } from './scale.ts'
 
 export type Bar = {
-  /** A day, or the beginning of an hour. */
+  /** A date, or the start time of an hour. */
   readonly start: string
   readonly completed: bigint
   readonly failed: bigint
 }
 
 type Props = {
-  /** What is shown, in a sentence. */
+  /** A sentence that describes the chart, for screen readers. */
   readonly label: string
   readonly bars: readonly Bar[]
-  /** Of the figures; none for counts. */
+  /** Decimals of the figures; 0 for counts. */
   readonly decimals: number
-  /** The figure of a bar, for the table. */
+  /** Formats the value of a bar for the table. */
   readonly figure: (value: bigint) => string
-  /** Which colour: of an asset, or of neither. */
+  /** The colour: that of an asset, or a neutral one for counts. */
   readonly look: 'brl' | 'usdt' | 'btc' | 'count'
 }
 
-/** Bars from zero, what failed apart above what completed, the running day pale; or the same as a table. */
+/** Bars from zero, failed amounts stacked above completed ones, the current day pale; or the same as a table. */
 export function Bars(props: Props) {
   const { charts } = useText().overview
   const [as_table, setAsTable] = useState(false)
@@ -51,7 +51,7 @@ type DrawingProps = Props & { readonly width: number; readonly height: number; r
 
 const TOP = 8
 const BELOW = 22
-/** Between what completed and what failed above it. */
+/** Gap between the completed part of a bar and the failed part above it. */
 const GAP = 2
 
 function Drawing({ label, bars, decimals, width, height, className }: DrawingProps) {

@@ -10,7 +10,7 @@ export function stepFor(highest: bigint): bigint {
   return steps.find((step) => step >= wanted)!
 }
 
-/** From zero up to the first step that nothing reaches over. */
+/** Ticks from zero to the first step at or above the highest value. */
 export function ticksFor(highest: bigint): bigint[] {
   const step = stepFor(highest)
   const count = highest === 0n ? 1n : (highest + step - 1n) / step
@@ -24,7 +24,7 @@ const sizes = [
   { from: 3, word: { en: 'k', 'pt-BR': 'k' } },
 ] as const
 
-/** `75k`, `2.5M`, `5bn` or `5bi`, `0.005`: short, for an axis alone. */
+/** Short labels for the axis: `75k`, `2.5M`, `5bn` or `5bi`, `0.005`. */
 export function axisText(units: bigint, decimals: number, language: Language): string {
   const digits = units.toString().length - decimals
   const size = sizes.find(({ from }) => digits > from) ?? { from: 0, word: undefined }
@@ -37,19 +37,19 @@ export function axisText(units: bigint, decimals: number, language: Language): s
   return `${grouped}${rest === '' ? '' : point + rest}${size.word?.[language] ?? ''}`
 }
 
-/** Points left of the chart for the words of its axis, at the widest that a letter of them is. */
+/** Width for the axis labels left of the chart, from the widest letter. */
 export const roomFor = (words: readonly string[]): number =>
   Math.max(44, 14 + 6.5 * Math.max(...words.map(({ length }) => length)))
 
-/** How high something is, of so many points; exact to a ten-thousandth. */
+/** The height of a value in points, exact to a ten-thousandth. */
 export const heightOf = (value: bigint, highest: bigint, points: number): number =>
   highest === 0n ? 0 : (Number((value * 10_000n) / highest) / 10_000) * points
 
-/** A day of São Paulo is told as that day wherever the reader is; an hour in the reader's own time. */
+/** A day is a day of São Paulo wherever the reader is; an hour is shown in the reader's time zone. */
 export function startText(start: string, language: Language): string {
   if (start.includes('T')) return minuteTime(start, { language })
   return dayText(`${start}T12:00:00Z`, { language, zone: 'UTC' }).replace(/ \d{4}$/, '')
 }
 
-/** Every how many steps the axis is named, counted back from the last. */
+/** Every how many bars the axis has a label, counted back from the last. */
 export const namedEvery = (steps: number): number => (steps <= 7 ? 1 : steps <= 24 ? 6 : steps <= 31 ? 7 : 15)

@@ -3,14 +3,14 @@ import './chart.css'
 type Props = {
   /** One for each day or hour. */
   readonly marks: readonly ('none' | 'good' | 'bad')[]
-  /** The same in words. */
+  /** The chart in words, for screen readers. */
   readonly label: string
 }
 
 const WIDTH = 104
 const shapes = { none: [5.5, 3], good: [3, 8], bad: [0, 14] } as const
 
-/** A sleeper for each day: a short one where nothing ended, a tall red one where too much failed. */
+/** One mark per day: short if no order ended that day, tall and red if too many failed. */
 export function Sleepers({ marks, label }: Props) {
   const slot = WIDTH / marks.length
   return (

@@ -2,10 +2,10 @@ import { heightOf } from './scale.ts'
 import './chart.css'
 
 type Props = {
-  /** What each day ended with; null before there was anything. */
+  /** The balance at the end of each day; null before the first entry. */
   readonly values: readonly (bigint | null)[]
   readonly look: 'brl' | 'usdt' | 'btc'
-  /** The same in words. */
+  /** The chart in words, for screen readers. */
   readonly label: string
 }
 
@@ -13,14 +13,14 @@ const WIDTH = 116
 const LOW = 29
 const HIGH = 3
 
-/** What was held, day by day: a step for each, the last one marked. */
+/** The balance day by day as a step line, the last day marked. */
 export function StepLine({ values, look, label }: Props) {
   const known = values.filter((value) => value !== null)
   if (known.length === 0) return null
   const lowest = known.reduce((a, b) => (b < a ? b : a))
   const span = known.reduce((a, b) => (b > a ? b : a)) - lowest
   const step = WIDTH / Math.max(1, values.length - 1)
-  // What never changed runs along the middle.
+  // A balance that never changed is drawn along the middle.
   const y = (value: bigint) =>
     span === 0n ? (LOW + HIGH) / 2 : LOW - heightOf(value - lowest, span, LOW - HIGH)
   const first = values.findIndex((value) => value !== null)

@@ -1,4 +1,4 @@
-/** Amounts are cut from the string; no digit ever passes through a floating number. */
+/** Amounts are formatted from their digits; they never pass through a floating-point number. */
 
 export type Language = 'en' | 'pt-BR'
 
@@ -8,17 +8,17 @@ export const decimalsOf = (asset: string): number => DECIMALS[asset] ?? 0
 const marks = { en: { group: ',', point: '.' }, 'pt-BR': { group: '.', point: ',' } } as const
 
 const MINUS = '−'
-/** A line never breaks between a figure and its unit. */
+/** Non-breaking: a line never breaks between a figure and its unit. */
 const SPACE = '\u00a0'
 
-/** What an amount is drawn from: the zeros of `rest` are there, but quieter. */
+/** The parts of a formatted amount; `rest` holds trailing zeros, drawn in a quieter colour. */
 export type AmountParts = {
   readonly sign: '' | '+' | '−'
-  /** Before the figure: only the real has one. */
+  /** Symbol before the figure: only BRL has one. */
   readonly currency: '' | 'R$'
   readonly figure: string
   readonly rest: string
-  /** Behind the figure. */
+  /** Asset code after the figure. */
   readonly unit: string
 }
 
@@ -52,7 +52,7 @@ function digits(value: bigint, decimals: number, language: Language): { figure: 
   return { figure: grouped + point + fraction.slice(0, fraction.length - rest.length), rest }
 }
 
-/** The whole amount as one text, for a sentence, a title or a label: `R$ 4,820.00`, `2,401.000000 USDT`. */
+/** The amount as one string, for a sentence, a title or a label: `R$ 4,820.00`, `2,401.000000 USDT`. */
 export function amountText(units: string | bigint, asset: string, options: AmountOptions): string {
   const { sign, currency, figure, rest, unit } = amountParts(units, asset, options)
   const before = currency === '' ? '' : currency + SPACE
@@ -60,12 +60,12 @@ export function amountText(units: string | bigint, asset: string, options: Amoun
   return `${sign}${before}${figure}${rest}${behind}`
 }
 
-/** Smallest units of what a person typed, or nothing when it is no amount of this asset. */
+/** Converts a typed amount to smallest units; undefined if it is not a valid amount of this asset. */
 export function parseAmount(typed: string, asset: string, language: Language): string | undefined {
   const { group, point } = marks[language]
   const plain = typed.trim().replace(/^R\$\s*/, '')
   const [grouped = '', fraction = '', ...more] = plain.split(point)
-  // Groups are of three: the point of another language must not make a hundred times as much of it.
+  // Groups must have three digits: otherwise the decimal point of the other language would multiply the amount by a hundred.
   const groups = grouped.split(group)
   if (!/^\d+$/.test(groups[0]!) || (groups.length > 1 && !/^\d{1,3}$/.test(groups[0]!))) return undefined
   if (!groups.slice(1).every((three) => /^\d{3}$/.test(three))) return undefined
@@ -76,7 +76,7 @@ export function parseAmount(typed: string, asset: string, language: Language): s
   return BigInt(whole + fraction.padEnd(decimals, '0')).toString()
 }
 
-/** Why what was typed is no amount above zero: it is too small, too fine, or no figure at all. */
+/** Why a typed text is not an amount above zero: too small, too many decimals, or not a number. */
 export type AmountFault = 'zero' | 'decimals' | 'figure'
 
 export function faultOfAmount(typed: string, asset: string, language: Language): AmountFault | undefined {
@@ -91,17 +91,17 @@ export function faultOfAmount(typed: string, asset: string, language: Language):
   return fine && parseAmount(whole, asset, language) !== undefined ? 'decimals' : 'figure'
 }
 
-/** Units as a person would type them: grouped, all decimals. */
+/** Smallest units as a person types them: grouped, with all decimals. */
 export function typedAmount(units: string | bigint, asset: string, language: Language): string {
   const { figure, rest } = amountParts(units, asset, { language })
   return figure + rest
 }
 
-/** Sum of strings of units, for the foot of a page of one asset. */
+/** Sum of amounts of one asset, for the foot of a page. */
 export const sumUnits = (amounts: readonly (string | bigint)[]): string =>
   amounts.reduce<bigint>((sum, units) => sum + BigInt(units), 0n).toString()
 
-/** A share of two amounts in hundredths of a percent, without leaving bigint: for widths and "62.40 %". */
+/** The ratio of two amounts in hundredths of a percent, calculated in bigint: for widths and "62.40 %". */
 export function shareBps(part: string | bigint, whole: string | bigint): number {
   const total = BigInt(whole)
   return total === 0n ? 0 : Number((BigInt(part) * 10_000n) / total)
@@ -117,5 +117,5 @@ export function percentText(bps: number, language: Language): string {
 export const countText = (count: number, language: Language): string =>
   digits(BigInt(Math.trunc(count)), 0, language).figure
 
-/** More digits than the narrowest column of balances has room for at full size. */
+/** Whether an amount has more digits than fit the narrowest balance column at full size. */
 export const isLong = (units: string): boolean => units.length > 12

@@ -18,7 +18,7 @@ test('initials', () => {
   expect(initials('helena@lumen.example')).toBe('H')
 })
 
-test('what can be no id of its page is told from one that is not there', () => {
+test('a malformed id is told apart from an unknown one', () => {
   const tail = '01m7gzap9hvyhhay61akcr6c18'
   expect(notAnId(`/sandbox/payouts/po_${tail}`)).toBeUndefined()
   expect(notAnId('/sandbox/payouts/garbage')).toEqual({ text: 'garbage', of: 'payouts', prefix: 'po_' })

@@ -1,24 +1,24 @@
-/** `po_01m7…xzbnr`: prefix, four, …, last five. What is short already stays whole. */
+/** `po_01m7…xzbnr`: prefix, first four, last five. A short id stays whole. */
 export function shortId(id: string): string {
   const [, prefix = '', rest = id] = /^([a-z]+_)?(.*)$/s.exec(id) ?? []
   return rest.length <= 11 ? id : `${prefix}${rest.slice(0, 4)}…${rest.slice(-5)}`
 }
 
-/** Chain addresses and hashes: first eight and last six. */
+/** Shortens a chain address or hash to its first eight and last six characters. */
 export const shortAddress = (address: string): string =>
   address.length <= 16 ? address : `${address.slice(0, 8)}…${address.slice(-6)}`
 
-/** `HP` of Helena Prado; of a bare address its first letter. */
+/** `HP` for Helena Prado; for an e-mail address its first letter. */
 export function initials(name: string): string {
   const words = name.split(/[\s@]/).filter((word) => word !== '')
   const last = words.length > 1 && !name.includes('@') ? words.at(-1)![0]! : ''
   return ((words[0]?.[0] ?? '') + last).toUpperCase()
 }
 
-/** A name where no element can hold it apart: written from right to left, it must not turn round what stands beside it. */
+/** Wraps a name in Unicode isolates for plain text: a right-to-left name must not reorder the text beside it. */
 export const isolated = (name: string): string => `\u2068${name}\u2069`
 
-/** What the ids of each page begin with, by the word in its address. */
+/** The id prefix of each page, by the word in its URL. */
 const prefixes = {
   customers: 'cus',
   payouts: 'po',
@@ -33,7 +33,7 @@ const prefixes = {
 
 export type Listed = keyof typeof prefixes
 
-/** Of an address that ends in what can be no id of its page: what stands there, and what would. */
+/** For a URL whose last part cannot be an id of its page: that part, and the prefix that the page expects. */
 export function notAnId(
   path: string,
 ): { readonly text: string; readonly of: Listed; readonly prefix: string } | undefined {

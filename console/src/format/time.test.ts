@@ -17,27 +17,27 @@ const now = new Date('2026-11-15T13:00:00Z')
 const en = { language: 'en', zone, now } as const
 const pt = { language: 'pt-BR', zone, now } as const
 
-test('a list tells today by the clock, this year by the day, before by the year', () => {
+test('in lists: the time today, the day this year, the year before that', () => {
   expect(listTime('2026-11-15T12:41:22.104Z', en)).toBe('09:41:22')
   expect(listTime('2026-11-14T20:02:59Z', en)).toBe('14 Nov 17:02')
   expect(listTime('2026-11-14T20:02:59Z', pt)).toBe('14 nov. 17:02')
   expect(listTime('2025-02-02T20:02:59Z', en)).toBe('2 Feb 2025')
 })
 
-test('a sentence tells the day of what is not today', () => {
+test('in sentences: the day is shown unless it is today', () => {
   expect(minuteTime('2026-11-15T12:41:22Z', en)).toBe('09:41')
   expect(minuteTime('2026-11-18T12:41:22Z', en)).toBe('18 Nov 09:41')
   expect(minuteTime('2026-11-18T12:41:22Z', pt)).toBe('18 nov. 09:41')
   expect(minuteTime('2027-01-02T12:41:22Z', en)).toBe('2 Jan 2027 09:41')
 })
 
-test('today is the day of the person, not of UTC', () => {
+test('today is the day in the person’s time zone, not in UTC', () => {
   expect(listTime('2026-11-15T02:30:00Z', en)).toBe('14 Nov 23:30')
   expect(listTime('2026-11-15T02:30:00Z', { ...en, zone: 'UTC' })).toBe('02:30:00')
   expect(listTime('2026-11-15T03:00:00Z', en)).toBe('00:00:00')
 })
 
-test('details tell milliseconds, in the manner of the language', () => {
+test('details show milliseconds, formatted for the language', () => {
   expect(detailTime('2026-11-15T12:41:22.104Z', en)).toBe('2026-11-15 09:41:22.104')
   expect(detailTime('2026-11-15T12:41:22.104Z', pt)).toBe('15/11/2026 09:41:22,104')
   expect(clockTime('2026-11-15T12:41:22.004Z', en)).toBe('09:41:22.004')

@@ -2,7 +2,7 @@ import type { Language } from './amount.ts'
 
 export type TimeOptions = {
   readonly language: Language
-  /** An IANA name; the person's own when left out. */
+  /** An IANA name; the browser's time zone when left out. */
   readonly zone?: string | undefined
   readonly now?: Date | undefined
 }
@@ -104,13 +104,13 @@ export const longDay = (iso: string, { language, zone = ownZone() }: TimeOptions
 export const utcTime = (iso: string): string =>
   `${new Date(iso).toISOString().replace('T', ' ').replace('Z', '')} UTC`
 
-/** `São Paulo` of `America/Sao_Paulo`: how the page names the zone it tells times in. */
+/** The name shown for a time zone: `São Paulo` for `America/Sao_Paulo`. */
 export function zoneName(zone: string = ownZone()): string {
   if (zone === 'America/Sao_Paulo') return 'São Paulo'
   return (zone.split('/').at(-1) ?? zone).replaceAll('_', ' ')
 }
 
-/** How far the reader's clock is from UTC today: `UTC−3`. */
+/** The reader's offset from UTC today: `UTC−3`. */
 export function offsetText(): string {
   const minutes = -new Date().getTimezoneOffset()
   const hours = Math.trunc(Math.abs(minutes) / 60)
@@ -134,7 +134,7 @@ export function durationText(milliseconds: number, language: Language): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`
 }
 
-/** How long something lasts already, in one unit: `4 s`, `14 min`, `2 h 06 min`, `3 d`. */
+/** Elapsed time in its largest units: `4 s`, `14 min`, `2 h 06 min`, `3 d`. */
 export function ageText(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1_000))
   if (seconds < 60) return `${seconds} s`

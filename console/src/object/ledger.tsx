@@ -10,7 +10,7 @@ import './object.css'
 type Customer = { readonly id: string; readonly name: string }
 type Entry = Movement['entries'][number]
 
-/** What one cause moved, movement by movement; each sums to zero in every asset. */
+/** The ledger movements of one cause; each movement sums to zero in every asset. */
 export function Ledger(props: { readonly movements: readonly Movement[]; readonly customer: Customer }) {
   const { object } = useText()
   const { movements, customer } = props
@@ -102,7 +102,7 @@ function MovementRows({ movement, customer, mixed }: RowsProps) {
 const sumOf = ({ entries }: Movement, asset: string): string =>
   sumUnits(entries.filter((entry) => entry.asset === asset).map(({ amount }) => amount))
 
-/** `in_transit:pix` is in transit, on the rail pix. */
+/** The name of an account: `in_transit:pix` is in transit on the Pix rail. */
 function accountName({ account }: Entry, names: Readonly<Record<string, string>>): string {
   const [kind = account, rail] = account.split(':')
   const name = names[kind] ?? kind

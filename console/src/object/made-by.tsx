@@ -7,10 +7,10 @@ import { Code } from '../ui/code.tsx'
 import { Section } from '../ui/page.tsx'
 import './object.css'
 
-/** The call that made an object: what it said, and what it was told. */
+/** The API request that created an object: its body and its response. */
 type Props = {
   readonly request: ApiRequest
-  /** Not everything that was said is kept. */
+  /** Only part of the request is stored. */
   readonly partly?: boolean
 }
 

@@ -11,7 +11,7 @@ import { Time } from '../ui/time.tsx'
 type Delivery = ToldEvent['deliveries'][number]
 type Row = { readonly event: ToldEvent; readonly delivery: Delivery | undefined }
 
-/** What was told of an object, and what became of it at every endpoint. */
+/** The events of an object, and their delivery to each webhook endpoint. */
 export function ToldEvents({ events }: { readonly events: readonly ToldEvent[] }) {
   const { object } = useText()
   const columns = useColumns()

@@ -7,7 +7,7 @@ import { Empty, useTitle } from '../ui/page.tsx'
 
 const loadAnew = () => window.location.reload()
 
-/** In place of a page that cannot be drawn. */
+/** Shown in place of a page that failed to render. */
 export function Crashed({ error }: { readonly error: unknown }) {
   return error instanceof MissedFile ? <Missed /> : <Broken error={error} />
 }
@@ -27,7 +27,7 @@ function Broken({ error }: { readonly error: unknown }) {
   )
 }
 
-/** Its file did not come. Nothing is loaded anew before somebody answers: the tab would be lost. */
+/** The file of the page failed to load. The tab is reloaded only once the service responds: otherwise the tab would be lost. */
 function Missed() {
   const { shell, ui } = useText()
   const [looks, setLooks] = useState(0)
@@ -46,8 +46,8 @@ function Missed() {
 const LOOK_MS = 3_000
 
 /**
- * Looks until the console is served, and then loads it anew. True where that was of no use: the service answers, the page
- * was loaded just now, and the file is missing all the same.
+ * Polls until the console is served, then reloads it. Returns true if that did not help: the service responds, the page was
+ * just reloaded, and the file is still missing.
  */
 function useServed(looks: number): boolean {
   const [served, setServed] = useState(false)

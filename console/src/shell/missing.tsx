@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useText } from '../text/text.tsx'
 import { Empty, useTitle } from '../ui/page.tsx'
 
-/** No such page, or an object of another environment or team: the same answer. */
+/** Shown for an unknown page and for an object of another environment or team alike. */
 export function Missing() {
   const { shell } = useText()
   useTitle(shell.not_found.title)

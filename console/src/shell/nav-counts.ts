@@ -4,14 +4,14 @@ import type { Frame } from './use-frame.ts'
 
 const EVERY_MS = 60_000
 
-/** What waits at a place of the navigation, by its address; nothing where nothing waits. */
+/** Counts of waiting items per navigation entry, by its path; absent when zero. */
 export function useNavCounts(frame: Frame): Readonly<Record<string, number>> {
   const partner = usePartnerCounts(frame)
   const operator = useOperatorCounts(frame)
   return frame.operator ? operator : partner
 }
 
-/** Webhooks that fail: no event tells of it, so it is looked at now and then. */
+/** The number of failing webhooks, polled because no event announces it. */
 function usePartnerCounts({ operator, environment }: Frame) {
   const { data } = useCall(
     'console.webhooks.list',
@@ -22,7 +22,7 @@ function usePartnerCounts({ operator, environment }: Frame) {
   return { 'developers/webhooks': failing?.length ?? 0 }
 }
 
-/** Nobody of the operator sees anything without a second factor. */
+/** Counts for operators, who see nothing without a second factor. */
 function useOperatorCounts({ operator, environment }: Frame) {
   const { factor } = useSession()
   const { data } = useCall(

@@ -8,12 +8,12 @@ type Word = {
 export type Place = {
   readonly word: Word
   readonly icon: IconName
-  /** After `/{environment}` or `/operator/{environment}`; with a leading slash it belongs to no environment. */
+  /** The path after `/{environment}` or `/operator/{environment}`; a leading slash means that it belongs to no environment. */
   readonly to: string
-  /** Beginnings that belong to it as well. */
+  /** Further path prefixes for which this entry is current. */
   readonly also?: readonly string[]
   readonly only?: 'sandbox'
-  /** Without it the place has nothing for this person. */
+  /** The permit that the entry requires. */
   readonly permit?: string
 }
 
@@ -75,7 +75,7 @@ export const operatorParts: readonly Part[] = [
   },
 ]
 
-/** The four of the phone; the rest stands behind More. */
+/** The four tabs on a phone; the other entries are under More. */
 export const partnerTabs: readonly Place[] = [
   { word: 'overview', icon: 'overview', to: '' },
   { word: 'customers', icon: 'customers', to: 'customers' },
@@ -93,7 +93,7 @@ export const operatorTabs: readonly Place[] = [
 export const addressOf = (base: string, { to }: Place): string =>
   to.startsWith('/') ? to : to === '' ? base : `${base}/${to}`
 
-/** Whether the address stands at this place or below it. */
+/** Whether the path is this entry or below it. */
 export function isAt(path: string, base: string, place: Place): boolean {
   const at = path.replace(/\/$/, '')
   const own = addressOf(base, place)

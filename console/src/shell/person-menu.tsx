@@ -6,7 +6,7 @@ import { Menu } from '../ui/menu.tsx'
 
 type Props = { readonly label: ReactNode; readonly name?: string; readonly className: string }
 
-/** One's own: settings and the way out. */
+/** The person's own menu: settings and sign-out. */
 export function PersonMenu({ label, name, className }: Props) {
   const { shell } = useText()
   const navigate = useNavigate()

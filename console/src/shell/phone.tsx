@@ -12,7 +12,7 @@ import { EnvironmentSwitch, Pages } from './side-bar.tsx'
 import { LanguageSwitch, LiveDot, ThemeSwitch } from './top-bar.tsx'
 import { exactly, type Frame } from './use-frame.ts'
 
-/** The phone's bar: where one is, and in which environment. */
+/** The top bar on a phone: title and environment. */
 export function PhoneBar({ frame, onSearch }: { readonly frame: Frame; readonly onSearch: () => void }) {
   const { shell } = useText()
   const { person } = useSession()

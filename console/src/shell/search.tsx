@@ -12,7 +12,7 @@ type Found = Reply<'console.find.search'>['data'][number]
 
 const WAIT_MS = 150
 
-/** What is asked for once the typing pauses. */
+/** The value once the person stops typing. */
 function useSettled(value: string): string {
   const [settled, setSettled] = useState(value)
   useEffect(() => {

@@ -9,7 +9,7 @@ import { TopBar } from './top-bar.tsx'
 import { useFrame } from './use-frame.ts'
 import { Zone } from './zone.tsx'
 
-/** The frame: a side, its two rails, and the sheet. */
+/** The frame of every page: the side bar, the two rails beside it, and the content. */
 export function Shell() {
   const { shell } = useText()
   const frame = useFrame()
@@ -41,7 +41,7 @@ export function Shell() {
   )
 }
 
-/** A new page is read from its beginning: the keyboard and the screen reader start there. */
+/** Moves the focus to the start of a new page, for keyboards and screen readers. */
 function useNewPageFocus(path: string) {
   const sheet = useRef<HTMLElement>(null)
   const shown = useRef(path)

@@ -8,7 +8,7 @@ const isTyping = (target: EventTarget | null) =>
 
 type Actions = { readonly onSearch: () => void; readonly onHelp: () => void }
 
-/** Keys of the frame; those of a list belong to the list. */
+/** Keyboard shortcuts of the frame; a list handles its own. */
 export function useShortcuts({ onSearch, onHelp }: Actions): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

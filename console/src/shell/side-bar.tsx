@@ -49,7 +49,7 @@ export function EnvironmentSwitch({ frame }: { readonly frame: Frame }) {
   )
 }
 
-/** Every page; the current one is a sleeper laid across the rails. */
+/** The navigation; the current entry is drawn as a sleeper across the two rails. */
 export function Pages({ frame }: { readonly frame: Frame }) {
   const { shell } = useText()
   const counts = useNavCounts(frame)

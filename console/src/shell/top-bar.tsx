@@ -29,7 +29,7 @@ export function TopBar({ frame, onSearch }: { readonly frame: Frame; readonly on
   )
 }
 
-/** Told by word and shape, not by the colour of a dot. */
+/** The connection state, shown by word and shape, not by colour alone. */
 export function LiveDot() {
   const { shell } = useText()
   const { language } = useLanguage()

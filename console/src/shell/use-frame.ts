@@ -10,12 +10,12 @@ import {
   partnerTabs,
 } from './navigation.ts'
 
-/** What the frame is drawn from: where one is, and what there is beside it. */
+/** The data of the frame: the current path, environment and navigation. */
 export type Frame = {
   readonly path: string
   readonly base: string
   readonly environment: Environment
-  /** The environment of the page itself; people and terms belong to none. */
+  /** The environment of the page; undefined for pages about people and terms. */
   readonly within: Environment | undefined
   readonly operator: boolean
   readonly parts: readonly Part[]
@@ -49,10 +49,10 @@ export function useFrame(): Frame {
 export const baseOf = (environment: Environment, operator: boolean): string =>
   operator ? `/operator/${environment}` : `/${environment}`
 
-/** What is current is decided by isAt: a link of the router would count every page below its own. */
+/** `isAt` decides which entry is current: the router's own rule would match every page below an entry. */
 export const exactly = { exact: true } as const
 
-/** The same list in the other environment; one thing of a list does not exist there. */
+/** The same list in the other environment. For the page of one object, which does not exist there, this is its list. */
 export function elsewhere({ path, base, operator }: Frame, environment: Environment): string {
   const other = baseOf(environment, operator)
   if (!path.startsWith(base)) return other

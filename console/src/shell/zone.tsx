@@ -1,7 +1,7 @@
 import { offsetText, zoneName } from '../format/time.ts'
 import { useText } from '../text/text.tsx'
 
-/** At the foot of every page: where its times are told. */
+/** The time zone of all times on the page, shown at its foot. */
 export function Zone() {
   const { ui } = useText()
   return (

@@ -1,7 +1,7 @@
 import { decimalsOf, faultOfAmount, type Language, typedAmount } from '../format/amount.ts'
 import type { ui } from './en/ui.ts'
 
-/** What is wrong with what was typed as an amount, or nothing. `example` in units. */
+/** The error for a text that is not a valid amount, if any. `example` is in smallest units. */
 export function amountSaid(
   { amount_wrong }: Pick<typeof ui, 'amount_wrong'>,
   { typed, asset, language, example }: Typed,

@@ -10,7 +10,7 @@ const refused = (code: string, param?: string, status = 400) => ({
   message: 'as the API says',
 })
 
-test('what is wrong with a field is said without the names of the API', () => {
+test('an error about a field does not use the API’s parameter names', () => {
   for (const ui of [en, pt]) {
     expect(saidOf(ui, refused('invalid_request', 'document'))).toBe(ui.fields.document)
     expect(saidOf(ui, refused('invalid_request', 'metadata.a'))).toBe(ui.fields.metadata)
@@ -21,7 +21,7 @@ test('what is wrong with a field is said without the names of the API', () => {
   }
 })
 
-test('what the console does not know is told as it was said', () => {
+test('an unknown error is shown with the API’s message', () => {
   expect(saidOf(pt, refused('invalid_request', 'something_new'))).toBe('as the API says')
 })
 

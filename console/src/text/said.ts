@@ -1,7 +1,7 @@
 import type { ApiError } from '../api/errors.ts'
 import type { ui } from './en/ui.ts'
 
-/** What is wrong, in the words of a form: the API speaks to programs, of their parameters. */
+/** An error in the words of the form: the API's message names parameters and is written for programs. */
 export function saidOf(
   { errors, fields, failed }: Pick<typeof ui, 'errors' | 'fields' | 'failed'>,
   error: Said,

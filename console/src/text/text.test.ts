@@ -6,7 +6,7 @@ import { ptBR } from './pt-BR/pt-BR.ts'
 
 type Leaf = { readonly path: string; readonly text: string }
 
-/** Every plain text, by its path; functions are left to the compiler. */
+/** Every string by its path; the compiler checks the functions. */
 function leaves(node: unknown, path = ''): Leaf[] {
   if (typeof node === 'string') return [{ path, text: node }]
   if (typeof node !== 'object' || node === null) return []
@@ -18,15 +18,15 @@ test('no text is empty', () => {
   expect([...leaves(en), ...leaves(ptBR)].filter(({ text }) => text.trim() === '')).toEqual([])
 })
 
-test('no sentence stands in English on the Portuguese side', () => {
+test('no Portuguese text is an English sentence', () => {
   const english = new Map(leaves(en).map(({ path, text }) => [path, text]))
-  // Names, codes and addresses may be the same; three words in a row are a sentence.
+  // Names, codes and addresses may be equal; three equal words in a row are a sentence.
   const isSentence = (text: string) => /[a-z]+ [a-z]+ [a-z]+/i.test(text)
   const same = leaves(ptBR).filter(({ path, text }) => english.get(path) === text && isSentence(text))
   expect(same).toEqual([])
 })
 
-test('words for an error belong to a code that there is', () => {
+test('every error text belongs to an existing code', () => {
   expect(Object.keys(ptBR.ui.errors).filter((code) => !(code in errors))).toEqual([])
 })
 

@@ -10,14 +10,14 @@ const loaders: Readonly<Record<Language, () => Promise<Texts>>> = {
 
 const KEPT_IN = 'trilho.language'
 
-/** What the person chose here, else what the browser asks for. */
+/** The language chosen in this browser, or else the browser's own. */
 function firstLanguage(): Language {
   const kept = localStorage.getItem(KEPT_IN)
   if (kept === 'en' || kept === 'pt-BR') return kept
   return navigator.language.toLowerCase().startsWith('pt') ? 'pt-BR' : 'en'
 }
 
-/** What the page begins with. English is always there, so that a lost file costs the language and not the page. */
+/** The texts to start with. English is bundled, so a file that fails to load costs the language, not the page. */
 export async function firstTexts(): Promise<Pick<Spoken, 'language' | 'texts'>> {
   const language = firstLanguage()
   return loaders[language]().then(
@@ -56,7 +56,7 @@ export function TextProvider({ language, texts, children }: ProviderProps) {
   return <TextContext value={value}>{children}</TextContext>
 }
 
-/** The service answers and has the file no more: this tab is of before a new version. */
+/** The service responds but no longer has the file: this tab is older than the running version. */
 const loadAnew = async () => {
   if (await isServed()) reloadOnce()
 }

@@ -2,7 +2,7 @@ import { amountParts } from '../format/amount.ts'
 import { useLanguage } from '../text/text.tsx'
 
 type Props = {
-  /** Smallest units, as the API says them. */
+  /** Smallest units, as in the API. */
   readonly units: string | bigint
   readonly asset: string
   /** `full` with R$ or the code; `bare` where the heading names the asset; `column` with the code in a column of its own. */

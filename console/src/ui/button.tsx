@@ -5,19 +5,19 @@ import { Icon, type IconName } from './icons.tsx'
 type Kind = 'plain' | 'primary' | 'danger'
 
 type Props = Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'className' | 'disabled'> & {
-  /** One primary per region; danger only in a confirmation. */
+  /** Use one primary button per region, and `danger` only in a confirmation. */
   readonly kind?: Kind | 'normal'
   readonly icon?: IconName
   readonly small?: boolean
   readonly wide?: boolean
-  /** The word while it works, "Creating…"; the width stays. */
+  /** The label while the action runs, such as "Creating…"; the width does not change. */
   readonly busy?: string | false
-  /** Not now, and why: the reason stands beside the button. */
+  /** A string disables the button and is shown beside it as the reason. */
   readonly disabled?: string | boolean
   readonly filled?: boolean
 }
 
-/** A dialog around a button: while one of its buttons works, the others wait. */
+/** Lets a dialog disable its other buttons while one of them works. */
 export type Work = { readonly busy: boolean; readonly begin: () => () => void }
 export const WorkAround = createContext<Work>({ busy: false, begin: () => () => {} })
 
@@ -92,7 +92,7 @@ function Busy(props: {
   )
 }
 
-/** A link that looks like a button: it goes somewhere, it does nothing. */
+/** A link styled as a button. */
 export const LinkButton: LinkComponent<'a'> = ((props: Parameters<typeof Link>[0]) => (
   <Link {...props} className={`btn ${props.className ?? ''}`} />
 )) as unknown as LinkComponent<'a'>

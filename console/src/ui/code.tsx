@@ -4,17 +4,17 @@ import { CopyButton } from './copy.tsx'
 import { Rich } from './rich.tsx'
 
 type Props = {
-  /** In the bar above it. */
+  /** Shown in the bar above the code. */
   readonly title?: ReactNode
   readonly aside?: ReactNode
   readonly children: string
   /** `json` is set out and coloured; `text` stays as it came; `shell` marks variables. */
   readonly as?: 'json' | 'text' | 'shell'
-  /** What the copy button takes, when it is not what is shown. */
+  /** The text to copy, if it differs from the text shown. */
   readonly copy?: string
 }
 
-/** Text alone: what a receiver answered is never markup. */
+/** Renders text only: the response of a webhook receiver is never treated as markup. */
 export function Code({ title, aside, children, as = 'text', copy }: Props) {
   const { ui } = useText()
   const shown = as === 'json' ? setOut(children) : children
@@ -40,7 +40,7 @@ export function Code({ title, aside, children, as = 'text', copy }: Props) {
   )
 }
 
-/** Two spaces and a line each. What is no JSON stays as it is. Numbers keep their digits: they are never parsed. */
+/** Formats JSON with two spaces. Other text is left alone, and numbers keep their digits: they are not parsed. */
 export function setOut(text: string): string {
   try {
     JSON.parse(text)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
-/** Tokens as they are written, light first. */
+/** The colour tokens, light first. */
 const tokens = new Map(
   [
     ...readFileSync(new URL('./tokens.css', import.meta.url), 'utf8').matchAll(
@@ -28,7 +28,7 @@ function luminance(oklch: string): number {
   return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 }
 
-/** Within what a screen can show. */
+/** Clamps to the range of a screen. */
 const shown = (channel: number) => Math.min(1, Math.max(0, channel))
 
 function contrast(on: string, ground: string, theme: 0 | 1): number {
@@ -39,7 +39,7 @@ function contrast(on: string, ground: string, theme: 0 | 1): number {
 const TEXT = 4.5
 const MARK = 3
 
-/** Every pair that is drawn; the ratios are those the design was approved with, where it names them. */
+/** Every pair of colours in use; where the design names a ratio, that ratio is required. */
 const pairs: readonly (readonly [
   on: string,
   ground: string,
@@ -92,7 +92,7 @@ test('all tokens are read', () => {
 })
 
 for (const [on, ground, least, light, dark] of pairs)
-  test(`${on} on ${ground} can be told apart, in both themes`, () => {
+  test(`${on} on ${ground} has enough contrast, in both themes`, () => {
     for (const [theme, approved] of [light, dark].entries()) {
       const ratio = contrast(on, ground, theme as 0 | 1)
       expect(ratio, theme === 0 ? 'light' : 'dark').toBeGreaterThanOrEqual(least)

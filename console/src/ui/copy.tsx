@@ -4,7 +4,7 @@ import { Icon } from './icons.tsx'
 
 const SHOWN_MS = 2_000
 
-/** Whether it was copied just now, and how to copy. */
+/** A copy function, and whether it just succeeded. */
 export function useCopy(): { readonly copied: boolean | 'failed'; readonly copy: (value: string) => void } {
   const [copied, setCopied] = useState<boolean | 'failed'>(false)
   useEffect(() => {
@@ -13,7 +13,7 @@ export function useCopy(): { readonly copied: boolean | 'failed'; readonly copy:
     return () => clearTimeout(timer)
   }, [copied])
   const copy = (value: string) =>
-    // Without TLS a browser has no clipboard.
+    // Browsers have no clipboard API without TLS.
     void (navigator.clipboard?.writeText(value) ?? Promise.reject()).then(
       () => setCopied(true),
       () => setCopied('failed'),
@@ -45,7 +45,7 @@ export function CopyButton({ value, label }: Props) {
   )
 }
 
-/** Said beside the button, and to the screen reader. */
+/** "Copied", shown beside the button and read by screen readers. */
 export function CopiedNote({ copied }: { readonly copied: boolean | 'failed' }) {
   const { ui } = useText()
   return (

@@ -15,17 +15,17 @@ import { Field, Input } from './field.tsx'
 import { Icon } from './icons.tsx'
 
 type Props = {
-  /** The title asks; the buttons are verbs. */
+  /** Write a question; the buttons are verbs. */
   readonly title: ReactNode
   readonly onClose: () => void
-  /** `finder` stands near the top and does not jump when it grows. */
+  /** `finder` is near the top of the page and does not move when it grows. */
   readonly size?: 'narrow' | 'normal' | 'wide' | 'finder'
-  /** No cross and no Esc: what is shown once must be acknowledged. */
+  /** No close button and no Esc: a value that is shown once must be acknowledged. */
   readonly held?: boolean
   readonly children: ReactNode
 }
 
-/** The browser's own dialog: it keeps the focus inside and gives it back. Drawn means open. */
+/** The native dialog element, which traps the focus and restores it. Open while it is rendered. */
 export function Dialog({ title, onClose, size = 'normal', held = false, children }: Props) {
   const { ui } = useText()
   const ref = useRef<HTMLDialogElement>(null)
@@ -37,7 +37,7 @@ export function Dialog({ title, onClose, size = 'normal', held = false, children
     const opener = document.activeElement
     if (dialog !== null && !dialog.open) {
       dialog.showModal()
-      // The browser would begin at the cross.
+      // The browser would focus the close button first.
       dialog.querySelector<HTMLElement>('.b :is(input, textarea, select):not(:disabled)')?.focus()
     }
     return () => {
@@ -76,7 +76,7 @@ export function Dialog({ title, onClose, size = 'normal', held = false, children
   )
 }
 
-/** What is under way cannot be called back: the dialog stays until there is an answer to show. */
+/** A running action cannot be cancelled: the dialog stays open until there is a response. */
 function useWork(): Work {
   const [count, setCount] = useState(0)
   const begin = useCallback(() => {
@@ -86,7 +86,7 @@ function useWork(): Work {
   return useMemo(() => ({ busy: count > 0, begin }), [count, begin])
 }
 
-/** Cancel left, the verb right; on a phone they stand fixed at the foot. */
+/** Cancel at the left, the action at the right; on a phone both are fixed at the bottom. */
 export function DialogFoot({ why, children }: { readonly why?: ReactNode; readonly children: ReactNode }) {
   return (
     <footer>
@@ -99,20 +99,20 @@ export function DialogFoot({ why, children }: { readonly why?: ReactNode; readon
 type ConfirmProps = {
   /** "Revoke checkout?" */
   readonly title: string
-  /** What follows, line by line. */
+  /** The consequences, one per line. */
   readonly follows: readonly ReactNode[]
   /** "Revoke checkout" */
   readonly verb: string
   /** "Revoking…" */
   readonly busy: string
-  /** What cannot be undone in production wants this name typed. */
+  /** A name to type as confirmation, for irreversible actions in production. */
   readonly typed?: string | undefined
   readonly onConfirm: () => Promise<unknown>
   readonly onClose: () => void
   readonly children?: ReactNode
 }
 
-/** For what cannot be undone: says what follows, and asks for the name where that is due. */
+/** Confirms an irreversible action: lists the consequences, and asks for the name if `typed` is given. */
 export function Confirm({ title, follows, verb, busy, typed, onConfirm, onClose, children }: ConfirmProps) {
   const { ui } = useText()
   const [name, setName] = useState('')

@@ -12,11 +12,11 @@ import { Notice } from './notice.tsx'
 type Props = {
   readonly error: unknown
   readonly onAgain?: (() => void) | undefined
-  /** True for a read: then nothing can have changed. */
+  /** True for a read, which cannot have changed anything. */
   readonly reading?: boolean
 }
 
-/** What went wrong, what it means, and the way on (console §9). */
+/** An error, what it means and what to do (console §9). */
 export function Failure({ error, onAgain, reading = false }: Props) {
   const { ui } = useText()
   const left = useSecondsLeft(error instanceof ApiError ? error.retry_after : undefined)
@@ -45,11 +45,11 @@ export function Failure({ error, onAgain, reading = false }: Props) {
   )
 }
 
-/** Asked again, the answer would be the same. */
+/** A retry would get the same response. */
 const isFinal = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 403 || error.status === 404)
 
-/** Not here; or there can be none of that name, and whoever mistyped it need not look elsewhere. */
+/** The object does not exist here. If its id is malformed, no other environment can have it. */
 function Absent({ error }: { readonly error: unknown }) {
   const { ui } = useText()
   const path = useLocation({ select: ({ pathname }) => pathname })
@@ -66,7 +66,7 @@ function Absent({ error }: { readonly error: unknown }) {
   )
 }
 
-/** A link that somebody passed on may be of the other environment. */
+/** Offers the other environment: a shared link may belong to it. */
 function Elsewhere({ path }: { readonly path: string }) {
   const { ui } = useText()
   const [, before, here, thing] = /^(\/operator|)\/(production|sandbox)\/(.+\/.+)$/.exec(path) ?? []
@@ -97,14 +97,15 @@ function Said({ error }: { readonly error: unknown }): ReactNode {
 
 function Meaning({ error, reading }: { readonly error: unknown; readonly reading: boolean }): ReactNode {
   const { ui } = useText()
-  // The first arrival of a form did take effect; who may not come in did not expect any.
+  // These errors need no word on whether anything changed: the first copy of the form took effect, and a failed sign-in changes
+  // nothing.
   const beside =
     error instanceof ApiError && ['already_done', 'wrong_credentials', 'code_needed'].includes(error.code)
   if (reading || beside) return null
   return <div className="small">{isUncertain(error) ? ui.failed.unknown : ui.failed.nothing_changed}</div>
 }
 
-/** Counts down. */
+/** The remaining seconds, counting down. */
 export function useSecondsLeft(seconds: number | undefined): number {
   const [left, setLeft] = useState(seconds ?? 0)
   useEffect(() => {

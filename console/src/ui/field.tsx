@@ -17,12 +17,12 @@ type FieldProps = {
   readonly label: ReactNode
   readonly hint?: ReactNode
   readonly error?: ReactNode
-  /** Right of the label: a link, a count. */
+  /** Shown right of the label: a link or a count. */
   readonly aside?: ReactNode
   readonly children: ReactNode
 }
 
-/** Label above, error and hint below; the control inside finds its name and description by itself. */
+/** A label above the control, error and hint below. The control takes its accessible name and description from context. */
 export function Field({ label, hint, error, aside, children }: FieldProps) {
   const id = useId()
   const wrong = error !== undefined && error !== null && error !== false
@@ -37,7 +37,7 @@ export function Field({ label, hint, error, aside, children }: FieldProps) {
     <div className="field">
       {name}
       <Labelled value={{ id, describedBy, wrong }}>{children}</Labelled>
-      {/* Beside the label to the eye; who goes on by Tab comes to the control first. */}
+      {/* Drawn beside the label, but after the control in tab order. */}
       {aside !== undefined && <span className="aside small">{aside}</span>}
       {wrong && <FieldError id={`${id}e`}>{error}</FieldError>}
       {hint !== undefined && (
@@ -114,7 +114,7 @@ type CheckProps = {
   readonly onChecked: (checked: boolean) => void
   readonly label: ReactNode
   readonly hint?: ReactNode
-  /** Codes, as scopes and kinds. */
+  /** A monospaced label, for scopes and event types. */
   readonly mono?: boolean
   readonly disabled?: boolean
 }
@@ -161,7 +161,7 @@ type GroupProps = {
   readonly children: ReactNode
 }
 
-/** Several checkboxes or radios under one name. */
+/** Several checkboxes or radio buttons with one label. */
 export function FieldGroup({ label, hint, error, children }: GroupProps) {
   const id = useId()
   const wrong = error !== undefined && error !== null && error !== false
@@ -207,7 +207,7 @@ export function Radios({ label, value, onValue, options, error }: RadioProps) {
   )
 }
 
-/** After a refused form: to the first mistake. Call it once the errors are drawn. */
+/** Focuses the first invalid field after a refusal. Call it once the errors are rendered. */
 export function focusFirstMistake(form: HTMLElement | null): void {
   form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
 }

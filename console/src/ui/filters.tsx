@@ -9,7 +9,7 @@ import { Segments } from './segments.tsx'
 
 export type Query = Readonly<Record<string, string | undefined>>
 
-/** The query of the address: filters, cursor and open row live there, so that a link says it all. */
+/** Filters, cursor and open row are in the query string, so that a link restores the page. */
 export function useQueryString() {
   const query = useSearch({ strict: false }) as Query
   const navigate = useNavigate()
@@ -25,7 +25,7 @@ export function useQueryString() {
 const compact = (query: Query): Query =>
   Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined && value !== ''))
 
-/** A change of filters begins again at the first page. */
+/** A change of filters returns to the first page. */
 const FIRST_PAGE = { before: undefined, after: undefined, cursor: undefined } as const
 
 export function useFilters<K extends string>(keys: readonly K[]) {
@@ -49,7 +49,7 @@ type SegmentProps = {
   readonly small?: boolean
 }
 
-/** Segments bound to a word of the query; the empty value is "All". */
+/** Segments bound to a query parameter; the empty value means "All". */
 export function FilterSegments({ label, of, options, small = false }: SegmentProps) {
   const { values, set } = useFilters([of])
   return (
@@ -66,14 +66,14 @@ export function FilterSegments({ label, of, options, small = false }: SegmentPro
 type ChipProps = {
   readonly label: string
   readonly icon?: IconName
-  /** How the value is told: "today", "over R$ 15.00". Without one the chip is off. */
+  /** The value as text: "today", "over R$ 15.00". Undefined when the filter is off. */
   readonly value?: ReactNode
   readonly onClear: () => void
-  /** What is asked in the popover. */
+  /** The form in the popover. */
   readonly children: (close: () => void) => ReactNode
 }
 
-/** Off: dashed, with a plus. On: the value, and a cross that clears it. */
+/** A filter button. Off: dashed, with a plus. On: the value, and a cross that clears it. */
 export function Chip({ label, icon, value, onClear, children }: ChipProps) {
   const { ui } = useText()
   if (value !== undefined)
@@ -105,12 +105,12 @@ type TextChipProps = {
   readonly icon?: IconName
   readonly hint?: string
   readonly show?: (value: string) => ReactNode
-  /** What goes into the query for what was typed; nothing refuses it. */
+  /** Converts the typed text to the query value; undefined refuses it. */
   readonly read?: (typed: string) => string | undefined
   readonly placeholder?: string
 }
 
-/** A chip whose value is typed. */
+/** A filter with a text field. */
 export function TextChip({ label, of, icon, hint, show, read, placeholder }: TextChipProps) {
   const { values, set } = useFilters([of])
   const value = values[of]
@@ -168,7 +168,7 @@ function AskText({ label, hint, placeholder, onText }: AskProps) {
   )
 }
 
-/** A row of filters; F goes to it, "Clear" takes all away. */
+/** A row of filters; the key F focuses it, "Clear" removes all values. */
 export function Filters({
   keys,
   children,

@@ -61,7 +61,7 @@ export function Icon({ name, size = 16 }: { readonly name: IconName; readonly si
   )
 }
 
-/** A `t` of two rails. */
+/** The logo: a `t` made of two rails. */
 export function Mark({ size = 22 }: { readonly size?: number }) {
   return (
     <svg

@@ -5,7 +5,7 @@ type Props = {
   readonly id: string
   /** `short` po_01m7…xzbnr, `address` first eight and last six, `full` the whole. */
   readonly as?: 'short' | 'address' | 'full'
-  /** Without the button, where a row or a link already does it. */
+  /** Without a copy button, where a row or link already has one. */
   readonly bare?: boolean
 }
 

@@ -9,21 +9,21 @@ export type MenuItem =
       readonly onPick: () => void
       readonly danger?: boolean
       readonly disabled?: boolean
-      /** For a choice among several. */
+      /** Marks the selected item of a choice. */
       readonly chosen?: boolean
     }
   | 'line'
 
 type Props = {
-  /** What opens it; the three dots when left out. */
+  /** The content of the button; three dots when left out. */
   readonly label?: ReactNode
-  /** Its name, where the label is only a picture. */
+  /** The accessible name, if the label is only an icon. */
   readonly name?: string
   readonly className?: string
   readonly items: readonly MenuItem[]
 }
 
-/** A list of actions in the browser's own popover: it closes by Esc and by a click elsewhere. */
+/** A list of actions in a native popover, which closes on Esc or a click elsewhere. */
 export function Menu({ label, name, className = 'btn', items }: Props) {
   const { ui } = useText()
   return (
@@ -71,7 +71,7 @@ type PopoverProps = {
   readonly children: (close: () => void) => ReactNode
 }
 
-/** A button and what floats below it. */
+/** A button with a popover below it. */
 export function Popover({ label, name, className = 'btn', role = 'dialog', children }: PopoverProps) {
   const id = useId()
   const button = useRef<HTMLButtonElement>(null)
@@ -115,7 +115,7 @@ export function Popover({ label, name, className = 'btn', role = 'dialog', child
   )
 }
 
-/** Below the button, or above where there is no room; never off the page. */
+/** Places the popover below the button, or above it if there is no room; never off the page. */
 function putBelow(button: HTMLElement, floating: HTMLElement) {
   const at = button.getBoundingClientRect()
   const { offsetWidth: width, offsetHeight: height } = floating

@@ -3,13 +3,14 @@ import { shareBps } from '../format/amount.ts'
 type Props = {
   readonly used: string | bigint
   readonly of: string | bigint
-  readonly label: string /** What is left, not what is used. */
+  readonly label: string
+  /** Shows the share that is left instead of the share used. */
   readonly emptying?: boolean
 }
 
 const HOT_BPS = 8_000
 
-/** How much of a limit is used, or is left; warm in the last fifth. */
+/** The share of a limit that is used or left; highlighted in the last fifth. */
 export function Meter({ used, of, label, emptying = false }: Props) {
   const bps = Math.min(10_000, shareBps(used, of))
   const hot = emptying ? bps <= 10_000 - HOT_BPS : bps >= HOT_BPS

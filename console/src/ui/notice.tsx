@@ -5,11 +5,11 @@ import { Glyph } from './status.tsx'
 type Props = {
   readonly kind?: 'warn' | 'bad' | 'calm'
   readonly children: ReactNode
-  /** A button or link at its end. */
+  /** A button or link at the end of the notice. */
   readonly action?: ReactNode
 }
 
-/** Stands where it belongs; what must be read is never a toast. */
+/** A notice in the flow of the page: a text that must be read is never a toast. */
 export function Notice({ kind = 'warn', children, action }: Props) {
   return (
     <div className={kind === 'warn' ? 'note' : `note ${kind}`} role={kind === 'bad' ? 'alert' : undefined}>

@@ -10,10 +10,10 @@ const subscribe = (watch: () => void) => {
   return () => watchers.delete(watch)
 }
 
-/** What the page calls itself: the bar of the phone says it. */
+/** The title of the current page, for the top bar on a phone. */
 export const usePageTitle = (): string => useSyncExternalStore(subscribe, () => page_title)
 
-/** Names the page: the tab and the bar of the phone. */
+/** Sets the title of the browser tab and of the top bar on a phone. */
 export function useTitle(title: string): void {
   const { shell } = useText()
   const whole = shell.titleOf(title)
@@ -26,15 +26,15 @@ export function useTitle(title: string): void {
 
 type HeadProps = {
   readonly title: ReactNode
-  /** For the tab, where the title is more than text. */
+  /** A plain-text title for the tab, if `title` is not a string. */
   readonly tab?: string
-  /** Beside the title, quiet. */
+  /** A quiet text beside the title. */
   readonly about?: ReactNode
-  /** Below the title: a status and when. */
+  /** A line below the title: a status and a time. */
   readonly under?: ReactNode
   /** Buttons, right. */
   readonly actions?: ReactNode
-  /** Only what the phone bar does not say already. */
+  /** Hides on a phone what the top bar already shows. */
   readonly bare?: boolean
 }
 
@@ -57,7 +57,7 @@ export function PageHead({ title, tab, about, under, actions, bare = false }: He
   )
 }
 
-/** Where the page stands: links first, itself last. */
+/** Breadcrumbs: links first, the current page last. */
 export function Crumbs({ children }: { readonly children: readonly ReactNode[] }) {
   const { ui } = useText()
   return (
@@ -73,7 +73,7 @@ export function Crumbs({ children }: { readonly children: readonly ReactNode[] }
   )
 }
 
-/** Who came from there goes back there, filters and row as they were, rather than to its beginning. */
+/** A breadcrumb to the page that the person came from goes back in the history, so that filters and row are restored. */
 function goBack(event: MouseEvent) {
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
   const link = (event.target as HTMLElement).closest('a')
@@ -104,15 +104,15 @@ export function Section({ title, about, actions, tight = false, children }: Sect
 }
 
 type EmptyProps = {
-  /** What will appear here. */
+  /** What the list will contain. */
   readonly title: string
   readonly children?: ReactNode
   readonly action?: ReactNode
-  /** Where it is the whole page. */
+  /** Whether the empty list is the only content of the page. */
   readonly page?: boolean
 }
 
-/** Nothing yet: what will appear, the call that makes it, a button where the console can. */
+/** An empty list: what it will contain, the call that creates the first object, and a button if the console can do it. */
 export function Empty({ title, children, action, page = false }: EmptyProps) {
   return (
     <div className="empty">
@@ -123,5 +123,5 @@ export function Empty({ title, children, action, page = false }: EmptyProps) {
   )
 }
 
-/** Two rails: the list is complete. */
+/** The mark at the end of a complete list. */
 export const EndRail = () => <div className="endrail" aria-hidden="true" />

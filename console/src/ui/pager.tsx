@@ -4,18 +4,18 @@ import { Button } from './button.tsx'
 import { useQueryString } from './filters.tsx'
 
 type Props = {
-  /** Cursors as the answer gives them; none, and the button is off. */
+  /** Cursors from the response; a button without a cursor is disabled. */
   readonly newer?: string | null | undefined
   readonly older?: string | null | undefined
   readonly onNewer?: () => void
   readonly onOlder?: () => void
-  /** Right: what the list does by itself. */
+  /** Content at the right of the buttons. */
   readonly children?: ReactNode
-  /** The keys of the list beside the buttons. */
+  /** Shows the keyboard shortcuts of the list beside the buttons. */
   readonly keys?: boolean
 }
 
-/** Newer and Older by cursor: `before` and `after` in the query. */
+/** Buttons for newer and older rows, by `before` and `after` in the query string. */
 export function Pager({ newer, older, onNewer, onOlder, children, keys = false }: Props) {
   const { ui } = useText()
   const { set } = useQueryString()

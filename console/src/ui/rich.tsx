@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** A text with **weight** and `code` in it. Nothing else is read from it, and never markup. */
+/** Renders **bold** and `code`. All other text is shown literally, never as markup. */
 export function Rich({ children }: { readonly children: string }): ReactNode {
   return children.split(/(\*\*[^*]+\*\*|`[^`]+`)/g).map((part, i) => {
     const key = `${i}${part}`

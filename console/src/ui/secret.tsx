@@ -6,7 +6,7 @@ import { CopiedNote, useCopy } from './copy.tsx'
 import { Dialog, DialogFoot } from './dialog.tsx'
 import { Checkbox } from './field.tsx'
 
-/** A value in a box, with its copy button. It lives in the state of the component that shows it, nowhere else. */
+/** A secret value with its copy button. The value exists only in the state of the component that shows it. */
 export function SecretValue({ value }: { readonly value: string }) {
   const { ui } = useText()
   const { copied, copy } = useCopy()
@@ -23,25 +23,25 @@ export function SecretValue({ value }: { readonly value: string }) {
   )
 }
 
-/** While something is shown once, neither Back nor a reload throws it away unasked. */
+/** Blocks Back and a reload while a value is shown once, so that it is not lost by accident. */
 export const useHeldPage = (): void =>
   useBlocker({ shouldBlockFn: ({ action }) => action !== 'PUSH' && action !== 'REPLACE' })
 
 type Props = {
   readonly title: string
   readonly value: string
-  /** Above the value: that this is the only time. */
+  /** Text above the value, saying that it is shown only once. */
   readonly about: ReactNode
   /** "I have stored the key in a safe place" */
   readonly stored?: string
-  /** Left in the foot: "Written to the audit log; every owner sees it". */
+  /** Text at the left of the footer: "Written to the audit log; every owner sees it". */
   readonly foot?: ReactNode
   readonly onDone: () => void
-  /** Below the value: what it is for. */
+  /** Text below the value, saying what it is for. */
   readonly children?: ReactNode
 }
 
-/** Shown once. Neither Esc nor a cross: it ends when the person says that it is stored. */
+/** Shows a secret once. Neither Esc nor a close button: the dialog ends when the person confirms that the secret is stored. */
 export function Secret({ title, value, about, stored, foot, onDone, children }: Props) {
   const { ui } = useText()
   const [kept, setKept] = useState(false)

@@ -10,7 +10,7 @@ type Props<V extends string> = {
   readonly small?: boolean
 }
 
-/** A few choices side by side, one of them taken. */
+/** A few choices side by side, one selected. */
 export function Segments<V extends string>({ label, value, onValue, options, small = false }: Props<V>) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out as a row in every browser

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** What came of it, told by shape first, then colour, then the word. */
+/** A state, shown by shape first, then by colour and word. */
 export type Shape = 'done' | 'going' | 'waiting' | 'failed' | 'unknown' | 'attention' | 'ended' | 'off'
 
 const ring = <circle cx="7" cy="7" r="5.4" fill="none" stroke="currentColor" strokeWidth="1.5" />
@@ -79,7 +79,7 @@ export function Glyph({
   )
 }
 
-/** Which shape a state of the API has. */
+/** The shape of each state of the API. */
 export const shapeOf: Readonly<Record<string, Shape>> = {
   completed: 'done',
   confirmed: 'done',
@@ -129,7 +129,7 @@ const colour: Readonly<Record<Shape, string>> = {
 type Props = {
   /** A state of the API, or a shape by its name. */
   readonly state: string
-  /** The word, in the person's language and agreeing with its noun. */
+  /** The translated word for the state, agreeing with its noun. */
   readonly children: ReactNode
   readonly large?: boolean
   readonly title?: string

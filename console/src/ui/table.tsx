@@ -15,42 +15,42 @@ export type Column<Row> = {
   readonly key: string
   readonly head: ReactNode
   readonly cell: (row: Row) => ReactNode
-  /** Amounts and durations. */
+  /** Aligns right, for amounts and durations. */
   readonly right?: boolean
   /**
-   * Below 720 px a row is two lines: m1 and a1 above, m2 and a2 below; a column without a place is left out. `named`: a line
-   * of its own after them, with its head, where a figure alone would say nothing.
+   * Below 720 px a row is two lines: m1 and a1 above, m2 and a2 below; other columns are hidden. A `named` column gets its own
+   * line with its heading, because its figure alone would be unclear.
    */
   readonly fold?: 'm1' | 'm2' | 'a1' | 'a2' | 'named'
   readonly className?: string
 }
 
 type Props<Row> = {
-  /** Its name for the screen reader. */
+  /** The accessible name of the table. */
   readonly label: string
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[] | undefined
   readonly keyOf: (row: Row) => string
-  /** The query it stands on: tells loading, failure and age. Without one the rows are simply there. */
+  /** The query behind the rows, for loading and error states. Without a query the rows are shown as given. */
   readonly query?: Pick<UseQueryResult, 'isPending' | 'isError' | 'error' | 'refetch' | 'isPlaceholderData'>
   readonly empty?: ReactNode
-  /** The row that is open. */
+  /** The key of the open row. */
   readonly open?: string | undefined
-  /** A row of `tfoot`: what the page sums to. */
+  /** A row in `tfoot` with the sums of the page. */
   readonly foot?: ReactNode
-  /** J K Enter C; for the one list of a page. */
+  /** Enables the keys J, K, Enter and C; for at most one list per page. */
   readonly keys?: boolean
-  /** What C copies; the key when left out. */
+  /** The text that the key C copies; the row key when left out. */
   readonly idOf?: (row: Row) => string
   readonly look?: 'bleed' | 'plain'
   readonly snug?: boolean
-  /** Page one: new rows slide in while one is at its top, else they wait behind a button. */
+  /** On page one: new rows slide in while the person is at the top, otherwise they wait behind a button. */
   readonly slide?: boolean
 }
 
 const BONES = 8
 
-/** A list: its first link opens a row, by click anywhere on it or by Enter. */
+/** A list. The first link of a row opens it, by a click anywhere on the row or by Enter. */
 export function Table<Row>(props: Props<Row>) {
   const { columns, keyOf, query, empty, foot, look = 'bleed', snug = false, slide = false } = props
   const { ui } = useText()
@@ -138,10 +138,10 @@ export function Table<Row>(props: Props<Row>) {
   )
 }
 
-/** A list asks for nothing but what stands in the address. */
+/** A 400 means a malformed URL: all parameters of a list come from the URL. */
 const isOfAddress = (error: unknown): error is ApiError => error instanceof ApiError && error.status === 400
 
-/** As the address calls what the service calls otherwise. */
+/** The names of query parameters of the page for those of the service, where they differ. */
 const inAddress: Readonly<Record<string, readonly string[]>> = {
   created_after: ['created', 'since'],
   created_before: ['created'],
@@ -149,7 +149,7 @@ const inAddress: Readonly<Record<string, readonly string[]>> = {
   to_asset: ['pair'],
 }
 
-/** A filter or a place that cannot be read, as of a link that was cut short: what it is, and the way to be rid of it. */
+/** A filter or cursor that the service refuses, as in a truncated link: names it and offers to remove it. */
 function WrongAddress({ error }: { readonly error: ApiError }) {
   const { ui } = useText()
   const { query, set } = useQueryString()
@@ -199,7 +199,7 @@ function TableRow<Row>({ row, columns, on, fresh }: RowProps<Row>) {
   )
 }
 
-/** A click beside the link is a click on it, unless something else was meant. */
+/** A click on a row follows its link, unless the click was on another control. */
 function openByRow(event: MouseEvent<HTMLTableRowElement>) {
   const target = event.target as HTMLElement
   if (target.closest('a, button, input, select, label, [popover]') !== null) return
@@ -224,7 +224,7 @@ function Bones<Row>({ columns }: { readonly columns: readonly Column<Row>[] }) {
   ))
 }
 
-/** Further down, rows must not move under the eyes: new ones wait until they are asked for. */
+/** Below this scroll position new rows wait until the person asks for them, so that rows do not move while being read. */
 const TOP_PX = 120
 
 function useCalmRows<Row>(rows: readonly Row[] | undefined, keyOf: (row: Row) => string, slide: boolean) {
@@ -232,7 +232,7 @@ function useCalmRows<Row>(rows: readonly Row[] | undefined, keyOf: (row: Row) =>
   const [, draw] = useState(0)
   const known = new Set(shown.current?.map(keyOf))
   const news = rows?.filter((row) => !known.has(keyOf(row))).length ?? 0
-  // With nothing in common it is another page, not news.
+  // Without a common row this is another page, not new rows.
   const same_page = rows?.some((row) => known.has(keyOf(row))) ?? false
   const holds = slide && same_page && news > 0 && window.scrollY > TOP_PX
   useEffect(() => {
@@ -248,7 +248,7 @@ function useCalmRows<Row>(rows: readonly Row[] | undefined, keyOf: (row: Row) =>
 
 const none: ReadonlySet<string> = new Set()
 
-/** Keys that were not there at the last look. */
+/** Keys of rows that the previous read did not have. */
 function useFresh<Row>(
   rows: readonly Row[] | undefined,
   keyOf: (row: Row) => string,
@@ -268,7 +268,7 @@ const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
   target.closest('input, textarea, select, [contenteditable], dialog, [popover]') !== null
 
-/** J and K go from row to row, Enter opens, C copies the id. The focus itself moves, so every reader follows. */
+/** J and K move between rows, Enter opens, C copies the id. The focus moves too, so that screen readers follow. */
 function useListKeys<Row>(
   table: { readonly current: HTMLTableElement | null },
   { keys = false, rows, keyOf, idOf }: Props<Row>,
@@ -287,7 +287,7 @@ function useListKeys<Row>(
       const row = rows?.[at]
       if (event.key === 'c' && row !== undefined) {
         const id = (idOf ?? keyOf)(row)
-        // Said beside the id where the row shows it.
+        // Clicks the copy button of the id, so that "Copied" is shown beside it.
         const button = lines[at]?.querySelector<HTMLElement>(`.copy[data-copy="${CSS.escape(id)}"]`)
         if (button) button.click()
         else last_copy.current(id)
@@ -300,7 +300,7 @@ function useListKeys<Row>(
   }, [keys, table, rows, keyOf, idOf])
 }
 
-/** Whoever comes back to a list goes on at the row that they had opened. */
+/** Restores the focus to the row that the person opened before coming back to the list. */
 function useRowOfBefore(table: { readonly current: HTMLTableElement | null }, drawn: boolean) {
   const done = useRef(false)
   useEffect(() => {
@@ -308,7 +308,7 @@ function useRowOfBefore(table: { readonly current: HTMLTableElement | null }, dr
     done.current = true
     const from = cameBackFrom()
     if (from === undefined) return
-    // After the frame, which begins a new page at its top.
+    // Runs after the frame, which moves the focus to the top of a new page.
     const soon = setTimeout(() => {
       const links = [...(table.current?.querySelectorAll<HTMLAnchorElement>('tbody a[href]') ?? [])]
       const line = links.find(({ pathname }) => pathname === from)?.closest('tr')

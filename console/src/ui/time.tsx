@@ -6,7 +6,7 @@ const written = { list: listTime, detail: detailTime, clock: clockTime, day: day
 
 type Props = { readonly at: string; readonly as?: keyof typeof written }
 
-/** In the person's zone; the title says it in UTC. */
+/** A time in the browser's zone; the tooltip has it in UTC. */
 export function Time({ at, as = 'list' }: Props) {
   const { language } = useLanguage()
   return (
@@ -16,7 +16,7 @@ export function Time({ at, as = 'list' }: Props) {
   )
 }
 
-/** The time now, again every so often: for ages and seconds left. */
+/** The current time, updated at an interval: for ages and countdowns. */
 export function useNow(every_ms = 1_000): Date {
   const [now, setNow] = useState(() => new Date())
   useEffect(() => {
@@ -26,7 +26,7 @@ export function useNow(every_ms = 1_000): Date {
   return now
 }
 
-/** `14 min`, growing. The words around it are the page's. */
+/** The elapsed time as text, such as `14 min`, updated every second. */
 export function useAge(since: string): string {
   return ageText(useNow().getTime() - new Date(since).getTime())
 }

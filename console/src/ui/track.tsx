@@ -6,21 +6,23 @@ import { Time } from './time.tsx'
 
 export type Step = {
   readonly key: string
-  /** Without a time it is still ahead. */
+  /** The time of the step; undefined for a step still to come. */
   readonly at?: string | undefined
-  /** Still to come, although it is known when. */
+  /** A step still to come whose time is known. */
   readonly ahead?: boolean
   readonly title: ReactNode
   readonly text?: ReactNode
-  /** The mark at a stop: the end, a time without answer. A sleeper when left out. */
+  /** The symbol of the step, such as the end or a time without answer; a plain crossbar when left out. */
   readonly mark?: Exclude<Shape, 'off' | 'ended' | 'attention'> | undefined
-  /** A step of little weight: asked again. */
+  /** A minor step, such as a repeated status query. */
   readonly soft?: boolean
-  /** From here on nobody knows: the rails are dashed until the next mark. */
+  /** The outcome is unknown from this step on: the rails are dashed until the next mark. */
   readonly open?: boolean
 }
 
-/** Two rails and a sleeper per step; time left, time since the last step right. */
+/**
+ * A timeline drawn as two rails with a crossbar per step; the time at the left, the time since the previous step at the right.
+ */
 export function Track({ steps }: { readonly steps: readonly Step[] }) {
   const { language } = useLanguage()
   return (

@@ -1,6 +1,6 @@
 import type { RouterHistory } from '@tanstack/react-router'
 
-/** The addresses of this tab, by their place in the browser's history; those of before a reload are not known. */
+/** The paths visited in this tab, by position in the browser history. Paths from before a reload are unknown. */
 const trail: string[] = []
 let history: RouterHistory | undefined
 
@@ -15,16 +15,16 @@ export function keepTrail(of: RouterHistory): void {
 
 const here = (): number => history?.location.state.__TSR_index ?? 0
 
-/** Goes back to this page as one left it, with its query and its place; false where one did not come from it. */
+/** Goes back in the history to this path, with its query and scroll position; false if the person did not come from it. */
 export function backTo(pathname: string): boolean {
   const own = trail[here()]
   let at = here() - 1
-  // Tabs and dialogs of a page are steps of their own.
+  // Tabs and dialogs of one page are separate history entries with the same path.
   while (at >= 0 && trail[at] === own) at--
   if (at < 0 || trail[at] !== pathname) return false
   history?.go(at - here())
   return true
 }
 
-/** The page from which one came back to this one. */
+/** The path of the page that the person came back from. */
 export const cameBackFrom = (): string | undefined => trail[here() + 1]

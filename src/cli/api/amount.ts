@@ -6,7 +6,7 @@ const assets: readonly Asset[] = ['BRL', 'USDT', 'BTC']
 export const assetNamed = (name: string, option: string): Asset =>
   assets.find((asset) => asset === name) ?? usage(`--${option} must be one of ${assets.join(', ')}.`)
 
-/** As people write it, in units of the asset: 10.50. */
+/** Reads --amount as a decimal number in units of the asset, such as 10.50. */
 export function amountOption(input: Input, asset: Asset): bigint {
   const amount = unitsOf(requiredOption(input, 'amount'), asset)
   return amount > 0n ? amount : usage('--amount must be above zero, such as 10.50.')

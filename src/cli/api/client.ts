@@ -9,7 +9,7 @@ import { type Profile, readProfiles } from './profiles-file.ts'
 
 export type Client = { readonly trilho: Trilho; readonly url: string; readonly live: boolean }
 
-/** Commands with an API key call the API like every other program of a partner: over HTTP, with the SDK. */
+/** Commands with an API key call the API over HTTP through the SDK, like any program of a partner. */
 export async function openClient(input: Input, more: TrilhoOptions = {}): Promise<Client> {
   const { key, profile } = await credentials(input)
   const url = statedAddress(input, profile) ?? (await addressHere(input, key))
@@ -21,7 +21,7 @@ export function clientAt(url: string, key: string, more: TrilhoOptions = {}): Cl
     const trilho = new Trilho({ key, baseUrl: url, userAgent: `trilho-cli/${version}`, ...more })
     return { trilho, url, live: isLive(key) }
   } catch (error) {
-    // What the SDK says of an address or a key before it sends anything.
+    // The SDK throws a TypeError for a malformed address or key before it sends anything.
     if (error instanceof TypeError) return usage(error.message)
     throw error
   }
@@ -29,7 +29,7 @@ export function clientAt(url: string, key: string, more: TrilhoOptions = {}): Cl
 
 export const isLive = (key: string): boolean => key.startsWith('svc_live_')
 
-/** A key and, where it is a profile's or a profile was named on the line, the address that goes with it. */
+/** The API key, and the profile that its address comes from, if a profile is used. */
 async function credentials(input: Input): Promise<{ key: string; profile?: Profile | undefined }> {
   const { env } = input.io
   const named = option(input, 'profile')
@@ -48,7 +48,7 @@ async function credentials(input: Input): Promise<{ key: string; profile?: Profi
   )
 }
 
-/** Without a name, the one in use. */
+/** The named profile, or the current one when no name is given. */
 async function profileCalled(env: Io['env'], name: string | undefined): Promise<Profile | undefined> {
   const { profiles, current } = await readProfiles(env)
   if (name === undefined) return current === undefined ? undefined : profiles[current]
@@ -58,14 +58,14 @@ async function profileCalled(env: Io['env'], name: string | undefined): Promise<
   )
 }
 
-/** Of --url, TRILHO_URL or a profile. Whatever stands on the line goes before what is set around it. */
+/** The address from --url, TRILHO_URL or the profile. An option on the command line overrides an environment variable. */
 export function statedAddress(input: Input, profile?: Profile): string | undefined {
   const said = option(input, 'url')
   if (said !== undefined) return checked(said)
   const set = input.io.env.TRILHO_URL || undefined
   if (!profile) return set === undefined ? undefined : checked(set)
   const kept = checked(profile.url)
-  // A setting that was forgotten must not send a kept key to another service.
+  // A forgotten TRILHO_URL must not send the key of a profile to another service.
   if (option(input, 'profile') === undefined && set !== undefined && checked(set) !== kept)
     usage(
       `The key is the profile’s, whose service is ${kept}, but TRILHO_URL is ${checked(set)}. Unset TRILHO_URL, or say where with --url.`,
@@ -75,10 +75,10 @@ export function statedAddress(input: Input, profile?: Profile): string | undefin
 
 const HERE = 'http://127.0.0.1:8080'
 
-/** Nobody said where: the server that runs on this data folder. Real money goes nowhere by default. */
+/** The default address: the server that runs on this data folder. A live key has no default address. */
 export async function addressHere({ io }: Input, key: string): Promise<string> {
   if (isLive(key))
-    usage('A live key needs to know where: give --url URL, set TRILHO_URL, or keep both in a profile.')
+    usage('A live key needs an address: give --url URL, set TRILHO_URL, or keep both in a profile.')
   return checked((await runningApi(resolve(io.env.DATA_DIR || 'data'))) ?? HERE)
 }
 

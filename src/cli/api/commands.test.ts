@@ -13,7 +13,7 @@ import { someCpf } from '../../../test/support/service.ts'
 import { until } from '../../../test/support/wait.ts'
 import { exit } from '../exit.ts'
 
-/** Every command with an API key, against a real server. */
+/** Every command with an API key, run against a real server. */
 let stage: CliStage
 let live: string
 beforeAll(async () => {
@@ -41,7 +41,7 @@ const json = async (line: string) => {
 }
 
 describe('customers and payouts', () => {
-  test('a customer is created, paid into, and read', async () => {
+  test('creates a customer, credits it, and reads it', async () => {
     const made = await json(`customers create --name Rita --document ${someCpf()} --external-id rita`)
     expect(made).toMatchObject({ name: 'Rita', external_id: 'rita' })
     await json(`sandbox deposit --customer ${made.id} --amount 10.50`)
@@ -55,10 +55,10 @@ describe('customers and payouts', () => {
     expect(await json(`deposits get ${deposit.id}`)).toEqual(deposit)
   })
 
-  test('a payout says its key before it is sent, and happens once under it', async () => {
+  test('a payout prints its idempotency key before it is sent, and happens once under it', async () => {
     const order = `--customer ${stage.demo.customer_id} --amount 10.50 --to ana@example.com`
     expect(await json(`payouts check ${order}`)).toMatchObject({ dry_run: true, asset: 'BRL' })
-    isMistake(await trilho(`payouts create ${order}`), /A script says --idempotency-key TEXT/, 2)
+    isMistake(await trilho(`payouts create ${order}`), /A script must give --idempotency-key TEXT/, 2)
     const first = await atTerminal(`payouts create ${order} --json`)
     const [, key] = /^idempotency key: (\S+)\n$/.exec(first.err)!
     const again = await trilho(`payouts create ${order} --idempotency-key ${key} --json`)
@@ -72,19 +72,19 @@ describe('customers and payouts', () => {
     )
   })
 
-  test('with a live key a script must mean it, and a person is asked; nothing is sent before', async () => {
+  test('with a live key a script needs --yes and a person is asked; nothing is sent before', async () => {
     const order = ['payouts', 'create', '--customer', 'cus_x', '--amount', '1.00', '--to', 'a@example.com']
     const env = { TRILHO_KEY: live, TRILHO_URL: stage.url }
     isMistake(
       await runCli(order, env),
-      /Pay 1\.00 BRL to a@example\.com moves real money: a script says --yes/,
+      /Pay 1\.00 BRL to a@example\.com moves real money: a script must give --yes/,
       2,
     )
-    // However the key was pasted.
+    // A key with white space around it, as pasted.
     isMistake(await runCli(order, { ...env, TRILHO_KEY: ` ${live}\n` }), /moves real money/, 2)
     isMistake(
       await runCli([...order, '--yes'], { TRILHO_KEY: live, DATA_DIR: '/nowhere' }),
-      /A live key needs to know where: give --url URL/,
+      /A live key needs an address: give --url URL/,
       2,
     )
     const asked = await runCli(order, env, { terminal: true, input: 'no\n' })
@@ -96,7 +96,7 @@ describe('customers and payouts', () => {
   })
 })
 
-test('an amount that moves nothing is typed wrong, in the form in which amounts are typed', async () => {
+test('an amount of zero is a usage error that shows how amounts are typed', async () => {
   for (const amount of ['0', '0.00', '=-5'])
     isMistake(
       await trilho(
@@ -138,7 +138,7 @@ test('transfers, quotes, trades and prices', async () => {
   )
 })
 
-test('in the sandbox a payout that waits is completed or failed', async () => {
+test('in the sandbox a waiting payout can be completed or failed', async () => {
   const pay = async (key: string) =>
     (
       await trilho(
@@ -162,7 +162,7 @@ test('webhooks and events', async () => {
   expect((await trilho(`webhooks test ${made.id}`)).code).toBe(0)
   const event = await json('trigger pix.payout.failed --override amount=777 --override fee=0')
   expect(event.data.object).toMatchObject({ amount: '777', fee: '0' })
-  // In the list as soon as nothing before it can still come.
+  // The event is listed once no earlier event can still be committed.
   await until(
     async () => (await json(`events list --object ${event.data.object.id}`)).data[0]?.id === event.id,
     10_000,
@@ -181,7 +181,7 @@ test('usage and requests', async () => {
   expect(await json(`requests get ${request.id}`)).toEqual(request)
 })
 
-test('a list is a page, or with --all everything, as it comes', async () => {
+test('a list prints one page, or with --all every page as it arrives', async () => {
   for (let i = 0; i < 3; i++)
     await json(`sandbox deposit --customer ${stage.demo.customer_id} --amount 0.0${i + 1}`)
   const page = await trilho('deposits list --limit 2')
@@ -198,13 +198,13 @@ test('a list is a page, or with --all everything, as it comes', async () => {
     .map((line) => JSON.parse(line).id)
   expect(ids.length).toBeGreaterThan(4)
   expect(whole.data.map(({ id }: { id: string }) => id)).toEqual(ids)
-  // Ids are never cut, and the header stands once.
+  // Ids are never truncated, and the header is printed once.
   for (const id of ids) expect(table.out).toContain(`${id} `)
   expect(table.out.match(/^id /gm)).toHaveLength(1)
 })
 
-describe('how it ends, for scripts', () => {
-  test('refused is 1, not allowed is 3, with what the API said', async () => {
+describe('exit codes', () => {
+  test('1 for refused, 3 for not allowed, with the API’s message', async () => {
     const refused = await trilho(
       `payouts create --customer ${stage.demo.customer_id} --amount 99999999.00 --to a@example.com --idempotency-key too-much --json`,
     )
@@ -238,7 +238,7 @@ describe('how it ends, for scripts', () => {
     )
   })
 
-  /** A server that answers as it is told. */
+  /** A server with a fixed response. */
   async function answering(listener: RequestListener): Promise<string> {
     const server = createServer(listener).listen(0, '127.0.0.1')
     await new Promise((resolve) => server.once('listening', resolve))
@@ -246,7 +246,7 @@ describe('how it ends, for scripts', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   }
 
-  test('a limit of the day, and nobody there, are 4: nothing happened', async () => {
+  test('4 for a daily limit and for an unreachable server: nothing happened', async () => {
     const url = await answering((_, response) =>
       response
         .writeHead(429, { 'retry-after': '3600', 'content-type': 'application/json' })
@@ -269,7 +269,7 @@ describe('how it ends, for scripts', () => {
     )
   }, 60_000)
 
-  test('an outcome that nobody knows is 5, and the line that is printed is safe', async () => {
+  test('5 for an unknown outcome, with a command line that is safe to repeat', async () => {
     const url = await answering((_, response) => response.destroy())
     const line = `payouts create --customer cus_x --amount 1.00 --to a@b.c --url ${url}`
     const paid = await runCli(
@@ -290,7 +290,7 @@ describe('how it ends, for scripts', () => {
   })
 })
 
-test('a result that cannot be printed is 5, whatever came of it, with the line that shows it again', async () => {
+test('a result that cannot be printed is 5, with the command line that shows it again', async () => {
   const order = ['--customer', stage.demo.customer_id, '--amount', '1.00', '--to', 'ana@example.com']
   const line = ['payouts', 'create', ...order, '--idempotency-key', 'full-1']
   const env = { PATH: process.env.PATH, TRILHO_KEY: stage.demo.key, TRILHO_URL: stage.url }
@@ -321,7 +321,7 @@ describe('profiles', () => {
   const at = (line: string, typed = {}, env = {}) =>
     runCli(line.split(' '), { XDG_CONFIG_HOME: home, DATA_DIR: '/nowhere', ...env }, typed)
 
-  test('a key is asked for without showing it, tried, and kept for its owner only', async () => {
+  test('`profiles add` asks for a key without echo, tries it, and stores it readable by its owner only', async () => {
     const added = await at(`profiles add demo --url ${stage.url}`, {
       terminal: true,
       input: `${stage.demo.key}\n`,
@@ -345,7 +345,7 @@ describe('profiles', () => {
     isMistake(await at('profiles add other'), /Give --key-file FILE, or run this at a terminal/, 2)
   })
 
-  test('the one in use is taken, another by name, and what stands on the line before both', async () => {
+  test('the current profile is used, another by name, and command-line options override both', async () => {
     expect((await at('usage')).code).toBe(0)
     const key_file = join(home, 'key')
     await writeFile(key_file, `${live}\n`)
@@ -363,7 +363,7 @@ describe('profiles', () => {
     expect(
       await environment(`--key-file - --url ${stage.url}`, { input: `${stage.demo.key}\n` }),
     ).toBeGreaterThan(0)
-    // A key that is kept goes where it was kept for, unless the line says otherwise.
+    // The key of a profile goes to the profile's address, unless the command line says otherwise.
     const forgotten = { TRILHO_URL: 'http://127.0.0.1:9' }
     isMistake(
       await at('usage', {}, forgotten),

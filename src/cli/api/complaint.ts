@@ -3,7 +3,7 @@ import { describeError, messageOf } from '../../core/error-report.ts'
 import { type Complaint, exitOfStatus } from '../complaint.ts'
 import { exit } from '../exit.ts'
 
-/** Of what speaks to the API: as the API says it, with where to read more. */
+/** Turns an error of the SDK into a complaint, with the API's own message and a link to its page. */
 export function complaintOf(error: unknown): Complaint {
   if (error instanceof ApiError) return ofApi(error)
   if (error instanceof ConnectionError) return ofConnection(error)
@@ -15,7 +15,10 @@ export function complaintOf(error: unknown): Complaint {
   }
 }
 
-/** What is not reached may be elsewhere; what may have happened needs no other address. */
+/**
+ * An unreachable service may have a wrong address, so the message asks for --url. After an unknown outcome another address
+ * would be wrong.
+ */
 function ofConnection({ message, outcome }: ConnectionError): Complaint {
   if (outcome === 'unknown') return { code: 'outcome_unknown', message, exit: exit.unknown }
   return {
@@ -50,5 +53,5 @@ function ofApi(error: ApiError): Complaint {
   }
 }
 
-/** Whatever of the server's own making did certainly not happen may work later. */
+/** After a 5xx error that certainly did nothing, a retry may work. */
 const exitOfError = ({ status }: ApiError): number => (status >= 500 ? exit.later : exitOfStatus(status))

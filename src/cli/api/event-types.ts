@@ -2,7 +2,7 @@ import { type EventType, eventTypes } from '../../events/types.ts'
 import { type Input, option, usage } from '../command.ts'
 import { nearest } from '../find.ts'
 
-/** A list of event types, separated by commas; none stands for all. */
+/** Reads a comma-separated list of event types. An empty list means all types. */
 export const eventTypesOf = (input: Input, name: string): EventType[] =>
   (option(input, name) ?? '')
     .split(',')

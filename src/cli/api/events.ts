@@ -18,7 +18,10 @@ export async function trigger(input: Input): Promise<Output> {
   return { json: event, text: `${event.id}  ${event.type}\n` }
 }
 
-/** Fields are text in the API, but for those that are not: what reads as JSON and is no number is taken as such. */
+/**
+ * A value that parses as JSON is sent as JSON, except a number: numbers in the API are strings. Every other value is sent as
+ * text.
+ */
 function overrideOf(given: readonly string[]): Record<string, unknown> | undefined {
   if (given.length === 0) return undefined
   return Object.fromEntries(

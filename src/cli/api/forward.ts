@@ -7,19 +7,19 @@ const STARTING_MS = 5000
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5000
 
-/** What the receiver answered: a status, or why there was none. */
+/** The HTTP status that the receiver returned, or the error code when there was no response. */
 export type Forwarded = { readonly status: number | string; readonly ms: number }
 
 type Way = {
   readonly secret: string
-  /** The receiver was started a moment ago: that it does not listen at once is nothing to speak of. */
+  /** The receiver was started by this command: refused connections during its start are not reported. */
   readonly patient: boolean
-  /** Told once that the event waits for its receiver, and why. */
+  /** Called once per event when the receiver cannot be reached, with the reason. */
   readonly onAway: (why: string) => void
   readonly signal: AbortSignal
 }
 
-/** Nobody was there, or they left without an answer: a receiver that restarts. */
+/** Connection errors of a receiver that is down or restarting: the event is sent again. */
 const AWAY = [
   'ECONNREFUSED',
   'ECONNRESET',
@@ -30,7 +30,9 @@ const AWAY = [
   'EAI_AGAIN',
 ]
 
-/** Posted and signed as the service does it, until the receiver is there: no event is lost, and none overtakes another. */
+/**
+ * Posts the signed event until the receiver responds. Events are forwarded one by one, so none is lost and their order is kept.
+ */
 export async function forwardTo(target: string, event: Event, way: Way): Promise<Forwarded> {
   const begun = performance.now()
   let told = false

@@ -3,7 +3,10 @@ import { text } from 'node:stream/consumers'
 import { usage } from '../command.ts'
 import type { Io } from '../io.ts'
 
-/** A key from a file or from standard input: on a command line, every user of the machine could read it. */
+/**
+ * Reads the API key from a file or from standard input. A key on the command line would be visible to every user of the
+ * machine.
+ */
 export async function readKeyFile({ stdin }: Io, file: string): Promise<string> {
   const read = file === '-' ? text(stdin) : readFile(file, 'utf8')
   const key = (

@@ -6,10 +6,10 @@ import { fieldsOf } from './show.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Not for the API, or not as it was typed. */
+/** Options that are not sent to the API as query parameters, or not as typed. */
 const NOT_ASKED = ['limit', 'all', 'output', 'json', 'url', 'profile', 'key-file']
 
-/** What a list takes: its filters, and where it begins. */
+/** The query parameters of a list: its filters, cursor and limit. */
 export function queryOf(input: Input): Record<string, string | number> {
   const { all } = input.options
   const limit = integerOption(input, 'limit', 1, 100) ?? (all ? 100 : undefined)
@@ -22,7 +22,7 @@ export function queryOf(input: Input): Record<string, string | number> {
   }
 }
 
-/** A page, or with --all everything, printed as it comes. */
+/** Prints one page, or with --all every page as it arrives. */
 export async function printList<T>(input: Input, listing: Listing<T>, row: (one: T) => Row): Promise<Output> {
   if (input.options.all === true) return streamed(input, listing, row)
   const page = await listing
@@ -33,7 +33,7 @@ export async function printList<T>(input: Input, listing: Listing<T>, row: (one:
   return { json: page, text: table(page.data.map(row)) }
 }
 
-/** Nothing is kept: a list may be longer than memory is large. */
+/** Prints each page and drops it: a list may be larger than memory. */
 async function streamed<T>(input: Input, listing: Listing<T>, row: (one: T) => Row): Promise<Output> {
   const { io, format } = input
   const stopped = io.stopped()
@@ -54,7 +54,7 @@ async function streamed<T>(input: Input, listing: Listing<T>, row: (one: T) => R
   return undefined
 }
 
-/** Each page is a table of its own width, with one header over all. */
+/** Column widths are computed for each page; the header is printed once. */
 function rowsOf(rows: readonly Row[], first: boolean): string {
   const text = rows.length === 0 && !first ? '' : table(rows)
   return first ? text : text.slice(text.indexOf('\n') + 1)

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.stop())
 
-/** A command that runs on, in this process, until it is stopped. */
+/** Runs a long-running command in this process until it is stopped. */
 function running(line: string, env: Record<string, string> = {}) {
   const printed = { out: '', err: '' }
   const stop = new AbortController()
@@ -31,14 +31,14 @@ function running(line: string, env: Record<string, string> = {}) {
 
 const triggered = async (type: string) => (await stage.api.post(`/v1/sandbox/events/${type}`, {})).json
 
-test('events are forwarded with a signature that holds, the URL as it was given, and what was answered is printed', async () => {
+test('events are forwarded with a valid signature to the exact URL, and the response is printed', async () => {
   const target = await openReceiver()
   onTestFinished(target.stop)
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
   const line = `listen --forward-to ${target.url}?tenant=1 --types pix.payout.failed,customer.created`
   const { printed, ended, stop } = running(line, { TRILHO_WEBHOOK_SECRET: secret })
   await until(() => printed.err.includes('Waiting for events'), 10_000)
-  // Whoever gave it knows it.
+  // A secret that the user gave is not printed.
   expect(printed.out + printed.err).not.toContain(secret)
   await triggered('deposit.completed')
   const event = await triggered('pix.payout.failed')
@@ -54,7 +54,7 @@ test('events are forwarded with a signature that holds, the URL as it was given,
   expect(await ended).toBe(130)
 })
 
-test('without --forward-to they are printed, whole with --json; a receiver that is not there is named', async () => {
+test('without --forward-to events are printed, whole with --json; an unreachable receiver is named', async () => {
   const only = running('listen --output jsonl --after start --types customer.created')
   const made = await triggered('customer.created')
   await until(() => only.printed.out.includes(made.id), 10_000)
@@ -65,7 +65,7 @@ test('without --forward-to they are printed, whole with --json; a receiver that 
   await until(() => /→ (ECONNREFUSED|TypeError)/.test(nobody.printed.out), 10_000)
 })
 
-test('a receiver that restarts gets every event, in order; what it refuses is not sent again', async () => {
+test('a receiver that restarts gets every event in order; a refused event is not sent again', async () => {
   const place = createServer().listen(0, '127.0.0.1')
   await once(place, 'listening')
   const { port } = place.address() as AddressInfo
@@ -98,9 +98,9 @@ test('a receiver that restarts gets every event, in order; what it refuses is no
 test.each([
   ['listen', 7],
   ['listen', 3600],
-  // Until the next day.
+  // Waits until the daily limit resets.
   ['requests tail', 3600],
-])('a used up limit is said, and waited for: %s, %i s', async (command, wait) => {
+])('an exhausted limit is reported and waited out: %s, %i s', async (command, wait) => {
   let asked = 0
   const server = createServer((_, response) => {
     if (asked++ > 0) return
@@ -125,7 +125,7 @@ test.each([
   )
 })
 
-test('requests are tailed as they are answered, without its own', async () => {
+test('`requests tail` prints requests as they are answered, without its own', async () => {
   const { printed, ended, stop } = running('requests tail')
   await until(() => printed.err.includes('Waiting for requests'), 10_000)
   await stage.api.get('/v1/customers/cus_none')
@@ -136,7 +136,7 @@ test('requests are tailed as they are answered, without its own', async () => {
   expect(await ended).toBe(143)
 })
 
-test('when nobody reads on, what was started ends too', async () => {
+test('when standard output is closed, the started program ends too', async () => {
   const program = ['sh', '-c', 'echo "started $$" >&2; exec sleep 600']
   const listening = await startCli(['listen', '--', ...program], {
     TRILHO_KEY: stage.demo.key,
@@ -155,7 +155,7 @@ test('when nobody reads on, what was started ends too', async () => {
   expect(() => process.kill(pid, 0)).toThrow('ESRCH')
 }, 40_000)
 
-test('listen survives a restart of the server; what it started gets the secret, and ends with it', async () => {
+test('listen survives a restart of the server; the started program gets the secret, and ends with listen', async () => {
   const place = await tempDataDir()
   onTestFinished(place.remove)
   const env = { DATA_DIR: place.data_dir, PORT: '0', LOG_LEVEL: 'silent' }
@@ -179,12 +179,12 @@ test('listen survives a restart of the server; what it started gets the secret, 
   expect(listening.err()).toMatch(/cannot be reached; trying again[\s\S]*The service is back\./)
   listening.process.kill('SIGINT')
   expect((await listening.ended).code).toBe(130)
-  // Its own end ends it, and is its exit code.
+  // When the program exits, listen ends with its exit code.
   const over = await startCli(['listen', '--', process.execPath, '-e', 'process.exit(7)'], {
     TRILHO_KEY: key,
     TRILHO_URL: second.url,
   })
   expect((await over.ended).code).toBe(7)
-  expect(over.err()).toContain('ended with 7, and so does listening.')
+  expect(over.err()).toContain('ended with 7; listening has ended too.')
   expect(over.err()).not.toContain('cannot be reached')
 }, 90_000)

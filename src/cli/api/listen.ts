@@ -10,7 +10,10 @@ import { type Forwarded, forwardTo } from './forward.ts'
 import { startProgram } from './program.ts'
 import { tellingFetch } from './telling.ts'
 
-/** The SDK's stream: it waits at the server, keeps to the key's day, and goes on where it was when the server comes back. */
+/**
+ * Prints or forwards events from the SDK's stream, which long-polls, respects the daily limit of the key and resumes after the
+ * server was down.
+ */
 export async function listen(input: Input): Promise<Output> {
   const { io, format } = input
   const target = targetOf(input)
@@ -47,7 +50,7 @@ export async function listen(input: Input): Promise<Output> {
   }
   if (told.aborted) return { exit_code: exitOfStop(told.reason) }
   const exit_code = program.exitCode()
-  io.stderr.write(`${input.program[0]} ended with ${exit_code}, and so does listening.\n`)
+  io.stderr.write(`${input.program[0]} ended with ${exit_code}; listening has ended too.\n`)
   return { exit_code }
 }
 
@@ -58,7 +61,7 @@ function targetOf(input: Input): string | undefined {
   return url
 }
 
-/** Whoever gave it knows it: it is not printed. */
+/** The webhook secret from TRILHO_WEBHOOK_SECRET. A secret that the user gave is not printed. */
 function givenSecret({ env }: Io): string | undefined {
   const given = env.TRILHO_WEBHOOK_SECRET
   if (!given) return undefined
@@ -72,7 +75,7 @@ function headOf({ created_at, id, type, data }: Event): string {
   return `${created_at}  ${id}  ${type}  ${object.id}`
 }
 
-/** One line for each: what it was, and what the program said. */
+/** One line per event: its time, type and id, and the response of the receiver. */
 function lineOf(io: Io, event: Event, forwarded: Forwarded | undefined): string {
   if (!forwarded) return `${headOf(event)}\n`
   const { status, ms } = forwarded

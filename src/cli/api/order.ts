@@ -5,14 +5,16 @@ import { isTerminal } from '../io.ts'
 import type { Client } from './client.ts'
 
 /**
- * Printed before anything is sent: whatever happens then, the same command with it is safe. A script that runs again would not
- * read it, and pay twice.
+ * Prints the generated idempotency key before the request is sent, so that a person can repeat the command safely whatever
+ * happens. A script must pass its own key: it would not read a printed one, and a second run would pay twice.
  */
 export function idempotencyKey({ io, options, made_up }: Input): string {
   let key = options['idempotency-key'] as string | undefined
   if (key === undefined) {
     if (!io.stdin.isTTY)
-      usage('A script says --idempotency-key TEXT, its own name for this order: the same key happens once.')
+      usage(
+        'A script must give --idempotency-key TEXT, its own key for this order: under the same key it happens once.',
+      )
     key = randomKey()
     made_up.set('idempotency-key', key)
   }
@@ -20,10 +22,10 @@ export function idempotencyKey({ io, options, made_up }: Input): string {
   return key
 }
 
-/** Whoever moves real money says so: a person by answering, a script by --yes. */
+/** Asks for confirmation before real money moves: a person answers a question, a script passes --yes. */
 export async function assertMeant(input: Input, { live }: Client, what: string): Promise<void> {
   if (!live || input.options.yes === true) return
-  if (!isTerminal(input.io)) usage(`${what} moves real money: a script says --yes.`)
+  if (!isTerminal(input.io)) usage(`${what} moves real money: a script must give --yes.`)
   if (!(await agrees(input.io, `${what}. This is real money. Do it?`)))
     throw new Error('Nothing was sent, and nothing happened.')
 }

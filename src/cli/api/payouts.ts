@@ -21,7 +21,7 @@ export async function payoutsCreate(input: Input): Promise<Output> {
   return shown(await client.trilho.pix.payouts.create({ ...order, idempotency_key }))
 }
 
-/** A dry run claims no key, so any does. */
+/** A dry run does not claim its idempotency key, so a random one will do. */
 export async function payoutsCheck(input: Input): Promise<Output> {
   const order = orderOf(input)
   const { trilho } = await openClient(input)

@@ -6,14 +6,14 @@ import type { Io } from '../io.ts'
 
 export type Profile = { readonly url: string; readonly key: string }
 export type Profiles = {
-  /** The one that is taken where nothing else is said. */
+  /** The profile that is used when none is named. */
   readonly current: string | undefined
   readonly profiles: Readonly<Record<string, Profile>>
 }
 
 const fileIn = (env: Io['env']) => join(configFolder(env), 'trilho', 'profiles.json')
 
-/** Whoever else can read it has the keys, so what others can read is not used. */
+/** The file holds API keys, so a file that other users can read is refused. */
 export async function readProfiles(env: Io['env']): Promise<Profiles> {
   const file = fileIn(env)
   try {
@@ -36,7 +36,7 @@ export async function writeProfiles(env: Io['env'], { current, profiles }: Profi
   return file
 }
 
-/** Nothing but what was kept: `constructor` is no profile unless somebody made it one. */
+/** An object without a prototype: otherwise `constructor` would look like the name of a profile. */
 const byName = (kept: Profiles['profiles']): Profiles['profiles'] => Object.assign(Object.create(null), kept)
 
 function parse(file: string, text: string): Profiles {

@@ -58,7 +58,7 @@ export async function profilesRemove(input: Input): Promise<Output> {
   await writeProfiles(input.io.env, { current: kept.current === name ? undefined : kept.current, profiles })
   return {
     json: { name, removed: true },
-    text: `${name} is forgotten. Its key goes on working until it is revoked.\n`,
+    text: `${name} is removed. Its key works until it is revoked.\n`,
   }
 }
 

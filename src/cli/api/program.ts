@@ -5,14 +5,14 @@ import { exitOfStop } from '../exit.ts'
 const SLOW_END_MS = 5000
 
 export type Program = {
-  /** Aborted when it has ended by itself. */
+  /** Aborted when the program exits by itself. */
   readonly ended: AbortSignal
   exitCode(): number
-  /** Ends it, if it runs still. */
+  /** Sends the signal to the program if it still runs, and waits for its exit. */
   stop(signal: NodeJS.Signals): Promise<void>
 }
 
-/** What stands behind `--`: it lives no longer than the command that started it, and its end ends that. */
+/** Starts the program given after `--`. The command stops the program when it ends, and ends when the program exits. */
 export function startProgram([file, ...args]: readonly string[], env: Readonly<NodeJS.ProcessEnv>): Program {
   const ended = new AbortController()
   if (file === undefined) return { ended: ended.signal, exitCode: () => 0, stop: async () => {} }

@@ -50,7 +50,7 @@ export async function pricesList(input: Input): Promise<Output> {
 export async function pricesSet(input: Input): Promise<Output> {
   const age_seconds = integerOption(input, 'age-seconds', 0, 86_400)
   const order = {
-    // The API knows the pairs, and says them when this is none.
+    // The API validates the pair; its error lists the valid ones.
     pair: argument(input, 0, 'The pair') as never,
     price: argument(input, 1, 'PRICE'),
     ...(age_seconds === undefined ? {} : { age_seconds }),

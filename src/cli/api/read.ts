@@ -5,7 +5,7 @@ import { openClient } from './client.ts'
 import { printList, queryOf } from './list.ts'
 import { money, shown } from './show.ts'
 
-/** Where a noun is in the SDK, and what of it stands in a table. */
+/** The SDK calls that list and read a noun, and the columns of its table. */
 type Reader = {
   readonly list: (trilho: Trilho, query: never) => Listing<any>
   readonly get: (trilho: Trilho, id: string) => Call<object>

@@ -1,7 +1,7 @@
 import { decimal } from '#sdk'
 import { type Input, type Output, table } from '../command.ts'
 
-/** One object, a field to a line. */
+/** One object, one field per line. */
 export function shown(object: object): NonNullable<Output> {
   const fields = Object.entries(object).filter(([field]) => !/^(from_|to_)?decimals$/.test(field))
   const rows = fields.map(([field, value]) => ({ field, value: amountIn(object, field) ?? cell(value) }))
@@ -10,7 +10,7 @@ export function shown(object: object): NonNullable<Output> {
 
 const cell = (value: unknown) => (typeof value === 'object' && value !== null ? JSON.stringify(value) : value)
 
-/** An amount as people say it, by the decimals and the asset that stand beside it; a payout is in BRL and does not say so. */
+/** Formats an amount field with the decimals and the asset beside it. A payout has no asset field: its amounts are in BRL. */
 function amountIn(object: object, field: string): string | undefined {
   const [, side, name] = /^(from_|to_|)(amount|amount_gross|amount_net|fee|balance_after)$/.exec(field) ?? []
   if (name === undefined) return undefined
@@ -21,11 +21,11 @@ function amountIn(object: object, field: string): string | undefined {
   return money(amount, decimals, String(fields[`${side}asset`] ?? 'BRL'))
 }
 
-/** As people say it: 10.50 BRL. */
+/** A decimal amount with its asset: 10.50 BRL. */
 export const money = (amount: string, decimals: number, asset: string): string =>
   `${decimal(amount, decimals)} ${asset}`
 
-/** The fields of the API that options stand for: --customer is customer_id, --created-after is created_after. */
+/** Maps options to fields of the API: --customer is customer_id, --created-after is created_after. */
 export function fieldsOf(input: Input, names: readonly string[]): Record<string, string> {
   const given = names.flatMap((name) => {
     const value = input.options[name]

@@ -9,7 +9,10 @@ import { fieldsOf } from './show.ts'
 import { tellingFetch } from './telling.ts'
 
 const WAIT_SECONDS = 30
-/** Reading the log is a request too, and wakes whoever waits for one: so many at once, then one for each refill. */
+/**
+ * Each read of the request log is itself logged and wakes other tails of the same log, so a token bucket limits the reads: a
+ * burst of 30, then one per refill.
+ */
 const AT_ONCE = 30
 const REFILL_MS = 10_000
 const SHORT_WAIT_S = 60
@@ -19,7 +22,7 @@ export async function requestsTail(input: Input): Promise<Output> {
   const { io, format } = input
   const told = io.stopped()
   const seen = tellingFetch(io, () => told.aborted)
-  /** Its own questions are nothing that anybody wants to see. */
+  /** Ids of the requests that this command made: they are left out of the output. */
   const own = new Set<string>()
   const { trilho } = await openClient(input, {
     maxRetries: Number.POSITIVE_INFINITY,
@@ -49,7 +52,9 @@ export async function requestsTail(input: Input): Promise<Output> {
   }
 }
 
-/** The SDK leaves a wait of hours to its caller; whoever tails wants to see the next day too. */
+/**
+ * The SDK does not wait out a `Retry-After` of hours, such as that of the daily limit; a tail waits and goes on the next day.
+ */
 async function onceOpen<T>(read: () => PromiseLike<T>, told: AbortSignal): Promise<T> {
   for (;;) {
     try {

@@ -1,6 +1,9 @@
 import type { Io } from '../io.ts'
 
-/** A fetch for what runs on: says why nothing comes, once for each time, where otherwise somebody would only see silence. */
+/**
+ * A fetch for commands that run until stopped. It reports each outage and each rate limit once on standard error, so that a
+ * silent command is explained.
+ */
 export function tellingFetch({ stderr }: Io, isLeaving: () => boolean): typeof fetch {
   let away = false
   const tell = (text: string) => stderr.write(`${text}\n`)
@@ -9,7 +12,7 @@ export function tellingFetch({ stderr }: Io, isLeaving: () => boolean): typeof f
       const response = await fetch(url, init)
       if (response.status === 429) await tellLimit(response.clone(), tell)
       if (response.status >= 500 && !away)
-        tell(`The service answers ${response.status}; trying again until it is well.`)
+        tell(`The service answers ${response.status}; trying again until it recovers.`)
       if (response.status < 500 && away) tell('The service is back.')
       away = response.status >= 500
       return response

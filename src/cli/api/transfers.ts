@@ -15,7 +15,7 @@ export async function transfersCreate(input: Input): Promise<Output> {
   const order = {
     customer_id: requiredOption(input, 'customer'),
     asset,
-    // The API knows the networks, and says them when this is none.
+    // The API validates the network; its error lists the valid ones.
     network: requiredOption(input, 'network') as never,
     amount,
     destination_address: to,

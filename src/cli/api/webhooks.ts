@@ -30,7 +30,7 @@ export async function webhooksRotateSecret(input: Input): Promise<Output> {
   )
 }
 
-/** A long range takes several calls, and more of them than a minute allows: the SDK waits for the next one. */
+/** A long range takes several calls, possibly more than the limit per minute allows: the SDK waits between them. */
 export async function webhooksRedeliver(input: Input): Promise<Output> {
   const id = argument(input, 0, 'ENDPOINT')
   const to = option(input, 'to') ?? new Date().toISOString()
@@ -46,12 +46,14 @@ export async function webhooksRedeliver(input: Input): Promise<Output> {
       from = part.next_from
     } catch (error) {
       if (redelivered > 0)
-        input.io.stderr.write(`${redelivered} are sent again up to ${from}; go on with --from ${from}\n`)
+        input.io.stderr.write(
+          `${redelivered} events up to ${from} are sent again; to continue, use --from ${from}\n`,
+        )
       throw error
     }
     input.io.progress(from === undefined ? '' : `${redelivered} up to ${from} …`)
   }
-  return { json: { redelivered }, text: `Sending ${redelivered} again.\n` }
+  return { json: { redelivered }, text: `Sending ${redelivered} events again.\n` }
 }
 
 export async function webhooksDelete(input: Input): Promise<Output> {

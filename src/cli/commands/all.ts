@@ -27,7 +27,10 @@ import { proposalCommands } from './operator/proposals.ts'
 import { secretCommands } from './operator/secrets.ts'
 import { treasuryCommands } from './operator/treasury.ts'
 
-/** Every command, in the order of the help. These files hold names, options and examples: none of them loads the service. */
+/**
+ * Every command, in the order of the help. The imported files hold names, options and examples only: importing them does not
+ * load the service.
+ */
 export const commands: readonly CliCommand[] = [
   ...apiCustomerCommands,
   ...payoutCommands,

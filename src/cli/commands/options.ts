@@ -20,14 +20,14 @@ export const partner = {
 
 export const reason = { type: 'string', value: 'TEXT', about: 'Why', required: true } as const
 
-/** The older way to say who acts, for commands that move money. */
+/** The older form of --as, for commands that move money. */
 export const operatorOption = {
   type: 'string',
   value: 'EMAIL',
-  about: 'Who you are, as --as says it; the password is read from OPERATOR_PASSWORD',
+  about: 'The same as --as; the password is read from OPERATOR_PASSWORD',
 } as const
 
-/** How many requests. */
+/** Limits on the number of requests. */
 export const rateLimits: Options = {
   'per-minute': { type: 'string', value: 'N|none', about: 'Requests per minute' },
   'per-day': { type: 'string', value: 'N|none', about: 'Requests per UTC day' },
@@ -41,7 +41,7 @@ export const rateLimits: Options = {
 
 const perAsset = { value: 'USDT|BTC=UNITS', type: 'string', multiple: true } as const
 
-/** How much money. */
+/** Limits on amounts of money. */
 export const moneyLimits: Options = {
   'payout-order': { type: 'string', value: 'CENTAVOS', about: 'The most for one payout; none lifts a limit' },
   'payout-day': { type: 'string', value: 'CENTAVOS', about: 'For all payouts of a day in São Paulo' },

@@ -70,8 +70,8 @@ starts on this one. Look at it with: DATA_DIR=${data_dir} trilho audit
 const afterRestore = ({ manifest: { until }, data_dir, superseded }: Restored) =>
   `Restored into ${data_dir}: everything until ${until}, and nothing that was done later.
 ${superseded === undefined ? '' : `No service starts on ${superseded} any more: the backup comes from it. To undo that: trilho database unmark\n`}
-Payouts and transfers that were sent after that are not in it, while their money is gone. Whoever asks for them again, also
-under the same idempotency key, is paid twice. So before anybody is let in:
+Payouts and transfers that were sent later are not in it, although their money is gone. A partner that repeats such an order, even
+under the same idempotency key, pays it twice. So, before you let anybody use the service:
 
   1. Stop the service on the old folder, and never start it again: two services pay the same order twice.
   2. Prove it:   DATA_DIR=${data_dir} trilho audit
@@ -80,7 +80,7 @@ under the same idempotency key, is paid twice. So before anybody is let in:
   4. Only then:  DATA_DIR=${data_dir} trilho serve
 `
 
-/** Without the list of files. */
+/** The manifest with the number of files in place of their list. */
 const inShort = (manifest: Manifest) => ({
   ...manifest,
   files: manifest.files.length,

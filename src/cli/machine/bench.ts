@@ -4,10 +4,13 @@ import { fileURLToPath } from 'node:url'
 import type { Output } from '../command.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
-/** What the benchmarks need beyond the service: they come with the sources. */
+/** Files that the benchmarks need and only a source checkout has. */
 const PARTS = ['bench/run.ts', 'node_modules/tsx', 'node_modules/typescript']
 
-/** The benchmarks start servers and databases of their own: neither is installed with a service that handles money. */
+/**
+ * Runs the benchmarks from a source checkout: they start their own servers and databases, which do not belong in an installed
+ * service.
+ */
 export async function bench(): Promise<Output> {
   const missing = PARTS.filter((part) => !existsSync(`${root}${part}`))
   if (missing.length > 0) {
@@ -15,7 +18,7 @@ export async function bench(): Promise<Output> {
       'The benchmarks are not installed with the service. In a folder with the sources run: npm ci && npm run bench',
     )
   }
-  // What it prints on the way is for people; the figures are kept in bench/results.
+  // The output of the benchmarks is for people and goes to standard error; the figures are stored in bench/results.
   const { status } = spawnSync('npm', ['run', '--silent', 'bench'], {
     cwd: root,
     stdio: ['ignore', 2, 2],
@@ -24,6 +27,6 @@ export async function bench(): Promise<Output> {
   const results = `${root}bench/results`
   return {
     json: { ok: true, results },
-    text: `The figures are in ${results}, and told in docs/benchmarks.md.\n`,
+    text: `The figures are in ${results}, and docs/benchmarks.md explains them.\n`,
   }
 }

@@ -16,7 +16,7 @@ export async function configCheck({ config, io }: Input): Promise<Output> {
   return { json, text: table(settings) }
 }
 
-/** Of the embedded database: what another node needs is in these files, for their owner only. */
+/** How another node reaches the embedded database: these files, readable by their owner only, hold the password and the key. */
 const whereabouts = (url: string, { data_dir }: Config) => ({
   database_url: withoutPasswords(url),
   connection_file: connectionFile(data_dir),

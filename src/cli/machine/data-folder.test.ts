@@ -10,7 +10,7 @@ import { spawnServer } from '../../../test/support/service.ts'
 import { until } from '../../../test/support/wait.ts'
 import { exit } from '../exit.ts'
 
-/** A server on an embedded database of its own, in a process of its own; the command line works beside it. */
+/** A server process on its own embedded database; the command line works beside it. */
 let place: Awaited<ReturnType<typeof tempDataDir>>
 let server: Awaited<ReturnType<typeof spawnServer>>
 let database_url: string
@@ -37,7 +37,7 @@ const json = async (...args: string[]) => {
 }
 
 describe('config check', () => {
-  test('tells what is in force and where the running database is, so that a second node can join', async () => {
+  test('prints the settings in force and the address of the running database, so that a second node can join', async () => {
     const checked = await json('config', 'check')
     expect(checked).toMatchObject({
       ok: true,
@@ -47,7 +47,7 @@ describe('config check', () => {
         SECRET_KEY: { value: '', source: 'default' },
       },
     })
-    // The owner's password is in a file of the owner's, and nowhere else.
+    // The database owner's password is only in a file that the owner can read.
     const { password } = new URL(database_url)
     expect(password.length).toBeGreaterThan(10)
     expect(JSON.stringify(checked)).not.toContain(password)
@@ -64,7 +64,7 @@ describe('config check', () => {
     await node.stop()
   })
 
-  test('masks secrets, and names every mistake at once', async () => {
+  test('masks secrets, and reports every mistake at once', async () => {
     const secrets = {
       DATABASE_URL: 'postgresql://app:hunter2@db.example.com/app',
       SECRET_KEY: 'ab'.repeat(32),
@@ -108,7 +108,7 @@ describe('the key that secrets are sealed under', () => {
   const endpoint = { url: 'https://example.com/hook', events: ['*'] }
   const keyFile = () => readFileSync(`${place.data_dir}/secret.key`, 'utf8')
 
-  test('is rotated in the data folder while the server runs, at whatever moment that is cut off', async () => {
+  test('is rotated in the data folder while the server runs, even if the rotation is killed at any step', async () => {
     const api = openApi(server.url, key)
     expect((await api.post('/v1/webhook_endpoints', endpoint)).status).toBe(201)
     const before = await json('secrets', 'check')
@@ -122,10 +122,10 @@ describe('the key that secrets are sealed under', () => {
     ]) {
       const cut = await at(['secrets', 'rotate'], { CRASH_AT: point })
       expect(cut.signal, point).toBe('SIGKILL')
-      // The key that is on disk is never taken away before another one does in its place.
+      // The key on disk is never removed before its successor is in force.
       expect(keyFile()).toBe(old)
       expect(await json('secrets', 'check'), point).toMatchObject({ ok: true })
-      // The server knows nothing of it, and finds the key when it needs it.
+      // The server is not told about the rotation; it reads the new key when it needs it.
       expect((await api.post('/v1/webhook_endpoints', endpoint)).status, point).toBe(201)
     }
     const told = await at(['secrets', 'rotate'])
@@ -149,7 +149,7 @@ describe('the key that secrets are sealed under', () => {
     expect(out).not.toContain(place.data_dir)
   })
 
-  test('is never lost, however many rotate at once, and whoever of them is killed', async () => {
+  test('is never lost when several rotations run at once and one of them is killed', async () => {
     const rotate = (CRASH_AT = '') => at(['secrets', 'rotate'], { CRASH_AT })
     const slow = rotate('before_key_promoted:pause')
     await until(() => existsSync(`${place.data_dir}/secret.key.next`), 20_000)
@@ -162,7 +162,7 @@ describe('the key that secrets are sealed under', () => {
     expect(await json('secrets', 'check')).toMatchObject({ ok: true })
   })
 
-  test('is known by its name only: what another key cannot open is counted, and a start with it is refused', async () => {
+  test('is identified by its id: secrets that another key cannot open are counted, and a start with that key is refused', async () => {
     const SECRET_KEY = 'cd'.repeat(32)
     const checked = await runCli(['secrets', 'check'], { DATABASE_URL: database_url, SECRET_KEY })
     expect(checked.code).toBe(1)
@@ -182,7 +182,7 @@ describe('the key that secrets are sealed under', () => {
       SECRET_KEY_PREVIOUS: keyFile().trim(),
     })
     expect(moved.json).toMatchObject({ ok: true, sealed_again: 7, sealed: 7 })
-    // And back, so that the server's own key is the one in force again.
+    // Rotates back, so that the server's own key is in force again.
     const back = await runCli(rotate, {
       DATABASE_URL: database_url,
       SECRET_KEY: keyFile().trim(),
@@ -193,7 +193,7 @@ describe('the key that secrets are sealed under', () => {
 })
 
 describe('where no server runs', () => {
-  test('the embedded database is started for a moment, and nothing stays behind', async () => {
+  test('the embedded database is started for the command, and no process or lock stays behind', async () => {
     const own = await tempDataDir()
     const alone = (...args: string[]) => runCli([...args, '--json'], { DATA_DIR: own.data_dir })
     expect((await alone('migrate')).code).toBe(0)
@@ -210,7 +210,7 @@ describe('where no server runs', () => {
     await own.remove()
   })
 
-  test('nothing is made in a folder that has no database, and nothing is said to hold', async () => {
+  test('a folder without a database stays empty, and no audit passes on it', async () => {
     const own = await tempDataDir()
     const wrong = `${own.data_dir}/../dta`
     for (const line of [
@@ -235,7 +235,7 @@ describe('where no server runs', () => {
     await own.remove()
   })
 
-  test('a database that is not set up, or not there, is said to be so', async () => {
+  test('a database that is not set up, or cannot be reached, is reported', async () => {
     const database = await createDatabase({ migrated: false })
     const with_url = (url: string, ...args: string[]) =>
       runCli(args, { DATABASE_URL: url, SECRET_KEY: '00'.repeat(32) })
@@ -245,7 +245,7 @@ describe('where no server runs', () => {
     ])
     isMistake(
       empty,
-      /The database is not set up yet, or it was with another SECRET_KEY.* Run: trilho migrate/,
+      /The database is not set up yet, or it was set up with another SECRET_KEY.* Run: trilho migrate/,
     )
     isMistake(absent, /The database cannot be reached: .*ECONNREFUSED/, exit.later)
     expect(absent.err).not.toContain('secret')
@@ -263,7 +263,7 @@ describe('where no server runs', () => {
   })
 })
 
-test('the server that runs on the data folder is found by itself, whatever its port', async () => {
+test('the server that runs on the data folder is found on any port', async () => {
   const { api_url } = JSON.parse(readFileSync(`${place.data_dir}/connection.json`, 'utf8'))
   expect(api_url).toBe(server.url)
   const found = await at(['usage', '--json'], { TRILHO_KEY: key })

@@ -30,10 +30,10 @@ export async function copy(input: Input): Promise<Output> {
     },
     text: `Copied ${rows} rows of ${tables} tables; counts and hashes of both sides agree.
 ${renderAudit(audit)}
-From now on start the service with these, and with the same SECRET_KEY: passwords and secrets follow from it.
+From now on start the service with these, and with the same SECRET_KEY: passwords and secrets depend on it.
 
 ${lines.join('')}
-No service starts on ${config.data_dir} any more: it would send and deliver what the other one does. Keep the folder as a backup.
+No service starts on ${config.data_dir} any more: it would send the same payouts and webhooks a second time. Keep the folder as a backup.
 `,
     exit_code: ok ? exit.done : exit.refused,
   }
@@ -45,16 +45,16 @@ export async function unmark(input: Input): Promise<Output> {
   if (!mark)
     return {
       json: { data_dir, unmarked: false },
-      text: `${data_dir} has no mark: a service may start on it.\n`,
+      text: `A service may start on ${data_dir}: the folder is not marked as copied or replaced.\n`,
     }
   if (input.options.yes !== true)
     throw new UsageError(
-      `No service starts on ${data_dir}, because ${told(mark)}. If both ran, payouts would be sent twice. If the other one will never run again, say --yes.`,
+      `No service starts on ${data_dir}, because ${told(mark)}. If both ran, payouts would be sent twice. If the other service will never run again, give --yes.`,
     )
   await unmarkSuperseded(data_dir)
   return {
     json: { data_dir, unmarked: true, was: mark },
-    text: `A service may start on ${data_dir} again. It was refused because ${told(mark)}. Payouts that were sent from there since are unknown here: compare with your rails first.\n`,
+    text: `A service may start on ${data_dir} again. It was refused because ${told(mark)}. Payouts that the other service sent since then are unknown here: compare with your rails first.\n`,
   }
 }
 

@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.stop())
 
-test('audit proves the ledger, and finds a single unit that is not where it belongs', async () => {
+test('audit proves the ledger, and finds a difference of a single unit', async () => {
   const proof = await stage.json('audit')
   expect(proof).toMatchObject({
     ok: true,
@@ -52,7 +52,7 @@ test('audit proves the ledger, and finds a single unit that is not where it belo
   }
 })
 
-test('the log of acts is listed and proved, and what was changed by hand is named', async () => {
+test('the audit log is listed and verified, and a line that was changed in the database is named', async () => {
   await stage.operators()
   await stage.json('keys', 'create', '--environment', 'production')
   const [listed, whole] = await Promise.all([

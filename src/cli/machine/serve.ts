@@ -5,9 +5,12 @@ import { type Role, roles } from '../../node/role.ts'
 import { startService } from '../../node/serve.ts'
 import { type Input, type Output, option, usage } from '../command.ts'
 
-/** How long a stop may take after its drain. */
+/** How long a shutdown may take after the drain. */
 const SLOW_STOP_MS = 25_000
-/** `npm start` passes on the SIGINT that the terminal has sent already: a signal this soon after the first is the same one. */
+/**
+ * `npm start` forwards a SIGINT that the terminal sent to this process too: a second signal within this time is the same
+ * Ctrl-C.
+ */
 const SAME_SIGNAL_MS = 500
 
 export async function serve(input: Input): Promise<Output> {
@@ -36,7 +39,7 @@ export async function serve(input: Input): Promise<Output> {
     signal: told.signal,
     hurry: hurry.signal,
   }).catch((error: unknown) => {
-    // Told to stop while it waited for something: there is nothing to stop any more.
+    // A signal aborted the start: no service runs, so there is nothing to stop.
     if (!told.signal.aborted) throw error
   })
   const service = await Promise.race([starting, failed])
@@ -53,7 +56,7 @@ function withRole(input: Input): Config {
 }
 
 /**
- * A second signal ends the drain; one after the drain ends the process at once, and so does a stop that takes too long:
+ * A second signal ends the drain. A signal after the drain, or a shutdown that takes too long, exits the process at once:
  * everything acknowledged is on disk.
  */
 function forceLater(hurry: AbortController, drain_ms: number): void {

@@ -13,7 +13,7 @@ const mistakesIn = (env: Record<string, string>) => {
   }
 }
 
-test('a secret may come from a file, which must hold something, and from one place only', async () => {
+test('a secret may come from a file, which must not be empty, or from a variable, but not from both', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'trilho-config-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const [full, empty] = [join(folder, 'full'), join(folder, 'empty')]
@@ -31,11 +31,11 @@ test('a secret may come from a file, which must hold something, and from one pla
   expect(mistakesIn({ METRICS_TOKEN_FILE: full, METRICS_TOKEN: 'x' })).toEqual([
     expect.stringMatching(/^METRICS_TOKEN and METRICS_TOKEN_FILE are both set/),
   ])
-  // Only what is secret is looked for in a file.
+  // Only secrets have a _FILE variant.
   expect(readConfig({ PORT_FILE: empty }).port).toBe(8080)
 })
 
-test('PUBLIC_URL is where the service is, and nothing more', () => {
+test('PUBLIC_URL must be an origin: no user, path, query or fragment', () => {
   const read = (PUBLIC_URL: string) => readConfig({ PUBLIC_URL }).public_url
   expect(read('https://Pay.example.com/')).toBe('https://pay.example.com')
   expect(read('https://pay.example.com:443')).toBe('https://pay.example.com')

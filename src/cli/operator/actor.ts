@@ -10,8 +10,8 @@ import { type Input, NotAllowed, usage } from '../command.ts'
 import { readSession, sessionPlace } from './session-file.ts'
 
 /**
- * Who acts from this shell (contract §17.13): an operator who shows it on this command, or who signed in before; otherwise
- * somebody who did not sign in.
+ * Who acts from this shell (contract §17.13): the operator who proves their identity on this command, the operator signed in
+ * with `trilho login`, or an unnamed user of the shell.
  */
 export async function actorOf(input: Input, shared: Shared): Promise<OperatorActor | ShellActor> {
   const email = namedOperator(input)
@@ -23,7 +23,10 @@ export async function actorOf(input: Input, shared: Shared): Promise<OperatorAct
   return session ? { ...operatorActor(session.user), session_id: session.id } : { kind: 'shell' }
 }
 
-/** For what needs no sign-in, ever: a session that has ended, or cannot be read, is in nobody's way. */
+/**
+ * The actor of a command that never needs a sign-in, such as revoking a key: an expired or unreadable session does not block
+ * it.
+ */
 export async function actorIfAny(input: Input, shared: Shared): Promise<OperatorActor | ShellActor> {
   const actor = actorOf(input, shared)
   return namedOperator(input) === undefined ? actor.catch(() => ({ kind: 'shell' })) : actor
@@ -33,17 +36,17 @@ export async function operatorOf(input: Input, shared: Shared): Promise<Operator
   const actor = await actorOf(input, shared)
   if (actor.kind === 'operator') return actor
   throw new NotAllowed(
-    'It must be known who acts. Sign in: trilho login --operator EMAIL. Or give --operator EMAIL and set OPERATOR_PASSWORD for this command alone.',
+    'This command needs an operator who is signed in. Sign in: trilho login --operator EMAIL. Or give --operator EMAIL and set OPERATOR_PASSWORD for this command alone.',
   )
 }
 
-/** `users create --operator` says what is made, and names nobody. */
+/** In `users create`, --operator is a boolean that says which kind of user is created, and names nobody. */
 export function namedOperator(input: Input): string | undefined {
   const [email, other] = [input.options.as, input.options.operator].flatMap((given) =>
     typeof given === 'string' ? [given.toLowerCase()] : [],
   )
   if (other !== undefined && other !== email)
-    usage(`--as says ${email} and --operator says ${other}. Name the one who acts, once.`)
+    usage(`--as says ${email} and --operator says ${other}. Give only one of them.`)
   return email
 }
 
@@ -51,7 +54,10 @@ export async function teamOf({ config }: Input, shared: Shared): Promise<Team> {
   return { ...shared, sealer: openSealer(config, await secretKeysOf(config)) }
 }
 
-/** The one that `trilho login` keeps, if there is one; one that has ended is said, lest somebody acts as another by mistake. */
+/**
+ * The session that `trilho login` stored, if any. An expired session is an error: falling back to another actor would log the
+ * act under the wrong name.
+ */
 export async function sessionOf(
   { config, io }: Input,
   shared: Shared,
@@ -61,7 +67,7 @@ export async function sessionOf(
   const session = await findSession(shared.db, token)
   if (session) return { ...session, token }
   throw new NotAllowed(
-    'Your session has ended. Sign in again: trilho login --operator EMAIL. To go on without: trilho logout',
+    'Your session has ended. Sign in again: trilho login --operator EMAIL. To act without a sign-in: trilho logout',
   )
 }
 
@@ -89,11 +95,11 @@ export function refuseProof(refused: Refused): never {
       throw new NotAllowed(
         refused.of === 'factor'
           ? 'This operator has a second factor: set OPERATOR_CODE to its code, or to a recovery code.'
-          : 'This password was given by two people: set OPERATOR_CODE to the activation code, which whoever proposed it has.',
+          : 'This password needs an activation code at the first sign-in: set OPERATOR_CODE to the code, which the operator who proposed it has.',
       )
     case 'activation_needed':
       throw new NotAllowed(
-        'This password was given by two people. Sign in with it once, with the activation code that whoever proposed it has: trilho login --operator EMAIL',
+        'This password needs an activation code at the first sign-in. The operator who proposed it has the code: trilho login --operator EMAIL',
       )
     case 'wrong_code':
       throw new NotAllowed(

@@ -20,23 +20,23 @@ import type { CliCommand, Output, Reach } from '../command.ts'
 import { commands as all_commands } from '../commands/all.ts'
 
 /**
- * Contract §17.13 through every command, in this process: what somebody at a shell comes to who did not sign in, and who
- * did, with no operator, one and two.
+ * Contract §17.13 through every command, in this process: what a user of the shell may do with and without a sign-in, with no
+ * operator, one and two.
  */
 type Kind =
   /** Changes nothing. */
   | 'reads'
-  /** Runs or prepares the service, or speaks to it with an API key: no act of an operator. */
+  /** Runs or prepares the service, or calls it with an API key: not an act of an operator. */
   | 'other'
-  /** An act that needs nobody signed in, ever. */
+  /** An act that never needs a sign-in. */
   | 'open'
-  /** An act of production, or on what both worlds share. */
+  /** An act on production, or on the shared schema. */
   | 'act'
-  /** The same, about an operator. */
+  /** An act on production or the shared schema that concerns an operator. */
   | 'people'
-  /** Money of production. */
+  /** An act on production money. */
   | 'money'
-  /** Of a person's own sign-in, who shows it to be them. */
+  /** A change of a person's own sign-in, who proves their identity on the command. */
   | 'own'
   /** Decides on a proposal. */
   | 'decision'
@@ -75,7 +75,7 @@ const table: Readonly<Record<string, Row>> = {
   audit: { kind: 'reads' },
   'config check': { kind: 'reads' },
   'secrets check': { kind: 'reads' },
-  // Tried in secrets.test.ts, for it changes the key of the folder; its rule is tried in rules.test.ts.
+  // Tested in secrets.test.ts, because it changes the key of the data folder; its rule is tested in rules.test.ts.
   'secrets rotate': { kind: 'act' },
   'partners create': { kind: 'act', typed: () => ({ options: { name: 'New' } }) },
   'partners list': { kind: 'reads' },
@@ -114,7 +114,7 @@ const table: Readonly<Record<string, Row>> = {
   'keys set-limits': { kind: 'act', typed: onKey({ 'per-day': '9' }) },
   'customers credit': { kind: 'money', typed: onCustomer(booking) },
   'customers debit': { kind: 'money', typed: onCustomer(booking) },
-  // Of what does not exist yet; money is judged before what it is about is looked at closely.
+  // The objects of these acts do not exist here: for money, permits are checked before the object is looked up.
   'customers reverse-credit': { kind: 'money' },
   'payouts resolve': { kind: 'money' },
   'transfers resolve': { kind: 'money' },
@@ -192,7 +192,7 @@ test('every command is in the table, and nothing else is', () => {
 test('no command calls a rule that changes something but through act', () => {
   for (const name of readdirSync(folder).filter((file) => /(?<!\.test)\.ts$/.test(file))) {
     const text = readFileSync(`${folder}${name}`, 'utf8')
-    // Rules that change something are not to be had here: the terminal decides nothing.
+    // Commands must not import rules that change something: only `act` decides.
     expect(
       text.match(
         /\b(createKey|rotateKey|revokeKey|setKeyLimits|editPartner|createPartner|blockCustomer|allowThirdParties|setMoneyLimits|saveTreasuryLimit|closeByHand|createUser|resetPassword|setRole|resetFactor|propose|approve|perform)\(/g,
@@ -226,7 +226,7 @@ async function run(name: string, environment: Environment, who?: { email: string
   )
 }
 
-/** What has been tried once may not be possible again: made things are made anew for each state. */
+/** Some acts can happen only once, so each state creates its own objects. */
 const tried = (kinds: readonly Kind[]) =>
   Object.entries(table).filter(([, { kind, typed }]) => kinds.includes(kind) && typed)
 
@@ -260,7 +260,7 @@ const all = (kinds: readonly Kind[], outcome: string) =>
 describe('contract §17.13', () => {
   let first: { email: string; password: string }
 
-  test('with no operator everything is done from the shell but production money, and each is a line', async () => {
+  test('with no operator the shell may do everything except move production money, and each act is a line of the log', async () => {
     expect(await outcomes(['money'], 'production')).toEqual(all(['money'], 'make two'))
     expect(await outcomes(['act'], 'production')).toEqual(all(['act'], 'done'))
     const lines = await newestLines(hands.worlds.production.db, 100)
@@ -268,7 +268,7 @@ describe('contract §17.13', () => {
   })
 
   test.each(['resolver', 'reader'] as const)(
-    'the first operator is no %s, who could make nobody',
+    'the first operator cannot be a %s, who could not create others',
     async (role) => {
       const { email } = ofPerson
       const details = { email, name: 'S', partner_id: null, role }
@@ -298,14 +298,14 @@ describe('contract §17.13', () => {
     ])
     expect(new Set(Object.values(inSandbox))).toEqual(new Set(['sign in', 'done']))
     expect(await run('customers credit', 'sandbox')).toBe('done')
-    // Signed in, one is enough for what is not money: the key was revoked and the exception closed above.
+    // One signed-in operator is enough for acts that are not money: the key was revoked and the exception closed above.
     const signedIn = await outcomes(['act'], 'production', first)
     const not = Object.entries(signedIn).filter(([, outcome]) => outcome !== 'done')
     expect(not.map(([name]) => name)).toEqual(['keys rotate', 'exceptions close'])
     expect(await run('users create', 'production', first)).toBe('done')
   })
 
-  test('with two operators money and operators are proposed, whoever is not signed in gets nothing', async () => {
+  test('with two operators, acts on money and operators are proposals, and the shell without a sign-in is refused', async () => {
     const kinds = ['act', 'people', 'money'] as const
     expect(await outcomes(kinds, 'production')).toEqual(all(kinds, 'sign in'))
     expect(await outcomes(['money', 'people'], 'production', first)).toEqual(
@@ -326,7 +326,7 @@ describe('contract §17.13', () => {
     }
   })
 
-  test('and all of it is in three unbroken logs', async () => {
+  test('every act above is in three unbroken logs', async () => {
     for (const place of ['production', 'sandbox', 'shared'] as const)
       expect((await verify(hands.office, place)).broken).toEqual([])
   })

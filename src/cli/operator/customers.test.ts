@@ -35,7 +35,7 @@ describe('customers', () => {
     expect(await stage.balance('sandbox', customer)).toBe(507)
   })
 
-  test('a blocked customer’s money stands still until it is unblocked', async () => {
+  test('a blocked customer’s money cannot move until the customer is unblocked', async () => {
     const customer_id = await stage.newCustomer(stage.demo.key)
     const api = openApi(stage.url, stage.demo.key)
     const deposit = () => api.post('/v1/sandbox/deposits', { customer_id, asset: 'BRL', amount: '5' })
@@ -100,7 +100,7 @@ describe('customers', () => {
       /approved by another operator than the one who made it/,
     )
     expect(await stage.balance('live', customer, 'USDT')).toBe(0)
-    // Two approvals at once, and one more: the money comes once.
+    // Two concurrent approvals, and a third later: the money is credited once.
     const approvals = [
       ...(await Promise.all([1, 2].map(() => as(bea, 'proposals', 'approve', proposal_id)))),
       await as(bea, 'proposals', 'approve', proposal_id),
@@ -116,7 +116,7 @@ describe('customers', () => {
     ])
   })
 
-  test('in production a correction is seen whole before it is approved, and can be rejected or withdrawn', async () => {
+  test('in production a correction is shown in full before approval, and can be rejected or withdrawn', async () => {
     const [carla, dora] = people
     const live = await stage.json(
       'keys',
@@ -178,7 +178,7 @@ describe('customers', () => {
     })
     expect(withdrawn.out).toMatch(/state +withdrawn\n/)
     isMistake(wrong, /Only who made a proposal can withdraw it/)
-    // Killed when the money has moved, and before that is noted: it has happened, and is only completed.
+    // Killed after the money moved and before the proposal was marked as done: a repeated approval only completes it.
     const killed = await stage.run(['proposals', 'approve', reversal, '--operator', dora.email], {
       OPERATOR_PASSWORD: dora.password,
       CRASH_AT: 'after_commit',
@@ -201,7 +201,7 @@ describe('customers', () => {
     expect(listed.out).toMatch(new RegExp(`${reversal} +done +reverse_credit +900\\.00 BRL +${customer} Ana`))
   })
 
-  test('in the sandbox a correction happens at once; what is no amount is refused', async () => {
+  test('in the sandbox a correction happens at once; an invalid amount is refused', async () => {
     const customer_id = await stage.newCustomer(stage.demo.key)
     const made = await openApi(stage.url, stage.demo.key).post('/v1/sandbox/deposits', {
       customer_id,

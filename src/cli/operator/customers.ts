@@ -74,7 +74,7 @@ export async function customersAllowThirdParty(
   })
   return told(acted, () => ({
     json: { id: found.id, third_party_payouts: allowed },
-    text: `${found.id} ${allowed ? 'may' : 'may not'} pay other documents.\n`,
+    text: `${found.id} ${allowed ? 'may' : 'may not'} pay accounts of other people and companies.\n`,
   }))
 }
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.stop())
 
-test('what stays open on a rail is listed, and settled by hand with evidence', async () => {
+test('orders that stay open on a rail are listed, and settled by hand with evidence', async () => {
   const api = openApi(stage.url, stage.demo.key)
   const payout = await api.post('/v1/pix/payouts', {
     customer_id: stage.demo.customer_id,
@@ -40,13 +40,13 @@ test('what stays open on a rail is listed, and settled by hand with evidence', a
   const failed = ['--outcome', 'failed', ...evidence]
   const resolving = ['payouts', 'resolve', payout.json.id, ...failed, '--json']
   let of_payout: Ran | undefined
-  // Refused for as long as whoever accepted it may be sending it.
+  // Refused while the node that accepted the payout may still be sending it.
   await until(async () => {
     of_payout = await stage.run(resolving, { RAIL_TIMEOUT_MS: '500' })
     return of_payout.code === 0
   }, 60_000)
   expect(JSON.parse(of_payout!.out)).toMatchObject({ id: payout.json.id, status: 'failed' })
-  // Once it is signed, only the chain can fail a transfer.
+  // After signing, only the chain can fail a transfer.
   await until(
     async () => (await api.get(`/v1/onchain/transfers/${transfer.json.id}`)).json.status === 'processing',
     60_000,
@@ -62,7 +62,7 @@ test('what stays open on a rail is listed, and settled by hand with evidence', a
   expect(await stage.balance('sandbox', stage.demo.customer_id, 'USDT')).toBe(2_000_000_000 - 2_009_003)
 })
 
-test('what may be wrong with money is listed, shown and closed with a reason', async () => {
+test('exceptions are listed, shown and closed with a reason', async () => {
   const seen = (schema: string, id: string) =>
     `INSERT INTO ${schema}.exceptions (id, kind, rail, object_id, details, opened_at)
      VALUES ('${id}', 'contradiction', 'pix', 'po_${id}', '{"booked":"failed","told":"settled"}', clock_timestamp())`

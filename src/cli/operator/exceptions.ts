@@ -16,7 +16,6 @@ import { actorOf } from './actor.ts'
 import { plainText } from './open-orders.ts'
 import { told } from './told.ts'
 
-/** What may be wrong with money, and needs a person. */
 const placed = (world: World, exception: Exception) => ({ environment: world.environment, ...exception })
 
 function shown(world: World, exception: Exception) {

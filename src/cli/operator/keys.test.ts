@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => stage.stop())
 
 describe('keys', () => {
-  test('named by their value are found, and no command prints that value back', async () => {
+  test('are found by their value, and no command prints that value', async () => {
     const made = await stage.json('keys', 'create', '--partner', stage.demo.partner_id)
     const limited = await stage.trilho('keys', 'set-limits', made.key, '--per-minute', '300')
     expect([limited.code, limited.out]).toEqual([0, expect.stringContaining(made.id)])

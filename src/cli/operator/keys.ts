@@ -21,7 +21,7 @@ import { actorIfAny, actorOf } from './actor.ts'
 import { limitsFrom } from './limits.ts'
 import { told } from './told.ts'
 
-/** Given but empty is a mistake: a key without an allowlist may be used from everywhere. */
+/** An empty list is refused: a key without an allowlist can be used from any address. */
 function listOption(input: Input, name: string): string[] | undefined {
   const parts = option(input, name)
     ?.split(',')
@@ -123,7 +123,7 @@ export async function keysSetLimits(input: Input, { office, shared, worlds }: Re
   })
 }
 
-/** By its id, or by its value: whoever found a leaked value has nothing else. The value itself is never printed. */
+/** Finds a key by its id or by its value, for a person who found a leaked value. The value is never printed. */
 async function placeOfKey(worlds: Worlds, typed: string) {
   const environment = environmentOf(typed)
   if (environment) {

@@ -2,7 +2,7 @@ import type { CustomLimits } from '../../limits/tiers.ts'
 import { type Input, integerOption, option, usage } from '../command.ts'
 import { rateLimits } from '../commands/options.ts'
 
-/** Custom figures as they were typed; at least one. `none` gives one up, so that the tier's holds again. */
+/** The custom limits given as options; at least one is required. `none` removes a custom limit, so that the tier's applies. */
 export function limitsFrom(input: Input): Partial<CustomLimits> {
   const limits: Record<string, number | null> = {}
   for (const name of Object.keys(rateLimits)) {

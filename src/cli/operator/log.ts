@@ -14,7 +14,6 @@ import {
   usage,
 } from '../command.ts'
 
-/** The log of what people did: to read, and to prove. */
 function placesOf(input: Input): readonly Place[] {
   const text = option(input, 'environment')
   if (text === undefined) return places
@@ -25,7 +24,7 @@ const placeOf = (text: string): Place | undefined => places.find((place) => plac
 
 const ANCHOR = /^(?:([a-z]+):)?([1-9][0-9]{0,17}):([0-9a-f]{64})$/
 
-/** SEQ:HASH is of production, where money is real; the others are named. */
+/** SEQ:HASH without a name is an anchor of the production log; anchors of the other logs are prefixed with their name. */
 function anchorsOf(input: Input): { place: Place; anchor: Anchor }[] {
   return options(input, 'anchor').map((text) => {
     const [, name = 'production', seq, hash] = ANCHOR.exec(text) ?? []

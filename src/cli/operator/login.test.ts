@@ -70,7 +70,7 @@ async function run(
   return output!.json as Record<string, string> & { recovery_codes: string[] }
 }
 
-test('what people do to their own sign-in is in the log, without a secret', async () => {
+test('changes of one’s own sign-in are in the audit log, without secrets', async () => {
   const one = await person()
   const known = { OPERATOR_PASSWORD: one.password }
   await run('login', { operator: one.email }, known)
@@ -115,7 +115,7 @@ test('what people do to their own sign-in is in the log, without a secret', asyn
   expect((await verify(hands.office, 'shared')).broken).toEqual([])
 })
 
-test('who is refused leaves no line', async () => {
+test('a refused attempt writes no line', async () => {
   const one = await person()
   await expect(run('login', { operator: one.email }, { OPERATOR_PASSWORD: 'wrong' })).rejects.toThrow(
     'No operator with this e-mail and password',
@@ -125,7 +125,7 @@ test('who is refused leaves no line', async () => {
   expect(lines.filter(({ object_id }) => object_id === one.id)).toEqual([])
 })
 
-test('a key is revoked also where a session has ended, or its file cannot be trusted', async () => {
+test('a key can be revoked with an expired session or an untrusted session file', async () => {
   const one = await person()
   const { id: partner_id } = await createPartner(hands.shared, 'Acme')
   const revoke = async (options: Record<string, unknown> = {}) => {
@@ -138,7 +138,7 @@ test('a key is revoked also where a session has ended, or its file cannot be tru
   expect(await revoke()).toEqual({ revoked: true, by: one.email })
   await hands.shared.db.query('DELETE FROM sessions WHERE user_id = $1', [one.id])
   expect(await revoke()).toEqual({ revoked: true, by: 'shell' })
-  // Whoever says a name means it.
+  // With --as an expired session is an error: the act must not be logged as the shell's.
   await expect(revoke({ as: one.email })).rejects.toThrow('Your session has ended')
   await chmod(sessionPlace(config(), { XDG_CONFIG_HOME: home }).file, 0o666)
   expect(await revoke()).toEqual({ revoked: true, by: 'shell' })
@@ -148,7 +148,7 @@ test('a key is revoked also where a session has ended, or its file cannot be tru
 const sessionsOf = async (user_id: string) =>
   (await hands.shared.db.query('SELECT FROM sessions WHERE user_id = $1', [user_id])).rowCount
 
-test('of several sign-ins at once one session is left, and signing out ends it', async () => {
+test('concurrent sign-ins leave one session, and signing out ends it', async () => {
   const one = await person()
   const known = { OPERATOR_PASSWORD: one.password }
   await Promise.all(times(3, () => run('login', { operator: one.email }, known)))
@@ -158,7 +158,7 @@ test('of several sign-ins at once one session is left, and signing out ends it',
   expect(await sessionsOf(one.id)).toBe(0)
 })
 
-test('who acts is named once', async () => {
+test('--as and --operator must not name different operators', async () => {
   const named = { as: 'ana@operator.example', operator: 'bea@operator.example' }
   for (const name of ['login', 'whoami', 'password'])
     await expect(run(name, named, { OPERATOR_PASSWORD: 'x' })).rejects.toThrow(
@@ -171,14 +171,14 @@ test('who acts is named once', async () => {
   })
 })
 
-test('whoever makes an operator alone is told that the password is to be replaced', async () => {
+test('one person who creates an operator alone is told that the password must be replaced', async () => {
   const { email } = await person()
   const user = await findUser(hands.shared.db, email)
   const { activation_hash } = newActivation()
   expect(shownOnce({ user, password: 'p' }).text).toContain(
     `trilho login --operator ${email}, then trilho password`,
   )
-  // Two made it, or it is of a partner, who has no such command.
+  // No hint if two operators created the user, or for a partner's user, who has no such command.
   const two = { ...user, activation_hash: Buffer.from(activation_hash, 'hex') }
   const owner = { ...user, role: 'owner', operator_role: null } as const
   for (const other of [two, owner])

@@ -30,7 +30,7 @@ async function passwordOf(io: Io, email: string): Promise<string> {
 
 const questions = {
   factor: 'Code of your second factor, or a recovery code: ',
-  activation: 'Activation code, which whoever proposed your password has: ',
+  activation: 'Activation code, from the operator who proposed your password: ',
 }
 
 async function codeOf(io: Io, of: SecondHalf, question = questions[of]): Promise<string> {
@@ -45,7 +45,7 @@ function nothingTyped(): never {
   throw new Error('Nothing was typed; nothing was done.')
 }
 
-/** The code is asked for only when the password is right and there is a second factor. */
+/** Asks for a one-time code only when the password is right and the user has a second factor. */
 async function prove<Known extends { readonly outcome: 'known' }>(
   io: Io,
   email: string,
@@ -58,7 +58,7 @@ async function prove<Known extends { readonly outcome: 'known' }>(
   return known.outcome === 'known' ? known : refuseProof(known)
 }
 
-/** Whoever changes their own sign-in shows again that it is them: a session that was stolen is not enough. */
+/** A change of one's own password or second factor needs a fresh proof of identity: a stolen session must not be enough. */
 async function proveOneself<Known extends { readonly outcome: 'known' }>(
   input: Input,
   reach: Reach,
@@ -77,7 +77,7 @@ async function proveOneself<Known extends { readonly outcome: 'known' }>(
 
 const oneself = (input: Input, reach: Reach) => proveOneself(input, reach, identify)
 
-/** What somebody does to their own sign-in is a line of the log of what both worlds share. */
+/** Changes of one's own sign-in are written to the audit log of the shared schema. */
 async function notedTeam(input: Input, { shared, office }: Reach): Promise<NotedTeam> {
   const pen = await office.log.pen('shared', { kind: 'shell' })
   return {
@@ -89,7 +89,10 @@ async function notedTeam(input: Input, { shared, office }: Reach): Promise<Noted
   }
 }
 
-/** One after the other, so that each ends what is kept at that moment, and none is left behind that nobody has. */
+/**
+ * Replaces the stored session and ends the one it held. Concurrent sign-ins take turns, so no session stays open that no file
+ * holds.
+ */
 async function replaceSession(team: NotedTeam, place: SessionPlace, token: string | undefined) {
   const replaced = transaction(team.db, async (tx) => {
     await takeTurn(tx, `session in ${place.file}`)
@@ -111,7 +114,7 @@ const seedShown = ({ secret, uri }: { secret: string; uri: string }) =>
 
 const codesShown = (recovery_codes: readonly string[]): Output => ({
   json: { second_factor: true, recovery_codes },
-  text: `Recovery codes, shown this once. Each works once, in place of a code; keep them where your device is not.\n\n${recovery_codes.map((code) => `  ${code}\n`).join('')}`,
+  text: `Recovery codes, shown once. Each works once, in place of a code; store them apart from your device.\n\n${recovery_codes.map((code) => `  ${code}\n`).join('')}`,
 })
 
 export async function factorEnroll(input: Input, reach: Reach): Promise<Output> {
@@ -121,7 +124,7 @@ export async function factorEnroll(input: Input, reach: Reach): Promise<Output> 
     if (!isTerminal(input.io))
       return {
         json: { second_factor: false, ...seed },
-        text: `${seedShown(seed)}It does not count yet. Set OPERATOR_CODE to its first code and run: trilho factor enroll --confirm\n`,
+        text: `${seedShown(seed)}The second factor is not active yet. Set OPERATOR_CODE to its first code and run: trilho factor enroll --confirm\n`,
       }
     input.io.stderr.write(seedShown(seed))
   }
@@ -130,11 +133,11 @@ export async function factorEnroll(input: Input, reach: Reach): Promise<Output> 
 }
 
 const newPasswordShown = (password: string) =>
-  `Your own password from now on, shown this once: ${password}\nThe one from before works no longer.`
+  `Your new password, shown once: ${password}\nThe old one no longer works.`
 
 export async function login(input: Input, reach: Reach): Promise<Output> {
   const place = sessionPlace(input.config, input.io.env)
-  // Before anybody types a password: a file that cannot be trusted must be looked at first.
+  // A session file that cannot be trusted is reported before the operator types a password.
   await readSession(place)
   requiredOption(input, 'operator')
   const email = namedOperator(input)!
@@ -144,7 +147,7 @@ export async function login(input: Input, reach: Reach): Promise<Output> {
   const role = roleOf(user)
   return {
     json: { email: user.email, role, ...(new_password ? { new_password } : {}) },
-    text: `${new_password ? `${newPasswordShown(new_password)} Somebody else has seen it.\n\n` : ''}Signed in as ${user.email} (${role}). It ends after 30 minutes without a command, at the latest in 12 hours, and with: trilho logout\n`,
+    text: `${new_password ? `${newPasswordShown(new_password)} It was replaced because somebody else has seen it.\n\n` : ''}Signed in as ${user.email} (${role}). The session ends after 30 minutes without a command, at the latest in 12 hours, or with: trilho logout\n`,
   }
 }
 
@@ -178,14 +181,14 @@ export async function password(input: Input, reach: Reach): Promise<Output> {
   const { user, new_password } = await proveOneself(input, reach, renewPassword)
   return {
     json: { email: user.email, new_password },
-    text: `${newPasswordShown(new_password)} Whoever else was signed in as ${user.email} no longer is.\n`,
+    text: `${newPasswordShown(new_password)} All other sessions of ${user.email} have ended.\n`,
   }
 }
 
 export async function factorDisable(input: Input, reach: Reach): Promise<Output> {
   const { user, team, token } = await oneself(input, reach)
   await disableFactor(team, user, token)
-  return { json: { second_factor: false }, text: 'The second factor is gone, with its recovery codes.\n' }
+  return { json: { second_factor: false }, text: 'The second factor and its recovery codes are removed.\n' }
 }
 
 export async function factorRecoveryCodes(input: Input, reach: Reach): Promise<Output> {

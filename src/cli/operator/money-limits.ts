@@ -27,7 +27,6 @@ import { moneyLimits } from '../commands/options.ts'
 import { actorOf } from './actor.ts'
 import { told } from './told.ts'
 
-/** How much money may leave a customer. A partner's figures are the default of its customers. */
 const FIGURE = /^(0|[1-9][0-9]{0,17})$/
 function figureOf(name: string, text: string): bigint | null {
   if (text === 'none') return null
@@ -63,7 +62,7 @@ const assetOf = (name: MoneyLimitName) =>
 
 const none = Object.fromEntries(moneyLimitNames.map((name) => [name, null])) as MoneyLimits
 
-/** What is in force, and of what is counted how much is used. */
+/** The limits in force, and how much of each is used. */
 export function moneyLimitRows(limits: MoneyLimits, used?: Usage) {
   return moneyLimitNames.map((name) => {
     const asset = assetOf(name)

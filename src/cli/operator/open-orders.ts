@@ -20,7 +20,7 @@ import {
 import { actorOf } from './actor.ts'
 import { told } from './told.ts'
 
-/** Money by hand. */
+/** Runs an operator's act on money. */
 export async function actOnMoney<Name extends MoneyActionName>(
   input: Input,
   { office, shared }: Reach,
@@ -43,7 +43,7 @@ export function plainText(input: Input, name: string, max: number): string {
 
 const END_TO_END_ID = /^E[0-9A-Z]{8}[0-9]{12}[A-Za-z0-9]{11}$/
 
-/** Both worlds' rows that have been on their way for too long. */
+/** Rows of both worlds that have been in transit for longer than the given time. */
 async function desk<Row>(
   input: Input,
   worlds: Record<string, World>,

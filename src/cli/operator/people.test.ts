@@ -12,7 +12,7 @@ afterAll(() => stage.stop())
 describe('partners and users', () => {
   let partner_id: string
 
-  test('without --partner the only one is taken; with several, one must be named', async () => {
+  test('without --partner the only partner is used; with several, one must be named', async () => {
     const made = await stage.json('keys', 'create', '--environment', 'sandbox')
     expect(made).toMatchObject({
       id: expect.stringMatching(/^key_/),
@@ -78,7 +78,7 @@ describe('partners and users', () => {
     isMistake(odd, /--per-minute must be a whole number from 1/)
   })
 
-  test('users get a password once, and a new one when they lost it', async () => {
+  test('a user’s password is shown once, and can be reset', async () => {
     const args = ['users', 'create', '--email', 'Ana@Acme.example', '--partner', partner_id]
     const user = await stage.json(...args, '--role', 'finance')
     expect(user).toMatchObject({ email: 'ana@acme.example', role: 'finance', partner_id })
@@ -90,7 +90,7 @@ describe('partners and users', () => {
     isMistake(again, /A user with the e-mail ana@acme\.example exists already/)
     isMistake(unknown, /No user with the e-mail nobody@acme\.example/)
     expect(reset).toMatchObject({ id: user.id, email: user.email })
-    // What a viewer was called before.
+    // The former name of the role `viewer`.
     const member = await stage.json('users', 'set-role', 'ana@acme.example', '--role', 'member')
     expect(member).toMatchObject({ id: user.id, role: 'viewer' })
     const leaving = ['--email', 'leaves@acme.example', '--role', 'viewer', '--partner', partner_id]
@@ -107,7 +107,7 @@ describe('partners and users', () => {
   })
 })
 
-test('what the database refuses is told by its code, without what was to be written', async () => {
+test('an error of the database is reported by its code, without the values of the row', async () => {
   const name = 'Maria Aparecida'
   await asAdmin(stage.database_url, [
     `ALTER TABLE shared.partners ADD CONSTRAINT odd CHECK (name <> '${name}')`,

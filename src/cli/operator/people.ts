@@ -24,7 +24,7 @@ import { told } from './told.ts'
 
 const roles: readonly PersonRole[] = [...operatorRoles, ...partnerRoles]
 
-/** What a viewer was called before there were more roles. */
+/** The former name of the role `viewer`. */
 const MEMBER = 'member'
 
 function roleFrom(given: string, among: readonly PersonRole[]): PersonRole {
@@ -33,7 +33,7 @@ function roleFrom(given: string, among: readonly PersonRole[]): PersonRole {
   return text as PersonRole
 }
 
-/** What --operator makes is of the operator, everybody else of a partner. */
+/** The role of a new user: an operator's role with --operator, otherwise a partner's. */
 function newRole(input: Input): PersonRole {
   const operator = input.options.operator === true
   return roleFrom(
@@ -44,7 +44,7 @@ function newRole(input: Input): PersonRole {
 
 export function shownOnce({ user, password }: WithPassword) {
   const { id, email, operator_role, partner_id } = user
-  // An operator's role has a field of its own.
+  // JSON keeps `role: operator` for operators; their own role is in `operator_role`.
   const role = partner_id === null ? user.role : roleOf(user)
   return {
     json: { id, email, role, operator_role, partner_id, password },
@@ -52,10 +52,13 @@ export function shownOnce({ user, password }: WithPassword) {
   }
 }
 
-/** Where two people made it, the first sign-in replaces it by itself. */
+/**
+ * A hint for an operator created by one person alone. If two operators created the user, the first sign-in forces a new
+ * password.
+ */
 function seenByAnother({ email, role, activation_hash }: User): string {
   if (role !== 'operator' || activation_hash !== null) return ''
-  return ` If it is not yours, its owner makes another one at once, that only they have seen: trilho login --operator ${email}, then trilho password`
+  return ` If the account is not yours, its owner must replace the password at once: trilho login --operator ${email}, then trilho password`
 }
 
 export async function usersCreate(input: Input, { office, shared }: Reach): Promise<Output> {
@@ -101,7 +104,7 @@ export async function usersResetFactor(input: Input, { office, shared }: Reach):
   const acted = await act(office, await actorOf(input, shared), { name: 'reset_factor', details })
   return told(acted, ({ user }) => ({
     json: { ...describeUser(user), second_factor: false },
-    text: `${user.email} signs in with the password alone now. A new one is added with: trilho factor enroll\n`,
+    text: `${user.email} signs in with the password alone now. A new second factor is added with: trilho factor enroll\n`,
   }))
 }
 

@@ -11,10 +11,10 @@ import { plainText } from './open-orders.ts'
 import { shownOnce } from './people.ts'
 import { told } from './told.ts'
 
-/** What waits for a second operator, and what became of it: money of production, and operators themselves. */
+/** Places that have proposals: money of production, and the operators themselves (shared). */
 const decided = ['production', 'shared'] as const
 
-/** One field to a line, and nothing left out. */
+/** Every field of a proposal, one per line. */
 function card(proposal: Described): string {
   const { customer, partner, state, ended, ended_by, ended_reason } = proposal
   const fields: [string, string | null][] = [
@@ -65,7 +65,7 @@ async function decide(
   return told(acted, () => ({ json, text: card(json!) }))
 }
 
-/** Says what is about to happen. A person at a terminal is asked; a script has read it before. */
+/** Shows the proposal before it is approved. A person at a terminal is asked; a script is not. */
 async function confirm({ io, format, options }: Input, proposal: Described): Promise<boolean> {
   if (format !== 'table' || proposal.state === 'done') return true
   io.stdout.write(`About to do this in production:\n${card(proposal)}`)
@@ -114,7 +114,7 @@ export async function proposalsShow(input: Input, { office }: Reach): Promise<Ou
 export async function proposalsApprove(input: Input, { office, shared }: Reach): Promise<Output> {
   const actor = await actorOf(input, shared)
   const wanted = await find(office, argument(input, 0, 'PROPOSAL'))
-  // Nobody is asked about what they may not do.
+  // Checks the permit first, so that nobody confirms an approval that would then be refused.
   await assertMayApprove(office, actor, wanted)
   if (!(await confirm(input, wanted))) throw new Error('Not approved; nothing was done.')
   const details = { proposal_id: wanted.id }

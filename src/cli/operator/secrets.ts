@@ -19,10 +19,10 @@ const reachedBy = ({ shared, worlds }: Reach) => ({
   sandbox: worlds.sandbox.db,
 })
 
-/** The key of the data folder is rotated by this command; one from the settings is changed by whoever sets it. */
+/** This command rotates a key stored in the data folder. A SECRET_KEY from the settings is changed in the settings. */
 const isOfFolder = ({ secret_key }: Config) => secret_key === undefined
 
-/** Whether DATABASE_URL is the owner's; an embedded database is always ours. */
+/** Whether DATABASE_URL connects as the owner of the database; for the embedded database it always does. */
 const isOwner = ({ migrate, database_url }: Config) => migrate || database_url === undefined
 
 async function rotate(config: Config, reach: Reach, note: NoteRotation): Promise<Rotated> {
@@ -31,7 +31,8 @@ async function rotate(config: Config, reach: Reach, note: NoteRotation): Promise
   const keys = await secretKeysOf(config)
   const target = isOfFolder(config) ? keys.at(-1)! : keys[0]!
   const rotated = await rotateSecrets(reachedBy(reach), openSealer(config, keys), keyIdOf(target), note)
-  // Whoever knows both keys goes on coming in: a password that is refused is followed by the next one.
+  // Role passwords derive from the key. A node that has both keys keeps its access: when one password is refused, it tries the
+  // next.
   if (isOwner(config))
     await migrate(reach.url, { seats: openSeats(reach.url, [target, ...keys]), renew: true })
   crashPoint('before_key_promoted')
@@ -45,7 +46,8 @@ export async function secretsCheck({ config }: Input, reach: Reach): Promise<Out
     in_force: (await readSealing(reached.shared))?.key_id ?? null,
     sealed: await countSealed(reached, sealer),
   })
-  // The roles do not let in whoever has a wrong key, who needs this command most.
+  // With a wrong key the database roles refuse the login, and that is when this command is needed most: so connect as the
+  // owner.
   const { in_force, sealed } = isOwner(config)
     ? await withOwner(reach.url, (owner) => look(reachedByOwner(owner)))
     : await look(reachedBy(reach))

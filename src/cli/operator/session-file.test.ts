@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 const modeOf = async (path: string) => (await lstat(path)).mode & 0o777
 
-test('a session is kept in a file that nobody else may read, with the database it is for and nothing else', async () => {
+test('a session is stored in a file that only its owner can read, with its database and nothing else', async () => {
   expect(await readSession(place)).toBeUndefined()
   await keepSession(place, TOKEN)
   expect(await readSession(place)).toBe(TOKEN)
@@ -33,11 +33,11 @@ test('a session is kept in a file that nobody else may read, with the database i
   expect(await readSession(place)).toBeUndefined()
 })
 
-test('each database has a file of its own, and a session of another one is not used', async () => {
+test('each database has its own file, and a session of another database is not used', async () => {
   const other = sessionPlace(settings('postgresql://x@db.example:5432/other'), { XDG_CONFIG_HOME: home })
   const embedded = sessionPlace({ database_url: undefined, data_dir: '/nowhere' }, { XDG_CONFIG_HOME: home })
   expect(new Set([place.file, other.file, embedded.file]).size).toBe(3)
-  // The same database under another login is the same.
+  // The same database with another login has the same file.
   const same = sessionPlace(settings('postgresql://role:other@db.example/trilho'), { XDG_CONFIG_HOME: home })
   expect(same).toEqual(place)
   await keepSession(other, TOKEN)
@@ -69,7 +69,7 @@ test('links are not followed, neither to read nor to write', async () => {
   expect(await readFile(elsewhere, 'utf8')).toContain(TOKEN)
 })
 
-test('neither is a folder that is a link, or that others may change', async () => {
+test('a folder that is a link, or that others can write to, is refused', async () => {
   const elsewhere = join(home, 'elsewhere')
   await mkdir(elsewhere, { mode: 0o700 })
   await symlink(elsewhere, place.folder)
@@ -83,7 +83,7 @@ test('neither is a folder that is a link, or that others may change', async () =
 })
 
 test.each(['', '{', '{}', `{"database":"db.example:5432/trilho","token":"short"}`, '[]', 'null'])(
-  'what is no session is said, and not quoted: %s',
+  'a file without a session is reported, and its content not quoted: %s',
   async (text) => {
     await mkdir(place.folder, { mode: 0o700 })
     await writeFile(place.file, text, { mode: 0o600 })
@@ -93,12 +93,12 @@ test.each(['', '{', '{}', `{"database":"db.example:5432/trilho","token":"short"}
   },
 )
 
-test('a home that is not absolute does not count', () => {
+test('a relative XDG_CONFIG_HOME is ignored', () => {
   expect(sessionPlace(settings(url), { XDG_CONFIG_HOME: 'here' }).folder).toMatch(/\/\.config\/trilho$/)
 })
 
 test.each(['', 'here'])(
-  'without a home there is no place, least of all the current folder: HOME=%s',
+  'without an absolute HOME no folder is used, not even the current one: HOME=%s',
   (HOME) => {
     expect(() => sessionPlace(settings(url), { HOME })).toThrow(/^HOME is .*Set HOME to your home folder/)
     expect(sessionPlace(settings(url), { HOME, XDG_CONFIG_HOME: home }).folder).toBe(join(home, 'trilho'))

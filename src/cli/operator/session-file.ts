@@ -8,8 +8,8 @@ import { isToken } from '../../team/sessions.ts'
 import { configFolder } from '../config-folder.ts'
 
 /**
- * Where `trilho login` keeps a session: one file for each database and each user of the machine, which nobody else may
- * read. Whoever could read it could act in that person's name.
+ * Where `trilho login` stores a session: one file per database and user of the machine, readable by that user only. Anybody who
+ * can read the file can act as that operator.
  */
 export type SessionPlace = { readonly folder: string; readonly file: string; readonly database: string }
 
@@ -23,7 +23,7 @@ export function sessionPlace(settings: Settings, env: Environment): SessionPlace
   return { folder, file: join(folder, `session-${name}`), database }
 }
 
-/** Which database it is, without a password: by its address, or by its folder. */
+/** Identifies the database by its address, without the password, or by its data folder. */
 function databaseOf({ database_url, data_dir }: Settings): string {
   if (database_url === undefined) return pathOf(data_dir)
   const { hosts, database } = parseAddress(database_url)
@@ -51,7 +51,7 @@ export async function keepSession({ folder, file, database }: SessionPlace, toke
   }
 }
 
-/** The token, if there is one for this database. What somebody else could have read or put there is refused. */
+/** The session token for this database, if any. A file that another user could have read or written is refused. */
 export async function readSession({ folder, file, database }: SessionPlace): Promise<string | undefined> {
   const text = await readOurs(folder, file)
   if (text === undefined) return undefined

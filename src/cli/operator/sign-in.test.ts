@@ -97,7 +97,7 @@ test('contract §17.13: an operator signs in once, with a code if there is a sec
   isMistake(ended, /Your session has ended\. Sign in again: trilho login --operator EMAIL/)
   expect((await at({}, 'logout')).out).toBe('Signed out.\n')
   expect((await at({}, 'logout')).out).toBe('Nobody is signed in here.\n')
-  // What was typed is not told again, by any of them.
+  // No output repeats the password or the code.
   const typed = [eva.password, new_password, first.OPERATOR_CODE, one!, two!, three!, four!]
   for (const { err } of ran) for (const secret of typed) expect(err).not.toContain(secret)
 }, 180_000)

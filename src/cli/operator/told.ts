@@ -3,7 +3,10 @@ import type { Output } from '../command.ts'
 
 type Shown = { readonly json: unknown; readonly text: string }
 
-/** What became of an act, with the line of the log that says so: noted down, it can be asked for again. */
+/**
+ * The output of an act, with the sequence number and hash of its audit log line: whoever notes them down can later verify that
+ * the line still exists.
+ */
 export function told<Result>(acted: Acted<Result>, show: (result: Result) => Shown): Output {
   const { json, text } = 'proposed' in acted ? proposed(acted) : show(acted.done)
   const { line } = acted
@@ -21,7 +24,7 @@ function proposed({ proposed: { id, expires_at }, activation_code }: Proposed): 
   const code =
     activation_code === undefined
       ? ''
-      : `Activation code, shown this once: ${activation_code}\nGive it to the person yourself: the first sign-in takes it and the password, which only whoever approves sees.\n`
+      : `Activation code, shown this once: ${activation_code}\nGive it to the person yourself. The first sign-in needs this code and the password, which only the operator who approves sees.\n`
   return {
     json: { proposal_id: id, status: 'proposed', ...(activation_code ? { activation_code } : {}) },
     text: `${code}Proposed as ${id}. Until ${expires_at.toISOString()} another operator approves it with: trilho proposals approve ${id} --as EMAIL\n`,

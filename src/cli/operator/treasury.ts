@@ -19,7 +19,6 @@ import { actorOf } from './actor.ts'
 import { actOnMoney, plainText } from './open-orders.ts'
 import { told } from './told.ts'
 
-/** The house's own side of conversions. */
 export async function treasuryShow(input: Input, { worlds }: Reach): Promise<Output> {
   const data = await valuedPositions(worlds[environmentOption(input) ?? 'production'])
   return { json: { data }, text: table(data) }

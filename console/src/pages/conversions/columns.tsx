@@ -20,7 +20,7 @@ type SideOptions<Row> = {
   readonly link: (row: Row) => ReactNode
 }
 
-/** Time, who, both sides and the price between them: the same for quotes and trades. */
+/** The columns that quotes and trades share: time, customer, both amounts and the price. */
 export const sideColumns = <Row,>({ words, sidesOf, link }: SideOptions<Row>): readonly Column<Row>[] => [
   {
     key: 'created',
@@ -60,7 +60,7 @@ function PriceOf({ price }: { readonly price: string }) {
 const auth = '-H "Authorization: Bearer $TRILHO_KEY"'
 const body = '{"customer_id":"cus_…","from_asset":"BRL","to_asset":"USDT","amount":"10000"}'
 
-/** The one call that makes the first of each. */
+/** Example calls for the empty lists. */
 const calls = {
   quotes: `curl ${location.origin}/v1/quotes \\\n  ${auth} \\\n  -H 'Content-Type: application/json' \\\n  -d '${body}'`,
   trades: `curl -X POST ${location.origin}/v1/quotes/qt_…/execute \\\n  ${auth}`,

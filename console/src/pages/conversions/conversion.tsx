@@ -18,7 +18,7 @@ import { Time } from '../../ui/time.tsx'
 import type { Step } from '../../ui/track.tsx'
 import { baseOf, priceText, quoteOf } from './price.ts'
 
-/** What the pages of a quote and of a trade have in common. */
+/** Parts that the pages of a quote and of a trade share. */
 type Terms = Quote | Trade
 type Pricing = Reply<'console.quotes.get'>['pricing']
 
@@ -32,7 +32,7 @@ export function SidesTitle({ of, name }: { readonly of: Terms; readonly name: st
   )
 }
 
-/** Line by line from what leaves to what arrives. */
+/** How the price was made, line by line from the amount sold to the amount bought. */
 export function HowMade({ of, pricing }: { readonly of: Terms; readonly pricing: Pricing }) {
   const { conversions } = useText()
   const { language } = useLanguage()
@@ -192,7 +192,7 @@ type OpeningProps = {
   readonly query: Pick<UseQueryResult, 'isError' | 'error' | 'refetch'>
 }
 
-/** Before it is there, or when it is not. */
+/** Shown while the object loads, or when it cannot be loaded. */
 export function Opening({ id, list, query }: OpeningProps) {
   const { conversions } = useText()
   const environment = useEnvironment()

@@ -3,8 +3,8 @@ import { useEffect, useRef, useState } from 'react'
 const TICK_MS = 200
 
 /**
- * How long something still holds, in milliseconds. The service says how much was left when it answered; from there this
- * page's own clock only measures, so it need not be right.
+ * Milliseconds until something expires. The service sends the time left; from then on this page only measures elapsed time, so
+ * a wrong clock does no harm.
  */
 export function useLeft(left_ms: number, answered_at: number): number {
   const [now, setNow] = useState(() => Date.now())
@@ -20,7 +20,7 @@ export function useLeft(left_ms: number, answered_at: number): number {
 
 export const secondsOf = (left_ms: number): number => Math.ceil(left_ms / 1_000)
 
-/** Calls once when nothing is left of what was. */
+/** Calls `onOut` once when the time runs out. */
 export function useRunOut(left_ms: number, onOut: () => void): void {
   const had = useRef(left_ms > 0)
   useEffect(() => {
@@ -34,7 +34,7 @@ export function useRunOut(left_ms: number, onOut: () => void): void {
 
 const POLL_MS = 5_000
 
-/** A quote tells nobody that it was made, nor a delivery that it arrived: what shows them looks by itself while it is seen. */
+/** Polls while the page is visible: no hint announces a new quote or a finished delivery. */
 export function useLooking(refetch: () => unknown, when: boolean, every_ms = POLL_MS): void {
   useEffect(() => {
     if (!when) return

@@ -22,7 +22,7 @@ const pairs = assets.flatMap((from) => assets.filter((to) => to !== from).map((t
 const isDay = (text: string | undefined): text is string =>
   text !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(`${text}T00:00:00`))
 
-/** The filters of both lists, as the service reads them. */
+/** The filters of both lists as parameters of the service. */
 export function useListQuery() {
   const { values } = useFilters(KEYS)
   const { query } = useQueryString()
@@ -32,7 +32,7 @@ export function useListQuery() {
       customer_id: values.customer_id,
       from_asset,
       to_asset,
-      // The service says what is wrong with what is no day.
+      // A malformed date is passed on: the service's error explains it.
       created_after: isDay(values.since) ? new Date(`${values.since}T00:00:00`).toISOString() : values.since,
     },
     status: values.status,
@@ -97,7 +97,7 @@ function Word({ of }: { readonly of: HeadProps['states'][number] }) {
   )
 }
 
-/** Two lists under one place: a link each. */
+/** Links to the two lists of this page: quotes and trades. */
 function Which({ list }: { readonly list: HeadProps['list'] }) {
   const { conversions } = useText()
   const environment = useEnvironment()
@@ -186,7 +186,7 @@ function Export({ list }: { readonly list: HeadProps['list'] }) {
 
 type Page = { readonly data: readonly unknown[]; readonly next_cursor: string | null }
 
-/** Which page came before a cursor, as far as this tab has been there; else the first. */
+/** The cursor of the page before, for pages visited in this tab; otherwise back leads to the first page. */
 const before = new Map<string, string | undefined>()
 
 type FootProps = { readonly list: HeadProps['list']; readonly page: Page | undefined }

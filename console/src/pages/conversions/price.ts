@@ -1,7 +1,7 @@
 import type { Trade } from '../../api/types.ts'
 import type { Language } from '../../format/amount.ts'
 
-/** `5.4` is shown with two decimals at least, as prices are: 5.40 / 5,40. Digits are never counted with. */
+/** A price has at least two decimals: `5.4` is shown as 5.40 / 5,40. It is formatted as text, never parsed to a number. */
 export function priceText(price: string, language: Language): string {
   const [whole = '0', fraction = ''] = price.split('.')
   const [group, point] = language === 'en' ? [',', '.'] : ['.', ',']
@@ -10,6 +10,6 @@ export function priceText(price: string, language: Language): string {
 
 type Sides = Pick<Trade, 'from_asset' | 'to_asset' | 'side'>
 
-/** What the price is of, and what it is told in. */
+/** The base asset of the price, and the asset that the price is quoted in. */
 export const baseOf = ({ from_asset, to_asset, side }: Sides) => (side === 'buy' ? to_asset : from_asset)
 export const quoteOf = ({ from_asset, to_asset, side }: Sides) => (side === 'buy' ? from_asset : to_asset)

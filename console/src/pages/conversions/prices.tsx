@@ -15,7 +15,7 @@ import { useNow } from '../../ui/time.tsx'
 import { useLooking } from './left.tsx'
 import { priceText } from './price.ts'
 
-/** What each pair is worth right now, and how old that knowledge is. */
+/** The current price of each pair, and its age. */
 export function PricesNow() {
   const { conversions } = useText()
   const environment = useEnvironment()

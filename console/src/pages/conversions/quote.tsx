@@ -88,7 +88,7 @@ type UnderProps = {
   readonly left_ms: number
 }
 
-/** The word, and for as long as the price holds, how long that is. */
+/** The status, and the time left while the price is valid. */
 function Under({ page: { quote, trade }, status, left_ms }: UnderProps) {
   const { conversions } = useText()
   const { language } = useLanguage()

@@ -76,7 +76,7 @@ function CustomerLink({ row }: { readonly row: Row }) {
 
 type StatusProps = { readonly row: Row; readonly answered_at: number; readonly onOut: () => unknown }
 
-/** Counts down by itself, and looks again when nothing is left. */
+/** Counts down, and reads the quote again when it expires. */
 function QuoteStatus({ row, answered_at, onOut }: StatusProps) {
   const { conversions } = useText()
   const left_ms = useLeft(row.left_ms, answered_at)

@@ -14,15 +14,15 @@ export type Allowlist = {
   readonly setText: (text: string) => void
   readonly ranges: readonly string[]
   readonly judged: Judged | undefined
-  /** Asks the service once more; false when a line is wrong. */
+  /** Validates with the service again; false when a line is wrong. */
   readonly check: () => Promise<boolean>
-  /** Puts another text into one line. */
+  /** Replaces the text of one line. */
   readonly mend: (fault: Fault, better: string) => void
 }
 
 const PAUSE_MS = 400
 
-/** Pasted lists come with commas; here each range has a line of its own. */
+/** Pasted lists may have commas; each range gets its own line. */
 const inLines = (text: string) => text.replaceAll(/[,;][ \t]*\n?/g, '\n')
 const rangesOf = (text: string) =>
   text
@@ -30,7 +30,7 @@ const rangesOf = (text: string) =>
     .map((line) => line.trim())
     .filter((line) => line !== '')
 
-/** The service says what is wrong while one types: it is the one that will refuse. */
+/** The service validates the list while the person types, so that form and service apply the same rules. */
 export function useAllowlist(
   environment: Environment,
   before: readonly string[],
@@ -54,7 +54,7 @@ export function useAllowlist(
   )
 
   useEffect(() => {
-    // What fails here fails again when the form is sent, and is told then.
+    // A failure here is ignored: it recurs when the form is sent, and is shown then.
     const timer = setTimeout(() => void ask(text).catch(() => undefined), judgeAfter(text))
     return () => clearTimeout(timer)
   }, [text, ask])
@@ -117,7 +117,7 @@ type FaultProps = {
   readonly mend: Allowlist['mend']
 }
 
-/** What is wrong, and the right one as a click. */
+/** Explains a wrong line and offers the correction as a button. */
 function FaultText({ fault, more, mend }: FaultProps): ReactNode {
   const { fault: words } = useText().developers.keys
   const offer = (better: string | undefined) =>

@@ -7,7 +7,7 @@ import { EndRail } from '../../ui/page.tsx'
 import { Pager } from '../../ui/pager.tsx'
 import { useNow } from '../../ui/time.tsx'
 
-/** Whatever an event may be about: a list of events is old when any of it changes. */
+/** Kinds of objects that events are about: a hint of any of them makes a list of events stale. */
 export const told = [
   'customer',
   'deposit',
@@ -19,7 +19,7 @@ export const told = [
   'webhook_endpoint',
 ] as const
 
-/** Asks again while something is under way that no hint tells of. */
+/** Polls while something is in progress that no hint announces. */
 export function usePolling(query: { readonly refetch: () => unknown }, when: boolean, every_ms = 1_000) {
   const refetch = useRef(query.refetch)
   refetch.current = query.refetch
@@ -35,11 +35,11 @@ type PagerProps = {
     | { readonly data: readonly unknown[]; readonly has_more: boolean; readonly next_cursor: string | null }
     | undefined
   readonly keys?: boolean
-  /** Two rails where the list is complete. */
+  /** Draws the end mark when the list is complete. */
   readonly end?: boolean
 }
 
-/** The cursor leads to what is older; what is newer is where one came from. */
+/** A cursor leads only to older rows; the way to newer ones is the browser history. */
 export function CursorPager({ page, keys = false, end = false }: PagerProps) {
   const router = useRouter()
   const { query, set } = useQueryString()

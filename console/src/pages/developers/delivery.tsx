@@ -20,7 +20,7 @@ type Attempt = Delivery['attempts'][number]
 
 type Props = { readonly endpoint_id: string; readonly event_id: string; readonly enabled: boolean }
 
-/** One delivery: every attempt, what was sent and what came back. */
+/** One delivery with all its attempts, each with request and response. */
 export function DeliveryPanel({ endpoint_id, event_id, enabled }: Props) {
   const { webhooks } = useText().developers
   const environment = useEnvironment()
@@ -59,7 +59,7 @@ export function DeliveryPanel({ endpoint_id, event_id, enabled }: Props) {
 const KEPT_ALL = 4
 const SOON_MS = 3_000
 
-/** Something is about to be known of it, and no hint will tell. */
+/** Whether the next attempt is due soon, so that the page polls: no hint announces its result. */
 const isDue = (delivery: Delivery | undefined): boolean =>
   delivery?.status === 'pending' && new Date(delivery.next_attempt_at ?? 0).getTime() < Date.now() + SOON_MS
 
@@ -171,7 +171,7 @@ function Ahead({ number, at, under_way, then_after_ms }: AheadProps) {
   )
 }
 
-/** The schedule is in whole steps: `30 min`, `2 h`. */
+/** Retry delays are whole hours or minutes: `30 min`, `2 h`. */
 function roundText(ms: number, language: 'en' | 'pt-BR'): string {
   if (ms >= 3_600_000 && ms % 3_600_000 === 0) return `${ms / 3_600_000} h`
   if (ms >= 60_000 && ms % 60_000 === 0) return `${ms / 60_000} min`
@@ -222,7 +222,7 @@ type ExchangeProps = {
   readonly json?: boolean
 }
 
-/** Headers, an empty line, a body: as it goes over the wire, and always as text. */
+/** Headers, an empty line and the body as sent over the wire, always shown as text. */
 function Exchange({ title, aside, headers, body, json = false }: ExchangeProps) {
   const lines = Object.entries(headers)
   const whole = [...lines.map(([name, value]) => `${name}: ${value}`), '', body].join('\n')

@@ -133,7 +133,7 @@ function useColumns(): Column<Row>[] {
   ]
 }
 
-/** The worst of its deliveries is what one looks for. */
+/** Shows the worst state among the deliveries of an event: it is what people look for. */
 function Told({ of }: { readonly of: Row['deliveries'] }) {
   const { events } = useText().developers
   const count = (...states: Row['deliveries'][number]['status'][]) =>

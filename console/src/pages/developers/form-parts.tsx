@@ -15,7 +15,7 @@ type GraceProps = {
   readonly onGrace: (grace: Grace) => void
 }
 
-/** For how many hours the old secret is good beside the new one. */
+/** For how many hours the old secret stays valid beside the new one. */
 export function GraceField({ label, hint, grace, onGrace }: GraceProps) {
   const { keys } = useText().developers
   return (
@@ -33,15 +33,15 @@ export function GraceField({ label, hint, grace, onGrace }: GraceProps) {
 }
 
 type FootProps = {
-  /** What is said while it is sent. */
+  /** The label of the button while the form is sent. */
   readonly busy: string | false
   readonly disabled?: boolean
   readonly onClose: () => void
-  /** The verb. */
+  /** The label of the button. */
   readonly children: ReactNode
 }
 
-/** Away from the form, or on with it. */
+/** The cancel and submit buttons of a form. */
 export function FormFoot({ busy, disabled = false, onClose, children }: FootProps) {
   const { ui } = useText()
   return (

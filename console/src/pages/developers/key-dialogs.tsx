@@ -16,7 +16,7 @@ import { ChangeKey, CreateKey, type Key, RotateKey, type Shown, scopes } from '.
 export type KeyDialog =
   | { readonly kind: 'create' }
   | { readonly kind: 'rotate' | 'revoke' | 'change'; readonly key: Key }
-  /** The value lives here, in the state of the page, and is gone with it. */
+  /** The key value exists only in the state of the page and is gone when the page is left. */
   | { readonly kind: 'shown'; readonly made: Shown; readonly rotated: boolean }
 
 export function useKeyDialogs() {

@@ -21,7 +21,7 @@ export type Key = Reply<'console.keys.get'>['key']
 export type Shown = Reply<'console.keys.create'>
 
 type Scope = Calls['console.keys.create']['body']['scopes'][number]
-/** As a record, so that one that is forgotten does not compile. */
+/** A record, so that a missing scope does not compile. */
 const everyScope: Record<Scope, true> = {
   read: true,
   customers: true,
@@ -35,27 +35,27 @@ export const scopes = Object.keys(everyScope) as Scope[]
 const DAY_MS = 24 * 3_600_000
 type Ends = 'never' | 'in_90_days' | 'on_a_date'
 
-/** The last moment of the chosen day, where the person is. */
+/** The end of the chosen day in the person's time zone. */
 function endOf(ends: Ends, day: string): Date | undefined {
   if (ends === 'in_90_days') return new Date(Date.now() + 90 * DAY_MS)
   if (ends !== 'on_a_date') return undefined
   return new Date(`${day}T23:59:59.000`)
 }
 
-/** Whether the form may be sent at all: a key of production takes a second factor. */
+/** Whether the form is blocked: a production key needs a second factor. */
 export function useFactorMissing(): boolean {
   const { factor } = useSession()
   return useEnvironment() === 'production' && !factor
 }
 
-/** Whether a code will be asked for: in production, unless one was shown a moment ago. */
+/** Whether the service will ask for a code: in production, unless the person gave one recently. */
 function useAsksCode(): boolean {
   const { proved_until } = useSession()
   const fresh = proved_until !== null && new Date(proved_until).getTime() > Date.now()
   return useEnvironment() === 'production' && !fresh
 }
 
-/** Above the buttons of whatever touches a key of production. */
+/** The notice on every form that changes a production key. */
 export function ProductionNotice() {
   const { keys } = useText().developers
   const environment = useEnvironment()
@@ -151,11 +151,11 @@ export function CreateKey({ onMade, onClose }: CreateProps) {
 
 const isAbout = (error: unknown, param: string): boolean => error instanceof ApiError && error.param === param
 
-/** A form that arrived twice made one thing: where it is, and why its secret is not here. */
+/** The form was received twice and one key was created: says where it is, and why its secret is not shown. */
 function FormFailure({ error }: { readonly error: unknown }) {
   const { keys } = useText().developers
   const environment = useEnvironment()
-  // Giving up the proof is no fault: the form is as it was.
+  // Cancelling the proof is not an error: the form stays as it was.
   if (error instanceof ApiError && error.code === 'proof_needed') return null
   if (!(error instanceof ApiError) || error.code !== 'already_done') return <Failure error={error} />
   return (

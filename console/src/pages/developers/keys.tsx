@@ -157,7 +157,7 @@ export function State({ of, large = false }: { readonly of: Key; readonly large?
   )
 }
 
-/** What the state alone does not say. */
+/** Details beside the state of a key, such as when it expires. */
 export function StateNote({ of }: { readonly of: Key }) {
   const { keys } = useText().developers
   const { language } = useLanguage()
@@ -179,7 +179,7 @@ export function StateNote({ of }: { readonly of: Key }) {
 function Count({ of: { ip_allowlist } }: { readonly of: Key }) {
   const { keys } = useText().developers
   if (ip_allowlist.length === 0) return keys.any_address
-  // Beside it no other range counts.
+  // A range that allows every address makes the other ranges meaningless.
   const any = ip_allowlist.flatMap((range) => keys.any_of[range] ?? [])
   if (any.length > 0) return <span className="warn">{any.join(', ')}</span>
   const ranges = ip_allowlist.some((range) => range.includes('/'))

@@ -4,7 +4,7 @@ import { CopyButton } from '../../ui/copy.tsx'
 import { Id } from '../../ui/id.tsx'
 import { addressOfObject } from './common.tsx'
 
-/** An id that leads to the page of what it names, where there is one. */
+/** An id that links to the page of its object, if there is one. */
 export function ObjectLink({ id, full = false }: { readonly id: string; readonly full?: boolean }) {
   const to = addressOfObject(useEnvironment(), id)
   const shown = <Id id={id} as={full ? 'full' : 'short'} bare />

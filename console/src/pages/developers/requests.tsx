@@ -28,7 +28,7 @@ export function RequestsPage() {
     },
     { live: told, keep: true },
   )
-  // A call that only reads is told by no hint.
+  // No hint announces a request that only reads.
   usePolling(list, query.after === undefined, 5_000)
   return (
     <>
@@ -83,7 +83,7 @@ export function RequestsPage() {
 
 const as = (form: RegExp) => (typed: string) => (form.test(typed) ? typed : undefined)
 
-/** The one thing that a program's log has of a call. */
+/** Finds a request by its id, which a program's log usually has. */
 function Find() {
   const { requests } = useText().developers
   const environment = useEnvironment()

@@ -19,7 +19,7 @@ import type { Webhook } from './webhook-state.tsx'
 import { wrongPartOf } from './webhook-url.ts'
 
 type Kind = Calls['console.webhooks.create']['body']['events'][number]
-/** As a record, so that one that is forgotten does not compile. */
+/** A record, so that a missing event type does not compile. */
 const everyKind: Record<Exclude<Kind, '*'>, true> = {
   'customer.created': true,
   'customer.updated': true,
@@ -47,13 +47,13 @@ export const kinds = Object.keys(everyKind) as Exclude<Kind, '*'>[]
 export type WithSecret = Reply<'console.webhooks.create'>
 
 type FormProps = {
-  /** The one that is changed; a new one when left out. */
+  /** The endpoint to edit; a new one is created when left out. */
   readonly of?: Webhook
   readonly onMade?: (made: WithSecret) => void
   readonly onClose: () => void
 }
 
-/** A new endpoint, or another address and other kinds for one that is there. */
+/** Creates an endpoint, or changes the address and the event types of an existing one. */
 export function WebhookForm({ of, onMade, onClose }: FormProps) {
   const { ui, developers } = useText()
   const { webhooks } = developers
@@ -67,7 +67,7 @@ export function WebhookForm({ of, onMade, onClose }: FormProps) {
   const [chosen, setChosen] = useState<readonly Kind[]>(of?.events ?? ['*'])
   const [tried, setTried] = useState(false)
   const [error, setError] = useState<unknown>()
-  // Told of what was sent: it goes when that is mended.
+  // The error is about the address that was sent; it disappears when the address is edited.
   const of_url = error instanceof ApiError && error.param === 'url' && (
     <Rich>{webhooks.url_wrong[wrongPartOf(url.trim(), environment)]}</Rich>
   )
@@ -140,7 +140,7 @@ export function WebhookForm({ of, onMade, onClose }: FormProps) {
 
 function WebhookFailure({ error }: { readonly error: unknown }) {
   const { webhooks } = useText().developers
-  // Giving up the proof is no fault: the form is as it was.
+  // Cancelling the proof is not an error: the form stays as it was.
   if (error instanceof ApiError && error.code === 'proof_needed') return null
   if (error instanceof ApiError && error.code === 'already_done')
     return <Notice kind="warn">{webhooks.already}</Notice>
@@ -225,7 +225,7 @@ export function RotateSecret({ of, onRotated, onClose }: RotateProps) {
   )
 }
 
-/** What `<input type="datetime-local">` wants: the person's own clock. */
+/** The format of `<input type="datetime-local">`, in the person's time zone. */
 const localText = (at: Date): string =>
   new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 

@@ -35,7 +35,7 @@ export function WebhookState({ of, large = false }: { readonly of: Webhook; read
   )
 }
 
-/** What the state means, and what waits. */
+/** Explains the state of an endpoint and how many deliveries wait. */
 export function WebhookMeaning({ of }: { readonly of: Webhook }) {
   const { webhooks } = useText().developers
   const { language } = useLanguage()

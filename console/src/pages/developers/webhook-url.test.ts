@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { wrongPartOf } from './webhook-url.ts'
 
-test('the part of an address that is wrong is named', () => {
+test('the wrong part of a URL is named', () => {
   const parts = {
     'ftp://example.com/x': 'scheme',
     'example.com/x': 'none',

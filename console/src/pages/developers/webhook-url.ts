@@ -1,4 +1,4 @@
-/** Which part of an address the service would not take, for it says so to programs and in English. */
+/** Which part of a URL the service refuses. The service's own message is English and written for programs. */
 export type UrlPart = 'long' | 'signs' | 'scheme' | 'none' | 'https' | 'user' | 'fragment' | 'port' | 'host'
 
 const URL_MAX = 2048
@@ -15,6 +15,6 @@ export function wrongPartOf(text: string, environment: string): UrlPart {
   return url.port !== '' && isOutside(url.hostname) ? 'port' : 'host'
 }
 
-/** A name of the internet, as far as one can see. */
+/** Whether the host looks like a public DNS name. */
 const isOutside = (host: string): boolean =>
   /\.[a-z][a-z0-9-]*$/i.test(host) && !/\.(localhost|localdomain|local|internal|lan|home|corp)$/i.test(host)

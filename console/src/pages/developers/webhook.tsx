@@ -41,7 +41,7 @@ export function WebhookPage() {
   const params = { environment, endpoint_id: id }
   const one = useCall('console.webhooks.get', { params }, { live: told })
   const webhook = one.data
-  // That it works again is written down a moment after the delivery that shows it.
+  // The service records the recovery of an endpoint shortly after the delivery that succeeded.
   usePolling(
     one,
     webhook !== undefined && (webhook.waiting > 0 || webhook.failing_since !== undefined),
@@ -140,7 +140,7 @@ function Actions({ of, open, onNote }: ActionsProps) {
   )
 }
 
-/** What became of the test, as soon as that is known. */
+/** The result of the test event, once known. */
 function Tested(params: { readonly endpoint_id: string; readonly event_id: string }) {
   const { webhooks } = useText().developers
   const environment = useEnvironment()
@@ -163,7 +163,7 @@ function Dialogs({ of, open, close, onNote }: DialogsProps): ReactNode {
   const { webhooks } = useText().developers
   const environment = useEnvironment()
   const navigate = useNavigate()
-  /** The secret lives here, in the state of the page, and is gone with it. */
+  /** The secret exists only in the state of the page and is gone when the page is left. */
   const [made, setMade] = useState<WithSecret>()
   const remove = useAct('console.webhooks.delete', { stale: ['console.webhooks.list'] })
   const change = useAct('console.webhooks.change', { stale: ['console.webhooks.', 'console.deliveries.'] })

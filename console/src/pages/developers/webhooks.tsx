@@ -22,7 +22,7 @@ export function WebhooksPage() {
   const { may } = useSession()
   const { query } = useQueryString()
   const [adding, setAdding] = useState(false)
-  /** The secret lives here, in the state of the page, and is gone with it. */
+  /** The secret exists only in the state of the page and is gone when the page is left. */
   const [made, setMade] = useState<WithSecret>()
   const list = useCall(
     'console.webhooks.list',

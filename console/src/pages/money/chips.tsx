@@ -10,12 +10,12 @@ import { Chip, FilterSegments, TextChip, useFilters } from '../../ui/filters.tsx
 import { Id } from '../../ui/id.tsx'
 import { Glyph, type Shape } from '../../ui/status.tsx'
 
-/** From and up to, of one asset. */
+/** A minimum and a maximum amount of one asset. */
 export function AmountChip({ asset }: { readonly asset: string }) {
   const { money } = useText()
   const { language } = useLanguage()
   const { values, setAll } = useFilters(['amount_min', 'amount_max'])
-  // What stands in the address may be anything; the service says what is wrong with it.
+  // The URL may hold any text; the service's error explains a malformed one.
   const text = (units: string) => (/^-?\d+$/.test(units) ? amountText(units, asset, { language }) : units)
   const said = [
     values.amount_min === undefined ? [] : [money.from(text(values.amount_min))],
@@ -80,7 +80,7 @@ function AskAmount({ asset, onAmounts }: AskAmountProps) {
 
 const OF = 'customer_id'
 
-/** By name, as one knows a customer, or by id. */
+/** Filters by a customer, found by name or id. */
 export function CustomerChip() {
   const { money } = useText()
   const environment = useEnvironment()
@@ -162,7 +162,7 @@ type PickChipProps = {
   readonly show?: (value: string) => string
 }
 
-/** One of a few words. */
+/** A filter with a few fixed values. */
 export function PickChip({ label, of, options, show = (value) => value }: PickChipProps) {
   const { values, set } = useFilters([of])
   const value = values[of]
@@ -193,7 +193,7 @@ export function PickChip({ label, of, options, show = (value) => value }: PickCh
   )
 }
 
-/** The key that the call was made with. */
+/** Filters by the API key of the request. */
 export function KeyChip() {
   const { money } = useText()
   return (
@@ -209,12 +209,12 @@ export function KeyChip() {
 type StateSegmentsProps = {
   readonly open: { readonly count: number; readonly no_answer: number } | undefined
   readonly words: Readonly<Record<string, string>>
-  /** How it is called when it went well. */
+  /** The status of a successful order. */
   readonly done: 'completed' | 'confirmed'
   readonly all: string
 }
 
-/** All, on the way, done, failed; what nobody answers for has a place of its own while there is any. */
+/** All, in progress, done, failed; orders without an answer from the rail have a segment while there are any. */
 export function StateSegments({ open, words, done, all }: StateSegmentsProps) {
   const { money } = useText()
   const { values } = useFilters(['status'])

@@ -16,16 +16,16 @@ import { Field, focusFirstMistake, Input, TextArea } from '../../ui/field.tsx'
 
 type Mistakes = Readonly<Record<string, ReactNode>>
 
-/** What the service said about one field stands there; the rest stands below the form. */
+/** Errors about one field are shown at that field, all others below the form. */
 function useMistakes() {
   const form = useRef<HTMLFormElement>(null)
   const [{ mistakes, told }, set] = useState<{ mistakes: Mistakes; told: number }>({ mistakes: {}, told: 0 })
-  // Once for each time that they are told, and never while somebody types.
+  // Moves the focus once per refusal, never while the person types.
   useEffect(() => {
     if (told > 0) focusFirstMistake(form.current)
   }, [told])
   const setMistakes = (next: Mistakes) => set((old) => ({ mistakes: next, told: old.told + 1 }))
-  /** Whoever mends a field need not read any more what was wrong with it. */
+  /** Clears the error of a field when the person edits it. */
   const forgive = (name: string) =>
     set((old) => ({
       ...old,
@@ -201,7 +201,7 @@ function MetadataField({ value, onValue, error }: MetadataProps) {
   )
 }
 
-/** Says which one it is, and leads there. */
+/** Names the customer who already has this document, with a link. */
 function Existing({ id }: { readonly id: string }) {
   const { money } = useText()
   const environment = useEnvironment()
@@ -215,7 +215,7 @@ function Existing({ id }: { readonly id: string }) {
   )
 }
 
-/** The field that a refusal names, and what it says; nothing when it names none of the form. */
+/** The field that the error names and its message; empty when the form has no such field. */
 function mistakeOf(ui: Texts['ui'], error: unknown, existing?: (id: string) => ReactNode): Mistakes {
   if (!(error instanceof ApiError) || error.param === undefined) return {}
   const id = error.details?.customer_id
@@ -227,7 +227,7 @@ const given = (name: string, text: string) => (text.trim() === '' ? {} : { [name
 
 const PAIR = /^\s*([A-Za-z0-9_.-]{1,40})\s*=(.*)$/
 
-/** `segment=retail`, a line each. */
+/** Parses metadata lines such as `segment=retail`. */
 function readMetadata(text: string): { texts: Record<string, string> } | { wrong: number } {
   const texts: Record<string, string> = {}
   for (const [i, line] of text.split('\n').entries()) {

@@ -18,12 +18,12 @@ const options = (Object.keys(examples) as AssetName[]).map((asset) => [asset, as
 
 type Props = {
   readonly customer_id: string
-  /** Which one to begin with. */
+  /** The asset selected at first. */
   readonly asset?: AssetName
   readonly onClose: () => void
 }
 
-/** Test money for a customer of the sandbox. */
+/** Credits test money to a sandbox customer. */
 export function DepositDialog({ customer_id, asset: first = 'BRL', onClose }: Props) {
   const { money, ui } = useText()
   const { language } = useLanguage()
@@ -36,7 +36,7 @@ export function DepositDialog({ customer_id, asset: first = 'BRL', onClose }: Pr
     stale: ['console.customers.', 'console.playground.get'],
   })
   const wrong = amountSaid(ui, { typed, asset, language, example: examples[asset] })
-  /** Whoever mends it need not read any more what was wrong with it. */
+  /** Clears the error when the person edits the amount. */
   const forget = () => {
     setTried(false)
     if (deposit.isError) deposit.reset()

@@ -1,7 +1,7 @@
 import type { PixPayout } from '../../api/types.ts'
 import { shortAddress } from '../../format/id.ts'
 
-/** A Pix key as it is, a random one shortened; a bank account by its three parts. */
+/** The destination of a payout: a Pix key (a random one shortened), or the three parts of a bank account. */
 export function destinationText({
   pix_key,
   ispb,

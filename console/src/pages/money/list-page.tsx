@@ -10,8 +10,8 @@ import { CsvLink, ListPager, NewRows, type Page, useCursor, useLeftTop } from '.
 import { rangeOf } from './period.tsx'
 
 /**
- * What a list asks the service for, from the filters in the address: its page, what has come since one reads further
- * back, and the whole as a table. `Query` says which words the service takes.
+ * The queries of a list, built from the filters in the URL: the page, the rows created since the person left page one, and the
+ * CSV export. `Query` holds the parameters that the service takes.
  */
 export function useListQueries<Query extends object>(keys: readonly string[]) {
   const { language } = useLanguage()
@@ -30,14 +30,14 @@ export function useListQueries<Query extends object>(keys: readonly string[]) {
 type Props<Row> = {
   readonly title: string
   readonly about: string
-  /** Beside the export, where there is something to do. */
+  /** A button beside the export. */
   readonly action?: ReactNode
   readonly filters: ReactNode
   readonly cursor: ReturnType<typeof useCursor>
   readonly list: UseQueryResult<Page<Row>>
-  /** Asked for while one reads further back. */
+  /** The newest rows, read while the person is on a later page. */
   readonly news: UseQueryResult<Page<Row>>
-  /** Where the table for spreadsheets is. */
+  /** The address of the CSV file. */
   readonly csv: string
   readonly columns: readonly Column<Row>[]
   readonly keyOf: (row: Row) => string
@@ -45,7 +45,7 @@ type Props<Row> = {
   readonly foot: (rows: readonly Row[]) => ReactNode
 }
 
-/** The page of a list: its name and export, its filters, what is new, its rows, and the way to older ones. */
+/** The page of a list: title and export, filters, the notice about new rows, the rows, and the pager. */
 export function ListPage<Row>(props: Props<Row>) {
   const { title, action, cursor, list, news, keyOf } = props
   const { money, ui } = useText()
@@ -93,7 +93,7 @@ export function ListPage<Row>(props: Props<Row>) {
   )
 }
 
-/** The first column of a list that is sorted by it. */
+/** The creation time, by which the list is sorted. */
 export const createdColumn = <Row,>(head: string, at: (row: Row) => string): Column<Row> => ({
   key: 'created',
   head: (

@@ -7,7 +7,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { Empty, EndRail } from '../../ui/page.tsx'
 import { Pager } from '../../ui/pager.tsx'
 
-/** Where a list is read from: its cursor is in the address, the way back is remembered while the page stands. */
+/** The cursor of a list is in the URL; the cursors of earlier pages are kept while the page is open. */
 export function useCursor() {
   const { query, set } = useQueryString()
   const trail = useRef<readonly string[]>([''])
@@ -60,14 +60,14 @@ export function ListPager({ page, cursor, keys = true, children }: ListPagerProp
   )
 }
 
-/** Since when one reads further back: what was made after it is new. */
+/** When the person left page one: rows created later are new. */
 export function useLeftTop(first: boolean): string {
   const [left, setLeft] = useState({ first, at: new Date().toISOString() })
   if (left.first !== first) setLeft({ first, at: new Date().toISOString() })
   return left.at
 }
 
-/** What came while one reads further back; on page one the table itself holds it back. */
+/** The notice about new rows for later pages; on page one the table itself holds new rows back. */
 export function NewRows({ waiting, onShow }: { readonly waiting: number; readonly onShow: () => void }) {
   const { money, ui } = useText()
   if (waiting === 0) return null
@@ -80,7 +80,7 @@ export function NewRows({ waiting, onShow }: { readonly waiting: number; readonl
   )
 }
 
-/** A link: the browser itself takes the file, so nothing of it is held by the page. */
+/** A plain link: the browser downloads the file, so the page does not hold it in memory. */
 export function CsvLink({ href, children }: { readonly href: string; readonly children: ReactNode }) {
   const { ui } = useText()
   return (
@@ -96,12 +96,12 @@ type NothingProps = {
   readonly page: Page | undefined
   readonly title: string
   readonly text: string
-  /** The one call that makes the first. */
+  /** An example call that creates the first object. */
   readonly call?: string
   readonly action?: ReactNode
 }
 
-/** Nothing fits the filters, or there is nothing yet: then what will be here, and how it comes about. */
+/** Shown for an empty list: no row matches the filters, or no object exists yet and how to create one. */
 export function Nothing({ filters, page, title, text, call, action }: NothingProps) {
   const { money } = useText()
   const { any, clear } = useFilters(filters)
@@ -123,7 +123,7 @@ export function Nothing({ filters, page, title, text, call, action }: NothingPro
   )
 }
 
-/** A call as it is typed, to the service that serves this page. */
+/** A curl command for the service that serves this page. */
 export const curl = (path: string, body: Readonly<Record<string, unknown>>): string =>
   [
     `curl ${window.location.origin}${path} \\`,

@@ -15,7 +15,7 @@ type Props<Page> = {
   readonly children: (page: Page) => ReactNode
 }
 
-/** The page of one thing: the way back to its list, then the thing, once it is there. */
+/** The page of one object: a link back to its list, then the object once it is loaded. */
 export function ObjectPage<Page>({ id, list, words, query, children }: Props<Page>) {
   const environment = useEnvironment()
   return (
@@ -38,7 +38,7 @@ type WaitingProps = {
   readonly title: string
 }
 
-/** Until it is there, or why it is not. */
+/** Shown while the object loads, or the error if it cannot be loaded. */
 function Waiting({ query, title }: WaitingProps) {
   const { ui } = useText()
   return (

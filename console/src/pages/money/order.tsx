@@ -20,7 +20,7 @@ import { Track } from '../../ui/track.tsx'
 import { endOf } from './took.tsx'
 import { stepsOf } from './track-steps.tsx'
 
-/** What the pages of a payout and a transfer have in common. */
+/** Parts that the pages of a payout and of a transfer share. */
 type Page = Omit<Reply<'console.payouts.get'>, 'payout' | 'send_id'>
 
 type Order = {
@@ -36,7 +36,7 @@ export const isOpen = ({ status }: Pick<Order, 'status'>): boolean =>
 
 type Words = Pick<Texts['money']['payouts'], 'ended' | 'accepted_for'>
 
-/** When it ended and how long that took, or for how long it is on its way. */
+/** When the order ended and how long it took, or how long it has been in progress. */
 export function When({ order, words }: { readonly order: Order; readonly words: Words }): ReactNode {
   const { money } = useText()
   const { language } = useLanguage()
@@ -54,7 +54,7 @@ export function When({ order, words }: { readonly order: Order; readonly words: 
 
 const LOOK_MS = 3_000
 
-/** While it is on its way the page looks again by itself: what is asked of a rail makes no event. */
+/** Polls while the order is in progress: status queries to a rail create no events. */
 export function useLooks(open: boolean, look: () => void): void {
   useEffect(() => {
     if (!open) return
@@ -68,9 +68,9 @@ export function useLooks(open: boolean, look: () => void): void {
 type ActionsProps = {
   readonly order: Order
   readonly redeliver: () => Promise<{ readonly redelivered: number }>
-  /** How it may end, in the sandbox. */
+  /** Sandbox buttons that complete or fail the order. */
   readonly ends: readonly { readonly label: string; readonly run: () => Promise<unknown> }[]
-  /** The list of all of its customer. */
+  /** A link to all orders of the customer. */
   readonly all: { readonly label: string; readonly to: string }
   readonly onSaid: (said: ReactNode) => void
   readonly onChanged: () => void
@@ -134,15 +134,15 @@ export function OrderActions({ order, redeliver, ends, all, onSaid, onChanged }:
 
 type WordsProps = {
   readonly page: Page
-  /** What came of the last thing done here. */
+  /** The result of the last action on this page. */
   readonly said: ReactNode
   readonly since: string
-  /** That its rail is silent, and for how long. */
+  /** The text that says for how long the rail has not answered. */
   readonly silent: (age: string) => string
   readonly states: Readonly<Record<string, string>>
 }
 
-/** What must be read before anything else. */
+/** The notices at the top of the page. */
 export function OrderWords({ page, said, since, silent, states }: WordsProps) {
   const { money } = useText()
   const { no_answer, held, resolution } = page
@@ -166,14 +166,14 @@ function Silent({ since, silent }: Pick<WordsProps, 'since' | 'silent'>) {
 type BodyProps = {
   readonly page: Page
   readonly order: Order & { readonly idempotency_key: string }
-  /** `pix`, or a network. */
+  /** `pix`, or the name of a network. */
   readonly rail: string
   readonly send_id?: string
-  /** Its details. */
+  /** The details of the order. */
   readonly children: ReactNode
 }
 
-/** Its track, what it moved, whom it was told to and who asked for it; its details beside them. */
+/** The timeline, ledger movements, events and API request of an order, with its details beside them. */
 export function OrderBody({ page, order, rail, send_id, children }: BodyProps) {
   const { money, ui } = useText()
   const { language } = useLanguage()
@@ -218,7 +218,7 @@ export function CustomerDetail({ customer }: Pick<Page, 'customer'>) {
   )
 }
 
-/** The key that asked for it, and from where. */
+/** The API key and the IP address of the request. */
 export function KeyDetail({ request }: Pick<Page, 'request'>) {
   const { money } = useText()
   return (

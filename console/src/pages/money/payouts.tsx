@@ -37,7 +37,7 @@ const KEYS = [
 
 type FailureCode = NonNullable<PixPayout['failure']>['code']
 
-/** All of them: one that is missing, or none of the API's, does not compile. */
+/** Every failure code of the API: a missing or unknown one does not compile. */
 const failures: Readonly<Record<FailureCode, true>> = {
   recipient_account_invalid: true,
   recipient_account_blocked: true,

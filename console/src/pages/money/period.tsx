@@ -12,7 +12,7 @@ const days = { today: 0, '7d': 6, '30d': 29 } as const
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 
-/** The midnight at which a day begins here. */
+/** The start of a day in the person's time zone. */
 const midnight = (day: string, later = 0): Date => {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
   return new Date(year, month - 1, date + later)
@@ -24,7 +24,7 @@ function readRange(text: string): { from: string; to: string } | undefined {
   return isDay(from) && isDay(to) && from + to !== '' ? { from, to } : undefined
 }
 
-/** What the API is asked for. */
+/** The parameters of the API for a period. */
 export function rangeOf(created: string | undefined): { created_after?: string; created_before?: string } {
   if (created === undefined) return {}
   if (Object.hasOwn(days, created)) {
@@ -37,7 +37,7 @@ export function rangeOf(created: string | undefined): { created_after?: string; 
     return { created_after: first.toISOString() }
   }
   const range = readRange(created)
-  // The service says what is wrong with it.
+  // A malformed period is passed on: the service's error explains it.
   if (range === undefined) return { created_after: created }
   return {
     ...(range.from === '' ? {} : { created_after: midnight(range.from).toISOString() }),

@@ -18,7 +18,7 @@ type Row = Reply<'console.customers.statement'>['data'][number]
 
 const assets = ['BRL', 'USDT', 'BTC'] as const
 
-/** Every change of a balance, newest first, down to the first line there is. */
+/** Every change of the customer's balances, newest first. */
 export function Statement({ customer_id }: { readonly customer_id: string }) {
   const { money } = useText()
   const environment = useEnvironment()
@@ -133,7 +133,7 @@ const places: Readonly<Record<string, string>> = {
   td: '/$environment/trades/$id',
 }
 
-/** What it was, leading to it where it has a page. */
+/** The cause of a line, linked to its page if it has one. */
 function Origin({ row }: { readonly row: Row }): ReactNode {
   const environment = useEnvironment()
   const { id } = row.line.cause

@@ -10,7 +10,7 @@ type Ending = {
 
 export const endOf = ({ completed_at, failed_at }: Ending): string | undefined => completed_at ?? failed_at
 
-/** How long it took, or lasts already. */
+/** How long the order took, or has been in progress. */
 export function Took({ order, no_answer }: { readonly order: Ending; readonly no_answer: boolean }) {
   const { language } = useLanguage()
   const end = endOf(order)

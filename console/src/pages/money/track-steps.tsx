@@ -15,7 +15,7 @@ type About = {
   readonly open: boolean
 }
 
-/** The words of a track, step by step. What is still ahead stands last, dotted. */
+/** The steps of a timeline with their texts. Steps still to come are last, dotted. */
 export function stepsOf(track: readonly TrackStep[], about: About, money: Texts['money']): Step[] {
   const sent_first = track.findIndex(({ kind }) => kind === 'sent')
   const steps = track.map((step, i) => ({
@@ -70,7 +70,7 @@ function stepOf(
   }
 }
 
-/** How often, from the first time to the last. */
+/** How often a repeated step happened, from the first time to the last. */
 function Between({ step, often }: { readonly step: TrackStep; readonly often: string }) {
   return (
     <>

@@ -149,7 +149,7 @@ function useColumns(): readonly Column<Row>[] {
   ]
 }
 
-/** No sum across assets: each that is on the page has its own. */
+/** One sum per asset on the page: amounts of different assets are never added. */
 function Foot({ rows }: { readonly rows: readonly Row[] }) {
   const { money } = useText()
   const moved = rows.filter(({ transfer }) => transfer.status !== 'failed')

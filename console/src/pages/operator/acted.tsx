@@ -9,10 +9,10 @@ import { Failure } from '../../ui/failure.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Secret } from '../../ui/secret.tsx'
 
-/** What became of an act of an operator. */
+/** The result of an operator's act. */
 export type Acted = Reply<'console.operator.customers.book'>
 
-/** Rails have names of their own: they are not translated. */
+/** Names of rails are not translated. */
 const railNames: Readonly<Record<string, string>> = {
   pix: 'Pix',
   polygon: 'Polygon',
@@ -24,7 +24,7 @@ const railNames: Readonly<Record<string, string>> = {
 }
 export const railName = (rail: string): string => railNames[rail] ?? rail
 
-/** Done, or proposed, with the line of the log that says so. */
+/** Says that the act was done or proposed, with its line in the audit log. */
 export function ActedNote({ acted }: { readonly acted: Acted }) {
   const { operator } = useText()
   const environment = useEnvironment()
@@ -65,7 +65,7 @@ type ActDialogProps = {
   readonly title: string
   readonly verb: string
   readonly busy: string
-  /** Why the verb cannot be pressed yet. */
+  /** Whether the button is disabled, and why. */
   readonly blocked?: boolean
   readonly why?: ReactNode
   readonly onAct: () => Promise<Acted | undefined>
@@ -74,7 +74,9 @@ type ActDialogProps = {
   readonly children: ReactNode
 }
 
-/** A form that ends in an act. The fields are the page's; nothing is undefined but where a mistake is shown. */
+/**
+ * A form that performs an act. The caller supplies the fields; `onAct` returns undefined when the form shows a mistake instead.
+ */
 export function ActDialog(props: ActDialogProps) {
   const { title, verb, busy, blocked = false, why, onAct, onActed, onClose, children } = props
   const { ui } = useText()
@@ -116,12 +118,12 @@ export function ActDialog(props: ActDialogProps) {
 
 type HalvesProps = {
   readonly acted: Acted
-  /** How the password is told of, where one person made it. */
+  /** The texts for a password that one operator alone created. */
   readonly alone?: { readonly title: string; readonly about: string }
   readonly onDone: () => void
 }
 
-/** A password or an activation code, shown once; nothing where there is none. */
+/** Shows a password or an activation code once; renders nothing if the act made neither. */
 export function ShownOnce({ acted, alone, onDone }: HalvesProps) {
   const { operator } = useText()
   const { proposals } = operator

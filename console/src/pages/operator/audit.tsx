@@ -26,7 +26,7 @@ type Act = Listed['data'][number]
 type Place = Act['place']
 const keys = ['place', 'action', 'actor', 'object'] as const
 
-/** What people did, of all three logs. */
+/** The audit log: acts from production, sandbox and shared. */
 export function AuditPage() {
   const { operator } = useText()
   const { audit } = operator
@@ -167,7 +167,7 @@ function Shown({ act, onClose }: { readonly act: Act; readonly onClose: () => vo
   )
 }
 
-/** The chain on demand, and the lines to note down elsewhere. */
+/** Verifies the hash chain on demand, and shows the newest line of each log to note down elsewhere. */
 function Verify({ heads }: { readonly heads: Listed['heads'] }) {
   const { operator } = useText()
   const { audit } = operator

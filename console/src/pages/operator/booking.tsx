@@ -12,7 +12,7 @@ const stale = ['console.operator.']
 
 type Done = { readonly onActed: (acted: Acted) => void; readonly onClose: () => void }
 
-/** The fields of every booking: how much, why, and under which reference. */
+/** The fields of a credit or debit: amount, reason and reference. */
 function useBooking() {
   const { operator } = useText()
   const { booking } = operator

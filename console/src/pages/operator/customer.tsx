@@ -24,7 +24,7 @@ type Seen = Reply<'console.operator.customers.get'>
 type Doing = 'credit' | 'debit' | 'reverse' | 'block' | 'limits'
 const stale = ['console.operator.']
 
-/** A customer as the operator sees it: what it holds, what it may, and what can be done about it. */
+/** The operator's page of a customer: balances, limits and actions. */
 export function CustomerPage() {
   const { operator } = useText()
   const { customer_id = '' } = useParams({ strict: false }) as { customer_id?: string }

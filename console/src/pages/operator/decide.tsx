@@ -15,7 +15,7 @@ export type Proposal = Reply<'console.operator.proposals.list'>['data'][number]
 
 const stale = ['console.operator.']
 
-/** A proposal as it is decided upon: what happens, to how much of whose, and why. */
+/** A proposal to decide on: the act, the amount, the customer and the reason. */
 export type Question = {
   readonly id: string
   readonly mine: boolean
@@ -29,11 +29,11 @@ export type Question = {
 
 type Props = {
   readonly question: Question
-  /** Told to the page: what is drawn here is gone as soon as the proposal is no longer open. */
+  /** Passes the result to the page, because this component disappears once the proposal is closed. */
   readonly onDecided: (acted: Acted) => void
 }
 
-/** Approve and refuse for the second person; for who proposed it only to withdraw it. */
+/** A second operator may approve or reject; the operator who proposed may only withdraw. */
 export function Decide({ question, onDecided }: Props) {
   const { id, mine } = question
   const { operator } = useText()
@@ -71,7 +71,7 @@ export function Decide({ question, onDecided }: Props) {
   )
 }
 
-/** What came of a decision, held by the page: a half of a password until it is stored, then a note. */
+/** The result of a decision: an activation code or password until the operator has stored it, then a note. */
 export function Decided({ acted }: { readonly acted: Acted | undefined }) {
   const [stored, setStored] = useState<Acted>()
   if (acted === undefined) return null
@@ -85,7 +85,7 @@ type ApproveProps = {
   readonly onClose: () => void
 }
 
-/** The last look: what is about to be done, before it is. */
+/** The last confirmation before an approval takes effect. */
 function Approve({ question, onApproved, onClose }: ApproveProps) {
   const { operator } = useText()
   const { desk, proposals } = operator

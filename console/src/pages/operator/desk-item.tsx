@@ -28,7 +28,7 @@ type Props = {
   readonly onDecided: (acted: Acted) => void
 }
 
-/** What is known of one, and what can be said of it by hand. */
+/** The evidence about one open order, and the form to settle it by hand. */
 export function DeskItem({ item, waiting, onDecided }: Props) {
   const environment = useEnvironment()
   const { may } = useSession()
@@ -164,7 +164,7 @@ function Resolve({ item }: { readonly item: OpenItem }) {
   )
 }
 
-/** What one operator has established and another one has to look at. */
+/** Settlements that one operator proposed and another has to decide on. */
 function Waiting({ items, onDecided }: Pick<Props, 'onDecided'> & { readonly items: readonly OpenItem[] }) {
   const { operator } = useText()
   const { desk } = operator

@@ -7,7 +7,7 @@ const at = '2026-11-15T12:00:00.000Z'
 const step = (kind: 'sent' | 'asked' | 'unknown' | 'answered', said: string | null = null) =>
   ({ kind, said, at, last_at: at, times: 1, by: 'rail' }) as const
 
-/** A node was restarted: the chain had lost the transaction, and got it once more. */
+/** After a restart of a chain node the transaction was missing, and was broadcast again. */
 const lost = [step('sent'), step('asked'), step('answered', 'absent'), step('sent')]
 
 const evidenceOf = (kind: 'payout' | 'transfer') =>
@@ -21,7 +21,7 @@ const evidenceOf = (kind: 'payout' | 'transfer') =>
 
 const titles = (steps: readonly { readonly title: unknown }[]) => steps.map(({ title }) => title)
 
-test('what is sent a second time is said to be the same, on the desk', () => {
+test('the desk says that a second broadcast is the same transaction', () => {
   const { step: words } = en.operator.desk
   expect(titles(deskSteps(evidenceOf('transfer'), words, 'en'))).toEqual([
     'Accepted',
@@ -34,13 +34,13 @@ test('what is sent a second time is said to be the same, on the desk', () => {
   expect(titles(deskSteps(evidenceOf('payout'), words, 'en'))).toContain('Sent again, under the same send id')
 })
 
-test('and on the page of a transfer', () => {
+test('the page of a transfer says so too', () => {
   const about = { idempotency_key: 'one', rail: 'polygon', open: true }
   expect(titles(stepsOf(lost, about, en.money))).toEqual([
     'Broadcast on polygon',
-    'Asked, still unknown',
+    'Queried, still unknown',
     'No node of the network knows it',
     'Sent again, the same bytes',
-    'Still to come: its end',
+    'Next: the outcome',
   ])
 })

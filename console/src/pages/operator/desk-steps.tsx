@@ -9,7 +9,7 @@ import type { Step } from '../../ui/track.tsx'
 export type Evidence = Reply<'console.operator.desk.get'>
 type Words = Texts['operator']['desk']['step']
 
-/** From the acceptance to now: what was sent, asked and heard. */
+/** The exchange with the rail since acceptance: what was sent, queried and received. */
 export function deskSteps(evidence: Evidence, words: Words, language: Language): Step[] {
   const { item, steps } = evidence
   const first: Step = {
@@ -35,7 +35,7 @@ export function deskSteps(evidence: Evidence, words: Words, language: Language):
 type About = {
   readonly evidence: Evidence
   readonly words: Words
-  /** It had been sent before. */
+  /** Whether this is a repeated send. */
   readonly again: boolean
 }
 

@@ -19,7 +19,7 @@ import './operator.css'
 
 const LATE_MS = 3_600_000
 
-/** Payouts and transfers whose outcome the rail has not told. */
+/** Payouts and transfers whose outcome the rail has not reported. */
 export function DeskPage() {
   const { operator } = useText()
   const { desk } = operator

@@ -15,7 +15,7 @@ import { ActDialog, railName } from './acted.tsx'
 
 type Exception = Reply<'console.operator.exceptions.list'>['data'][number]
 
-/** What may be wrong with money, and waits for somebody to look. */
+/** Exceptions: possible problems with money that an operator has to review. */
 export function Exceptions() {
   const { operator, ui } = useText()
   const { desk } = operator

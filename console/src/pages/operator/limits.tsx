@@ -26,7 +26,7 @@ type ShownProps = {
   readonly used?: Readonly<Partial<Record<LimitName, string | null>>>
 }
 
-/** How much may leave, line by line. */
+/** The limits on outgoing money. */
 export function MoneyLimits({ limits, used = {} }: ShownProps) {
   const { operator } = useText()
   const { partner } = operator
@@ -66,7 +66,7 @@ type EditProps = {
   readonly onClose: () => void
 }
 
-/** Only what was changed is sent. */
+/** Sends only the changed limits. */
 export function EditLimits({ name, hint, limits, onSave, onActed, onClose }: EditProps) {
   const { operator } = useText()
   const { partner, booking } = operator

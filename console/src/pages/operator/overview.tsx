@@ -13,7 +13,7 @@ import { AuditLine, RailTable } from './rails.tsx'
 
 type Seen = Reply<'console.operator.overview.get'>
 
-/** What needs somebody of the operator. */
+/** What needs an operator's attention. */
 export function OverviewPage() {
   const { operator } = useText()
   const { overview } = operator

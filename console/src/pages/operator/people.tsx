@@ -19,7 +19,7 @@ export type Doing = { readonly what: 'role' | 'password' | 'factor'; readonly pe
 const roles: readonly Role[] = ['admin', 'resolver', 'reader']
 const stale = ['console.operator.']
 
-/** The operators themselves. Where there are two, what changes one is proposed to another. */
+/** The list of operators. With two or more, a change to one is a proposal that another approves. */
 export function PeoplePage() {
   const { operator } = useText()
   const { people } = operator
@@ -120,11 +120,11 @@ function Operators({ list, self, onDo }: ListProps) {
 type MenuProps = {
   readonly person: Person
   readonly onDo: (doing: Doing) => void
-  /** Whether the role too: that of a partner's person is the partner's affair. */
+  /** Whether the role can be changed: the role of a partner's user is set by the partner. */
   readonly role?: boolean
 }
 
-/** What may be done to a person. */
+/** The actions on a person. */
 export function PersonMenu({ person, onDo, role = false }: MenuProps) {
   const { people } = useText().operator
   return (
@@ -192,7 +192,7 @@ function Make({ onActed, onClose }: Done) {
   )
 }
 
-/** The question behind each thing that is done to a person. */
+/** The confirmation dialog of each action on a person. */
 export function Do({ what, person, onActed, onClose }: Doing & Done) {
   const { operator } = useText()
   const { people } = operator

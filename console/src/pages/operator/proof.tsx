@@ -33,7 +33,7 @@ const accounts = [
 ] as const
 const LOOK_MS = 1_000
 
-/** That the books are right, to the last unit. */
+/** The proof that the ledger balances to the last unit. */
 export function ProofPage() {
   const { operator } = useText()
   const { proof } = operator
@@ -120,7 +120,7 @@ function Verdict({ latest }: { readonly latest: Proof | null }) {
   )
 }
 
-/** The whole of it, as it was answered. */
+/** Saves the whole proof as the service returned it. */
 function ReportButton({ proof }: { readonly proof: Proof }) {
   const { operator } = useText()
   const save = () => {
@@ -153,7 +153,7 @@ function Proven({ proof }: { readonly proof: Proof }) {
 
 const sumOf = ({ sums }: Proof, asset: string, account: string): string => sums[asset]?.[account] ?? '0'
 
-/** On a phone one asset at a time. */
+/** The sums of each asset; on a phone one asset at a time. */
 function Sums({ proof }: { readonly proof: Proof }) {
   const { operator } = useText()
   const words = operator.proof
@@ -330,7 +330,7 @@ function Findings({ proof }: { readonly proof: Proof }) {
 
 const TIE = 12.9
 
-/** A sleeper for each proof, the newest right. */
+/** One mark per earlier proof, the newest at the right. */
 function Earlier({ earlier }: { readonly earlier: ProofState['earlier'] }) {
   const { operator } = useText()
   const words = operator.proof

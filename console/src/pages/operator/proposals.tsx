@@ -28,7 +28,7 @@ const shapes: Readonly<Record<Proposal['state'], string>> = {
   superseded: 'attention',
 }
 
-/** What waits for a second person, and what became of the rest. */
+/** Open proposals, and those already decided. */
 export function ProposalsPage() {
   const { operator } = useText()
   const { proposals } = operator
@@ -146,7 +146,7 @@ function One({ id, onDecided }: OneProps) {
   return one.data === undefined ? null : <Told {...one.data} onDecided={onDecided} />
 }
 
-/** What happens when it is approved, from what was ordered. */
+/** A sentence that says what an approval will do. */
 function useSentence({ action, amount, asset, customer, partner, details, what }: Proposal): string {
   const { operator } = useText()
   const { language } = useLanguage()

@@ -18,7 +18,7 @@ import './operator.css'
 type Rails = Reply<'console.operator.rails.get'>
 type Rail = Rails['rails'][number]
 
-/** How the rails, the workers and the prices are doing. */
+/** The health of rails, workers and prices. */
 export function RailsPage() {
   const { operator } = useText()
   const { rails } = operator
@@ -184,7 +184,7 @@ function Workers({ seen: { queues, audit } }: { readonly seen: Rails }) {
   )
 }
 
-/** How far the audit in the background is. */
+/** The progress of the background audit. */
 export function AuditLine({ age_seconds, last_finished_at, stage, findings }: Rails['audit']) {
   const { operator } = useText()
   const { rails, overview } = operator

@@ -18,7 +18,7 @@ type Props = {
   readonly onClose: () => void
 }
 
-/** Only what was changed is sent. */
+/** Sends only the changed terms. */
 export function EditTerms({ partner, onActed, onClose }: Props) {
   const { operator } = useText()
   const words = operator.partner

@@ -21,7 +21,7 @@ type Seen = Reply<'console.operator.treasury.get'>
 type Position = Seen['positions'][number]
 type Query = ReturnType<typeof useCall<'console.operator.treasury.get'>>
 
-/** What the house holds, owes its partners, and pays the networks. */
+/** What the treasury holds, owes its partners, and pays the networks. */
 export function TreasuryPage() {
   const { operator } = useText()
   const { treasury } = operator
@@ -361,7 +361,7 @@ function signedText(units: string, asset: string, language: Language): string {
     : typedAmount(units, asset, language)
 }
 
-/** Null: none. Undefined: no number. */
+/** Parses a signed amount: null for an empty field, undefined for a text that is not a number. */
 function signedUnits(typed: string, asset: string, language: Language): string | null | undefined {
   const text = typed.trim().replace('−', '-')
   if (text === '') return null

@@ -11,7 +11,7 @@ import type { Overview } from './overview.tsx'
 
 type Seen = Overview['attention']
 
-/** What somebody should look at, the gravest first; each leads to where it is mended. */
+/** Problems, the gravest first, each with a link to the page that fixes it. */
 export function Attention({ of: { attention, now } }: { readonly of: Overview }) {
   const { overview } = useText()
   const words = overview.attention

@@ -10,7 +10,7 @@ import type { Overview } from './overview.tsx'
 
 type Row = Overview['latest'][number]
 
-/** The newest of everything that moves money. */
+/** The newest orders and deposits. */
 export function Latest({ of: { latest } }: { readonly of: Overview }) {
   const { overview, ui } = useText()
   const environment = useEnvironment()
@@ -74,7 +74,7 @@ type Words = ReturnType<typeof useText>['overview']['latest']
 const nameOf = ({ kind, network }: Row, words: Words): string =>
   kind === 'transfer' ? words.transfer(network ?? '') : words[kind]
 
-/** Opens what happened; a deposit is shown with its customer. */
+/** Links to the object; a deposit links to its customer. */
 function Customer({ row }: { readonly row: Row }) {
   const environment = useEnvironment()
   const id = row.kind === 'deposit' ? row.customer.id : row.id

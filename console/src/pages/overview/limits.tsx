@@ -57,7 +57,7 @@ export function Prices({ of: { prices } }: { readonly of: Overview }) {
   )
 }
 
-/** A price is a decimal text of the API: cut, never calculated with. */
+/** A price is a decimal string of the API: it is shortened as text, never calculated with. */
 function grouped(price: string, group: string, point: string): string {
   const [whole = '', fraction = ''] = price.split('.')
   const kept = fraction.replace(/0+$/, '').padEnd(2, '0')

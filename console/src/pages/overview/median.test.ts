@@ -4,7 +4,7 @@ import { medianText } from './median.ts'
 const text = (kind: string, completed: number, median_ms: number | null) =>
   medianText({ kind, completed, median_ms }, 'at once', 'en')
 
-test('only a conversion happens at once; a rail on which nothing succeeded has no median', () => {
+test('only a conversion takes no time; a rail without a success has no median', () => {
   expect(text('pix', 3, 790)).toBe('790 ms')
   expect(text('conversions', 1, null)).toBe('at once')
   expect(text('conversions', 0, null)).toBe('—')

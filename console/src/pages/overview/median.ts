@@ -3,7 +3,7 @@ import { durationText } from '../../format/time.ts'
 
 type Ended = { readonly kind: string; readonly completed: number; readonly median_ms: number | null }
 
-/** How long half of them took at most: a conversion no time; where nothing succeeded there is none to tell. */
+/** The median duration of completed orders. A conversion takes no time; without a completed order there is no median. */
 export function medianText(
   { kind, completed, median_ms }: Ended,
   at_once: string,

@@ -21,10 +21,10 @@ type Period = Overview['period']
 
 const periods: readonly Period[] = ['24h', '7d', '30d', '90d']
 
-/** Whatever moves money, or fails to tell of it. */
+/** Kinds of hints that change the overview. */
 const LIVE = ['payout', 'transfer', 'trade', 'deposit', 'customer', 'key', 'webhook_endpoint'] as const
 
-/** Hints come with what happened; the sums of days a few seconds after it. */
+/** A hint arrives with the event; the daily sums are updated a few seconds later. */
 const UNSETTLED_MS = 4_000
 
 export function OverviewPage() {
@@ -93,7 +93,7 @@ function Sheet({ data, stale }: { readonly data: Overview; readonly stale: boole
   )
 }
 
-/** As high as what comes, so that nothing jumps. */
+/** A placeholder as high as the content, so that the page does not jump. */
 function Waiting() {
   const { ui } = useText()
   return (

@@ -15,7 +15,7 @@ type Row = {
 
 const order = ['pix', 'tron', 'polygon', 'ethereum', 'arbitrum', 'optimism', 'bitcoin', 'conversions']
 
-/** A row for each rail; conversions of all pairs are one. */
+/** One row per rail; conversions of all pairs share one row. */
 function rowsOf({ series, starts }: Overview): Row[] {
   return order.flatMap((kind) => {
     const own = series.filter((one) => one.kind === kind)
@@ -34,7 +34,7 @@ function rowsOf({ series, starts }: Overview): Row[] {
   })
 }
 
-/** Below 99 % a day is marked. */
+/** A day with less than 99 % success is marked. */
 const markOf = ({ completed, failed }: Row['each'][number]) => {
   if (completed + failed === 0) return 'none'
   return failed * 100 > completed + failed ? 'bad' : 'good'

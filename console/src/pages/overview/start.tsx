@@ -22,7 +22,7 @@ const payout = callOf('/v1/pix/payouts', {
   idempotency_key: 'first-payout',
 })
 
-/** Nothing has happened: what to do first, with the calls that do it. */
+/** Shown before the first order: the first steps, with their calls. */
 export function Start({ of, attention }: { readonly of: Overview; readonly attention: ReactNode }) {
   const { start } = useText().overview
   const environment = useEnvironment()
@@ -63,7 +63,7 @@ function Pay({ sandbox }: { readonly sandbox: boolean }) {
   )
 }
 
-/** A call that is refused is not taught. */
+/** In place of example calls that the service would refuse. */
 function NotYet() {
   const { start } = useText().overview
   return (

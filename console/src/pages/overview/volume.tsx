@@ -13,7 +13,7 @@ type Series = Overview['series'][number]
 
 const kinds: readonly Shown[] = ['pix', 'usdt', 'btc', 'conversions']
 
-/** No sum goes across assets: conversions are counted, everything else is added up in its own. */
+/** The asset of each tab: amounts of different assets are never added, so conversions are counted. */
 const assetOf = { pix: 'BRL', usdt: 'USDT', btc: 'BTC', conversions: undefined } as const
 
 const belongs = (shown: Shown, { kind, asset }: Series): boolean =>
@@ -21,10 +21,10 @@ const belongs = (shown: Shown, { kind, asset }: Series): boolean =>
     ? kind === shown
     : kind !== 'pix' && kind !== 'conversions' && asset === assetOf[shown]
 
-/** Days are added up where the service is, whoever reads. */
+/** The service sums by days of São Paulo, wherever the reader is. */
 const DAYS_OF = 'America/Sao_Paulo'
 
-/** What left in a period, day by day. */
+/** The outgoing volume per day. */
 export function Volume({ of: { series, starts } }: { readonly of: Overview }) {
   const { volume } = useText().overview
   const [shown, setShown] = useState<Shown>('pix')

@@ -14,7 +14,7 @@ import './people.css'
 
 type Account = Reply<'console.account.get'>
 
-/** What was agreed: to read, for the operator changes it. */
+/** The partner's terms, read-only: the operator changes them. */
 export function AccountPage() {
   const { people } = useText()
   const account = useCall('console.account.get', {})
@@ -62,7 +62,7 @@ function Terms({ account }: { readonly account: Account }) {
 
 const windows = ['per_minute', 'per_day', 'lookup_per_minute'] as const
 
-/** What is in force, and which of it was agreed with this partner alone. */
+/** The request limits in force, marking those set for this partner alone. */
 function Requests({ account }: { readonly account: Account }) {
   const { people } = useText()
   const { language } = useLanguage()

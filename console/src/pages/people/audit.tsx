@@ -17,7 +17,7 @@ type Line = Reply<'console.acts.list'>['data'][number]
 
 const keyOf = ({ place, seq }: Line): string => `${place}-${seq}`
 
-/** What people of the team did, line by line. */
+/** The audit log of the team. */
 export function AuditPage() {
   const { people } = useText()
   const router = useRouter()

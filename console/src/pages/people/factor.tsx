@@ -15,7 +15,7 @@ import { useHeldPage } from '../../ui/secret.tsx'
 
 type Seed = Reply<'console.me.begin_factor'>
 
-/** The seed is asked for as the dialog opens, and lives in it alone. */
+/** The TOTP secret is requested when the dialog opens and exists only in its state. */
 export function Enrol({
   onClose,
   onCodes,
@@ -97,7 +97,7 @@ export function Enrol({
   )
 }
 
-/** Dark on light in both themes: cameras expect it so. */
+/** Dark on light in both themes: cameras expect that of a QR code. */
 function Qr({ text, name }: { readonly text: string; readonly name: string }) {
   const { data, size } = useMemo(() => encode(text, { border: 2 }), [text])
   const dark = data.flatMap((row, y) => row.map((on, x) => (on ? `M${x} ${y}h1v1h-1z` : ''))).join('')
@@ -115,7 +115,7 @@ function Qr({ text, name }: { readonly text: string; readonly name: string }) {
   )
 }
 
-/** Shown once. Neither Esc nor a cross. */
+/** Recovery codes are shown once, so neither Esc nor a close button dismisses them. */
 export function RecoveryCodes({
   codes,
   onDone,

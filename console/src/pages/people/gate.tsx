@@ -6,7 +6,7 @@ import { useTitle } from '../../ui/page.tsx'
 import '../../ui/sign.css'
 import './people.css'
 
-/** The pages before the console: a form, and the yard beside it. */
+/** The layout of pages without a session: a form, and a drawing of tracks beside it. */
 export function Gate({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   const { people } = useText()
   useTitle(title)
@@ -60,7 +60,7 @@ const MIDDLE = 450
 const TURN = 46
 const LEAN = 32.5
 
-/** A track that leaves the middle one, runs beside it, and comes back. */
+/** A track that branches off the middle one and joins it again. */
 function branch(away: number): string {
   if (away === 0) return `M${MIDDLE} -20V920`
   const side = Math.sign(away)

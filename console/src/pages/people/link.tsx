@@ -12,7 +12,10 @@ import { Gate } from './gate.tsx'
 
 type Seen = Reply<'console.links.look'>
 
-/** An invitation or a reset: its person chooses a password. The token goes from the address into a body, and nowhere else. */
+/**
+ * The page of an invitation or password reset link. The token moves from the URL into the request body, and is sent nowhere
+ * else.
+ */
 export function LinkPage() {
   const { people } = useText()
   const { token = '' } = useParams({ strict: false }) as { token?: string }
@@ -20,7 +23,7 @@ export function LinkPage() {
   const [error, setError] = useState<unknown>()
 
   useEffect(() => {
-    // Somebody may be signed in here: then what is sent needs the token of that session.
+    // If a person is signed in in this browser, the request needs the CSRF token of that session.
     currentSession()
       .then(() => call('console.links.look', { body: { token } }))
       .then(setSeen, setError)
@@ -121,7 +124,7 @@ function ChooseForm({ seen, token, onGone }: ChooseProps) {
   )
 }
 
-/** With the password that was just chosen; who has a second factor is asked for its code on the page of that. */
+/** Signs in with the new password; a person with a second factor is asked for the code on the sign-in page. */
 async function enter(email: string, password: string): Promise<void> {
   await call('console.session.sign_in', { body: { email, password } }).catch(() => undefined)
   await renewSession()
@@ -147,7 +150,7 @@ type NewPasswordProps = {
   readonly wrong: Mistakes
 }
 
-/** Typed twice: nobody sees what they type. */
+/** The password is typed twice, because it is not shown. */
 export function NewPassword({ password, setPassword, again, setAgain, wrong }: NewPasswordProps) {
   const { people } = useText()
   return (

@@ -23,7 +23,7 @@ import './people.css'
 
 type Me = Reply<'console.me.get'>
 
-/** What is one's own: name and language, second factor, password, sessions. */
+/** The person's own settings: name, language, second factor, password and sessions. */
 export function MePage() {
   const { people } = useText()
   const me = useCall('console.me.get', {})
@@ -312,7 +312,7 @@ const browsers = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari'] as const
 const names: Readonly<Record<string, string>> = { Edg: 'Edge', OPR: 'Opera' }
 const systems = ['Windows', 'Android', 'iPhone', 'iPad', 'Mac OS', 'Linux'] as const
 
-/** What a browser says of itself, in two words; the whole where it says neither. */
+/** Browser and system from the user agent; the whole text if neither is recognised. */
 function agentName(agent: string): string {
   const browser = browsers.find((name) => agent.includes(`${name}/`))
   const system = systems.find((name) => agent.includes(name))

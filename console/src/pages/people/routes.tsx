@@ -25,7 +25,7 @@ export const publicRoutes = [
   }),
 ] as const
 
-/** A person and their team, in the frame. */
+/** Pages about the person and the team. */
 export const peopleRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,

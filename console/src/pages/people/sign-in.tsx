@@ -15,10 +15,10 @@ import { Rich } from '../../ui/rich.tsx'
 import { Secret } from '../../ui/secret.tsx'
 import { Gate } from './gate.tsx'
 
-/** What must be shown beside the password. */
+/** What the service asks for beside the password: a one-time code or an activation code. */
 type SecondHalf = 'factor' | 'activation'
 
-/** Password first; the code only where the service asks for one. */
+/** Asks for the password first, and for a code only when the service requires it. */
 export function SignInPage() {
   const { people } = useText()
   const goOn = useGoOn()
@@ -69,7 +69,7 @@ export function SignInPage() {
 const isCodeNeeded = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.code === 'code_needed'
 
-/** Where one came from, if that is a place of ours. */
+/** The page to return to after signing in, if it belongs to the console. */
 function useGoOn() {
   const navigate = useNavigate()
   const { next = '/' } = useQueryString().query
@@ -135,7 +135,7 @@ function PasswordForm({ email, setEmail, password, setPassword, error, onEnter }
   )
 }
 
-/** Why one is here again, and that what was about to be done was not. */
+/** Says why the session ended, and that the interrupted action was not carried out. */
 function Ended() {
   const { people } = useText()
   const { ended } = useQueryString().query
@@ -210,7 +210,7 @@ function CodeForm({ of, error, onEnter, onBack }: CodeProps) {
   )
 }
 
-/** Why one was not let in, in one's own language. */
+/** The reason for the refusal, in the person's language. */
 export function Refused({ error, wrong }: { readonly error: unknown; readonly wrong: string }) {
   const { people } = useText()
   const { language } = useLanguage()

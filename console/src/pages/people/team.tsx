@@ -26,7 +26,7 @@ type Colleague = Team['people'][number]
 type Role = Colleague['role']
 const roles: readonly Role[] = ['owner', 'developer', 'finance', 'viewer']
 
-/** A link as it was made: told here, and nowhere again. */
+/** A newly created link, shown only once. */
 type Made = { readonly name: string; readonly link: string; readonly expires_at: string }
 type Shown =
   | { readonly what: 'invite' }
@@ -132,7 +132,7 @@ type ActionsProps = {
   readonly onPick: (shown: Shown) => void
 }
 
-/** One's own password and factor are under one's name. */
+/** Actions on a team member. One's own password and second factor are changed on the personal page. */
 function Actions({ who, own, onPick }: ActionsProps) {
   const { people } = useText()
   const pick = (what: Exclude<Shown['what'], 'invite'>) => () => onPick({ what, who })

@@ -19,7 +19,7 @@ type Props = {
   readonly onExecute: (quote_id: string) => unknown
 }
 
-/** What was sent, what came back, and what was told of it. */
+/** The request, the response and the events it caused. */
 export function Shown({ made, executing, onExecute }: Props) {
   const { playground } = useText()
   const { curl, path, exchange } = made
@@ -84,7 +84,7 @@ type Quote = { readonly id: string; readonly created_at: string; readonly expire
 const isQuote = (body: unknown): body is Quote =>
   typeof body === 'object' && body !== null && 'expires_at' in body && !('error' in body)
 
-/** For as long as the price holds. */
+/** The button to execute a quote, while its price is valid. */
 function Execute({ made, executing, onExecute }: Props) {
   const { playground } = useText()
   const { id, created_at, expires_at } = made.exchange.body as Quote
@@ -138,7 +138,7 @@ function Told({ object_id }: { readonly object_id: string }) {
 
 const LOOK_MS = 2_000
 
-/** Events come with their hints; what becomes of a delivery is looked at while one is under way. */
+/** Hints announce events; deliveries are polled while one is in progress. */
 function useTold(prefix: string, id: string): readonly ToldEvent[] {
   const payout = useCall(
     'console.payouts.get',
@@ -164,7 +164,7 @@ function useTold(prefix: string, id: string): readonly ToldEvent[] {
 
 const isUnderWay = ({ status }: ToldEvent['deliveries'][number]): boolean => status === 'pending'
 
-/** The newest, as a webhook carries it. */
+/** The newest event, as the body of a webhook. */
 function LastBody({ event_id }: { readonly event_id: string }) {
   const event = useCall('console.events.get', { params: { environment, event_id } })
   if (event.data === undefined) return null

@@ -1,6 +1,6 @@
 import { type Language, parseAmount, typedAmount } from '../../format/amount.ts'
 
-/** What is filled in, for every kind at once: whoever goes to and fro loses nothing. */
+/** The form fields of all kinds of orders, so that switching between kinds loses nothing. */
 export type Draft = {
   readonly kind: 'payout' | 'transfer' | 'quote'
   readonly customer_id: string
@@ -26,7 +26,7 @@ export const networks: Readonly<Record<string, Asset>> = {
   bitcoin: 'BTC',
 }
 
-/** Addresses that belong to nobody; what is sent there in the sandbox goes nowhere. */
+/** Sample addresses; transfers in the sandbox never reach a chain. */
 const addresses: Readonly<Record<string, string>> = {
   tron: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8',
   bitcoin: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
@@ -54,13 +54,13 @@ export const firstDraft = (customer_id: string, language: Language): Draft => ({
   idempotency_key: newKey(),
 })
 
-/** Of which asset the amount is that stands in the form. */
+/** The asset of the amount in the form. */
 export const assetOf = ({ kind, network, from }: Draft): Asset =>
   kind === 'payout' ? 'BRL' : kind === 'transfer' ? networks[network]! : from
 
 const ENDING = /\d{4}$/
 
-/** The body of the call, or nothing while the amount is none. */
+/** The request body; undefined while the amount is not valid. */
 export function bodyOf(draft: Draft, language: Language) {
   const { kind, customer_id, idempotency_key } = draft
   const typed = parseAmount(draft.amounts[kind], assetOf(draft), language)
@@ -89,7 +89,7 @@ export const paths = {
   quote: '/v1/quotes',
 } as const
 
-/** What anybody can paste into a terminal, with a key of their own. */
+/** A curl command to paste into a terminal, with the key in a variable. */
 export function curlOf(url: string, path: string, body: unknown): string {
   const lines = [`curl ${url}${path}`, '-H "Authorization: Bearer $TRILHO_KEY"']
   if (body !== undefined) {

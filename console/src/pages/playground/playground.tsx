@@ -15,7 +15,7 @@ import './playground.css'
 const environment = 'sandbox'
 
 export type Known = Reply<'console.playground.get'>
-/** A call that was made, as it was made. */
+/** A call that was sent, with its response. */
 export type Made = {
   readonly curl: string
   readonly path: string
@@ -66,7 +66,7 @@ function NoCustomers() {
   )
 }
 
-/** The newest who has something to send. */
+/** The newest customer with a BRL balance. */
 const payerOf = ({ customers }: Known) =>
   customers.find(({ balances }) =>
     balances.some(({ asset, available }) => asset === 'BRL' && available !== '0'),
@@ -134,7 +134,7 @@ function useCalls() {
   }
 }
 
-/** What the API itself would refuse before any rule: the body is malformed. That is an answer to be seen too. */
+/** Whether a refusal is shown as a response of the API: a 400 means that the body is malformed. */
 const isShown = ({ status }: ApiError): boolean => status === 400
 
 function refused(error: unknown): Exchange | undefined {

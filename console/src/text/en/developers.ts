@@ -95,7 +95,7 @@ const keys = {
   key_id: 'Key id',
   try_it: 'Try it',
   already:
-    'This form was sent before, and the key exists. Its value was shown then and cannot be shown again.',
+    'This form was already sent, and the key exists. Its value was shown then and cannot be shown again.',
   already_open: 'Open the key',
   rotate_title: (name: string) => `Rotate ${name}?`,
   rotate_about:
@@ -115,8 +115,8 @@ const keys = {
   revoking: 'Revoking…',
   revoke_follows: [
     'Every program that uses it is refused with `revoked_api_key`, within a second and everywhere.',
-    'What was accepted before goes on: payouts and transfers come to their end.',
-    'It cannot be undone. A new key gets another id, so idempotency keys begin anew.',
+    'Payouts and transfers that were already accepted are still processed to their end.',
+    'It cannot be undone. A new key gets another id, so idempotency keys of the old one do not apply to it.',
   ],
   revoke_last_use: (time: string, address: string) => `Last used ${time} from \`${address}\`.`,
   change_title: (name: string) => `Change ${name}`,
@@ -182,18 +182,17 @@ const webhooks = {
   every_event: 'all',
   kinds: (count: number) => n(count, { one: '# kind', other: '# kinds' }),
   disabled_why: {
-    by_request: 'Disabled by your team. What happens meanwhile can be sent again by time range.',
-    gone: 'Disabled, for it answered 410. What happens meanwhile can be sent again by time range.',
-    failing:
-      'Disabled after five days of nothing but failures. What happens meanwhile can be sent again by time range.',
+    by_request: 'Disabled by your team. Events of this period can be sent again by time range.',
+    gone: 'Disabled because it answered 410. Events of this period can be sent again by time range.',
+    failing: 'Disabled after five days of failures. Events of this period can be sent again by time range.',
   } as Record<string, string>,
   wait: (count: string, one: boolean) => (one ? `${count} event waits.` : `${count} events wait.`),
-  ends_by_itself: 'Disabled by itself after five days of nothing but failures.',
+  ends_by_itself: 'Will be disabled after five days of failures.',
   nothing_waits: 'Nothing waits.',
-  two_secrets: (time: string) => `Two secrets sign until ${time}.`,
+  two_secrets: (time: string) => `Events are signed with two secrets until ${time}.`,
   empty: 'No webhook endpoints yet',
   empty_about:
-    'An endpoint is told of every payout, transfer and conversion as it happens. Or with one call:',
+    'An endpoint receives an event for every payout, transfer and conversion. Add one here, or with this call:',
   test: 'Send test event',
   redeliver: 'Redeliver…',
   rotate_secret: 'Rotate secret',
@@ -234,7 +233,7 @@ const webhooks = {
   url_hint: 'Where we POST. https, reachable from the internet.',
   url_hint_sandbox:
     'Where we POST. https or http, reachable from the internet. For your own machine: `trilho listen`.',
-  /** By the part that is wrong (pages/developers/webhook-url.ts). */
+  /** Error texts by the wrong part of the URL (pages/developers/webhook-url.ts). */
   url_wrong: {
     long: 'It is too long: at most 2048 characters.',
     signs: 'It has a space, a line break, a backslash or a letter beyond ASCII. Write these percent-encoded.',
@@ -249,8 +248,8 @@ const webhooks = {
   url_missing: 'Write where to send events, such as https://example.com/webhooks.',
   description: 'Description',
   description_hint: 'For yourself.',
-  which_events: 'Events it hears of',
-  all_events: 'All, also kinds to come',
+  which_events: 'Events to send',
+  all_events: 'All, including future kinds',
   some_events: 'Only these',
   events_missing: 'Choose at least one.',
   create_title: 'Add a webhook endpoint',
@@ -261,7 +260,7 @@ const webhooks = {
   secret_about:
     'This is the only time the secret is shown. Verify the signature of every request with it, before you trust the body.',
   secret_stored: 'I have stored the secret in a safe place',
-  already: 'This form was sent before. The secret was shown then; rotate it if nobody has it.',
+  already: 'This form was sent before. The secret was shown then; rotate it if nobody stored it.',
   rotate_title: 'Rotate the secret?',
   rotate_about:
     'Requests carry two signatures until the grace ends, under the new secret and the old one, so nothing is refused while you change over.',
@@ -272,16 +271,16 @@ const webhooks = {
   delete_verb: 'Delete endpoint',
   deleting: 'Deleting…',
   delete_follows: [
-    'Nothing is sent there any more. What waits is canceled.',
-    'Its secret is forgotten. What was delivered stays in the log of events.',
+    'Nothing is sent there any more. Waiting deliveries are canceled.',
+    'Its secret is deleted. Delivered events stay in the log of events.',
     'Events can be sent to another endpoint from the log.',
   ],
   disable_title: (host: string) => `Disable ${host}?`,
   disable_verb: 'Disable endpoint',
   disabling: 'Disabling…',
   disable_follows: [
-    'Nothing is sent there until it is enabled again. What waits is canceled.',
-    'What happens meanwhile can be sent again by time range.',
+    'Nothing is sent there until it is enabled again. Waiting deliveries are canceled.',
+    'Events of this period can be sent again by time range.',
   ],
   redeliver_title: 'Send a time range again?',
   redeliver_about:
@@ -324,7 +323,7 @@ const events = {
     n(count, { one: 'It is being sent to # endpoint.', other: 'It is being sent to # endpoints.' }),
   redelivered_none: 'No enabled endpoint listens to this kind.',
   empty: 'No events yet',
-  empty_about: 'Whatever changes is told here: a customer, a deposit, a payout. The same by API:',
+  empty_about: 'Every change appears here: of a customer, a deposit, a payout. The same by API:',
   none: 'No event like that',
   none_about: 'Nothing in the log fits these filters.',
   object_chip: 'Object',
@@ -335,7 +334,7 @@ const requests = {
   title: 'Request log',
   about: 'Calls with your keys, without bodies. Kept for 30 days.',
   find: 'X-Request-Id',
-  find_hint: 'As the response says it, req_…',
+  find_hint: 'The request_id of a response, req_…',
   find_go: 'Find',
   time: 'Time',
   call: 'Call',
@@ -348,9 +347,9 @@ const requests = {
   all: 'All',
   refused: 'Refused',
   route_chip: 'Route',
-  route_hint: 'As the reference writes it, /v1/pix/payouts',
+  route_hint: 'As in the API reference, /v1/pix/payouts',
   code_chip: 'Error code',
-  code_hint: 'As error.code says it, insufficient_balance',
+  code_hint: 'As in error.code, insufficient_balance',
   status_chip: 'Status',
   status_hint: 'Three digits, 422',
   key_chip: 'Key',
@@ -359,13 +358,13 @@ const requests = {
   empty_about: 'What your programs ask for is listed here, about a second later. The first one:',
   none: 'No call like that',
   none_about:
-    'Nothing in the log fits these filters. Refusals without a valid key are nobody’s, and are not listed.',
+    'Nothing in the log fits these filters. Requests refused without a valid key belong to no partner and are not listed.',
   one: 'Request',
-  said: 'What it said',
-  said_about: 'As the row that it made shows it: bodies are not logged',
-  answer: 'What it was told',
-  answer_about: 'As it is kept for whoever asks again with the same idempotency key',
-  nothing_kept: 'Bodies are not logged. This call made nothing whose row would tell what it said.',
+  said: 'Request body',
+  said_about: 'Taken from the object that it created: bodies are not logged',
+  answer: 'Response',
+  answer_about: 'As stored for a retry with the same idempotency key',
+  nothing_kept: 'Bodies are not logged. This call created no object that shows its content.',
   no_answer_kept: 'The answer is kept only under an idempotency key, for a day.',
   details: 'Details',
   request_id: 'Request id',
@@ -374,5 +373,5 @@ const requests = {
     'It may be of the other environment, older than 30 days, or refused before its key was known. A call shows here about a second after its response.',
 }
 
-/** Words of API keys, webhooks, events and the request log. */
+/** Texts of API keys, webhooks, events and the request log. */
 export const developers = { keys, webhooks, events, requests }

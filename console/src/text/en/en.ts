@@ -10,7 +10,7 @@ import { playground } from './playground.ts'
 import { shell } from './shell.ts'
 import { ui } from './ui.ts'
 
-/** Every text of the console. Its type is what another language must fill. */
+/** Every text of the console. Other languages must have the same type. */
 export const en = {
   conversions,
   developers,

@@ -1,4 +1,4 @@
-/** What the pages of payouts, transfers, quotes and trades have in common: movements, events, the call. */
+/** Texts that the pages of payouts, transfers, quotes and trades share: movements, events, the request. */
 export const object = {
   ledger: 'Ledger',
   ledger_about: 'Every movement sums to zero in each asset',
@@ -7,7 +7,7 @@ export const object = {
   amount: 'Amount',
   balance_after: 'Balance after',
   sum: 'sum',
-  /** What a cause did at one moment, by the names of the ledger. */
+  /** Kinds of movements, by their names in the ledger. */
   movement: {
     accepted: 'Accepted',
     completed: 'Completed',

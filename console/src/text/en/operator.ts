@@ -2,7 +2,7 @@ import { plural } from '../plural.ts'
 
 const n = plural('en')
 
-/** What a proposal is about: how much, whom, and which end or role. */
+/** The values in the sentence of a proposal: amount, customer or person, and outcome or role. */
 export type Told = {
   readonly amount: string
   readonly who: string
@@ -10,16 +10,16 @@ export type Told = {
   readonly role: string
 }
 
-/** What operators see: partners, the desk, proposals, the proof, the house. */
+/** Texts of the operator's pages: partners, desk, proposals, proof, treasury. */
 export const operator = {
   overview: {
     title: 'Operator',
     attention: 'Needs attention',
-    nothing: 'Nothing waits for anybody.',
+    nothing: 'Nothing needs attention.',
     desk: (count: number) =>
       n(count, {
-        one: 'The rail has not told what became of # payment. Its money stays in transit.',
-        other: 'The rails have not told what became of # payments. Their money stays in transit.',
+        one: 'The rail has not reported the outcome of # payment. Its money stays in transit.',
+        other: 'The rails have not reported the outcome of # payments. Their money stays in transit.',
       }),
     proposals: (count: number) =>
       n(count, {
@@ -33,10 +33,11 @@ export const operator = {
       }),
     findings: (count: number) =>
       n(count, {
-        one: 'The audit found # thing that must not exist.',
-        other: 'The audit found # things that must not exist.',
+        one: 'The audit found # error.',
+        other: 'The audit found # errors.',
       }),
-    not_two: 'There are not two operators who can decide yet. Money of production cannot be moved by hand.',
+    not_two:
+      'Fewer than two operators can approve. Production money cannot be moved by hand until there are two.',
     look: 'Look',
     rails: 'Rails',
     audit: 'Ledger proof',
@@ -44,7 +45,7 @@ export const operator = {
   },
   partners: {
     title: 'Partners',
-    about: 'Their terms hold in both environments; money limits in each by itself.',
+    about: 'Terms apply in both environments; money limits are set in each.',
     name: 'Name',
     tier: 'Tier',
     pix_fee: 'Pix fee',
@@ -53,7 +54,7 @@ export const operator = {
     third_party: 'Pays others',
     since: 'Since',
     id: 'Id',
-    empty: 'Partners appear here once there is one.',
+    empty: 'No partners yet.',
     create: 'New partner',
     creating: 'Creating…',
     create_title: 'Make a partner?',
@@ -126,8 +127,11 @@ export const operator = {
     block: 'Block…',
     unblock: 'Unblock…',
     block_title: (name: string) => `Block ${name}?`,
-    unblock_title: (name: string) => `Let ${name} go again?`,
-    blocks: ['Nothing moves in or out until somebody unblocks it.', 'What is on its way comes to its end.'],
+    unblock_title: (name: string) => `Unblock ${name}?`,
+    blocks: [
+      'Nothing moves in or out until somebody unblocks it.',
+      'Orders in transit are still processed to their end.',
+    ],
     unblocks: ['Its money moves again at once.'],
     block_verb: 'Block customer',
     unblock_verb: 'Unblock customer',
@@ -190,7 +194,7 @@ export const operator = {
     no_outcome: 'No outcome yet',
     waits: 'Waits for a second person',
     empty: 'Every payment has come to its end.',
-    empty_about: 'What the rails leave open for more than a minute appears here.',
+    empty_about: 'Payments without an outcome after a minute appear here.',
     nothing_said: 'nothing',
     evidence: 'Evidence',
     asked: (times: number, next: string) =>
@@ -205,9 +209,9 @@ export const operator = {
       transaction: (hash: string) => `transaction \`${hash}\``,
       pix: {
         again: 'Sent again, under the same send id',
-        again_text: 'The network had not got it. Under one send id it is paid once.',
+        again_text: 'The network had not received it. Under the same send id it is paid once.',
         absent: 'The rail has never seen it',
-        absent_text: 'It did not get what was sent, so nothing was paid.',
+        absent_text: 'The request did not arrive, so nothing was paid.',
       },
       chain: {
         again: 'Sent again, the same bytes',
@@ -217,12 +221,12 @@ export const operator = {
       },
       to: (whom: string) => `to ${whom}`,
       unknown: 'No answer',
-      unknown_text: 'The rail did not say what became of it.',
+      unknown_text: 'The rail did not report the outcome.',
       asked: (times: number) => n(times, { one: 'Asked', other: 'Asked # times' }),
       answered: 'The rail answered',
       said: (text: string) => `\`${text}\``,
       still: 'Still unknown',
-      still_text: 'It is asked until somebody knows. Nothing is paid twice.',
+      still_text: 'The rail is queried until the outcome is known. Nothing is paid twice.',
       ended: 'Came to its end',
     },
     resolve: 'Resolve by hand',
@@ -230,11 +234,11 @@ export const operator = {
     resolve_sandbox: 'In the sandbox it happens at once.',
     what: 'What happened',
     paid: 'It was paid',
-    paid_payout: 'Completed: what is in transit has left for good. Needs the end-to-end id.',
-    paid_transfer: 'Confirmed: what is in transit has left for good. It must have been signed.',
+    paid_payout: 'Completed: the money in transit has left. Needs the end-to-end id.',
+    paid_transfer: 'Confirmed: the money in transit has left. It must have been signed.',
     unpaid: 'It was never paid, and never can be',
     unpaid_hint: (amount: string) =>
-      `Failed: the customer gets ${amount} back. If it was paid after all, the house loses it.`,
+      `Failed: the customer gets ${amount} back. If it was paid after all, the operator loses the money.`,
     e2e: 'End-to-end id',
     e2e_wrong: 'E, eight letters or digits, twelve digits, eleven letters or digits: 32 in all.',
     evidence_hint: 'How you know. Kept for good, with your name.',
@@ -263,7 +267,7 @@ export const operator = {
     withdrawing: 'Withdrawing…',
     you_are_second: (name: string) => `You are the second: ${name}`,
     own: 'Your own proposal: someone else must approve it',
-    may_not: 'Your role only looks.',
+    may_not: 'Your role is read-only.',
     by: 'By',
     when: 'When',
     resolved_empty: 'Nothing was resolved by hand yet.',
@@ -277,14 +281,14 @@ export const operator = {
     closing: 'Closing…',
     exceptions_empty: 'Nothing is wrong with any money.',
     kinds: {
-      contradiction: 'The rail tells another end than the one that was booked.',
-      late_success: 'The rail paid what had been returned.',
+      contradiction: 'The rail reports another outcome than the one that was booked.',
+      late_success: 'The rail paid an order whose money had already been returned.',
       accepted_then_absent:
         'The rail accepted this payout and now does not know it. Ask the provider before you resolve it.',
-      invalid_answer: 'The rail answered something that makes no sense. The service treats it as no answer.',
+      invalid_answer: 'The rail gave an invalid answer. The service treats it as no answer.',
       stuck: 'On its way for longer than it should be.',
-      audit: 'The audit found what must not exist.',
-      superseded: 'An approval found another end booked than the one that was proposed.',
+      audit: 'The audit found an error.',
+      superseded: 'When it was approved, another outcome than the proposed one was already booked.',
     } as Record<string, string>,
   },
   proposals: {
@@ -339,8 +343,8 @@ export const operator = {
           : `The transfer of ${who} has failed: ${amount} go back to ${who}.`,
       pay_fees: ({ amount, who }) => `${who} gets ${amount} of the fees that it has earned.`,
       create_user: ({ who, role }) =>
-        `${who} becomes an operator, ${role}. The password is shown to whoever approves.`,
-      reset_password: ({ who }) => `${who} gets a new password, which is shown to whoever approves.`,
+        `${who} becomes an operator, ${role}. The password is shown to the operator who approves.`,
+      reset_password: ({ who }) => `${who} gets a new password, which is shown to the operator who approves.`,
       set_role: ({ who, role }) => `${who} gets the role ${role}.`,
       reset_factor: ({ who }) => `The second factor of ${who} is taken away.`,
     } as Record<string, (told: Told) => string>,
@@ -359,11 +363,11 @@ export const operator = {
     nobody: 'Nobody: there is no other operator who may decide.',
     password_title: 'New password',
     password_about:
-      'You see this half, once. Whoever proposed it has the activation code; the person needs both.',
+      'The password is shown once, to you. The operator who proposed it has the activation code; the person needs both.',
     code_title: 'Activation code',
     code_about:
-      'You see this half, once. Whoever approves sees the password; the person needs both for the first sign-in.',
-    not_open: 'It has come to its end.',
+      'The code is shown once, to you. The operator who approves sees the password; the person needs both for the first sign-in.',
+    not_open: 'This proposal is closed.',
   },
   proof: {
     title: 'Ledger proof',
@@ -379,9 +383,9 @@ export const operator = {
     now: 'Prove now',
     proving: (done: number, of: number) => `Check ${done} of ${of}…`,
     report: 'Report',
-    failed: 'The last proof could not be ended:',
+    failed: 'The last proof did not finish:',
     where: 'Where every unit is',
-    where_about: 'Recomputed from the entries alone. Each column must end in zero.',
+    where_about: 'Recomputed from the ledger entries alone. Each column must sum to zero.',
     account: 'Account',
     accounts: {
       customer: 'Customers, available',
@@ -398,23 +402,24 @@ export const operator = {
     asset: 'Asset',
     owed: 'Owed',
     held: 'Held by our books',
-    house: 'The house’s own',
+    house: 'The operator’s own',
     checks: 'Checks',
     checks_of: (good: number, all: number) => `${good} of ${all}`,
     more: (count: number) => n(count, { one: '# more', other: '# more' }),
     less: 'Less',
     found: 'What was found',
-    found_about: 'Each line names the account. Nothing is mended by itself: look, then correct by two.',
+    found_about:
+      'Each line names the account. Nothing is corrected automatically: investigate, then propose a correction that a second operator approves.',
     times: (count: number) => n(count, { one: 'once', other: '# times' }),
     earlier: 'Earlier proofs',
-    earlier_about: 'A single unit that is off is an exception at once.',
+    earlier_about: 'A difference of a single unit opens an exception.',
     earlier_sum: (proofs: number, bad: number) =>
       n(proofs, { one: '# proof, ', other: '# proofs, ' }) +
       (bad === 0 ? 'nothing found' : n(bad, { one: '# with findings', other: '# with findings' })),
   },
   treasury: {
     title: 'Treasury',
-    about: 'What the house holds by its conversions, and what that is worth in reais.',
+    about: 'What the treasury holds from conversions, and its value in BRL.',
     positions: 'Positions',
     asset: 'Asset',
     position: 'Position',
@@ -424,10 +429,10 @@ export const operator = {
     unrealised: 'Unrealised',
     realised: 'Realised',
     no_limit: 'none',
-    not_limited: 'In the sandbox the treasury is endless: limits are kept, and not judged by.',
+    not_limited: 'In the sandbox the treasury is unlimited: limits are stored but not enforced.',
     set: 'Limits…',
     set_title: (asset: string) => `How far may the treasury go in ${asset}?`,
-    set_hint: 'Empty lifts it. A trade beyond it fails and moves nothing.',
+    set_hint: 'Empty removes the limit. A trade beyond the limit fails and moves nothing.',
     set_wrong: 'Write a number, with a minus in front where it may be owed.',
     save: 'Save limits',
     fees: 'Fees earned by partners',
@@ -444,8 +449,8 @@ export const operator = {
     reference: 'Reference',
     charges: 'Network charges',
     charges_about:
-      'Of the newest transfers on networks that charge in an asset of our books, which is Bitcoin alone. The others charge in a coin of their own (ETH, POL, TRX): what they took is not in these books, nor here.',
-    no_charges: 'Bitcoin has not told yet what it took.',
+      'For the newest Bitcoin transfers. Other networks charge in their own coin (ETH, POL, TRX), which this ledger does not hold.',
+    no_charges: 'No Bitcoin charge is known yet.',
     network: 'Network',
     transfers: 'Transfers',
     paid_by_customers: 'Paid by customers',
@@ -471,12 +476,12 @@ export const operator = {
     source: 'Source',
     fresh: 'Fresh',
     old: 'Too old to quote from',
-    no_prices: 'No price is fed here. Quotes are refused.',
+    no_prices: 'No price is available. Quotes are refused.',
     workers: 'Workers and queues',
-    events_fresh: 'Events without a place in the log',
+    events_fresh: 'Events not yet in the log',
     webhooks_pending: 'Webhooks that wait',
     webhooks_due: 'Oldest webhook that is due',
-    unfolded: 'Oldest trade not in the sums',
+    unfolded: 'Oldest trade not yet in the sums',
     audit: 'Audit in the background',
     audit_done: (age: string) => `Last whole pass ${age} ago`,
     audit_never: 'No whole pass yet',
@@ -503,7 +508,7 @@ export const operator = {
     sandbox: 'Sandbox',
     shared: 'Shared',
     actor: 'Who',
-    empty: 'No line fits these filters.',
+    empty: 'No line matches these filters.',
     shell: 'Command line, not signed in',
     service: 'The service',
     verify: 'Verify the chain',
@@ -525,7 +530,7 @@ export const operator = {
   people: {
     title: 'Operators',
     about_two: 'What changes an operator is proposed, and another admin approves it.',
-    about_one: 'There are not two who can decide yet: changes happen at once.',
+    about_one: 'Fewer than two admins can approve: changes take effect at once.',
     name: 'Name',
     email: 'E-mail',
     role: 'Role',
@@ -537,7 +542,7 @@ export const operator = {
     role_hint: {
       admin: 'Everything, also terms, limits and people',
       resolver: 'Proposes and approves money and resolutions',
-      reader: 'Looks, and runs the proof',
+      reader: 'Reads everything and runs the proof',
     } as Record<string, string>,
     create: 'New operator',
     create_title: 'Make an operator?',
@@ -551,7 +556,7 @@ export const operator = {
     password_follows: ['All sessions end.', 'The new password is shown once.'],
     password_verb: 'Reset password',
     reset_factor: 'Reset second factor…',
-    factor_title: (name: string) => `Take the second factor of ${name} away?`,
+    factor_title: (name: string) => `Remove the second factor of ${name}?`,
     factor_follows: [
       'All sessions end.',
       'The next sign-in takes the password alone, until another one is enrolled.',

@@ -10,9 +10,9 @@ export const overview = {
     title: 'Needs attention',
     nothing: 'Nothing needs attention.',
     payouts: (count: number, amount: string) =>
-      `The Pix network has not answered for **${n(count, { one: '# payout', other: '# payouts' })}**, ${amount} in transit. It is being asked; nothing was sent twice.`,
+      `The Pix network has not answered for **${n(count, { one: '# payout', other: '# payouts' })}**, ${amount} in transit. We keep asking; nothing was sent twice.`,
     transfers: (network: string, count: number, amount: string) =>
-      `The ${network} network has not answered for **${n(count, { one: '# transfer', other: '# transfers' })}**, ${amount} in transit. It is being asked; nothing was sent twice.`,
+      `The ${network} network has not answered for **${n(count, { one: '# transfer', other: '# transfers' })}**, ${amount} in transit. We keep asking; nothing was sent twice.`,
     show: 'Show',
     webhook_answers: (url: string, status: number) => `Webhook **${url}** answers ${status}.`,
     webhook_silent: (url: string) => `Webhook **${url}** does not answer.`,
@@ -87,7 +87,7 @@ export const overview = {
     bad: (bad: number, all: number) => `Below 99 % in ${bad} of ${all}`,
     conversions: 'Conversions',
     at_once: 'at once',
-    none: 'What ends on a rail is counted here.',
+    none: 'Completed and failed orders are counted here.',
   },
   latest: {
     title: 'Latest',
@@ -102,7 +102,7 @@ export const overview = {
     trade: 'Conversion',
     deposit: 'Deposit',
     trade_completed: 'Completed',
-    none: 'What moves money appears here as it happens.',
+    none: 'Every movement of money appears here.',
   },
   limits: {
     title: 'Limits now',
@@ -127,7 +127,7 @@ export const overview = {
     key_there: 'There is an API key. Put its value into `TRILHO_KEY` where you call from.',
     keys: 'API keys',
     customer: 'Create a customer',
-    customer_about: 'Every balance belongs to one.',
+    customer_about: 'Every balance belongs to a customer.',
     money: 'Give it test money and pay by Pix',
     money_about: 'Put the id of the customer in the place of `cus_…`.',
     real: 'Pay by Pix',

@@ -2,7 +2,7 @@ import { plural } from '../plural.ts'
 
 const n = plural('en')
 
-/** Signing in, one's own settings, the team. */
+/** Texts of sign-in, personal settings and team. */
 export const people = {
   sign_in: {
     title: 'Sign in',
@@ -33,7 +33,7 @@ export const people = {
       'If you are the only owner, ask the operator of the service, who runs `trilho users reset-password`.',
     own_password: 'Your own password',
     own_password_about:
-      'Others have seen the one that you were given. This one takes its place and is **shown this once**.',
+      'Others have seen the password that you were given. This one replaces it and is **shown only once**.',
     ended: 'Your session has ended. Sign in to go on.',
     ended_acting: 'Your session had ended. What you were doing was not done: nothing was changed.',
   },
@@ -54,7 +54,7 @@ export const people = {
     short: 'A password has 12 to 128 characters.',
     guessed:
       'This password is easy to guess. Use four or more words that do not belong together, or let a password manager make one.',
-    different: 'The two are not the same.',
+    different: 'The passwords do not match.',
     go: 'Choose this password',
     going: 'Saving…',
   },
@@ -81,7 +81,7 @@ export const people = {
     role: 'Role',
     since: 'Here since',
     language: 'Language',
-    as_browser: 'As the browser says',
+    as_browser: 'As in the browser',
     saved: 'Saved',
     saving: 'Saving…',
     factor: 'Second factor',
@@ -93,7 +93,7 @@ export const people = {
     codes_left: 'Recovery codes',
     codes_left_count: (count: number) => n(count, { one: '# left', other: '# left' }),
     keys_shut: (until: string) =>
-      `Your second factor was reset. Production keys and the team are shut to you until **${until}**.`,
+      `Your second factor was reset. You cannot change production keys or the team until **${until}**.`,
     enrol: 'Set up a second factor',
     renew_codes: 'New recovery codes',
     disable: 'Turn off',
@@ -109,13 +109,13 @@ export const people = {
     enrol_qr: 'The key as a QR code',
     enrol_key: 'Key',
     enrol_code: 'The code that it shows',
-    enrol_hint: 'It counts only once you have entered a code.',
-    not_its_code: 'This is not its code. See that the clock of your device is right, and try the next one.',
+    enrol_hint: 'The second factor is active once you have entered a code.',
+    not_its_code: 'This code is wrong. Check the clock of your device, and try the next code.',
     confirm: 'Confirm',
     confirming: 'Checking…',
     codes_title: 'Your recovery codes',
     codes_about:
-      'Each works once, in place of a code, when your device is lost. They are **shown this once**: keep them where your device is not.',
+      'Each works once, in place of a code, when your device is lost. They are **shown this once**: store them apart from your device.',
     codes_stored: 'I have stored the codes in a safe place',
     password: 'Password',
     password_about: 'Ends all your other sessions.',
@@ -163,22 +163,22 @@ export const people = {
     make_link: 'Make the link',
     link_title: (name: string) => `The link for ${name}`,
     invite_link_about:
-      'Hand it on, to nobody but them: whoever has it chooses the password. It is **shown this once**.',
+      'Give it only to this person: whoever has the link chooses the password. It is **shown this once**.',
     link_until: (time: string) => `Works once, until ${time}.`,
     link_stored: 'I have copied the link',
     role_title: (name: string) => `What may ${name} do?`,
     role_follows: 'All sessions of this person end: they sign in again.',
     change: 'Change role',
     changing: 'Changing…',
-    reset_title: (name: string) => `Make ${name} choose a new password?`,
+    reset_title: (name: string) => `Reset the password of ${name}?`,
     reset_follows: [
       'The current password is void at once, and all sessions end.',
-      'You get a link that works once, for an hour. Hand it on yourself: no e-mail is sent.',
+      'You get a link that works once, for an hour. Give it to the person yourself: no e-mail is sent.',
     ],
     factor_title: (name: string) => `Reset the second factor of ${name}?`,
     factor_follows: [
       'They sign in with the password alone until they set up a new one; all sessions end.',
-      'Production keys are shut to them for 24 hours.',
+      'They cannot change production keys for 24 hours.',
       'Every owner sees this for a week.',
     ],
     resetting: 'Resetting…',

@@ -1,4 +1,4 @@
-/** Words of the frame: navigation, search, shortcuts. */
+/** Texts of the frame: navigation, search, shortcuts. */
 export const shell = {
   product: 'trilho',
   skip: 'Skip to the page',
@@ -94,13 +94,13 @@ export const shell = {
   },
   missed: {
     title: 'This page could not be loaded',
-    silent: 'The service cannot be reached from here. As soon as it answers, the page comes by itself.',
-    gone: 'The service answers, but a part of this page did not come. Try again in a moment.',
+    silent: 'The service cannot be reached from here. The page loads as soon as the service answers.',
+    gone: 'The service answers, but a part of this page could not be loaded. Try again in a moment.',
   },
   crashed: {
     title: 'This page could not be shown',
-    text: 'What you see is at fault, not your money: nothing was sent or changed by it.',
-    again: 'Load it again',
+    text: 'The fault is in this page, not in your money: it sent and changed nothing.',
+    again: 'Reload',
   },
   titleOf: (page: string) => `${page} · Trilho`,
 }

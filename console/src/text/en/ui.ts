@@ -2,7 +2,7 @@ import { plural } from '../plural.ts'
 
 const n = plural('en')
 
-/** Words of the components. */
+/** Texts of the components. */
 export const ui = {
   copy: 'Copy',
   copyOf: (what: string) => `Copy ${what}`,
@@ -50,7 +50,7 @@ export const ui = {
   times_in: (name: string) => `Times are those of ${name}`,
   set_key: 'Set it once in your terminal: `export TRILHO_KEY=` and the value of your key.',
   new_rows: (count: number) => n(count, { one: '# new', other: '# new' }),
-  rows_stale: 'These rows may be old: the last look failed.',
+  rows_stale: 'These rows may be out of date: the last refresh failed.',
   keys_of_table: { move: 'move', open: 'open', copy: 'copy id' },
   empty_foot: 'Nothing more',
   failed: {
@@ -61,13 +61,14 @@ export const ui = {
       `The address of this list has a part that cannot be read: \`${name}\`. Clear the filters to see all of it.`,
     clear_address: 'Clear the filters',
     to_newest: 'To the newest',
-    somebody_else: 'Somebody else has signed in here meanwhile. Load the page anew to go on as them.',
+    somebody_else:
+      'Another person has signed in in this browser. Reload the page to continue as that person.',
     nothing_changed: 'Nothing was changed.',
     unknown:
       'The answer did not arrive. We do not know whether it took effect: look at the list before you try again.',
     not_permitted: 'Your role does not permit this. An owner of your team can do it or change your role.',
     shut: (until: string) =>
-      `Your second factor was reset: this is shut to you until ${until}. Another owner of your team, or the operator, can do it for you.`,
+      `Your second factor was reset: you cannot do this until ${until}. Another owner of your team, or the operator, can do it for you.`,
     not_found: 'There is no such thing in this environment.',
     no_id: (text: string, of: string, prefix: string) =>
       `“${text}” is not the id of ${of}. Such an id is ${prefix} and 26 letters and digits.`,
@@ -85,19 +86,19 @@ export const ui = {
     too_many: (seconds: number) => n(seconds, { one: 'Wait # second.', other: 'Wait # seconds.' }),
     look_in: { production: 'Look for it in Production', sandbox: 'Look for it in the Sandbox' },
   },
-  /** What the API says in English it says well; another language has its own words for a code. */
+  /** Texts by error code. In English most codes use the API's own message; other languages need their own texts. */
   errors: {
     amount_too_large: 'The amount is too large: no amount and no balance may have more than 18 digits.',
     not_signed_in: 'Your session has ended, and you are not signed in.',
     object_not_found: 'There is no such thing in this environment.',
   } as Readonly<Record<string, string>>,
-  /** What is wrong with a typed amount. */
+  /** Errors of a typed amount. */
   amount_wrong: {
     zero: 'It must be more than zero.',
     decimals: (asset: string, count: number) => `${asset} has ${count} decimals, no more.`,
     figure: (example: string) => `Write an amount such as ${example}.`,
   },
-  /** What is wrong with a field, by the name that the API gives it. */
+  /** Errors of a field, by its name in the API. */
   fields: {
     document: 'This is no CPF or CNPJ: its check digits do not fit. Compare it with the paper.',
     name: 'Write a name of at most 120 characters.',
@@ -112,10 +113,10 @@ export const ui = {
     before: 'This page of the list does not exist any more. Begin at the newest.',
     after: 'This page of the list does not exist any more. Begin at the newest.',
   } as Readonly<Record<string, string>>,
-  /** The session has ended while something was typed. */
+  /** The dialog for a session that ended while a form was open. */
   again: {
     title: 'Sign in again',
-    about: 'Your session has ended. What you typed is still here, and goes on once you are signed in.',
+    about: 'Your session has ended. What you typed is kept, and is sent once you are signed in.',
     email: 'E-mail',
     go: 'Sign in',
   },

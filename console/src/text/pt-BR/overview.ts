@@ -11,9 +11,9 @@ export const overview: typeof En = {
     title: 'Pede atenção',
     nothing: 'Nada pede atenção.',
     payouts: (count, amount) =>
-      `A rede Pix não respondeu sobre **${n(count, { one: '# pagamento', other: '# pagamentos' })}**, ${amount} em trânsito. Ela está sendo consultada; nada foi enviado duas vezes.`,
+      `A rede Pix não respondeu sobre **${n(count, { one: '# pagamento', other: '# pagamentos' })}**, ${amount} em trânsito. Continuamos consultando; nada foi enviado duas vezes.`,
     transfers: (network, count, amount) =>
-      `A rede ${network} não respondeu sobre **${n(count, { one: '# transferência', other: '# transferências' })}**, ${amount} em trânsito. Ela está sendo consultada; nada foi enviado duas vezes.`,
+      `A rede ${network} não respondeu sobre **${n(count, { one: '# transferência', other: '# transferências' })}**, ${amount} em trânsito. Continuamos consultando; nada foi enviado duas vezes.`,
     show: 'Mostrar',
     webhook_answers: (url, status) => `O webhook **${url}** responde ${status}.`,
     webhook_silent: (url) => `O webhook **${url}** não responde.`,
@@ -87,7 +87,7 @@ export const overview: typeof En = {
     bad: (bad, all) => `Abaixo de 99 % em ${bad} de ${all}`,
     conversions: 'Conversões',
     at_once: 'na hora',
-    none: 'O que termina em um trilho é contado aqui.',
+    none: 'Ordens concluídas e com falha são contadas aqui.',
   },
   latest: {
     title: 'Últimos',
@@ -102,7 +102,7 @@ export const overview: typeof En = {
     trade: 'Conversão',
     deposit: 'Depósito',
     trade_completed: 'Concluída',
-    none: 'O que move dinheiro aparece aqui assim que acontece.',
+    none: 'Todo movimento de dinheiro aparece aqui.',
   },
   limits: {
     title: 'Limites agora',
@@ -132,7 +132,7 @@ export const overview: typeof En = {
     key_there: 'Há uma chave de API. Guarde o valor dela em `TRILHO_KEY` onde você faz as chamadas.',
     keys: 'Chaves de API',
     customer: 'Criar um cliente',
-    customer_about: 'Todo saldo pertence a um.',
+    customer_about: 'Todo saldo pertence a um cliente.',
     money: 'Dar-lhe dinheiro de teste e pagar por Pix',
     money_about: 'Ponha o id do cliente no lugar de `cus_…`.',
     real: 'Pagar por Pix',

@@ -95,12 +95,12 @@ export const shell: typeof En = {
   },
   missed: {
     title: 'Não foi possível carregar esta página',
-    silent: 'Não é possível alcançar o serviço daqui. Assim que ele responder, a página vem sozinha.',
-    gone: 'O serviço responde, mas uma parte desta página não chegou. Tente de novo em instantes.',
+    silent: 'Não é possível alcançar o serviço daqui. A página carrega assim que ele responder.',
+    gone: 'O serviço responde, mas uma parte desta página não carregou. Tente de novo em instantes.',
   },
   crashed: {
     title: 'Não foi possível mostrar esta página',
-    text: 'O erro é do que você vê, não do seu dinheiro: nada foi enviado nem alterado por ele.',
+    text: 'O erro é desta página, não do seu dinheiro: ela não enviou nem alterou nada.',
     again: 'Carregar de novo',
   },
   titleOf: (page) => `${page} · Trilho`,

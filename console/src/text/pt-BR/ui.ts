@@ -61,12 +61,12 @@ export const ui: typeof En = {
       `O endereço desta lista tem uma parte que não pode ser lida: \`${name}\`. Limpe os filtros para ver tudo.`,
     clear_address: 'Limpar os filtros',
     to_newest: 'Ir aos mais novos',
-    somebody_else: 'Outra pessoa entrou aqui nesse meio-tempo. Recarregue a página para seguir como ela.',
+    somebody_else: 'Outra pessoa entrou neste navegador. Recarregue a página para continuar como ela.',
     nothing_changed: 'Nada foi alterado.',
     unknown: 'A resposta não chegou. Não sabemos se teve efeito: veja a lista antes de tentar de novo.',
     not_permitted: 'Seu papel não permite isto. Um titular da sua equipe pode fazê-lo ou mudar seu papel.',
     shut: (until) =>
-      `Seu segundo fator foi redefinido: isto está fechado para você até ${until}. Outro titular da sua equipe, ou o operador, pode fazê-lo por você.`,
+      `Seu segundo fator foi redefinido: você não pode fazer isto até ${until}. Outro titular da sua equipe, ou o operador, pode fazê-lo por você.`,
     not_found: 'Isto não existe neste ambiente.',
     no_id: (text, of, prefix) =>
       `“${text}” não é o id de ${of}. Um id assim é ${prefix} e mais 26 letras e dígitos.`,
@@ -140,7 +140,7 @@ export const ui: typeof En = {
   },
   again: {
     title: 'Entrar de novo',
-    about: 'Sua sessão terminou. O que você digitou continua aqui, e segue adiante quando você entrar.',
+    about: 'Sua sessão terminou. O que você digitou foi mantido e será enviado quando você entrar.',
     email: 'E-mail',
     go: 'Entrar',
   },

@@ -15,26 +15,26 @@ export const eventCommands: CliCommand[] = [
     takes: 'EVENT',
     about: 'Send an event to your webhooks again',
     who: 'key',
-    options: { endpoint: { type: 'string', value: 'ID', about: 'To this one alone' } },
+    options: { endpoint: { type: 'string', value: 'ID', about: 'Only to this endpoint' } },
     examples: ['trilho events resend $EVENT'],
     run: async (input) => (await load()).eventsResend(input),
   },
   {
     name: 'listen',
-    about: 'Print events as they happen, and forward them to a program on this machine, signed',
+    about: 'Print events as they happen, and forward them, signed, to a program on this machine',
     who: 'key',
     options: {
       'forward-to': {
         type: 'string',
         value: 'URL',
         about:
-          'Where to POST them, again and again until somebody is there; they are only printed when absent',
+          'The URL to POST events to, with retries until it answers; when absent, events are only printed',
       },
       types: { type: 'string', value: 'LIST', about: 'Event types, separated by commas; all when absent' },
       after: {
         type: 'string',
         value: 'EVENT|start|now',
-        about: 'Begin behind this event; with the next one when absent',
+        about: 'Begin after this event; with the next new event when absent',
       },
     },
     takes_program: true,
@@ -58,7 +58,7 @@ export const eventCommands: CliCommand[] = [
       override: {
         type: 'string',
         value: 'FIELD=VALUE',
-        about: 'Another value in its object, such as amount=1050; may be repeated',
+        about: 'Set a field of the event’s object, such as amount=1050; may be repeated',
         multiple: true,
       },
     },

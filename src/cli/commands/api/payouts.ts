@@ -43,7 +43,7 @@ export const payoutCommands: CliCommand[] = [
   },
   {
     name: 'payouts check',
-    about: 'Say whether a payout would go through; nothing moves',
+    about: 'Check whether a payout would be accepted; no money moves',
     who: 'key',
     options: order,
     examples: ['trilho payouts check --customer $CUSTOMER --amount 10.50 --to ana@example.com'],

@@ -2,19 +2,19 @@ import type { CliCommand } from '../../command.ts'
 
 const load = () => import('../../api/profiles.ts')
 
-/** Keys and addresses by name, kept for this user of the machine. */
+/** Named pairs of API key and address, stored for this user of the machine. */
 export const profileCommands: CliCommand[] = [
   {
     name: 'profiles add',
     takes: 'NAME',
-    about: 'Keep an API key and an address under a name; the key is asked for, and tried',
+    about: 'Store an API key and an address under a name; asks for the key and tries it',
     who: 'key',
     alone: true,
     options: {
       url: {
         type: 'string',
         value: 'URL',
-        about: 'Where the service is; TRILHO_URL, or the server that runs here, when absent',
+        about: 'The address of the service; TRILHO_URL, or the server that runs here, when absent',
       },
       'key-file': {
         type: 'string',
@@ -40,7 +40,7 @@ export const profileCommands: CliCommand[] = [
   {
     name: 'profiles use',
     takes: 'NAME',
-    about: 'Take this profile from now on, where nothing else is said',
+    about: 'Make this profile the default',
     who: 'key',
     alone: true,
     examples: ['trilho profiles use production'],
@@ -49,7 +49,7 @@ export const profileCommands: CliCommand[] = [
   {
     name: 'profiles remove',
     takes: 'NAME',
-    about: 'Forget a profile; its key goes on working',
+    about: 'Remove a profile; its key keeps working',
     who: 'key',
     alone: true,
     examples: ['trilho profiles remove ci'],

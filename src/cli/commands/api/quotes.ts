@@ -21,15 +21,23 @@ export const quoteCommands: CliCommand[] = [
   }),
   {
     name: 'quotes create',
-    about: 'Ask for a price that holds for a moment; nothing moves',
+    about: 'Get a quote, a price that holds for 30 seconds; no money moves',
     who: 'key',
     options: {
       customer,
-      from: { type: 'string', value: asset, about: 'What leaves', required: true },
-      to: { type: 'string', value: asset, about: 'What comes', required: true },
+      from: { type: 'string', value: asset, about: 'The asset to sell', required: true },
+      to: { type: 'string', value: asset, about: 'The asset to buy', required: true },
       amount: { type: 'string', value: '100.00', about: 'How much; in --amount-asset', required: true },
-      'amount-asset': { type: 'string', value: asset, about: 'Which of the two; what leaves when absent' },
-      'amount-type': { type: 'string', value: 'gross|net', about: 'gross has the fees in it, net on top' },
+      'amount-asset': {
+        type: 'string',
+        value: asset,
+        about: 'The asset of --amount; that of --from when absent',
+      },
+      'amount-type': {
+        type: 'string',
+        value: 'gross|net',
+        about: 'gross: --amount includes the fees; net: fees come on top',
+      },
       'partner-fee-bps': { type: 'string', value: 'N', about: 'Your own fee, in basis points' },
     },
     examples: ['trilho quotes create --customer $CUSTOMER --from BRL --to USDT --amount 100.00'],
@@ -38,7 +46,7 @@ export const quoteCommands: CliCommand[] = [
   {
     name: 'quotes execute',
     takes: 'QUOTE',
-    about: 'Convert at the price of a quote, once: the same command is safe',
+    about: 'Execute a quote; a repeated command converts once',
     who: 'key',
     options: yes,
     examples: ['trilho quotes execute $QUOTE'],
@@ -66,7 +74,9 @@ export const quoteCommands: CliCommand[] = [
     takes: 'USDT/BRL|BTC/USDT PRICE',
     about: 'Set a price in the sandbox, for your own quotes',
     who: 'key',
-    options: { 'age-seconds': { type: 'string', value: 'N', about: 'As if it were so old; 0 when absent' } },
+    options: {
+      'age-seconds': { type: 'string', value: 'N', about: 'Age of the price in seconds; 0 when absent' },
+    },
     examples: ['trilho prices set USDT/BRL 5.40'],
     run: async (input) => (await load()).pricesSet(input),
   },

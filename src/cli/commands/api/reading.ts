@@ -1,6 +1,6 @@
 import type { CliCommand, CliOption } from '../../command.ts'
 
-/** Nouns of the API that are listed and read alike (api/read.ts says how each is shown). */
+/** Objects of the API that have a `list` and a `get` command (api/read.ts says how each is shown). */
 export type Noun =
   | 'customers'
   | 'payouts'
@@ -16,15 +16,15 @@ const load = () => import('../../api/read.ts')
 
 export const paging: Readonly<Record<string, CliOption>> = {
   limit: { type: 'string', value: 'N', about: 'How many, 1 to 100; 20 when absent' },
-  cursor: { type: 'string', value: 'CURSOR', about: 'Go on behind a page' },
-  all: { type: 'boolean', about: 'Everything, printed as it comes' },
+  cursor: { type: 'string', value: 'CURSOR', about: 'Continue after a page' },
+  all: { type: 'boolean', about: 'Every page, printed as it arrives' },
   'created-after': { type: 'string', value: 'TIME', about: 'Created at this time or later' },
   'created-before': { type: 'string', value: 'TIME', about: 'Created before this time' },
 }
 
 export const filter = (value: string, about: string): CliOption => ({ type: 'string', value, about })
 
-/** `list` and `get` of a noun. */
+/** Declares the `list` and `get` commands of a noun. */
 export function reading(of: {
   readonly noun: Noun
   readonly one: string
@@ -44,7 +44,7 @@ export function reading(of: {
     {
       name: `${noun} get`,
       takes: one,
-      about: `Read one of the ${noun}`,
+      about: `Show one of the ${noun}`,
       who: 'key',
       examples: [`trilho ${noun} get $${one}`],
       run: async (input) => (await load()).get(noun, one, input),

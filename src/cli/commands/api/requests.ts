@@ -15,7 +15,7 @@ export const requestCommands: CliCommand[] = [
   }),
   {
     name: 'requests tail',
-    about: 'Print your requests as they are answered, until it is told to stop',
+    about: 'Print your API requests as they are answered, until stopped',
     who: 'key',
     options: filters,
     examples: ['trilho requests tail', 'trilho requests tail --status 429 --output jsonl'],

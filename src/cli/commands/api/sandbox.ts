@@ -4,7 +4,7 @@ import { customer } from './options.ts'
 
 const load = () => import('../../api/sandbox.ts')
 
-/** In the sandbox you play the rail, the chain and the clock. */
+/** Commands of the sandbox, in which the partner decides what Pix, the chain and the clock do. */
 export const sandboxCommands: CliCommand[] = [
   {
     name: 'sandbox deposit',
@@ -21,7 +21,7 @@ export const sandboxCommands: CliCommand[] = [
   {
     name: 'sandbox complete',
     takes: 'PAYOUT',
-    about: 'Let a payout that waits in the sandbox arrive',
+    about: 'Complete a waiting payout in the sandbox',
     who: 'key',
     examples: ['trilho sandbox complete $PAYOUT'],
     run: async (input) => (await load()).sandboxComplete(input),
@@ -29,7 +29,7 @@ export const sandboxCommands: CliCommand[] = [
   {
     name: 'sandbox confirm',
     takes: 'TRANSFER',
-    about: 'Let a transfer that waits in the sandbox be confirmed',
+    about: 'Confirm a waiting transfer in the sandbox',
     who: 'key',
     examples: ['trilho sandbox confirm $TRANSFER'],
     run: async (input) => (await load()).sandboxConfirm(input),
@@ -37,7 +37,7 @@ export const sandboxCommands: CliCommand[] = [
   {
     name: 'sandbox fail',
     takes: 'PAYOUT|TRANSFER',
-    about: 'Let a payout or a transfer that waits in the sandbox fail',
+    about: 'Fail a waiting payout or transfer in the sandbox',
     who: 'key',
     examples: ['trilho sandbox fail $PAYOUT'],
     run: async (input) => (await load()).sandboxFail(input),

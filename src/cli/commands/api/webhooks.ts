@@ -8,11 +8,11 @@ export const webhookCommands: CliCommand[] = [
   {
     name: 'webhooks create',
     takes: 'URL',
-    about: 'Have events posted to an address on the internet; its secret is shown this once',
+    about: 'Create a webhook endpoint, an address on the internet; its secret is shown once',
     who: 'key',
     options: {
       events: { type: 'string', value: 'LIST', about: 'Event types, separated by commas; all when absent' },
-      description: { type: 'string', value: 'TEXT', about: 'For yourself' },
+      description: { type: 'string', value: 'TEXT', about: 'A note for yourself' },
     },
     examples: [
       'trilho webhooks create https://example.com/webhooks --events pix.payout.completed,pix.payout.failed',
@@ -22,7 +22,7 @@ export const webhookCommands: CliCommand[] = [
   {
     name: 'webhooks test',
     takes: 'ENDPOINT',
-    about: 'Have a test event posted to one endpoint',
+    about: 'Send a test event to one endpoint',
     who: 'key',
     examples: ['trilho webhooks test $ENDPOINT'],
     run: async (input) => (await load()).webhooksTest(input),
@@ -30,13 +30,14 @@ export const webhookCommands: CliCommand[] = [
   {
     name: 'webhooks rotate-secret',
     takes: 'ENDPOINT',
-    about: 'Give an endpoint a new secret, shown this once; both sign until the grace ends',
+    about:
+      'Rotate the secret of an endpoint; the new one is shown once, and both sign until the grace period ends',
     who: 'key',
     options: {
       'grace-hours': {
         type: 'string',
         value: 'N',
-        about: 'How long both sign; 24 when absent, 0 ends the old one',
+        about: 'For how many hours both secrets sign; 24 when absent, 0 ends the old one now',
       },
     },
     examples: ['trilho webhooks rotate-secret $ENDPOINT --grace-hours 48'],
@@ -45,7 +46,7 @@ export const webhookCommands: CliCommand[] = [
   {
     name: 'webhooks redeliver',
     takes: 'ENDPOINT',
-    about: 'Send everything of a time range to one endpoint again',
+    about: 'Send all events of a time range to one endpoint again',
     who: 'key',
     options: {
       from: { type: 'string', value: 'TIME', about: 'ISO 8601, inclusive', required: true },

@@ -2,7 +2,7 @@ import type { CliCommand } from '../../command.ts'
 
 const load = () => import('../../machine/backup.ts')
 
-/** The embedded database alone; a PostgreSQL of one's own has tools of its own. */
+/** Backups of the embedded database only. An external PostgreSQL is backed up with its own tools. */
 export const backupCommands: CliCommand[] = [
   {
     name: 'backup create',

@@ -5,7 +5,7 @@ export const completionCommands: CliCommand[] = [
   {
     name: 'completion',
     takes: shells.join('|'),
-    about: 'Print what makes a shell complete the commands and options of trilho',
+    about: 'Print the completion script of a shell',
     who: 'machine',
     alone: true,
     examples: [

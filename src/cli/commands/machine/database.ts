@@ -9,7 +9,7 @@ export const databaseCommands: CliCommand[] = [
       'to-file': {
         type: 'string',
         value: 'FILE',
-        about: 'A file with that; then no list of processes shows it',
+        about: 'A file that holds this address, so that the process list does not show it',
       },
     },
     examples: [

@@ -10,7 +10,7 @@ export const serviceCommands: CliCommand[] = [
       role: {
         type: 'string',
         value: roles.join('|'),
-        about: 'What this node does; what ROLE says when absent',
+        about: 'The role of this node; ROLE when absent',
       },
     },
     examples: ['trilho serve', 'PORT=0 trilho serve --role api'],

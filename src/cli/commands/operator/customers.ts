@@ -4,7 +4,7 @@ import { operatorOption, reason } from '../options.ts'
 
 const load = () => import('../../operator/customers.ts')
 
-/** A credit and a debit are typed alike. */
+/** Declares `customers credit` and `customers debit`, which take the same options. */
 const booking = (name: 'credit' | 'debit', about: string): CliCommand => ({
   name: `customers ${name}`,
   takes: 'CUSTOMER',
@@ -34,10 +34,15 @@ export const customerCommands: CliCommand[] = [
   {
     name: 'customers reverse-credit',
     takes: 'DEPOSIT',
-    about: 'Take back a mistaken credit, whole and once. In production this makes a proposal',
+    about: 'Reverse a mistaken credit, in full and once. In production this makes a proposal',
     options: {
       reason,
-      reference: { type: 'string', value: 'TEXT', about: 'Unique: of this correction', required: true },
+      reference: {
+        type: 'string',
+        value: 'TEXT',
+        about: 'The unique reference of this correction',
+        required: true,
+      },
       operator: operatorOption,
     },
     examples: ["trilho customers reverse-credit $DEPOSIT --reason 'Credited twice' --reference ticket-4711"],
@@ -47,8 +52,8 @@ export const customerCommands: CliCommand[] = [
   {
     name: 'customers allow-third-party',
     takes: 'CUSTOMER',
-    about: 'Arrange that a customer’s payouts may go to other documents',
-    options: { off: { type: 'boolean', about: 'End the arrangement' } },
+    about: 'Allow a customer to pay accounts of other people and companies',
+    options: { off: { type: 'boolean', about: 'Forbid it again' } },
     examples: ['trilho customers allow-third-party $CUSTOMER'],
     who: 'operator',
     runWith: async (input, reach) => (await load()).customersAllowThirdParty(input, reach),
@@ -56,7 +61,7 @@ export const customerCommands: CliCommand[] = [
   {
     name: 'customers block',
     takes: 'CUSTOMER',
-    about: 'Stop all money of a customer',
+    about: 'Block a customer: no money moves in or out',
     examples: ['trilho customers block $CUSTOMER'],
     who: 'operator',
     runWith: async (input, reach) => (await load()).customersBlock('blocked', input, reach),
@@ -64,7 +69,7 @@ export const customerCommands: CliCommand[] = [
   {
     name: 'customers unblock',
     takes: 'CUSTOMER',
-    about: 'Let a customer’s money move again',
+    about: 'Unblock a customer: money moves again',
     examples: ['trilho customers unblock $CUSTOMER'],
     who: 'operator',
     runWith: async (input, reach) => (await load()).customersBlock('active', input, reach),

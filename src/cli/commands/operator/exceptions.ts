@@ -6,10 +6,10 @@ const load = () => import('../../operator/exceptions.ts')
 export const exceptionCommands: CliCommand[] = [
   {
     name: 'exceptions list',
-    about: 'List what may be wrong with money and waits for somebody to look, newest first',
+    about: 'List exceptions, possible problems with money that a person must review, newest first',
     options: {
       environment: only_environment,
-      all: { type: 'boolean', about: 'Those that were closed too' },
+      all: { type: 'boolean', about: 'Include closed exceptions' },
     },
     examples: ['trilho exceptions list --environment production'],
     who: 'operator',
@@ -18,7 +18,7 @@ export const exceptionCommands: CliCommand[] = [
   {
     name: 'exceptions show',
     takes: 'EXCEPTION',
-    about: 'Show one exception with all that was seen',
+    about: 'Show one exception with its evidence',
     examples: ['trilho exceptions show $EXCEPTION'],
     who: 'operator',
     runWith: async (input, reach) => (await load()).exceptionsShow(input, reach),
@@ -26,7 +26,7 @@ export const exceptionCommands: CliCommand[] = [
   {
     name: 'exceptions close',
     takes: 'EXCEPTION',
-    about: 'Close an exception; who did it and why stay with it',
+    about: 'Close an exception; your name and your reason are kept with it',
     options: {
       reason: { type: 'string', value: 'TEXT', about: 'What you found and did', required: true },
       operator: operatorOption,

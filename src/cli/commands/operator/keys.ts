@@ -60,7 +60,7 @@ export const keyCommands: CliCommand[] = [
   {
     name: 'keys set-limits',
     takes: 'KEY',
-    about: 'Give one key figures of its own',
+    about: 'Set custom request limits for one key',
     options: rateLimits,
     examples: ['trilho keys set-limits $KEY --per-minute 300'],
     who: 'operator',

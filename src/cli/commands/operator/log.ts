@@ -12,7 +12,7 @@ const environment = {
 export const logCommands: CliCommand[] = [
   {
     name: 'log list',
-    about: 'List what people did, operators and those of partners, newest first',
+    about: 'List the audit log, what operators and users of partners did, newest first',
     options: { environment, limit: { type: 'string', value: 'N', about: 'Lines of each; 50 when absent' } },
     examples: ['trilho log list --environment production --limit 20'],
     who: 'operator',
@@ -20,7 +20,7 @@ export const logCommands: CliCommand[] = [
   },
   {
     name: 'log verify',
-    about: 'Prove that the log and the proposals are as they were written; exits 1 and names what is not',
+    about: 'Verify that the audit log and the proposals are unchanged; exits 1 and names each change',
     options: {
       environment,
       anchor: {

@@ -21,21 +21,21 @@ export const loginCommands: CliCommand[] = [
   },
   {
     name: 'logout',
-    about: 'End the session that is kept here',
+    about: 'Sign out: end the session stored for this user of the machine',
     examples: ['trilho logout'],
     who: 'operator',
     runWith: async (input, reach) => (await load()).logout(input, reach),
   },
   {
     name: 'whoami',
-    about: 'Show who acts from here',
+    about: 'Show who is signed in here',
     examples: ['trilho whoami --json'],
     who: 'operator',
     runWith: async (input, reach) => (await load()).whoami(input, reach),
   },
   {
     name: 'password',
-    about: 'Make a new password of your own, shown this once; asks for the one from before, and a code',
+    about: 'Replace your own password; asks for the current one and a code, and shows the new one once',
     examples: ['trilho password'],
     who: 'operator',
     runWith: async (input, reach) => (await load()).password(input, reach),
@@ -44,7 +44,10 @@ export const loginCommands: CliCommand[] = [
     name: 'factor enroll',
     about: 'Add a second factor to your own sign-in: codes from an app',
     options: {
-      confirm: { type: 'boolean', about: 'Only confirm, with OPERATOR_CODE, the one that was begun' },
+      confirm: {
+        type: 'boolean',
+        about: 'Confirm the second factor added before, with its code in OPERATOR_CODE',
+      },
     },
     examples: ['trilho factor enroll'],
     who: 'operator',
@@ -52,14 +55,14 @@ export const loginCommands: CliCommand[] = [
   },
   {
     name: 'factor disable',
-    about: 'Take your own second factor away; asks for your password and a code',
+    about: 'Remove your own second factor; asks for your password and a code',
     examples: ['trilho factor disable'],
     who: 'operator',
     runWith: async (input, reach) => (await load()).factorDisable(input, reach),
   },
   {
     name: 'factor recovery-codes',
-    about: 'Make ten new recovery codes of your own; those from before work no longer',
+    about: 'Make ten new recovery codes; the old ones stop working',
     examples: ['trilho factor recovery-codes'],
     who: 'operator',
     runWith: async (input, reach) => (await load()).factorRecoveryCodes(input, reach),

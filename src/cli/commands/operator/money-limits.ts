@@ -7,7 +7,7 @@ export const moneyLimitCommands: CliCommand[] = [
   {
     name: 'partners set-money-limits',
     takes: 'PARTNER',
-    about: 'Say how much money may leave each customer of a partner',
+    about: 'Set the money limits for each customer of a partner',
     options: { environment: production_or, ...moneyLimits },
     examples: [
       'trilho partners set-money-limits $PARTNER --payout-day 500000 --transfer-day USDT=1000000000',
@@ -18,7 +18,7 @@ export const moneyLimitCommands: CliCommand[] = [
   {
     name: 'partners money-limits',
     takes: 'PARTNER',
-    about: 'Show how much money may leave each customer of a partner',
+    about: 'Show the money limits for each customer of a partner',
     options: { environment: production_or },
     examples: ['trilho partners money-limits $PARTNER --environment sandbox'],
     who: 'operator',
@@ -27,7 +27,7 @@ export const moneyLimitCommands: CliCommand[] = [
   {
     name: 'customers set-money-limits',
     takes: 'CUSTOMER',
-    about: 'Say how much money may leave a customer; what is not said follows its partner',
+    about: 'Set the money limits of a customer; limits not set follow its partner',
     options: moneyLimits,
     examples: ['trilho customers set-money-limits $CUSTOMER --payout-order 100000'],
     who: 'operator',
@@ -36,7 +36,7 @@ export const moneyLimitCommands: CliCommand[] = [
   {
     name: 'customers money-limits',
     takes: 'CUSTOMER',
-    about: 'Show how much money may leave a customer, its partner’s figures included, and what is used',
+    about: 'Show the money limits of a customer, those of its partner included, and what is used',
     examples: ['trilho customers money-limits $CUSTOMER'],
     who: 'operator',
     runWith: async (input, reach) => (await load()).customersMoneyLimits(input, reach),

@@ -23,7 +23,7 @@ export const openOrderCommands: CliCommand[] = [
   {
     name: 'payouts resolve',
     takes: 'PAYOUT',
-    about: 'Settle a payout whose outcome you have established outside',
+    about: 'Settle a payout whose outcome you have established outside the service',
     options: {
       outcome: { type: 'string', value: 'completed|failed', about: 'What happened', required: true },
       'end-to-end-id': { type: 'string', value: 'ID', about: 'Its id in the Pix network, when completed' },
@@ -49,7 +49,7 @@ export const openOrderCommands: CliCommand[] = [
   {
     name: 'transfers resolve',
     takes: 'TRANSFER',
-    about: 'Settle a transfer whose outcome you have established outside',
+    about: 'Settle a transfer whose outcome you have established outside the service',
     options: {
       outcome: { type: 'string', value: 'confirmed|failed', about: 'What happened', required: true },
       evidence,

@@ -39,7 +39,7 @@ export const partnerCommands: CliCommand[] = [
   {
     name: 'partners set-limits',
     takes: 'PARTNER',
-    about: 'Give a partner custom figures',
+    about: 'Set custom request limits for a partner',
     options: rateLimits,
     examples: ['trilho partners set-limits $PARTNER --per-minute 700 --per-day none'],
     who: 'operator',
@@ -69,8 +69,8 @@ export const partnerCommands: CliCommand[] = [
   {
     name: 'partners allow-third-party',
     takes: 'PARTNER',
-    about: 'Arrange that a partner’s payouts may go to other documents',
-    options: { off: { type: 'boolean', about: 'End the arrangement' } },
+    about: 'Allow a partner’s customers to pay accounts of other people and companies',
+    options: { off: { type: 'boolean', about: 'Forbid it again' } },
     examples: [
       'trilho partners allow-third-party $PARTNER',
       'trilho partners allow-third-party $PARTNER --off',

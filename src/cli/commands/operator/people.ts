@@ -7,12 +7,12 @@ const load = () => import('../../operator/people.ts')
 export const peopleCommands: CliCommand[] = [
   {
     name: 'users create',
-    about: 'Create a person of a partner, or of the operator; the password is shown this once',
+    about: 'Create a user of a partner, or an operator; the password is shown once',
     options: {
       email: { type: 'string', value: 'ADDRESS', about: 'To sign in with', required: true },
       name: { type: 'string', value: 'TEXT', about: 'Full name' },
       partner,
-      operator: { type: 'boolean', about: 'A person of the operator, of no partner' },
+      operator: { type: 'boolean', about: 'Create an operator, not a user of a partner' },
       role: {
         type: 'string',
         value: 'ROLE',
@@ -36,7 +36,7 @@ export const peopleCommands: CliCommand[] = [
   {
     name: 'users set-role',
     takes: 'EMAIL',
-    about: 'Change what a person may do; whoever is signed in as that person must sign in again',
+    about: 'Change the role of a person, whose sessions end',
     options: {
       role: {
         type: 'string',
@@ -52,7 +52,7 @@ export const peopleCommands: CliCommand[] = [
   {
     name: 'users reset-password',
     takes: 'EMAIL',
-    about: 'Give a person a new password, shown this once; ends all sessions of that person',
+    about: 'Reset a person’s password, shown once; ends all sessions of that person',
     examples: ['trilho users reset-password ana@acme.example'],
     who: 'operator',
     runWith: async (input, reach) => (await load()).usersResetPassword(input, reach),
@@ -60,7 +60,7 @@ export const peopleCommands: CliCommand[] = [
   {
     name: 'users reset-factor',
     takes: 'EMAIL',
-    about: 'Take a person’s second factor away, when both device and recovery codes are lost',
+    about: 'Remove a person’s second factor, when both device and recovery codes are lost',
     examples: ['trilho users reset-factor ana@acme.example'],
     who: 'operator',
     runWith: async (input, reach) => (await load()).usersResetFactor(input, reach),

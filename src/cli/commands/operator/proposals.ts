@@ -6,7 +6,7 @@ const load = () => import('../../operator/proposals.ts')
 export const proposalCommands: CliCommand[] = [
   {
     name: 'proposals list',
-    about: 'List what operators proposed: first what waits, then the newest',
+    about: 'List proposals of operators: open ones first, then the newest',
     examples: ['trilho proposals list'],
     who: 'operator',
     runWith: async (input, reach) => (await load()).proposalsList(input, reach),
@@ -14,7 +14,7 @@ export const proposalCommands: CliCommand[] = [
   {
     name: 'proposals show',
     takes: 'PROPOSAL',
-    about: 'Show a proposal whole: what, whose, how much, why, by whom, and how it stands',
+    about: 'Show a proposal in full: act, customer, amount, reason, proposer and state',
     examples: ['trilho proposals show $PROPOSAL'],
     who: 'operator',
     runWith: async (input, reach) => (await load()).proposalsShow(input, reach),
@@ -25,7 +25,7 @@ export const proposalCommands: CliCommand[] = [
     about: 'Approve a proposal, as another operator than the one who made it',
     options: {
       operator: operatorOption,
-      yes: { type: 'boolean', about: 'Do not ask; without a terminal nobody is asked' },
+      yes: { type: 'boolean', about: 'Do not ask for confirmation; a script is never asked' },
     },
     examples: ['trilho proposals approve $PROPOSAL --as joao@operator.example'],
     who: 'operator',
@@ -43,7 +43,7 @@ export const proposalCommands: CliCommand[] = [
   {
     name: 'proposals withdraw',
     takes: 'PROPOSAL',
-    about: 'Take back a proposal of your own',
+    about: 'Withdraw your own proposal',
     options: { operator: operatorOption, reason: { type: 'string', value: 'TEXT', about: 'Why' } },
     examples: ['trilho proposals withdraw $PROPOSAL'],
     who: 'operator',

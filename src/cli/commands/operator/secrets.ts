@@ -5,7 +5,7 @@ const load = () => import('../../operator/secrets.ts')
 export const secretCommands: CliCommand[] = [
   {
     name: 'secrets check',
-    about: 'Count what is sealed under which key; exits 1 when something cannot be opened',
+    about: 'Count the sealed secrets by key; exits 1 if one cannot be opened',
     examples: ['trilho secrets check'],
     who: 'operator',
     runWith: async (input, reach) => (await load()).secretsCheck(input, reach),

@@ -52,12 +52,16 @@ export const treasuryCommands: CliCommand[] = [
       environment: production_or,
       asset: { type: 'string', value: assetNames.join('|'), about: 'Which fees', required: true },
       amount: { type: 'string', value: 'UNITS', about: 'In the smallest unit', required: true },
-      customer: { type: 'string', value: 'CUSTOMER', about: 'Whom to credit; paid outside when absent' },
+      customer: {
+        type: 'string',
+        value: 'CUSTOMER',
+        about: 'The customer to credit; when absent, the fees are paid outside the service',
+      },
       reason,
       reference: {
         type: 'string',
         value: 'TEXT',
-        about: 'Unique: the same reference pays once. Of the bank transfer, when paid outside',
+        about: 'Unique: the same reference pays once. The reference of the bank transfer, when paid outside',
         required: true,
       },
       operator: operatorOption,
