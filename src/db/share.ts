@@ -32,5 +32,12 @@ export function shareOf(pool: Pool, turns: Turns, name: string): Pool {
       }
     },
   }
-  return Object.assign(Object.create(pool), share) as Pool
+  const shared = Object.assign(Object.create(pool), share) as Pool
+  wholes.set(shared, wholeOf(pool))
+  return shared
 }
+
+const wholes = new WeakMap<Pool, Pool>()
+
+/** The pool that this is a share of, or the pool itself: what is remembered per database is remembered under it. */
+export const wholeOf = (pool: Pool): Pool => wholes.get(pool) ?? pool

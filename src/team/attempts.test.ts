@@ -5,6 +5,7 @@ import { times } from '../../test/support/crowd.ts'
 import { asAdmin, createDatabase, seatAt, TEST_KEY } from '../../test/support/database.ts'
 import { createSealer } from '../core/seal.ts'
 import { openPool, type Pool, transaction } from '../db/pool.ts'
+import { openSharedShares } from '../http/shares.ts'
 import { openShared } from '../partners/partners.ts'
 import { beginFactor, codeAt, confirmFactor, type NotedTeam, newActivation, stepAt } from './factor.ts'
 import { openHashThread } from './hash-thread.ts'
@@ -268,6 +269,16 @@ describe('failures elsewhere', () => {
     expect((await identify(team, one)).outcome).toBe('known')
   })
 
+  test('at one known place do not block a user at another', async () => {
+    const one = await person()
+    const [home, shared_with_others] = [newAddress(), newAddress()]
+    await sessionAt(home, one)
+    await sessionAt(shared_with_others, one)
+    for (const _ of times(121, () => 0)) await signInAt(shared_with_others, wrong(one.email))
+    expect(await signInAt(shared_with_others, one)).toMatch(/busy|too_many_failures/)
+    expect(await signInAt(home, one)).toBe('known')
+  })
+
   test('do not block a fresh proof by code in a live session', async () => {
     const one = await person()
     const { secret } = await beginFactor(team, one.user)
@@ -287,6 +298,21 @@ describe('failures elsewhere', () => {
     expect(await signInAt(newAddress(), one)).toBe('too_many_failures')
     expect(hashes.done).toBe(0)
   })
+})
+
+test('all addresses use one list of known places, which is read once', async () => {
+  const poolFor = openSharedShares({ operators: db, people: db, visitors: db })
+  const asked = vi.spyOn(db, 'query')
+  try {
+    for (const address of times(12, newAddress)) {
+      const visitors = { ...at(address), ...openShared(poolFor({ address })) }
+      expect((await signIn(visitors, wrong())).outcome).toBe('wrong')
+    }
+    const reads = asked.mock.calls.filter(([sql]) => String(sql).includes('FROM sign_in_places'))
+    expect(reads.length).toBeLessThanOrEqual(1)
+  } finally {
+    asked.mockRestore()
+  }
 })
 
 describe('a stolen session', () => {

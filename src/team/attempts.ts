@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Db, type Pool, transaction } from '../db/pool.ts'
+import { wholeOf } from '../db/share.ts'
 import { networkOf } from '../http/ip.ts'
 import { hashToken } from './sessions.ts'
 import {
@@ -97,11 +98,13 @@ const placesOf = new WeakMap<Pool, Promise<Places>>()
 
 /**
  * Whether the user has signed in from here before. Answered from memory, which is read again at most once a minute,
- * so that a flood of sign-ins costs no queries.
+ * so that a flood of sign-ins costs no queries. All addresses use one list: each has a share of the pool, and a list
+ * for each share would cost 1 MB and a read for every address of a flood. The list is read outside of the shares, so
+ * that nobody waits for the turn of another address.
  */
 export async function isKnownPlace(db: Pool, origin: Origin): Promise<boolean> {
   if (origin.address === undefined) return false
-  return (await placesIn(db)).subjects.has(pairOf(origin).toString('base64'))
+  return (await placesIn(wholeOf(db))).subjects.has(pairOf(origin).toString('base64'))
 }
 
 async function placesIn(db: Pool): Promise<Places> {
@@ -131,5 +134,5 @@ export async function rememberPlace(tx: Db, db: Pool, origin: Origin, user_id: s
   if (origin.address === undefined) return
   const subject = pairOf(origin)
   await insertPlace(tx, subject, user_id)
-  ;(await placesOf.get(db))?.subjects.add(subject.toString('base64'))
+  ;(await placesOf.get(wholeOf(db)))?.subjects.add(subject.toString('base64'))
 }

@@ -14,8 +14,11 @@ export type Hasher = HashThread
 export type HashCaller =
   /** A sign-in, or the use of a link, from an address. */
   | { readonly kind: 'stranger'; readonly address: string }
-  /** A session, or a sign-in from a known place. `name`: the partner, or the operator, whose part of the queue it uses. */
-  | { readonly kind: 'known'; readonly name: string }
+  /**
+   * A session, or a sign-in from a known place. `name`: the partner, the operator or the e-mail whose part of the queue it
+   * uses. `place`: what its attempts per minute are counted by, if not by the name.
+   */
+  | { readonly kind: 'known'; readonly name: string; readonly place?: string }
   /** The command line and acts of operators, which strangers cannot reach. */
   | { readonly kind: 'local' }
 
@@ -45,7 +48,7 @@ const BUSY_SECONDS = 2
 const REST_MOST_MS = 200
 
 const WINDOW_MS = 60_000
-/** Attempts per minute, right or wrong, of an address or /64 or of a known name; and of a /48. */
+/** Attempts per minute, right or wrong, of an address or /64, of a known name or place; and of a /48. */
 const PER_MINUTE = 120
 const PER_MINUTE_OF_A_SITE = 600
 /** About 5 MB when full. */
@@ -93,7 +96,7 @@ export function openHashQueue(options: {
   async function take(caller: HashCaller): Promise<Leave> {
     if (caller.kind === 'stranger') return takeAsStranger(caller.address)
     if (caller.kind === 'local') return local.take('')
-    minutes.count([{ name: caller.name, most: PER_MINUTE }])
+    minutes.count([{ name: caller.place ?? caller.name, most: PER_MINUTE }])
     return known.take(caller.name)
   }
 

@@ -234,9 +234,12 @@ async function standingOf(team: Team, origin: Origin) {
   return { limits: limitsOf(origin, known), caller: callerOf(origin, known) }
 }
 
-function callerOf({ email, address }: Origin, known: boolean): HashCaller {
+/** Attempts per minute are counted by known place: whoever shares one of them must not use up the others. */
+function callerOf(origin: Origin, known: boolean): HashCaller {
+  const { email, address } = origin
   if (address === undefined) return { kind: 'local' }
-  return known ? { kind: 'known', name: email.toLowerCase() } : { kind: 'stranger', address }
+  if (!known) return { kind: 'stranger', address }
+  return { kind: 'known', name: email.toLowerCase(), place: pairOf(origin).toString('base64') }
 }
 
 async function begin(team: Team, limits: readonly AttemptLimit[]): Promise<Attempt | Refused> {
