@@ -3,6 +3,7 @@ import type { Place } from '../db/sealing.ts'
 import type { Row, SearchCheck } from '../ledger/audit.ts'
 import { limitNames } from '../limits/tiers.ts'
 import { moneyLimitNames } from '../money-limits/store.ts'
+import { customersNobodyChanged, keysNobodyMade } from './acts-behind.ts'
 
 /**
  * Settings have no entries and no events, but each act on them is a line of the act log with the row's state
@@ -58,6 +59,8 @@ const worldSettings: readonly string[] = [
   gone('set_treasury_limits', 'treasury_limits', 'asset'),
   unsaid('set_treasury_limits', 'treasury_limits', 'asset', madeWithLog('0008-quotes.sql')),
   keys,
+  keysNobodyMade,
+  customersNobodyChanged,
 ]
 
 const terms = [
@@ -118,6 +121,6 @@ export async function wrongSettings(db: Db, place: Place): Promise<Row[]> {
 }
 
 export const settingsCheck: SearchCheck = {
-  name: 'limits and keys are as the log of acts says',
+  name: 'limits, keys, blocks and arrangements are as the log of acts says',
   find: (tx) => wrongSettings(tx, 'production'),
 }
