@@ -10,7 +10,7 @@ import type { Db, SchemaName } from './pool.ts'
  */
 
 /** One more with every change of a file: it tells a newer version's functions from an older one's. */
-export const EDITION = 9
+export const EDITION = 10
 
 const folders: Readonly<Record<SchemaName, string>> = { shared: 'shared', live: 'world', sandbox: 'world' }
 
