@@ -120,4 +120,18 @@ describe('the audit names', () => {
     )
     expect(await findings()).toContainEqual([key_id, 'a value of a key that nobody made'])
   })
+
+  test('an operator whom the role dates between the tables and their log', async () => {
+    await hands.shared.db.query(
+      `INSERT INTO users (id, email, name, password_hash, role, operator_role, created_at)
+       SELECT 'usr_ghost', 'ghost@operator.example', 'Ghost', 'x', 'operator', 'admin', min(applied_at) + (max(applied_at) - min(applied_at)) / 2
+       FROM migrations WHERE name IN ('0001-partners.sql', '0005-acts.sql')`,
+    )
+    const wrong = ['usr_ghost', 'an operator whom nobody made']
+    expect(await findings()).toContainEqual(wrong)
+    await hands.shared.db.query(
+      `UPDATE users SET removed_at = now(), operator_role = 'reader', email = id || '@removed.invalid' WHERE id = 'usr_ghost'`,
+    )
+    expect(await findings()).toContainEqual(wrong)
+  })
 })

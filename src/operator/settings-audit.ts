@@ -85,10 +85,14 @@ const people = `SELECT u.id AS object_id, 'a person with another role than the l
     OR line.action = 'remove_user' AND u.removed_at IS NULL
     OR line.action NOT IN ('remove_user', 'approve') AND u.removed_at IS NOT NULL`
 
-/** An operator is created by an act or by an approval. Operators older than the log have no line. */
+/**
+ * An operator is created by an act or by an approval. Operators older than the log have no line; where `shared` was made
+ * together with its log there are none, whatever the row's date says. Who acted and was marked as removed afterwards is named too.
+ */
 const operators = `SELECT u.id AS object_id, 'an operator whom nobody made' AS wrong FROM users u
-  WHERE u.role = 'operator' AND u.removed_at IS NULL
-    AND (u.created_at > (SELECT applied_at FROM migrations WHERE name = '0005-acts.sql')
+  WHERE u.role = 'operator' AND (u.created_at > (SELECT applied_at FROM migrations WHERE name = '0005-acts.sql')
+      OR (SELECT applied_at FROM migrations WHERE name = '0005-acts.sql')
+        < (SELECT applied_at FROM migrations WHERE name = '0001-partners.sql') + interval '1 hour'
       OR u.created_at < (SELECT applied_at FROM migrations WHERE name = '0001-partners.sql'))
     AND NOT EXISTS (SELECT FROM acts a WHERE a.object_id = u.id AND a.action IN ('create_user', 'set_role', 'approve'))`
 
