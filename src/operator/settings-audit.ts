@@ -3,6 +3,7 @@ import type { Place } from '../db/sealing.ts'
 import type { Row, SearchCheck } from '../ledger/audit.ts'
 import { limitNames } from '../limits/tiers.ts'
 import { moneyLimitNames } from '../money-limits/store.ts'
+import { customersNobodyChanged, keysNobodyMade } from './acts-behind.ts'
 
 /**
  * Settings have no entries and no events, but each act on them is a line of the act log with the row's state
@@ -58,6 +59,8 @@ const worldSettings: readonly string[] = [
   gone('set_treasury_limits', 'treasury_limits', 'asset'),
   unsaid('set_treasury_limits', 'treasury_limits', 'asset', madeWithLog('0008-quotes.sql')),
   keys,
+  keysNobodyMade,
+  customersNobodyChanged,
 ]
 
 const terms = [
@@ -82,10 +85,14 @@ const people = `SELECT u.id AS object_id, 'a person with another role than the l
     OR line.action = 'remove_user' AND u.removed_at IS NULL
     OR line.action NOT IN ('remove_user', 'approve') AND u.removed_at IS NOT NULL`
 
-/** An operator is created by an act or by an approval. Operators older than the log have no line. */
+/**
+ * An operator is created by an act or by an approval. Operators older than the log have no line; where `shared` was made
+ * together with its log there are none, whatever the row's date says. Who acted and was marked as removed afterwards is named too.
+ */
 const operators = `SELECT u.id AS object_id, 'an operator whom nobody made' AS wrong FROM users u
-  WHERE u.role = 'operator' AND u.removed_at IS NULL
-    AND (u.created_at > (SELECT applied_at FROM migrations WHERE name = '0005-acts.sql')
+  WHERE u.role = 'operator' AND (u.created_at > (SELECT applied_at FROM migrations WHERE name = '0005-acts.sql')
+      OR (SELECT applied_at FROM migrations WHERE name = '0005-acts.sql')
+        < (SELECT applied_at FROM migrations WHERE name = '0001-partners.sql') + interval '1 hour'
       OR u.created_at < (SELECT applied_at FROM migrations WHERE name = '0001-partners.sql'))
     AND NOT EXISTS (SELECT FROM acts a WHERE a.object_id = u.id AND a.action IN ('create_user', 'set_role', 'approve'))`
 
@@ -118,6 +125,6 @@ export async function wrongSettings(db: Db, place: Place): Promise<Row[]> {
 }
 
 export const settingsCheck: SearchCheck = {
-  name: 'limits and keys are as the log of acts says',
+  name: 'limits, keys, blocks and arrangements are as the log of acts says',
   find: (tx) => wrongSettings(tx, 'production'),
 }

@@ -5,7 +5,6 @@ import type { ShellActor } from '../../src/core/actor.ts'
 import { type Client, openOwner, transaction } from '../../src/db/pool.ts'
 import { recordException } from '../../src/exceptions/store.ts'
 import { createKey, revokeKey, rotateKey } from '../../src/keys/keys.ts'
-import { listKeys } from '../../src/keys/store.ts'
 import { sliceChecks } from '../../src/node/worlds.ts'
 import { act } from '../../src/operator/act.ts'
 import { lookAtKey } from '../../src/operator/changes.ts'
@@ -149,8 +148,13 @@ async function fillPeople(history: History, partner_id: string): Promise<void> {
   await act(office, shell, { name: 'change_partner', details: { partner_id, change: { tier: 'growth' } } })
   for (const partner of await listPartners(shared))
     await noteIn(history, 'shared', 'create_partner', partner.id, partner)
-  for (const { id } of await listKeys(history.world.db, {}))
-    await noteIn(history, 'sandbox', 'create_key', id, await lookAtKey(history.world, { key_id: id }))
+  const { rows: values } = await history.world.db.query(
+    `SELECT api_key_id AS id, row_number() OVER (PARTITION BY api_key_id) AS n FROM api_key_values ORDER BY 1, 2`,
+  )
+  for (const { id, n } of values) {
+    const after = await lookAtKey(history.world, { key_id: id })
+    await noteIn(history, 'sandbox', Number(n) === 1 ? 'create_key' : 'rotate_key', id, after)
+  }
   const at = { shared, url }
   const owner = await signedIn(at, { partner_id, role: 'owner', factor: true })
   const viewer = await signedIn(at, { partner_id, role: 'viewer' })
