@@ -307,6 +307,6 @@ test('no service starts on the folder that a restore replaces, until it is unmar
   expect((await runCli(['database', 'unmark'], env)).code).not.toBe(0)
   const unmarked = await runCli(['database', 'unmark', '--yes'], env)
   expect([unmarked.code, unmarked.out]).toEqual([0, expect.stringContaining('was restored into')])
-  expect((await runCli(['database', 'unmark', '--yes'], env)).out).toContain('has no mark')
+  expect((await runCli(['database', 'unmark', '--yes'], env)).out).toContain('is not marked')
   service = await startEmbeddedService(place('data'))
 })

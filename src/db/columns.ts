@@ -1,5 +1,5 @@
 /**
- * The columns of each table. Statements name the columns that they read: the result of `SELECT *` changes with the table,
+ * The columns of each table. Statements name the columns that they read: the result of a SELECT of all columns changes with the table,
  * and nodes of the version before would fail as soon as a newer version adds a column.
  */
 const columns = {

@@ -1,8 +1,9 @@
 import { makeCnpj, makeCpf } from '../../src/core/document.ts'
-import { createKey, revokeKey, rotateKey } from '../../src/keys/keys.ts'
+import { createKey, revokeKey, rotateKey, type ShownKey } from '../../src/keys/keys.ts'
 import { createPartner, editPartner } from '../../src/partners/partners.ts'
 import { type Api, openApi } from './api.ts'
 import { makePerson, type Person } from './console.ts'
+import { noteProductionKey } from './key-lines.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
 import type { TestService } from './service.ts'
 import { until } from './wait.ts'
@@ -141,12 +142,17 @@ async function setPeople(service: TestService, partner_id: string) {
 }
 
 /** One of each state beside the one in use. */
-async function setKeys({ worlds }: TestService, partner_id: string): Promise<void> {
+async function setKeys({ worlds, office }: TestService, partner_id: string): Promise<void> {
   for (const world of [worlds.sandbox, worlds.production]) {
-    const make = (name: string, more = {}) => createKey(world, { partner_id, name, ...more })
+    const noted = async (action: 'create_key' | 'rotate_key', shown: ShownKey) => {
+      if (world.environment === 'production') await noteProductionKey(office, action, shown)
+      return shown
+    }
+    const make = async (name: string, more = {}) =>
+      noted('create_key', await createKey(world, { partner_id, name, ...more }))
     await make('reporting', { scopes: ['read'], ip_allowlist: ['203.0.113.0/24', '2001:db8:42::/48'] })
     const { key: rotated } = await make('treasury-bot', { scopes: ['read', 'transfers', 'quotes'] })
-    await rotateKey(world, rotated.id, 8 * 3600)
+    await noted('rotate_key', await rotateKey(world, rotated.id, 8 * 3600))
     const { key: revoked } = await make('legacy-batch')
     await revokeKey(world, revoked.id)
     await make('migration', { expires_at: new Date(Date.now() + 20 * 24 * 3_600_000) })

@@ -5,6 +5,7 @@ import { hashKeyValue } from '../../src/keys/value.ts'
 import { claimOf } from '../../src/ledger/once.ts'
 import { acceptPayout } from '../../src/pix/payouts.ts'
 import type { Payout } from '../../src/pix/store.ts'
+import { noteProductionKey } from './key-lines.ts'
 import { openDesk } from './operators.ts'
 import { moveIntoThePast } from './past.ts'
 import { someCpf, type TestService } from './service.ts'
@@ -36,6 +37,7 @@ export async function stuckPayout(
   const { id } = await desk.propose(world, credit, 'maria@operator.example')
   await desk.approve(world, id, 'joao@operator.example')
   const { key, value } = await createKey(world, { partner_id, name: 'stuck' })
+  await noteProductionKey(office, 'create_key', { key, value })
   const pix_key = 'carla@example.com'
   const accepted = await world.commit(
     acceptPayout(
