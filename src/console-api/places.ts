@@ -39,7 +39,7 @@ export function openPlaces(): Places {
     const queue = wait_ms === undefined ? { waiting_per_name: 0 } : { waiting_per_name: WAITING, wait_ms }
     return {
       partners: openTurns({ at_once, per_name: partner, ...queue }),
-      // The bound of the node is that of `partners`: here those who still wait for their team would count too.
+      // No bound for the node here: `partners` has it. A user who waits for the team's place must not count against it.
       people: openTurns({ at_once: Infinity, per_name: person, ...queue }),
     }
   }
