@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 const alone = [
   'src/ledger/**',
   'src/db/**',
-  'src/team/**',
+  'src/parties/team/**',
   'test/chaos/**',
   'test/cluster/**',
   'test/mixed-load.test.ts',
@@ -17,7 +17,7 @@ const provedOnly = process.env.PROVE
       ...['conversions', 'developers', 'gallery', 'overview', 'playground', 'pages', 'nothing-lost'].map(
         (name) => `test/browser/${name}.test.ts`,
       ),
-      'src/backup/guards.test.ts',
+      'src/node/backup/guards.test.ts',
       'test/audit/corruptions.test.ts',
       'test/chaos/webhook-receivers.test.ts',
       'test/cluster/lost-primary.test.ts',

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import type { OpenApi } from '../src/reference/openapi.ts'
+import type { OpenApi } from '../src/doors/reference/openapi.ts'
 import { buildAssets } from './assets.ts'
 import { buildSite } from './site.ts'
 

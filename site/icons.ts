@@ -1,4 +1,4 @@
-import { type Html, html } from '../src/reference/html.ts'
+import { type Html, html } from '../src/doors/reference/html.ts'
 
 /** Drawn on 16 × 16 as the console's are, in the colour of the text. */
 const shapes = {

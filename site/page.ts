@@ -1,4 +1,4 @@
-import type { Html } from '../src/reference/html.ts'
+import type { Html } from '../src/doors/reference/html.ts'
 
 export type Language = 'en' | 'pt'
 

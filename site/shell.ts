@@ -1,4 +1,4 @@
-import { type Html, html } from '../src/reference/html.ts'
+import { type Html, html } from '../src/doors/reference/html.ts'
 import type { Assets } from './assets.ts'
 import { icon, mark } from './icons.ts'
 import type { NavigationGroup } from './navigation.ts'

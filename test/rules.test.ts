@@ -28,10 +28,10 @@ describe.each(rules)('$rule', ({ citations, path }) => {
       expect(cited.map((one) => `${one.document} §${one.section}`)).toContain(`${document} §${section}`)
   })
 
-  test('is two hops from the map: folder, file', () => {
-    const [, src, folder] = /^(src)\/([a-z-]+)\/[a-z-]+\.ts$/.exec(path) ?? []
+  test('is found from the map: floor, slice, file', () => {
+    const [, src, folder] = /^(src)\/(?:[a-z-]+\/)?([a-z-]+)\/[a-z-]+\.ts$/.exec(path) ?? []
     expect(src, path).toBe('src')
-    expect(partOf('Folders and ranks')).toContain(`\`${folder}\``)
+    expect(partOf('Floors')).toContain(`\`${folder}\``)
   })
 })
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { OpenApi, Operation } from '../src/reference/openapi.ts'
+import type { OpenApi, Operation } from '../src/doors/reference/openapi.ts'
 import { type Chapter, replaced, type Step, walk } from './walk.ts'
 
 /** The requests of the collections, in order. An id from an earlier response is written `{{customer_id}}`. */

@@ -1,4 +1,4 @@
-import type { ConsoleDocument } from '../src/console-api/document.ts'
+import type { ConsoleDocument } from '../src/doors/console-api/document.ts'
 
 /** Generates the console's types from the document of its API. */
 type Schema = {

@@ -26,9 +26,9 @@ const proofs: readonly Proof[] = [
       'test/examples/shop.test.ts',
       'test/examples/treasury.test.ts',
       'src/ledger',
-      'src/operator/proposals.test.ts',
-      'src/adjustments',
-      'src/money-limits',
+      'src/control/operator/proposals.test.ts',
+      'src/money/adjustments',
+      'src/money/money-limits',
       'sdk/test/retries.test.ts',
     ],
     not_shown: `The rails are the simulated ones of the sandbox: they take orders, forget, delay and refuse them, but no bank and no
@@ -77,14 +77,14 @@ does not send. It looks at single answers, not at what many calls do together.`,
   {
     name: 'console',
     title: 'The console',
-    suites: ['test/browser', 'test/console', 'src/console-api', 'src/team'],
+    suites: ['test/browser', 'test/console', 'src/doors/console-api', 'src/parties/team'],
     not_shown: `One browser, Chromium, without a screen reader: axe finds what rules can find. Nobody who is new to the console was
 watched using it.`,
   },
   {
     name: 'backup',
     title: 'Backups, and the way to another database',
-    suites: ['src/backup', 'src/database-copy'],
+    suites: ['src/node/backup', 'src/node/database-copy'],
     not_shown: `All of it was on one machine and one disk, with a small database. The rails are the simulated ones: what a bank paid
 after a backup was taken, no backup knows.`,
   },
@@ -96,7 +96,7 @@ after a backup was taken, no backup knows.`,
       'test/docs',
       'test/examples',
       'test/browser/docs.test.ts',
-      'src/reference/docs.test.ts',
+      'src/doors/reference/docs.test.ts',
       'sdk/test',
     ],
     not_shown: `Packages were on the machine already, and nobody who is new was watched. Languages that the machine lacks are named as

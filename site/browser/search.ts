@@ -1,4 +1,4 @@
-import { type Found, openSearch, type Search } from '../../src/reference/search.ts'
+import { type Found, openSearch, type Search } from '../../src/doors/reference/search.ts'
 import { element, isPortuguese } from './element.ts'
 
 const SHOWN = 8

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../src/reference/html.ts'
+import { type Html, html } from '../../src/doors/reference/html.ts'
 
 /** Token kinds: comment, string, keyword, field name, shell variable. */
 type Kind = 'comment' | 'string' | 'word' | 'key' | 'variable'

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../src/reference/html.ts'
+import { type Html, html } from '../../src/doors/reference/html.ts'
 import { colour, languageOf } from './colour.ts'
 
 /** A code block with its language and title. */

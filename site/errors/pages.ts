@@ -5,11 +5,11 @@ import {
   errorCodes,
   errors,
 } from '../../src/core/errors.ts'
+import { breakable, type Html, html, paragraphs, prose } from '../../src/doors/reference/html.ts'
+import { PLACEHOLDER } from '../../src/doors/reference/marks.ts'
+import type { OpenApi } from '../../src/doors/reference/openapi.ts'
+import { errorExample } from '../../src/doors/reference/responses.ts'
 import { commonErrors } from '../../src/http/endpoint.ts'
-import { breakable, type Html, html, paragraphs, prose } from '../../src/reference/html.ts'
-import { PLACEHOLDER } from '../../src/reference/marks.ts'
-import type { OpenApi } from '../../src/reference/openapi.ts'
-import { errorExample } from '../../src/reference/responses.ts'
 import { figure, jsonSample } from '../code/sample.ts'
 import type { Rendered } from '../markdown/render.ts'
 import type { Language, Page } from '../page.ts'

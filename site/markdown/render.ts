@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { marked, type Token, type Tokens } from 'marked'
-import { breakable, type Html, html, nothing } from '../../src/reference/html.ts'
+import { breakable, type Html, html, nothing } from '../../src/doors/reference/html.ts'
 import { languageOf } from '../code/colour.ts'
 import { type Sample, tabs, titleOf } from '../code/sample.ts'
 import type { Heading, Language, Section } from '../page.ts'

@@ -1,6 +1,6 @@
-import type { JsonSchema } from '../../src/reference/json-schema.ts'
-import type { OpenApi, Operation } from '../../src/reference/openapi.ts'
-import type { Response } from '../../src/reference/responses.ts'
+import type { JsonSchema } from '../../src/doors/reference/json-schema.ts'
+import type { OpenApi, Operation } from '../../src/doors/reference/openapi.ts'
+import type { Response } from '../../src/doors/reference/responses.ts'
 import { schemaName } from './fields.ts'
 
 /** An operation with its method and path. */

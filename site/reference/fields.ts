@@ -1,6 +1,6 @@
-import { type Html, html, prose } from '../../src/reference/html.ts'
-import type { JsonSchema } from '../../src/reference/json-schema.ts'
-import type { Parameter } from '../../src/reference/openapi.ts'
+import { type Html, html, prose } from '../../src/doors/reference/html.ts'
+import type { JsonSchema } from '../../src/doors/reference/json-schema.ts'
+import type { Parameter } from '../../src/doors/reference/openapi.ts'
 
 type Field = {
   readonly name: string

@@ -1,6 +1,6 @@
+import type { JsonSchema } from '../../src/doors/reference/json-schema.ts'
+import type { OpenApi } from '../../src/doors/reference/openapi.ts'
 import { repeats } from '../../src/http/endpoint.ts'
-import type { JsonSchema } from '../../src/reference/json-schema.ts'
-import type { OpenApi } from '../../src/reference/openapi.ts'
 import { bodyOf, type Entry, resolve, successOf } from './document.ts'
 import { schemaName } from './fields.ts'
 import { samplesOf } from './samples.ts'

@@ -1,5 +1,5 @@
-import type { SearchIndex } from '../../src/reference/search.ts'
-import { termsOf } from '../../src/reference/search.ts'
+import type { SearchIndex } from '../../src/doors/reference/search.ts'
+import { termsOf } from '../../src/doors/reference/search.ts'
 import type { Language, Page } from '../page.ts'
 import { synonyms } from './synonyms.ts'
 

@@ -1,7 +1,7 @@
+import type { Office } from '../control/operator/office.ts'
 import { type Environment, environments } from '../core/environment.ts'
 import type { Config } from '../node/config.ts'
-import type { Office } from '../operator/office.ts'
-import type { Shared } from '../partners/partners.ts'
+import type { Shared } from '../parties/partners/partners.ts'
 import type { World, Worlds } from '../world.ts'
 import type { Io } from './io.ts'
 

@@ -1,4 +1,4 @@
-import { eventTypes } from '../events/types.ts'
+import { eventTypes } from '../records/events/types.ts'
 import type { CliCommand, CliOption } from './command.ts'
 import { nounsOf, verbsOf } from './find.ts'
 import { optionsOf } from './shared-options.ts'

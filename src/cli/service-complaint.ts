@@ -1,3 +1,4 @@
+import { WrongSecretKey } from '../control/secrets/check.ts'
 import { describeError, messageOf } from '../core/error-report.ts'
 import { DataDirBusy, NoDatabase } from '../db/embedded/folder.ts'
 import { SameOriginRuns } from '../db/embedded/identity.ts'
@@ -7,7 +8,6 @@ import { MigrationBlocked } from '../db/migrate.ts'
 import { PoolerInTheWay } from '../db/server-state.ts'
 import { UntrustedServer } from '../db/tls.ts'
 import { ConfigError } from '../node/config.ts'
-import { WrongSecretKey } from '../secrets/check.ts'
 import type { Complaint } from './complaint.ts'
 import { exit } from './exit.ts'
 

@@ -7,7 +7,7 @@ import { type Db, type Pool, transaction } from '../db/pool.ts'
  * Proves the books. Each check selects rows that must not exist; a single row is a finding. The ledger proves its sums; slices
  * define what may exist: for every kind of cause a template of its entries, and what else must agree with it.
  *
- * The same checks run in two ways: all of them over one snapshot (`audit`), or piece by piece in the background (src/audit),
+ * The same checks run in two ways: all of them over one snapshot (`audit`), or piece by piece in the background (src/control/audit),
  * where each piece is a range of one of the walks below with its own short snapshot. So a check that names a walk must read
  * only rows that belong to the ids in its range.
  */

@@ -4,8 +4,8 @@ import { type Api, openApi, type Reply } from '../../test/support/api.ts'
 import { startNode } from '../../test/support/node.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { roomInMinute } from '../../test/support/wait.ts'
-import { setKeyLimits } from '../keys/keys.ts'
 import type { Service } from '../node/serve.ts'
+import { setKeyLimits } from '../parties/keys/keys.ts'
 
 /** Contract §17.5, §17.15: all windows that a request touches are judged together, the one of look-ups included. */
 const LOOKUPS = 3

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { checkSecretKey, type Reached, reachedBy, withReach } from '../control/secrets/check.ts'
 import type { Sealer } from '../core/seal.ts'
 import { awaitPrimary } from '../db/await-primary.ts'
 import { clusterFolder } from '../db/embedded/folder.ts'
@@ -9,7 +10,6 @@ import { type Database, openSealer, seatsOf, secretKeysOf, startDatabase } from 
 import { openClient, openOwner } from '../db/pool.ts'
 import { type Primary, primaryOf } from '../db/primary.ts'
 import type { Seats } from '../db/seat.ts'
-import { checkSecretKey, type Reached, reachedBy, withReach } from '../secrets/check.ts'
 import type { Closing } from './closing.ts'
 import type { Config } from './config.ts'
 

@@ -1,21 +1,21 @@
 import type { Logger } from 'pino'
-import { readHead } from '../acts/store.ts'
-import { forgetProofs } from '../audit/proofs.ts'
-import { forgetForms } from '../console-api/store.ts'
-import { forgetSums } from '../daily/store.ts'
+import { forgetProofs } from '../control/audit/proofs.ts'
+import type { Office } from '../control/operator/office.ts'
+import { expireProposals } from '../control/operator/proposals.ts'
+import { noteStuck } from '../control/operator/stuck.ts'
 import { type Chore, type ChoreOutcome, openChore } from '../db/chore.ts'
 import type { Db, Pool } from '../db/pool.ts'
 import type { Place } from '../db/sealing.ts'
-import { forgetEvents } from '../events/store.ts'
+import { forgetForms } from '../doors/console-api/store.ts'
 import { forgetClaims, forgetCommits } from '../ledger/retention.ts'
 import { forgetWindows } from '../limits/store.ts'
-import type { Office } from '../operator/office.ts'
-import { expireProposals } from '../operator/proposals.ts'
-import { noteStuck } from '../operator/stuck.ts'
-import { forgetQuotes } from '../quotes/store.ts'
-import { forgetRequests } from '../requests/store.ts'
-import { forgetSteps } from '../steps/store.ts'
-import { forgetSignIns } from '../team/store.ts'
+import { forgetSums } from '../money/daily/store.ts'
+import { forgetQuotes } from '../money/quotes/store.ts'
+import { forgetSignIns } from '../parties/team/store.ts'
+import { readHead } from '../records/acts/store.ts'
+import { forgetEvents } from '../records/events/store.ts'
+import { forgetRequests } from '../records/requests/store.ts'
+import { forgetSteps } from '../records/steps/store.ts'
 import { forgetDeliveries } from '../webhooks/queue.ts'
 import type { World, Worlds } from '../world.ts'
 import type { Config } from './config.ts'
@@ -25,9 +25,9 @@ import { type Role, runsWorkers } from './role.ts'
  * The periodic chores of a node, and how often they run. They remove only old rows that nothing depends on; how long each
  * table keeps its rows is in docs/operate/retention.md, "What is kept, and for how long".
  *
- * Work that runs all the time is elsewhere, beside what it serves: payouts (pix/worker.ts), transfers
- * (onchain/worker.ts), the treasury's sums (treasury/treasury.ts), events and webhooks (webhooks/worker.ts), last uses
- * of keys (keys/keyring.ts), the log of requests (requests/recorder.ts), what was said to rails (steps/recorder.ts), counts of the limits (limits/limiter.ts).
+ * Work that runs all the time is elsewhere, beside what it serves: payouts (money/pix/worker.ts), transfers
+ * (money/onchain/worker.ts), the treasury's sums (money/treasury/treasury.ts), events and webhooks (webhooks/worker.ts), last uses
+ * of keys (parties/keys/keyring.ts), the log of requests (records/requests/recorder.ts), what was said to rails (records/steps/recorder.ts), counts of the limits (limits/limiter.ts).
  */
 const CLOCK_MS = 30_000
 const STUCK_MS = 30_000

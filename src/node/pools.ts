@@ -1,7 +1,7 @@
+import type { OfficeShares } from '../control/operator/office.ts'
 import { openPool, type Pool, type Seat } from '../db/pool.ts'
 import { openPeopleShares, openSharedShares, type SharedPools } from '../http/shares.ts'
-import type { OfficeShares } from '../operator/office.ts'
-import { openShared } from '../partners/partners.ts'
+import { openShared } from '../parties/partners/partners.ts'
 
 /**
  * A node's connections to the schema `shared`, in separate pools, so that partners' people delay no operator, no sign-in and

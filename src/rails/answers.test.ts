@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { type Bench, openBench } from '../../test/support/rail-bench.ts'
 import { until } from '../../test/support/wait.ts'
-import { openExceptions } from '../exceptions/store.ts'
+import { openExceptions } from '../records/exceptions/store.ts'
 import { withValidAnswers, withValidChainAnswers, withValidPrices } from './answers.ts'
 import { simulatedChain, simulatedTransaction } from './chain/simulated.ts'
 import { openJournal } from './journal.ts'

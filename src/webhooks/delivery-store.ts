@@ -1,6 +1,6 @@
 import type { ListSource, Param } from '../db/newest.ts'
 import type { Db } from '../db/pool.ts'
-import { eventFields, type StoredEvent } from '../events/store.ts'
+import { eventFields, type StoredEvent } from '../records/events/store.ts'
 import type { AttemptResult } from './attempt-results.ts'
 
 /** Deliveries as the API and the console show them. The worker's queries are in queue.ts. */

@@ -1,6 +1,6 @@
 import { crashPoint } from '../core/crash-point.ts'
 import type { Sealer } from '../core/seal.ts'
-import { eventText } from '../events/contract.ts'
+import { eventText } from '../records/events/contract.ts'
 import type { World } from '../world.ts'
 import { attempt, type Cut, isDelivered, type ReceiverResponse } from './attempt.ts'
 import type { AttemptResult } from './attempt-results.ts'

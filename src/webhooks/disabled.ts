@@ -1,5 +1,5 @@
 import type { Db } from '../db/pool.ts'
-import { recordEvent } from '../events/events.ts'
+import { recordEvent } from '../records/events/events.ts'
 import type { World } from '../world.ts'
 import { renderEndpoint } from './contract.ts'
 import { countEvent } from './store.ts'

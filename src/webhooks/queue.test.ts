@@ -8,7 +8,7 @@ import {
 } from '../../test/support/database.ts'
 import { until } from '../../test/support/wait.ts'
 import { openPool, type Pool, transaction } from '../db/pool.ts'
-import { forgetEvents } from '../events/store.ts'
+import { forgetEvents } from '../records/events/store.ts'
 import { type AttemptResult, recordResults } from './attempt-results.ts'
 import {
   addDeliveries,

@@ -1,7 +1,7 @@
 import type { GoOn } from '../db/chore.ts'
 import type { Db } from '../db/pool.ts'
-import { eventFields, type StoredEvent } from '../events/store.ts'
-import { TEST_TYPE } from '../events/types.ts'
+import { eventFields, type StoredEvent } from '../records/events/store.ts'
+import { TEST_TYPE } from '../records/events/types.ts'
 import type { WebhookEndpoint } from './store.ts'
 
 const beginAnew = `ON CONFLICT (event_id, endpoint_id) DO UPDATE

@@ -3,7 +3,7 @@ import { refuse } from '../core/errors.ts'
 import { selectNewest } from '../db/newest.ts'
 import { type Handler, handle } from '../http/endpoint.ts'
 import { filterOf, listOf, pageOf, parseTime } from '../http/page.ts'
-import { worldOf } from '../keys/keys.ts'
+import { worldOf } from '../parties/keys/keys.ts'
 import * as contract from './contract.ts'
 import { findDelivery, listDeliveries } from './deliveries.ts'
 import {

@@ -8,7 +8,7 @@ import { scrape } from '../../test/support/metrics.ts'
 import { openReceiver, type Receiver, verifies } from '../../test/support/receiver.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { until } from '../../test/support/wait.ts'
-import { eventTypes } from '../events/types.ts'
+import { eventTypes } from '../records/events/types.ts'
 
 let service: TestService
 beforeAll(async () => {

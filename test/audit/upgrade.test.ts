@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { migrate } from '../../src/db/migrate.ts'
-import { foldTrades } from '../../src/treasury/treasury.ts'
+import { foldTrades } from '../../src/money/treasury/treasury.ts'
 import { asAdmin } from '../support/database.ts'
 import { type History, openHistory } from '../support/history.ts'
 import { moveIntoThePast } from '../support/past.ts'

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { createPartner } from '../../src/partners/partners.ts'
+import { createPartner } from '../../src/parties/partners/partners.ts'
 import { browse, forgetSession, looks, widths } from '../support/browser.ts'
 import { makePerson, type Person } from '../support/console.ts'
 import { openReceiver } from '../support/receiver.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { recordException } from '../../src/exceptions/store.ts'
+import { recordException } from '../../src/records/exceptions/store.ts'
 import { browse, type VisitOptions } from '../support/browser.ts'
 import { type ConsoleStage, setConsoleStage, stageEnv } from '../support/console-stage.ts'
 import { asAdmin } from '../support/database.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { codeAt, stepAt } from '../../src/team/factor.ts'
+import { codeAt, stepAt } from '../../src/parties/team/factor.ts'
 import { browse, forgetSession, type Visitor } from '../support/browser.ts'
 import { seedOf } from '../support/code.ts'
 import { makePerson, openConsole, type Person } from '../support/console.ts'

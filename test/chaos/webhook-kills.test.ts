@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { money } from '../../src/core/money.ts'
-import { deposit } from '../../src/deposits/deposits.ts'
+import { deposit } from '../../src/money/deposits/deposits.ts'
 import { crowd, times } from '../support/crowd.ts'
 import { noteFact } from '../support/proof.ts'
 import { openReceiver, type Received, verifies } from '../support/receiver.ts'

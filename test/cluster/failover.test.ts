@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { editPartner } from '../../src/partners/partners.ts'
+import { editPartner } from '../../src/parties/partners/partners.ts'
 import { openApi } from '../support/api.ts'
 import { type Cluster, startCluster } from '../support/cluster.ts'
 import { prepareDatabase } from '../support/database.ts'

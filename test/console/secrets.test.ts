@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { codeAt, stepAt } from '../../src/team/factor.ts'
+import { codeAt, stepAt } from '../../src/parties/team/factor.ts'
 import { seedOf } from '../support/code.ts'
 import { makePerson, openConsole } from '../support/console.ts'
 import { asAdmin, createDatabase } from '../support/database.ts'

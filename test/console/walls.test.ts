@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ConsoleEndpoint, methodAndPath } from '../../src/console-api/endpoint.ts'
-import { consoleEndpoints } from '../../src/console-api/endpoints.ts'
-import { isOfOperator, leaveOf, operatorPermits, partnerPermits } from '../../src/console-api/permits.ts'
 import { type OperatorRole, operatorRoles, type PartnerRole, partnerRoles } from '../../src/core/actor.ts'
 import { newId } from '../../src/core/ids.ts'
+import { type ConsoleEndpoint, methodAndPath } from '../../src/doors/console-api/endpoint.ts'
+import { consoleEndpoints } from '../../src/doors/console-api/endpoints.ts'
+import {
+  isOfOperator,
+  leaveOf,
+  operatorPermits,
+  partnerPermits,
+} from '../../src/doors/console-api/permits.ts'
 import { openConsole, signedIn } from '../support/console.ts'
 import { asAdmin } from '../support/database.ts'
 import { noteFact } from '../support/proof.ts'

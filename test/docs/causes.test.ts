@@ -4,9 +4,9 @@ import { causes, type PreparedCause, withoutCause } from '../../site/errors/caus
 import { texts as english } from '../../site/errors/en.ts'
 import { texts as portuguese } from '../../site/errors/pt.ts'
 import { type ErrorCode, errors } from '../../src/core/errors.ts'
-import { blockCustomer } from '../../src/customers/customers.ts'
-import { createKey, revokeKey } from '../../src/keys/keys.ts'
-import { setMoneyLimits } from '../../src/money-limits/money-limits.ts'
+import { setMoneyLimits } from '../../src/money/money-limits/money-limits.ts'
+import { blockCustomer } from '../../src/parties/customers/customers.ts'
+import { createKey, revokeKey } from '../../src/parties/keys/keys.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
 /** What the error pages say: a text per code in both languages, and requests that really cause what they claim. */

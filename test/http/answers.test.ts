@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { endpoints } from '../../src/api/endpoints.ts'
 import { errorCodes, errors, Refusal } from '../../src/core/errors.ts'
+import { endpoints } from '../../src/doors/api/endpoints.ts'
 import type { Api, Reply } from '../support/api.ts'
 import { someCpf, startTestService, type TestService } from '../support/service.ts'
 

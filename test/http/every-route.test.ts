@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { endpoints } from '../../src/api/endpoints.ts'
+import { endpoints } from '../../src/doors/api/endpoints.ts'
 import { type Endpoint, methodAndPath } from '../../src/http/endpoint.ts'
 import { type Api, openApi, type Reply } from '../support/api.ts'
 import { expectIntact } from '../support/intact.ts'

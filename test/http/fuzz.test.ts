@@ -142,8 +142,8 @@ test('the codes that chance seldom brings about are answered to the requests tha
 /** What no single request brings about, and where it is shown instead. */
 const shownElsewhere: Readonly<Record<string, string>> = {
   'pix.payouts.create: amount_too_large': 'takes a fee, and this partner pays none',
-  'quotes.execute: amount_too_large': 'src/quotes/quotes.test.ts',
-  'quotes.execute: customer_blocked': 'src/quotes/quotes.test.ts',
+  'quotes.execute: amount_too_large': 'src/money/quotes/quotes.test.ts',
+  'quotes.execute: customer_blocked': 'src/money/quotes/quotes.test.ts',
 }
 /** What follows from the declaration of every route; test/http/every-route.test.ts and bodies.test.ts ask each for it. */
 const implied = [

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { endpoints } from '../../src/api/endpoints.ts'
 import { errorCodes, errors } from '../../src/core/errors.ts'
+import { endpoints } from '../../src/doors/api/endpoints.ts'
 import { type Endpoint, methodAndPath } from '../../src/http/endpoint.ts'
 import type { Api } from '../support/api.ts'
 import { crowd } from '../support/crowd.ts'

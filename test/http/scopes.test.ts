@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { endpoints } from '../../src/api/endpoints.ts'
 import { type Scope, scopes } from '../../src/core/actor.ts'
+import { endpoints } from '../../src/doors/api/endpoints.ts'
 import { type Endpoint, methodAndPath } from '../../src/http/endpoint.ts'
 import { type Api, openApi } from '../support/api.ts'
 import { openReceiver, type Receiver } from '../support/receiver.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { revokeKey } from '../../src/keys/keys.ts'
+import { revokeKey } from '../../src/parties/keys/keys.ts'
 import { checkReply, openApi, type Reply } from '../support/api.ts'
 import { asAdmin, holdLock } from '../support/database.ts'
 import { expectIntact } from '../support/intact.ts'

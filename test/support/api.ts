@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Value } from 'typebox/value'
-import { endpoints } from '../../src/api/endpoints.ts'
 import { errors } from '../../src/core/errors.ts'
+import { endpoints } from '../../src/doors/api/endpoints.ts'
 import { type Endpoint, methodAndPath } from '../../src/http/endpoint.ts'
 
 export type Reply = {

@@ -1,4 +1,4 @@
-import { codeAt, stepAt } from '../../src/team/factor.ts'
+import { codeAt, stepAt } from '../../src/parties/team/factor.ts'
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 

@@ -1,6 +1,6 @@
 import { makeCnpj, makeCpf } from '../../src/core/document.ts'
-import { createKey, revokeKey, rotateKey, type ShownKey } from '../../src/keys/keys.ts'
-import { createPartner, editPartner } from '../../src/partners/partners.ts'
+import { createKey, revokeKey, rotateKey, type ShownKey } from '../../src/parties/keys/keys.ts'
+import { createPartner, editPartner } from '../../src/parties/partners/partners.ts'
 import { type Api, openApi } from './api.ts'
 import { makePerson, type Person } from './console.ts'
 import { noteProductionKey } from './key-lines.ts'

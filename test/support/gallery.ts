@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
-import { consoleSecurityPolicy } from '../../src/console-api/pages.ts'
+import { consoleSecurityPolicy } from '../../src/doors/console-api/pages.ts'
 import { buildPages } from './console-build.ts'
 
 const types: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
-import { note } from '../../src/acts/log.ts'
+import type { Office } from '../../src/control/operator/office.ts'
 import { transaction } from '../../src/db/pool.ts'
-import type { ShownKey } from '../../src/keys/keys.ts'
-import type { Office } from '../../src/operator/office.ts'
+import type { ShownKey } from '../../src/parties/keys/keys.ts'
+import { note } from '../../src/records/acts/log.ts'
 
 /** The audit names a key of production whose values have no line in the log: tests that make one past the rules add the line. */
 export async function noteProductionKey(

@@ -1,6 +1,6 @@
-import type { MoneyAction } from '../../src/operator/actions.ts'
-import type { Office } from '../../src/operator/office.ts'
-import * as proposals from '../../src/operator/proposals.ts'
+import type { MoneyAction } from '../../src/control/operator/actions.ts'
+import type { Office } from '../../src/control/operator/office.ts'
+import * as proposals from '../../src/control/operator/proposals.ts'
 import type { World } from '../../src/world.ts'
 
 /** Somebody of the operator, signed in. */

@@ -1,7 +1,7 @@
 import type { Db } from '../../src/db/pool.ts'
 import { auditPiece, endOfPiece, type Finding, type WalkName, walks } from '../../src/ledger/audit.ts'
+import { REPLAY_NAME, replayCheck } from '../../src/money/treasury/replay.ts'
 import { sliceChecks } from '../../src/node/worlds.ts'
-import { REPLAY_NAME, replayCheck } from '../../src/treasury/replay.ts'
 
 /** What the background would find: every walk from its beginning to its end, in pieces of so many rows. */
 export async function findInPieces(db: Db, most: number): Promise<Finding[]> {

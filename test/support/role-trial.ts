@@ -1,12 +1,12 @@
-import { openActLog } from '../../src/acts/log.ts'
-import { openWalk } from '../../src/acts/verify.ts'
+import { wrongSettings } from '../../src/control/operator/settings-audit.ts'
+import { verifyIn } from '../../src/control/operator/verify.ts'
 import { createSealer } from '../../src/core/seal.ts'
 import { sqlState } from '../../src/db/failure.ts'
 import { type Client, type Pool, roleOf, type SchemaName } from '../../src/db/pool.ts'
 import { type Check, ledgerChecks, type RangeCheck } from '../../src/ledger/audit.ts'
 import { sliceChecks } from '../../src/node/worlds.ts'
-import { wrongSettings } from '../../src/operator/settings-audit.ts'
-import { verifyIn } from '../../src/operator/verify.ts'
+import { openActLog } from '../../src/records/acts/log.ts'
+import { openWalk } from '../../src/records/acts/verify.ts'
 import { TEST_KEY } from './database.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { type Room, takeDue } from '../../src/db/due.ts'
-import { networkNames } from '../../src/onchain/address.ts'
+import { networkNames } from '../../src/money/onchain/address.ts'
 import type { World } from '../../src/world.ts'
 
 /** Room for so many on each rail, with nothing under way. */

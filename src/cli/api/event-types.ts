@@ -1,4 +1,4 @@
-import { type EventType, eventTypes } from '../../events/types.ts'
+import { type EventType, eventTypes } from '../../records/events/types.ts'
 import { type Input, option, usage } from '../command.ts'
 import { nearest } from '../find.ts'
 

@@ -1,6 +1,6 @@
+import { keyCheckOf } from '../../control/secrets/check.ts'
 import { migrate } from '../../db/migrate.ts'
 import { reachDatabase, seatsOf } from '../../db/open.ts'
-import { keyCheckOf } from '../../secrets/check.ts'
 import type { Input, Output } from '../command.ts'
 
 export async function migrateDatabase({ config }: Input): Promise<Output> {

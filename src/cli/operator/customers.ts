@@ -1,8 +1,8 @@
+import { act } from '../../control/operator/act.ts'
 import { type Asset, assetNames, parseMoney } from '../../core/money.ts'
-import { renderCustomer } from '../../customers/contract.ts'
-import { customerById } from '../../customers/store.ts'
-import { depositById } from '../../deposits/store.ts'
-import { act } from '../../operator/act.ts'
+import { depositById } from '../../money/deposits/store.ts'
+import { renderCustomer } from '../../parties/customers/contract.ts'
+import { customerById } from '../../parties/customers/store.ts'
 import type { Worlds } from '../../world.ts'
 import {
   argument,

@@ -1,7 +1,7 @@
+import { act } from '../../control/operator/act.ts'
 import { environments } from '../../core/environment.ts'
-import { listExceptions } from '../../exceptions/exceptions.ts'
-import { type Exception, exceptionById } from '../../exceptions/store.ts'
-import { act } from '../../operator/act.ts'
+import { listExceptions } from '../../records/exceptions/exceptions.ts'
+import { type Exception, exceptionById } from '../../records/exceptions/store.ts'
 import type { World, Worlds } from '../../world.ts'
 import {
   argument,

@@ -1,9 +1,9 @@
+import { act } from '../../control/operator/act.ts'
 import type { Scope } from '../../core/actor.ts'
-import { renderKey } from '../../keys/keys.ts'
-import { findByHash, listKeys } from '../../keys/store.ts'
-import { environmentOf, hashKeyValue } from '../../keys/value.ts'
-import { act } from '../../operator/act.ts'
-import { findPartner } from '../../partners/partners.ts'
+import { renderKey } from '../../parties/keys/keys.ts'
+import { findByHash, listKeys } from '../../parties/keys/store.ts'
+import { environmentOf, hashKeyValue } from '../../parties/keys/value.ts'
+import { findPartner } from '../../parties/partners/partners.ts'
 import type { World, Worlds } from '../../world.ts'
 import {
   argument,

@@ -1,8 +1,8 @@
-import { type Line, places } from '../../acts/line.ts'
-import { newestLines } from '../../acts/store.ts'
-import type { Anchor } from '../../acts/verify.ts'
+import { verify } from '../../control/operator/verify.ts'
 import type { Place } from '../../db/sealing.ts'
-import { verify } from '../../operator/verify.ts'
+import { type Line, places } from '../../records/acts/line.ts'
+import { newestLines } from '../../records/acts/store.ts'
+import type { Anchor } from '../../records/acts/verify.ts'
 import {
   type Input,
   integerOption,

@@ -1,4 +1,3 @@
-import { note } from '../../acts/log.ts'
 import { transaction } from '../../db/pool.ts'
 import {
   beginFactor,
@@ -8,11 +7,12 @@ import {
   type NotedTeam,
   renewRecoveryCodes,
   type SecondHalf,
-} from '../../team/factor.ts'
-import { roleOf } from '../../team/people.ts'
-import { endSession } from '../../team/sessions.ts'
-import { identify, type Proof, type Refused, renewPassword, signIn } from '../../team/sign-in.ts'
-import { countRecoveryCodes, takeTurn } from '../../team/store.ts'
+} from '../../parties/team/factor.ts'
+import { roleOf } from '../../parties/team/people.ts'
+import { endSession } from '../../parties/team/sessions.ts'
+import { identify, type Proof, type Refused, renewPassword, signIn } from '../../parties/team/sign-in.ts'
+import { countRecoveryCodes, takeTurn } from '../../parties/team/store.ts'
+import { note } from '../../records/acts/log.ts'
 import { ask } from '../ask.ts'
 import { type Input, NotAllowed, type Output, type Reach, requiredOption } from '../command.ts'
 import { type Io, isTerminal } from '../io.ts'

@@ -1,5 +1,5 @@
+import { act } from '../../control/operator/act.ts'
 import { formatMoney, money } from '../../core/money.ts'
-import { customerById } from '../../customers/store.ts'
 import {
   type MoneyLimitName,
   type MoneyLimits,
@@ -7,9 +7,9 @@ import {
   moneyLimitsOf,
   type Usage,
   usageOf,
-} from '../../money-limits/store.ts'
-import { act } from '../../operator/act.ts'
-import { findPartner } from '../../partners/partners.ts'
+} from '../../money/money-limits/store.ts'
+import { customerById } from '../../parties/customers/store.ts'
+import { findPartner } from '../../parties/partners/partners.ts'
 import type { World } from '../../world.ts'
 import {
   argument,

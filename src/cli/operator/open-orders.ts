@@ -1,9 +1,9 @@
+import { type Act, type Acted, act } from '../../control/operator/act.ts'
+import type { Done, MoneyActionName } from '../../control/operator/actions.ts'
 import { isCleanText } from '../../core/text.ts'
 import { overdue } from '../../db/due.ts'
-import { type Transfer, transferById } from '../../onchain/store.ts'
-import { type Act, type Acted, act } from '../../operator/act.ts'
-import type { Done, MoneyActionName } from '../../operator/actions.ts'
-import { type Payout, payoutById } from '../../pix/store.ts'
+import { type Transfer, transferById } from '../../money/onchain/store.ts'
+import { type Payout, payoutById } from '../../money/pix/store.ts'
 import type { World } from '../../world.ts'
 import {
   argument,

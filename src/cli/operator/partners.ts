@@ -1,7 +1,7 @@
+import { act } from '../../control/operator/act.ts'
 import { type Tier, tierNames } from '../../limits/tiers.ts'
-import { act } from '../../operator/act.ts'
-import { findPartner, listPartners } from '../../partners/partners.ts'
-import type { Partner, PartnerChange } from '../../partners/store.ts'
+import { findPartner, listPartners } from '../../parties/partners/partners.ts'
+import type { Partner, PartnerChange } from '../../parties/partners/store.ts'
 import {
   argument,
   type Input,

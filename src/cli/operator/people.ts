@@ -1,14 +1,14 @@
+import { act } from '../../control/operator/act.ts'
 import { operatorRoles, partnerRoles } from '../../core/actor.ts'
-import { act } from '../../operator/act.ts'
-import { findPartner } from '../../partners/partners.ts'
+import { findPartner } from '../../parties/partners/partners.ts'
 import {
   describeUser,
   isOperatorRole,
   type PersonRole,
   roleOf,
   type WithPassword,
-} from '../../team/people.ts'
-import { selectUsers, type User } from '../../team/store.ts'
+} from '../../parties/team/people.ts'
+import { selectUsers, type User } from '../../parties/team/store.ts'
 import {
   argument,
   type Input,

@@ -4,7 +4,7 @@ import { lstat, mkdir, open, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { hostName, parseAddress } from '../../db/address.ts'
 import { hasCode, writePrivately } from '../../db/embedded/files.ts'
-import { isToken } from '../../team/sessions.ts'
+import { isToken } from '../../parties/team/sessions.ts'
 import { configFolder } from '../config-folder.ts'
 
 /**

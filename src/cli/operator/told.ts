@@ -1,4 +1,4 @@
-import type { Acted } from '../../operator/act.ts'
+import type { Acted } from '../../control/operator/act.ts'
 import type { Output } from '../command.ts'
 
 type Shown = { readonly json: unknown; readonly text: string }

@@ -1,9 +1,9 @@
+import { act } from '../../control/operator/act.ts'
+import { valuedPositions } from '../../control/operator/treasury.ts'
 import { type Asset, assetNames, parseMoney } from '../../core/money.ts'
-import { customerById } from '../../customers/store.ts'
-import { act } from '../../operator/act.ts'
-import { valuedPositions } from '../../operator/treasury.ts'
-import { findPartner } from '../../partners/partners.ts'
-import { accruedFees } from '../../treasury/store.ts'
+import { accruedFees } from '../../money/treasury/store.ts'
+import { customerById } from '../../parties/customers/store.ts'
+import { findPartner } from '../../parties/partners/partners.ts'
 import {
   argument,
   environmentOption,

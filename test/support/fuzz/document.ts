@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { JsonSchema, Ref } from '../../../src/reference/json-schema.ts'
-import type { Operation as Declared, OpenApi, Parameter } from '../../../src/reference/openapi.ts'
-import type { Response } from '../../../src/reference/responses.ts'
+import type { JsonSchema, Ref } from '../../../src/doors/reference/json-schema.ts'
+import type { Operation as Declared, OpenApi, Parameter } from '../../../src/doors/reference/openapi.ts'
+import type { Response } from '../../../src/doors/reference/responses.ts'
 
 /** openapi.json as a client reads it: from the file, and with a validator that knows nothing of the code. */
 export const document = JSON.parse(

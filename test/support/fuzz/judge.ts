@@ -1,5 +1,5 @@
 import { errors } from '../../../src/core/errors.ts'
-import { hasValueIn } from '../../../src/reference/example.ts'
+import { hasValueIn } from '../../../src/doors/reference/example.ts'
 import { detailsOf, document, follow, misfit, responseOf } from './document.ts'
 import type { Exchange } from './exchange.ts'
 import { isAllowed } from './requests.ts'

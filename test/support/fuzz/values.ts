@@ -3,10 +3,10 @@ import { DOCUMENT_PATTERN, makeCnpj, makeCpf } from '../../../src/core/document.
 import { AMOUNT_PATTERN } from '../../../src/core/money.ts'
 import { PRICE_PATTERN } from '../../../src/core/price.ts'
 import { CLEAN_PATTERN, CLEAN_TEXT_PATTERN } from '../../../src/core/text.ts'
+import type { JsonSchema, Ref } from '../../../src/doors/reference/json-schema.ts'
 import { CURSOR_PATTERN } from '../../../src/http/schema.ts'
-import { ADDRESS_PATTERN } from '../../../src/onchain/address.ts'
-import { PIX_KEY_PATTERN } from '../../../src/pix/key.ts'
-import type { JsonSchema, Ref } from '../../../src/reference/json-schema.ts'
+import { ADDRESS_PATTERN } from '../../../src/money/onchain/address.ts'
+import { PIX_KEY_PATTERN } from '../../../src/money/pix/key.ts'
 import { URL_PATTERN } from '../../../src/webhooks/url.ts'
 import { follow } from './document.ts'
 

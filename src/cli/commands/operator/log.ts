@@ -1,4 +1,4 @@
-import { places } from '../../../acts/line.ts'
+import { places } from '../../../records/acts/line.ts'
 import type { CliCommand } from '../../command.ts'
 
 const load = () => import('../../operator/log.ts')

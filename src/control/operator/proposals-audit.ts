@@ -1,0 +1,92 @@
+import { type Check, IN_PRODUCTION, type RangeCheck } from '../../ledger/audit.ts'
+import type { MoneyActionName } from './actions.ts'
+
+/**
+ * In production every act on money was proposed by one operator and approved by another, with the same details as the
+ * booking. A booking may have an approved proposal without an end: a node can crash between the two.
+ */
+const approved = (condition: string) => `EXISTS (SELECT FROM proposals p WHERE ${condition}
+  AND p.approved_by <> p.proposed_by AND coalesce(p.ended, 'done') = 'done')`
+
+const says = (field: string, value: string) => `p.details ->> '${field}' IS NOT DISTINCT FROM ${value}`
+
+/**
+ * `only` selects rows `r` of the table, `action` is the act that creates them, `facts` are the columns that the
+ * proposal's details repeat.
+ */
+function approvalCheck(options: {
+  readonly name: string
+  readonly table: string
+  readonly prefix: string
+  readonly only?: string
+  readonly action: MoneyActionName
+  readonly facts: readonly string[]
+}): RangeCheck {
+  const { name, table, prefix, only = 'true', action, facts } = options
+  const proposal = [
+    // Same expression as in the index.
+    `p.details ->> 'reference' = r.reference`,
+    `p.action = '${action}'`,
+    'coalesce(p.resource_id, r.id) = r.id',
+    ...facts.map((fact) => says(fact, `r.${fact}::text`)),
+  ].join(' AND ')
+  return {
+    name,
+    walk: 'causes',
+    prefix,
+    sql: (within) => `SELECT r.id AS object_id, r.partner_id, r.reference FROM ${table} r
+      WHERE ${IN_PRODUCTION} AND ${within('r.id')} AND ${only} AND NOT ${approved(proposal)}`,
+  }
+}
+
+const booking = ['partner_id', 'customer_id', 'asset', 'amount', 'reason']
+
+export const approvalChecks: readonly Check[] = [
+  approvalCheck({
+    name: 'every credit in production was proposed by one operator and approved by another',
+    table: 'deposits',
+    prefix: 'dep',
+    only: `r.rail = 'operator'`,
+    action: 'credit',
+    facts: booking,
+  }),
+  approvalCheck({
+    name: 'every debit in production was proposed by one operator and approved by another',
+    table: 'adjustments',
+    prefix: 'adj',
+    only: `r.kind = 'debit'`,
+    action: 'debit',
+    facts: booking,
+  }),
+  approvalCheck({
+    name: 'every reversal in production was proposed by one operator and approved by another',
+    table: 'adjustments',
+    prefix: 'adj',
+    only: `r.kind <> 'debit'`,
+    action: 'reverse_credit',
+    facts: ['deposit_id', 'reason'],
+  }),
+  approvalCheck({
+    name: 'every payment of fees in production was proposed by one operator and approved by another',
+    table: 'fee_payouts',
+    prefix: 'fp',
+    action: 'pay_fees',
+    facts: booking,
+  }),
+  {
+    name: 'every resolution in production was proposed by one operator and approved by another',
+    walk: 'causes',
+    sql: (
+      within,
+    ) => `SELECT r.resource_id AS object_id, r.outcome, r.proposal_id, r.resolved_by FROM resolutions r
+      WHERE ${IN_PRODUCTION} AND ${within('r.resource_id')} AND NOT ${approved(
+        [
+          'p.id = r.proposal_id',
+          `p.action IN ('resolve_payout', 'resolve_transfer')`,
+          `coalesce(p.details ->> 'payout_id', p.details ->> 'transfer_id') = r.resource_id`,
+          says('outcome', 'r.outcome'),
+          says('evidence', 'r.evidence'),
+        ].join(' AND '),
+      )}`,
+  },
+]

@@ -1,0 +1,204 @@
+import { Refusal, refuse } from '../../core/errors.ts'
+import { orderOf, signedOf } from '../../money/onchain/order.ts'
+import { type Teller as ChainTeller, stepTransfer } from '../../money/onchain/settle.ts'
+import { type Transfer, transferById, isFinal as transferIsFinal } from '../../money/onchain/store.ts'
+import { orderOf as payoutOrderOf } from '../../money/pix/order.ts'
+import * as pix from '../../money/pix/resolve.ts'
+import { isDoubleEndToEndId, isFinal, type Payout, payoutById } from '../../money/pix/store.ts'
+import type { ChainStatus } from '../../rails/chain/rail.ts'
+import type { World } from '../../world.ts'
+import type { DetailsOf, Done } from './actions.ts'
+
+/** The operator who acts, and the approved proposal; the sandbox needs no proposal. */
+export type Resolver = { readonly operator: string; readonly proposal_id: string | null }
+
+/**
+ * Settles by hand a payout that the rail left open. The money goes back only if no worker can be sending the payout
+ * any more.
+ */
+export async function resolvePayout(
+  world: World,
+  details: DetailsOf<'resolve_payout'>,
+  { operator, proposal_id }: Resolver,
+): Promise<Done> {
+  const { payout_id, outcome, end_to_end_id, evidence, despite_acceptance = false } = details
+  const payout = await payoutById(world.db, payout_id)
+  if (!payout) refuse('payout_not_found', { message: `No payout ${payout_id} in ${world.environment}.` })
+  if (!isFinal(payout)) {
+    assertAcceptanceStated(payout, details)
+    await askTheNetwork(world, payout, outcome, end_to_end_id)
+  }
+  const established =
+    outcome === 'completed'
+      ? { outcome, end_to_end_id: end_to_end_id! }
+      : ({ outcome, despite_acceptance } as const)
+  const by = { evidence, proposal_id, resolved_by: operator }
+  const resolved = await world
+    .commit(pix.resolvePayout(world, payout, established, by))
+    .catch((error: unknown) => {
+      if (!isDoubleEndToEndId(error)) throw error
+      return refuse('not_possible', {
+        message: `Another payout has the id ${end_to_end_id} in the Pix network. Nothing was changed: look once more which payment it is.`,
+      })
+    })
+  if ('sending_until' in resolved) throw mayBeOnItsWay(payout_id, resolved.sending_until)
+  if ('accepted_at' in resolved) throw wasAccepted(payout_id, resolved.accepted_at)
+  const { status, end_to_end_id: booked_id } = resolved.payout
+  const is_other = status !== outcome || (outcome === 'completed' && booked_id !== end_to_end_id)
+  if (is_other)
+    throw new Superseded(
+      { id: payout_id, partner_id: payout.partner_id, rail: 'pix' },
+      { status, end_to_end_id: booked_id },
+    )
+  return { id: payout_id, text: `is ${outcome}`, status: outcome }
+}
+
+/**
+ * The booked end differs from the end that the operators established, or has another id or hash: their evidence is
+ * about another payment, so an operator has to check.
+ */
+export class Superseded extends Refusal {
+  readonly object: { readonly id: string; readonly partner_id: string; readonly rail: string }
+  readonly booked: Readonly<Record<string, string | null>>
+
+  constructor(object: Superseded['object'], booked: Superseded['booked'] & { readonly status: string }) {
+    const { status, ...names } = booked
+    const name = Object.values(names).find((value) => value !== null)
+    const as = name === undefined ? '' : ` as ${name}`
+    super('already_final', {
+      message: `${object.id} is ${status} already${as}; a final state never changes.`,
+    })
+    this.object = object
+    this.booked = booked
+  }
+}
+
+/**
+ * A payout that the network accepted may be paid although the network does not know it now. To return the money,
+ * operators must state that they know of the acceptance. The statement is refused for other payouts, so that it does
+ * not become a habit.
+ */
+export function assertAcceptanceStated(
+  { id, accepted_at }: Payout,
+  { outcome, despite_acceptance = false }: DetailsOf<'resolve_payout'>,
+): void {
+  if (outcome === 'failed' && accepted_at !== null && !despite_acceptance) throw wasAccepted(id, accepted_at)
+  if (despite_acceptance && (outcome !== 'failed' || accepted_at === null))
+    refuse('not_possible', {
+      message: `${id} needs no statement about its acceptance: the network never said that it accepted the payout, or the payout was paid. Nothing was changed. Leave the statement out.`,
+    })
+}
+
+const wasAccepted = (payout_id: string, accepted_at: Date): Refusal =>
+  new Refusal('not_possible', {
+    message: `${payout_id} was accepted by the network at ${accepted_at.toISOString()} and may have been paid, even if the network does not know it now. Nothing was changed. Ask the bank in writing. If the money must go back, state that the network had accepted it, and give the bank's answer as evidence.`,
+    shell: 'With: --despite-acceptance',
+  })
+
+/** Evidence that was gathered while a worker may be sending the payout can be outdated a moment later. */
+export const mayBeOnItsWay = (payout_id: string, until: Date): Refusal =>
+  new Refusal('not_possible', {
+    message: `${payout_id} may be on its way to the network at this moment: somebody has it for sending until ${until.toISOString()}. Nothing was changed. Try again after that, and look once more whether it arrived.`,
+  })
+
+export const refuseOther = (id: string, status: string): never =>
+  refuse('already_final', { message: `${id} is ${status} already; a final state never changes.` })
+
+/**
+ * Refuses an outcome that the network contradicts now, because evidence ages. If the network does not answer, the
+ * operator decides.
+ */
+async function askTheNetwork(
+  world: World,
+  payout: Payout,
+  outcome: 'completed' | 'failed',
+  end_to_end_id: string | undefined,
+): Promise<void> {
+  const status = await world.pix.status(payoutOrderOf(payout)).catch(() => undefined)
+  const contradict = (why: string) =>
+    refuse('not_possible', { message: `${payout.id} ${why} Nothing was changed.` })
+  const by_itself = 'The service books that by itself within a minute.'
+  if (status?.kind === 'settled' && (outcome === 'failed' || status.end_to_end_id !== end_to_end_id))
+    contradict(`was paid: the network names it ${status.end_to_end_id}. ${by_itself}`)
+  if (status?.kind === 'refused' && outcome === 'completed')
+    contradict(`was not paid: the network refused it with ${status.rail_code}. ${by_itself}`)
+  if (status?.kind === 'accepted' && outcome === 'failed')
+    contradict('is in the hands of the network, which has accepted it and may still pay it.')
+}
+
+export async function resolveTransfer(
+  world: World,
+  { transfer_id, outcome, evidence, tx_hash }: DetailsOf<'resolve_transfer'>,
+  { operator, proposal_id }: Resolver,
+): Promise<Done> {
+  const transfer = await transferById(world.db, transfer_id)
+  if (!transfer)
+    refuse('transfer_not_found', { message: `No transfer ${transfer_id} in ${world.environment}.` })
+  const resolution = { outcome, evidence, proposal_id, resolved_by: operator }
+  const teller: ChainTeller = { by: 'operator', resolution }
+  if (tx_hash !== undefined && tx_hash !== transfer.tx_hash) {
+    if (transferIsFinal(transfer)) throw supersededBy(transfer)
+    refuse('not_possible', {
+      message: `${transfer_id} was signed as ${transfer.tx_hash} after it was proposed. Nothing was changed. Reject the proposal, and look once more.`,
+    })
+  }
+  const ended =
+    outcome === 'confirmed'
+      ? await confirm(world, transfer, teller)
+      : await failUnlessItMayBeMined(world, transfer, teller)
+  if (ended.status !== outcome) throw supersededBy(ended)
+  return { id: transfer_id, text: `is ${outcome}`, status: outcome }
+}
+
+const supersededBy = ({ id, partner_id, network, status, tx_hash }: Transfer) =>
+  new Superseded({ id, partner_id, rail: network }, { status, tx_hash })
+
+/** The chain is asked first: operators may confirm before the required depth is reached, but not against the chain. */
+async function confirm(world: World, transfer: Transfer, teller: ChainTeller): Promise<Transfer> {
+  const { id, tx_hash } = transfer
+  if (transferIsFinal(transfer)) return transfer
+  if (tx_hash === null)
+    refuse('not_possible', { message: `${id} was never signed, so it cannot have been confirmed.` })
+  const status = await world.chain.status(orderOf(transfer), signedOf(transfer)).catch(() => undefined)
+  // A simulated chain lives in one process: every other process sees its transactions as absent.
+  const simulated = world.environment === 'sandbox' && status?.kind === 'absent'
+  if (status?.kind !== 'confirmed' && status?.kind !== 'waiting' && !simulated) {
+    const said = status ? `the chain says ${words[status.kind]}` : 'the chain gives no answer'
+    const todo = status
+      ? 'Compare the hash with the explorer'
+      : 'Try again when the node of the network answers'
+    refuse('not_possible', {
+      message: `${id} (${tx_hash}) is not confirmed as far as is known here: right now ${said}. Nothing was changed; the money stays in transit. ${todo}.`,
+    })
+  }
+  await world.commit(stepTransfer(world, transfer, { kind: 'broadcast' }, teller))
+  const step = status?.kind === 'confirmed' ? status : ({ kind: 'confirmed' } as const)
+  return (await world.commit(stepTransfer(world, transfer, step, teller))).transfer
+}
+
+const words: Readonly<Record<ChainStatus['kind'], string>> = {
+  waiting: 'that it is waiting to be mined, or to be deep enough',
+  confirmed: 'that it is confirmed',
+  failed: 'that it failed',
+  absent: 'that no node knows it, but the signed bytes exist and can still be mined',
+}
+
+/** An unsigned transfer cannot have left. A signed one fails only if the chain says now that the transaction failed. */
+async function failUnlessItMayBeMined(
+  world: World,
+  transfer: Transfer,
+  teller: ChainTeller,
+): Promise<Transfer> {
+  const refused = { kind: 'refused', rail_code: 'resolved_by_operator' } as const
+  const { transfer: before } = await world.commit(stepTransfer(world, transfer, refused, teller))
+  if (transferIsFinal(before)) return before
+  const status = await world.chain.status(orderOf(before), signedOf(before)).catch(() => undefined)
+  if (status?.kind !== 'failed') {
+    const said = status ? `the chain says ${words[status.kind]}` : 'the chain gives no answer'
+    refuse('not_possible', {
+      message: `${before.id} was signed (${before.tx_hash}), so it can fail only when the chain itself says for good that it was reverted or replaced. Right now ${said}. Nothing was changed; the money stays in transit.`,
+    })
+  }
+  await world.commit(stepTransfer(world, before, { kind: 'broadcast' }, teller))
+  return (await world.commit(stepTransfer(world, before, status, teller))).transfer
+}

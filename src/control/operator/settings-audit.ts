@@ -1,0 +1,130 @@
+import type { Db } from '../../db/pool.ts'
+import type { Place } from '../../db/sealing.ts'
+import type { Row, SearchCheck } from '../../ledger/audit.ts'
+import { limitNames } from '../../limits/tiers.ts'
+import { moneyLimitNames } from '../../money/money-limits/store.ts'
+import { customersNobodyChanged, keysNobodyMade } from './acts-behind.ts'
+
+/**
+ * Settings have no entries and no events, but each act on them is a line of the act log with the row's state
+ * afterwards. These queries find rows that differ from the last line about them, rows that were deleted, and rows
+ * without a line that are not older than the log. The lines themselves are verified with the log.
+ */
+
+/** The last line of these actions about an object; `after` as JSON. */
+const lastLine = (object_id: string, actions: readonly string[]) =>
+  `LATERAL (SELECT a.after::json AS after FROM acts a WHERE a.object_id = ${object_id}
+     AND a.action IN (${actions.map((action) => `'${action}'`).join(', ')}) ORDER BY a.seq DESC LIMIT 1) AS line`
+
+const differs = (table: string, columns: readonly string[]) =>
+  columns.map((column) => `line.after ->> '${column}' IS DISTINCT FROM ${table}.${column}::text`).join(' OR ')
+
+/** Objects of this action whose row was deleted. */
+const gone = (action: string, table: string, key: string) =>
+  `SELECT DISTINCT a.object_id, 'removed from ${table}' AS wrong FROM acts a WHERE a.action = '${action}'
+     AND NOT EXISTS (SELECT FROM ${table} t WHERE t.${key} = a.object_id)`
+
+/** True if no row can be older than the log: the migrations of the table and of the log ran together. */
+const madeWithLog = (table: string) =>
+  `(SELECT applied_at FROM migrations WHERE name = '0023-acts.sql') < (SELECT applied_at FROM migrations WHERE name = '${table}') + interval '1 hour'`
+
+/** Rows without a line that are younger than the log. */
+const unsaid = (action: string, table: string, key: string, young: string) =>
+  `SELECT t.${key} AS object_id, 'nobody set this row of ${table}' AS wrong FROM ${table} t
+     WHERE NOT EXISTS (SELECT FROM acts a WHERE a.object_id = t.${key} AND a.action = '${action}') AND (${young})`
+
+const limits = `SELECT t.subject_id AS object_id, 'money limits that differ from their line' AS wrong
+  FROM money_limits t, ${lastLine('t.subject_id', ['set_money_limits'])} WHERE ${differs('t', moneyLimitNames)}`
+
+const treasury = `SELECT t.asset AS object_id, 'a treasury limit that differs from its line' AS wrong
+  FROM treasury_limits t, ${lastLine('t.asset', ['set_treasury_limits'])} WHERE ${differs('t', ['lowest', 'highest'])}`
+
+/** Each of these lines holds the key's full state. */
+const keyActs = ['create_key', 'rotate_key', 'revoke_key', 'set_key_limits', 'change_key']
+const keys = `SELECT k.id AS object_id, 'a key that differs from its line' AS wrong
+  FROM api_keys k, ${lastLine('k.id', keyActs)}
+  WHERE (line.after -> 'per_day') IS NOT NULL AND (${differs('k', ['name', ...limitNames])}
+    OR (line.after ->> 'ip_allowlist')::jsonb IS DISTINCT FROM to_jsonb(k.ip_allowlist))`
+
+const worldSettings: readonly string[] = [
+  limits,
+  gone('set_money_limits', 'money_limits', 'subject_id'),
+  unsaid(
+    'set_money_limits',
+    'money_limits',
+    'subject_id',
+    `${madeWithLog('0015-money-limits.sql')} OR t.changed_at > (SELECT applied_at FROM migrations WHERE name = '0023-acts.sql')`,
+  ),
+  treasury,
+  gone('set_treasury_limits', 'treasury_limits', 'asset'),
+  unsaid('set_treasury_limits', 'treasury_limits', 'asset', madeWithLog('0008-quotes.sql')),
+  keys,
+  keysNobodyMade,
+  customersNobodyChanged,
+]
+
+const terms = [
+  'tier',
+  ...limitNames,
+  'pix_fee',
+  'service_fee_bps',
+  'partner_fee_share_pct',
+  'third_party_payouts',
+]
+const partners = `SELECT p.id AS object_id, 'a partner whose terms differ from its line' AS wrong
+  FROM partners p, ${lastLine('p.id', ['create_partner', 'change_partner'])} WHERE ${differs('p', ['name', ...terms])}`
+
+/** Same result as `roleOf`. */
+const role = `CASE u.role WHEN 'operator' THEN coalesce(u.operator_role, 'reader') WHEN 'owner' THEN 'owner' ELSE coalesce(u.partner_role, 'viewer') END`
+const people = `SELECT u.id AS object_id, 'a person with another role than the log says' AS wrong
+  FROM users u, LATERAL (SELECT a.action, coalesce(a.after::json -> 'person', a.after::json) AS after FROM acts a WHERE a.object_id = u.id
+     AND a.action IN ('create_user', 'set_role', 'reset_factor', 'remove_user', 'use_invitation', 'approve')
+     ORDER BY a.seq DESC LIMIT 1) AS line
+  WHERE (line.after ->> 'role') IS NOT NULL AND (line.after ->> 'role') <> ${role}
+    OR (line.after ->> 'partner_id') IS NOT NULL AND (line.after ->> 'partner_id') IS DISTINCT FROM u.partner_id
+    OR line.action = 'remove_user' AND u.removed_at IS NULL
+    OR line.action NOT IN ('remove_user', 'approve') AND u.removed_at IS NOT NULL`
+
+/**
+ * An operator is created by an act or by an approval. Operators older than the log have no line; where `shared` was made
+ * together with its log there are none, whatever the row's date says. Who acted and was marked as removed afterwards is named too.
+ */
+const operators = `SELECT u.id AS object_id, 'an operator whom nobody made' AS wrong FROM users u
+  WHERE u.role = 'operator' AND (u.created_at > (SELECT applied_at FROM migrations WHERE name = '0005-acts.sql')
+      OR (SELECT applied_at FROM migrations WHERE name = '0005-acts.sql')
+        < (SELECT applied_at FROM migrations WHERE name = '0001-partners.sql') + interval '1 hour'
+      OR u.created_at < (SELECT applied_at FROM migrations WHERE name = '0001-partners.sql'))
+    AND NOT EXISTS (SELECT FROM acts a WHERE a.object_id = u.id AND a.action IN ('create_user', 'set_role', 'approve'))`
+
+/** A confirmed second factor stays until the user, an owner or two operators remove it. */
+const factors = `SELECT u.id AS object_id, 'a second factor that was removed without an act' AS wrong
+  FROM users u, LATERAL (SELECT a.action FROM acts a WHERE a.object_id = u.id
+     AND a.action IN ('confirm_factor', 'disable_factor', 'reset_factor', 'remove_user', 'approve') ORDER BY a.seq DESC LIMIT 1) AS line
+  WHERE line.action = 'confirm_factor' AND NOT EXISTS (SELECT FROM factors f WHERE f.id = u.id AND f.confirmed_at IS NOT NULL)`
+
+/** Every sign-in writes a line that names the session. */
+const sessions = `SELECT s.id AS object_id, 'a session that nobody signed in to' AS wrong FROM sessions s
+  WHERE NOT EXISTS (SELECT FROM acts a WHERE a.object_id = s.user_id AND a.action = 'sign_in' AND a.session_id = s.id)`
+
+const sharedSettings: readonly string[] = [
+  partners,
+  gone('create_partner', 'partners', 'id'),
+  people,
+  operators,
+  factors,
+  sessions,
+]
+
+const NAMED_MOST = 100
+
+/** Both worlds run the same queries. */
+export async function wrongSettings(db: Db, place: Place): Promise<Row[]> {
+  const queries = place === 'shared' ? sharedSettings : worldSettings
+  const { rows } = await db.query(`${queries.join(' UNION ALL ')} LIMIT ${NAMED_MOST}`)
+  return rows
+}
+
+export const settingsCheck: SearchCheck = {
+  name: 'limits, keys, blocks and arrangements are as the log of acts says',
+  find: (tx) => wrongSettings(tx, 'production'),
+}

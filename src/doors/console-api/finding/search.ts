@@ -1,0 +1,194 @@
+import { maskDocument, parseDocument } from '../../../core/document.ts'
+import type { Environment } from '../../../core/environment.ts'
+import { type IdKind, isId } from '../../../core/ids.ts'
+import type { Where } from '../../../core/owned.ts'
+import { type Filters, type ListSource, selectNewest } from '../../../db/newest.ts'
+import type { Db } from '../../../db/pool.ts'
+import { depositById } from '../../../money/deposits/store.ts'
+import { selectTransfer, type Transfer, transferList } from '../../../money/onchain/store.ts'
+import { type Payout, payoutList, selectPayout } from '../../../money/pix/store.ts'
+import { statusOf } from '../../../money/quotes/contract.ts'
+import { quoteById, tradeById } from '../../../money/quotes/store.ts'
+import {
+  type Customer,
+  customerById,
+  customerList,
+  customersByName,
+} from '../../../parties/customers/store.ts'
+import { listKeys } from '../../../parties/keys/store.ts'
+import { eventById } from '../../../records/events/store.ts'
+import { requestById } from '../../../records/requests/store.ts'
+import { selectEndpoint } from '../../../webhooks/store.ts'
+import type { World } from '../../../world.ts'
+import type { foundKinds } from './contract.ts'
+
+/**
+ * Search results: an id, the beginning of a customer's name, or any other name of an object (such as an idempotency
+ * key or a hash) leads to the object's page. Each search is one index lookup within the partner and environment.
+ */
+export type Found = {
+  kind: (typeof foundKinds)[number]
+  id: string
+  title: string
+  detail: string
+  path: string
+}
+
+export const FOUND_MAX = 20
+const OF_EACH = 5
+
+type Finder = (look: {
+  readonly db: Db
+  readonly where: Where
+  readonly environment: Environment
+  readonly now: number
+}) => Promise<Found | undefined>
+
+/** The lookup for each kind of id. */
+const finders = {
+  customer: async ({ db, where, environment }) => {
+    const customer = owned(await customerById(db, where.id), where)
+    return customer && showCustomer(customer, environment)
+  },
+  deposit: async ({ db, where, environment }) => {
+    const deposit = owned(await depositById(db, where.id), where)
+    if (!deposit) return undefined
+    const { id, asset, rail, customer_id } = deposit
+    // A deposit has no page; it is a line of the customer's statement.
+    return {
+      kind: 'deposit',
+      id,
+      title: asset,
+      detail: rail,
+      path: `/${environment}/customers/${customer_id}`,
+    }
+  },
+  payout: async ({ db, where, environment }) => {
+    const payout = await selectPayout(db, where)
+    return payout && showPayout(payout, environment)
+  },
+  transfer: async ({ db, where, environment }) => {
+    const transfer = await selectTransfer(db, where)
+    return transfer && showTransfer(transfer, environment)
+  },
+  quote: async ({ db, where, environment, now }) => {
+    const quote = owned(await quoteById(db, where.id), where)
+    if (!quote) return undefined
+    const { id, from_asset, to_asset } = quote
+    const title = `${from_asset} › ${to_asset}`
+    return { kind: 'quote', id, title, detail: statusOf(quote, now), path: `/${environment}/quotes/${id}` }
+  },
+  trade: async ({ db, where, environment }) => {
+    const trade = owned(await tradeById(db, where.id), where)
+    if (!trade) return undefined
+    const { id, from_asset, to_asset, status } = trade
+    const title = `${from_asset} › ${to_asset}`
+    return { kind: 'trade', id, title, detail: status, path: `/${environment}/trades/${id}` }
+  },
+  event: async ({ db, where, environment }) => {
+    const event = await eventById(db, where)
+    if (!event) return undefined
+    const { id, type, object_id } = event
+    const path = `/${environment}/developers/events/${id}`
+    return { kind: 'event', id, title: type, detail: object_id, path }
+  },
+  webhook_endpoint: async ({ db, where, environment }) => {
+    const endpoint = await selectEndpoint(db, where)
+    if (!endpoint) return undefined
+    const { id, url, status } = endpoint
+    const path = `/${environment}/developers/webhooks/${id}`
+    return { kind: 'webhook_endpoint', id, title: url, detail: status, path }
+  },
+  key: async ({ db, where, environment }) => {
+    const key = (await listKeys(db, where))[0]
+    if (!key) return undefined
+    const { id, name, last_four } = key
+    const path = `/${environment}/developers/keys/${id}`
+    return { kind: 'key', id, title: name, detail: `…${last_four}`, path }
+  },
+  request: async ({ db, where, environment }) => {
+    const request = await requestById(db, where)
+    if (!request) return undefined
+    const { id, method, route, status } = request
+    const path = `/${environment}/developers/requests/${id}`
+    return { kind: 'request', id, title: `${method} ${route ?? ''}`.trim(), detail: `${status}`, path }
+  },
+} satisfies Partial<Record<IdKind, Finder>>
+
+const owned = <Row extends { readonly partner_id: string }>(row: Row | undefined, { partner_id }: Where) =>
+  row?.partner_id === partner_id ? row : undefined
+
+const showCustomer = ({ id, name, document }: Customer, environment: Environment): Found => ({
+  kind: 'customer',
+  id,
+  title: name,
+  detail: maskDocument(document),
+  path: `/${environment}/customers/${id}`,
+})
+
+const showPayout = ({ id, counterparty, status }: Payout, environment: Environment): Found => ({
+  kind: 'payout',
+  id,
+  title: counterparty.name,
+  detail: status,
+  path: `/${environment}/payouts/${id}`,
+})
+
+const showTransfer = (transfer: Transfer, environment: Environment): Found => ({
+  kind: 'transfer',
+  id: transfer.id,
+  title: `${transfer.asset} ${transfer.network}`,
+  detail: transfer.status,
+  path: `/${environment}/transfers/${transfer.id}`,
+})
+
+export async function search(world: World, partner_id: string, q: string): Promise<Found[]> {
+  const { environment } = world
+  const db = world.reads
+  const text = q.trim()
+  if (text === '') return []
+  const kind = (Object.keys(finders) as (keyof typeof finders)[]).find((each) => isId(each, text))
+  if (kind) {
+    const where = { id: text, partner_id }
+    const found = await finders[kind]({ db, where, environment, now: world.clock.now() })
+    return found ? [found] : []
+  }
+  const [customers, payouts, transfers] = await Promise.all([
+    findCustomers(db, partner_id, text),
+    newest<Payout>(db, payoutList, partner_id, [{ end_to_end_id: text }, { idempotency_key: text }]),
+    newest<Transfer>(db, transferList, partner_id, [{ tx_hash: text }, { idempotency_key: text }]),
+  ])
+  return [
+    ...payouts.map((payout) => showPayout(payout, environment)),
+    ...transfers.map((transfer) => showTransfer(transfer, environment)),
+    ...customers.map((customer) => showCustomer(customer, environment)),
+  ].slice(0, FOUND_MAX)
+}
+
+async function findCustomers(db: Db, partner_id: string, text: string): Promise<Customer[]> {
+  const document = parseDocument(text)?.value
+  const exact = [...(document ? [{ document }] : []), { external_id: text }]
+  const [named, known] = await Promise.all([
+    customersByName(db, { partner_id, begins: text, limit: FOUND_MAX }),
+    newest<Customer>(db, customerList, partner_id, exact),
+  ])
+  return onceEach([...known, ...named])
+}
+
+/** The rows that match any of these filters, without duplicates. */
+async function newest<Row extends { id: string; created_at: Date }>(
+  db: Db,
+  source: ListSource,
+  partner_id: string,
+  filters: readonly Filters[],
+): Promise<Row[]> {
+  const range = { after: undefined, before: undefined, position: undefined, limit: OF_EACH }
+  const found = await Promise.all(
+    filters.map((each) => selectNewest<Row>(db, source, { partner_id, filters: each, ...range })),
+  )
+  return onceEach(found.flatMap(({ rows }) => rows))
+}
+
+const onceEach = <Row extends { readonly id: string }>(rows: readonly Row[]): Row[] => [
+  ...new Map(rows.map((row) => [row.id, row])).values(),
+]

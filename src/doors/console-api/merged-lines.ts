@@ -1,0 +1,46 @@
+import type { Place } from '../../db/sealing.ts'
+import { type Line, places } from '../../records/acts/line.ts'
+
+export type PlacedLine = Line & { readonly place: Place }
+
+const SEQ = /^[0-9]{1,18}$/
+/** How far each log was read; part of the cursor. */
+export const readUpTo = { production: SEQ, sandbox: SEQ, shared: SEQ } satisfies Record<Place, RegExp>
+
+/**
+ * Merges several logs into one list, newest first. The lines of one log keep their order even if a clock went back:
+ * the cursor continues after the last shown line of each log, so a line shown too early would skip the lines before
+ * it.
+ */
+export async function newestOf(
+  read: (place: Place, before: bigint | undefined, limit: number) => Promise<readonly Line[]>,
+  {
+    limit,
+    after = {},
+    of = places,
+  }: { limit: number; after?: Partial<Record<Place, string>> | undefined; of?: readonly Place[] },
+): Promise<{ lines: PlacedLine[]; next: Record<string, string> | null }> {
+  const logs = await Promise.all(
+    of.map(async (place) => {
+      const before = after[place] === undefined ? undefined : BigInt(after[place])
+      const lines = await read(place, before, limit + 1)
+      return lines.map((line): PlacedLine => ({ ...line, place }))
+    }),
+  )
+  const lines: PlacedLine[] = []
+  while (lines.length < limit) {
+    const first = newestOfFirsts(logs)?.shift()
+    if (!first) break
+    lines.push(first)
+  }
+  const has_more = logs.some((rest) => rest.length > 0)
+  const shown = Object.fromEntries(lines.map(({ place, seq }) => [place, String(seq)]))
+  return { lines, next: has_more ? { ...after, ...shown } : null }
+}
+
+function newestOfFirsts(logs: readonly PlacedLine[][]): PlacedLine[] | undefined {
+  const [newest] = logs
+    .filter(({ length }) => length > 0)
+    .sort(([a], [b]) => b!.at.getTime() - a!.at.getTime())
+  return newest
+}

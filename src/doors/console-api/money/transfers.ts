@@ -1,0 +1,101 @@
+import { renderTransfer } from '../../../money/onchain/contract.ts'
+import { countOpenTransfers, isLate, type Transfer, transferList } from '../../../money/onchain/store.ts'
+import { findTransfer, OPERATION } from '../../../money/onchain/transfers.ts'
+import { stepsOf } from '../../../records/steps/store.ts'
+import { confirmTransfer, failTransfer } from '../../sandbox/rails.ts'
+import { actWithMoney } from '../act.ts'
+import { type Column, decimalOf } from '../csv.ts'
+import { answer, type ConsoleHandler } from '../endpoint.ts'
+import { silentSince } from '../lists.ts'
+import type { ConsoleParts } from '../parts.ts'
+import { redeliverObject } from '../redeliver.ts'
+import * as contract from './contract.ts'
+import { exportOrders, listOrders, type Orders, orderPage, type WithCustomer } from './orders.ts'
+
+export const transferRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
+  answer(contract.listTransfersInConsole, (call) =>
+    listOrders(transfers, contract.listTransfersInConsole, call, (row) => ({
+      transfer: renderTransfer(row),
+    })),
+  ),
+
+  answer(contract.exportTransfers, (call) => exportOrders(parts, transfers, contract.exportTransfers, call)),
+
+  answer(contract.getTransferInConsole, async ({ world, actor, params }) => {
+    const transfer = await findTransfer({ ...world, db: world.reads }, actor, params.transfer_id)
+    const shown = renderTransfer(transfer)
+    const { api_key_id: scope, idempotency_key: key } = transfer
+    const page = await orderPage(world, transfer, {
+      route: 'POST /v1/onchain/transfers',
+      body: requestOf(transfer),
+      claim: { scope, operation: OPERATION, key, fingerprint: '' },
+      name: shown.tx_hash,
+      isLate: isLate(transfer, silentSince(world)),
+      stepsIn: (db) => stepsOf(db, transfer.id),
+    })
+    return { transfer: shown, ...page }
+  }),
+
+  answer(contract.redeliverTransfer, async ({ world, actor, params }) => {
+    const { id } = await findTransfer(world, actor, params.transfer_id)
+    return redeliverObject(parts, { world, actor }, id)
+  }),
+
+  answer(contract.confirmTransferInConsole, async ({ world, actor, params }) => {
+    const entry = { action: 'confirm_transfer', object_id: params.transfer_id, before: null, after: null }
+    const end = (here: typeof world) => confirmTransfer(here, actor, params.transfer_id)
+    return renderTransfer(await actWithMoney(parts.office, actor, world, end, entry))
+  }),
+
+  answer(contract.failTransferInConsole, async ({ world, actor, params }) => {
+    const entry = { action: 'fail_transfer', object_id: params.transfer_id, before: null, after: null }
+    const end = (here: typeof world) => failTransfer(here, actor, params.transfer_id)
+    return renderTransfer(await actWithMoney(parts.office, actor, world, end, entry))
+  }),
+]
+
+const requestOf = (transfer: Transfer) => ({
+  customer_id: transfer.customer_id,
+  asset: transfer.asset,
+  network: transfer.network,
+  amount: transfer.amount_net.toString(),
+  destination_address: transfer.destination_address,
+  idempotency_key: transfer.idempotency_key,
+})
+
+const columns: readonly Column<WithCustomer<Transfer>>[] = [
+  { name: 'id', cell: ({ id }) => id },
+  { name: 'created_at', cell: ({ created_at }) => created_at.toISOString() },
+  { name: 'status', cell: ({ status }) => status },
+  { name: 'customer_id', cell: ({ customer_id }) => customer_id },
+  { name: 'customer_name', cell: ({ customer }) => customer.name },
+  { name: 'asset', cell: ({ asset }) => asset },
+  { name: 'network', cell: ({ network }) => network },
+  { name: 'amount', cell: ({ amount_net }) => ({ number: amount_net.toString() }) },
+  { name: 'amount_decimal', cell: ({ asset, amount_net }) => decimalOf(asset, amount_net) },
+  { name: 'fee', cell: ({ fee }) => ({ number: fee.toString() }) },
+  { name: 'fee_decimal', cell: ({ asset, fee }) => decimalOf(asset, fee) },
+  { name: 'destination_address', cell: ({ destination_address }) => destination_address },
+  { name: 'tx_hash', cell: (transfer) => renderTransfer(transfer).tx_hash },
+  { name: 'idempotency_key', cell: ({ idempotency_key }) => idempotency_key },
+  { name: 'failure_code', cell: ({ failure_code }) => failure_code },
+  { name: 'rail_code', cell: ({ rail_code }) => rail_code },
+  { name: 'ended_at', cell: ({ completed_at }) => completed_at?.toISOString() ?? null },
+]
+
+type OwnQuery = { readonly asset?: string; readonly network?: string; readonly tx_hash?: string }
+
+const transfers: Orders<Transfer, OwnQuery> = {
+  noun: 'transfers',
+  prefix: 'tr',
+  source: transferList,
+  filters: ({ asset, network, tx_hash }) => ({
+    asset,
+    network,
+    // Hashes are hexadecimal and stored in lower case.
+    tx_hash: tx_hash?.toLowerCase(),
+  }),
+  columns,
+  isLate,
+  countOpen: countOpenTransfers,
+}

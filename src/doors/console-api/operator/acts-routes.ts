@@ -1,0 +1,74 @@
+import type { Office } from '../../../control/operator/office.ts'
+import { type Verified, verify } from '../../../control/operator/verify.ts'
+import type { Place } from '../../../db/sealing.ts'
+import { decodeCursor, encodeCursor } from '../../../http/page.ts'
+import { places } from '../../../records/acts/line.ts'
+import { linesBefore, readHead } from '../../../records/acts/store.ts'
+import { answer, type ConsoleHandler } from '../endpoint.ts'
+import { newestOf, type PlacedLine, readUpTo } from '../merged-lines.ts'
+import type { ConsoleParts } from '../parts.ts'
+import { listActsForOperator, verifyActs } from './acts-contract.ts'
+import { oneAtATime } from './one-at-a-time.ts'
+import { renderLine } from './pieces.ts'
+
+const PAGE = 50
+
+export const actsRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [listing(office), verifying(office)]
+
+const listing = (office: Office): ConsoleHandler =>
+  answer(listActsForOperator, async ({ query }) => {
+    const { place, cursor, action, actor, object } = query
+    const chosen = places.filter((one) => place === undefined || one === place)
+    const { lines, next } = await newestOf(
+      (one, before, limit) => linesBefore(office.log.pools[one], { before, action, actor, object, limit }),
+      { limit: PAGE, after: decodeCursor(cursor, readUpTo), of: chosen },
+    )
+    const heads = await Promise.all(
+      places.map(async (one) => renderLine({ place: one, ...(await readHead(office.log.pools[one])) })!),
+    )
+    return {
+      data: lines.map(render),
+      next_cursor: next && encodeCursor(next),
+      heads,
+    }
+  })
+
+/** Verifies all three logs, and that they contain the noted lines. */
+function verifyAll(office: Office, noted: readonly string[]): Promise<Verified[]> {
+  const anchors = noted.map((text) => {
+    const [place, seq, hash] = text.split(':') as [Place, string, string]
+    return { place, anchor: { seq: BigInt(seq), hash } }
+  })
+  return Promise.all(
+    places.map((place) =>
+      verify(
+        office,
+        place,
+        anchors.filter((one) => one.place === place).map(({ anchor }) => anchor),
+      ),
+    ),
+  )
+}
+
+function verifying(office: Office): ConsoleHandler {
+  const alone = oneAtATime(
+    (noted: readonly string[]) => verifyAll(office, noted),
+    'The logs are being proved on this node already. Try again in a moment.',
+  )
+  return answer(verifyActs, async ({ body }) => {
+    const logs = await alone(body.anchors ?? [])
+    return {
+      ok: logs.every(({ broken }) => broken.length === 0),
+      at: new Date().toISOString(),
+      logs: logs.map(({ place, lines, broken }) => ({
+        place,
+        lines: lines.toString(),
+        broken: [...broken],
+      })),
+    }
+  })
+}
+
+function render({ previous_hash: _, actor_id: __, ...line }: PlacedLine) {
+  return { ...line, seq: line.seq.toString(), at: line.at.toISOString() }
+}

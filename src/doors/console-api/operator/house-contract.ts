@@ -1,0 +1,169 @@
+import { Type as T } from 'typebox'
+import { AssetName, Fields, Id, Timestamp } from '../../../http/schema.ts'
+import { type ConsoleEndpoint, consoleEndpoint } from '../endpoint.ts'
+import { ActedObject, AmountOf, inWorld, Maybe, Sum } from './pieces.ts'
+
+const base = '/console/api/operator/{environment}' as const
+
+const RailState = T.Object({
+  rail: T.String({ description: 'pix, or the network' }),
+  simulated: T.Boolean(),
+  configured: T.Boolean({ description: 'Whether anything can be sent' }),
+  message: Maybe(T.String({ description: 'Why not' })),
+  pending: T.Integer(),
+  processing: T.Integer(),
+  oldest_seconds: T.Number(),
+  exceptions: T.Integer(),
+})
+
+const PriceState = T.Object({
+  pair: T.String(),
+  price: T.String({ description: 'In decimals' }),
+  at: Timestamp,
+  source: T.String(),
+  fresh: T.Boolean({ description: 'Young enough to quote from' }),
+})
+
+export const getOperatorOverview = consoleEndpoint({
+  name: 'console.operator.overview.get',
+  route: `GET ${base}/overview`,
+  summary: 'What needs somebody of the operator',
+  permit: 'operator.read',
+  params: T.Object(inWorld),
+  reply: {
+    status: 200,
+    schema: T.Object({
+      desk: T.Object({
+        open: T.Integer(),
+        waiting: T.Integer({ description: 'Of them, with an open proposal' }),
+        oldest_at: Maybe(Timestamp),
+      }),
+      proposals: T.Object({
+        open: T.Integer(),
+        for_me: T.Integer({ description: 'Of them, proposed by somebody else' }),
+      }),
+      exceptions: T.Array(
+        T.Object({ rail: T.String(), kind: T.String(), count: T.Integer(), oldest_seconds: T.Number() }),
+      ),
+      audit: T.Object({
+        last_finished_at: Maybe(Timestamp),
+        age_seconds: Maybe(T.Number()),
+        findings: T.Integer(),
+        stage: Maybe(T.String()),
+      }),
+      rails: T.Array(RailState),
+      operators: T.Object({ all: T.Integer(), deciding: T.Integer() }),
+      partners: T.Integer(),
+    }),
+  },
+})
+
+export const getTreasury = consoleEndpoint({
+  name: 'console.operator.treasury.get',
+  route: `GET ${base}/treasury`,
+  summary: 'What the house holds by its conversions, what that is worth, and what it owes partners',
+  permit: 'operator.read',
+  params: T.Object(inWorld),
+  reply: {
+    status: 200,
+    schema: T.Object({
+      limited: T.Boolean({ description: 'Whether limits are in force here' }),
+      positions: T.Array(
+        T.Object({
+          asset: AssetName,
+          position: Sum,
+          lowest: Maybe(Sum),
+          highest: Maybe(Sum),
+          average_cost: Maybe(T.String()),
+          price: Maybe(T.String()),
+          cost: Sum,
+          worth: Maybe(Sum),
+          unrealised: Maybe(Sum),
+          realised: Sum,
+        }),
+      ),
+      fees: T.Array(
+        T.Object({ partner: T.Object({ id: Id('partner'), name: T.String() }), owed: T.Array(AmountOf) }),
+      ),
+      charges: T.Array(
+        T.Object({
+          network: T.String(),
+          asset: AssetName,
+          transfers: T.Integer(),
+          fees: Sum,
+          charged: Sum,
+        }),
+        { description: 'Of the newest transfers: what customers paid for them, and what the networks took' },
+      ),
+      payouts: T.Array(
+        T.Object({
+          id: T.String(),
+          partner_id: T.String(),
+          asset: AssetName,
+          amount: Sum,
+          customer_id: Maybe(T.String()),
+          reason: T.String(),
+          reference: T.String(),
+          created_at: Timestamp,
+        }),
+      ),
+    }),
+  },
+})
+
+const Bound = Maybe(
+  T.String({ pattern: '^-?[0-9]{1,18}$', 'x-must-be': 'a whole number, or null', examples: ['500'] }),
+)
+
+export const limitTreasury = consoleEndpoint({
+  name: 'console.operator.treasury.limit',
+  route: `PATCH ${base}/treasury/{asset}`,
+  summary: 'Say how far the treasury may go in an asset; a trade beyond it fails and moves nothing',
+  permit: 'operator.rule',
+  params: T.Object({ ...inWorld, asset: AssetName }),
+  body: Fields({ lowest: T.Optional(Bound), highest: T.Optional(Bound) }, { minProperties: 1 }),
+  reply: { status: 200, schema: ActedObject },
+})
+
+export const getRails = consoleEndpoint({
+  name: 'console.operator.rails.get',
+  route: `GET ${base}/rails`,
+  summary: 'How the rails, the workers and the prices are doing',
+  permit: 'operator.read',
+  params: T.Object(inWorld),
+  reply: {
+    status: 200,
+    schema: T.Object({
+      rails: T.Array(RailState),
+      prices: T.Array(PriceState),
+      price_max_age_ms: T.Integer(),
+      queues: T.Object({
+        events_fresh: T.Integer(),
+        events_oldest_seconds: T.Number(),
+        webhooks_pending: T.Integer(),
+        webhooks_oldest_due_seconds: T.Number(),
+        trades_oldest_unfolded_seconds: T.Number(),
+      }),
+      audit: T.Object({
+        last_finished_at: Maybe(Timestamp),
+        age_seconds: Maybe(T.Number()),
+        findings: T.Integer(),
+        stage: Maybe(T.String()),
+      }),
+      node: T.Object({
+        role: T.String(),
+        version: T.String(),
+        up_seconds: T.Integer(),
+        connections: T.Integer(),
+        waiting: T.Integer({ description: 'Callers that wait for a connection' }),
+      }),
+    }),
+  },
+})
+
+export const houseEndpoints: readonly ConsoleEndpoint[] = [
+  getOperatorOverview,
+  getTreasury,
+  limitTreasury,
+  getRails,
+]

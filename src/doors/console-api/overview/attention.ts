@@ -1,0 +1,79 @@
+import type { PersonActor } from '../../../core/actor.ts'
+import type { Asset } from '../../../core/money.ts'
+import { networkNames } from '../../../money/onchain/address.ts'
+import { patience_ms } from '../../../money/onchain/pace.ts'
+import { unansweredTransfers } from '../../../money/onchain/store.ts'
+import { unansweredPayouts } from '../../../money/pix/store.ts'
+import { type ListedKey, valuesInGrace } from '../../../parties/keys/store.ts'
+import { sensitiveActs } from '../../../records/acts/store.ts'
+import type { Unanswered } from '../../../records/steps/store.ts'
+import { type TroubledEndpoint, troubledEndpoints } from '../../../webhooks/store.ts'
+import type { World } from '../../../world.ts'
+import type { ConsoleParts } from '../parts.ts'
+
+/** What a user of the partner should check, each item from a row that says so. */
+export async function attentionOf(
+  world: World,
+  actor: PersonActor,
+  { office, keys }: Pick<ConsoleParts, 'office'> & { readonly keys: Promise<ListedKey[]> },
+) {
+  const { partner_id } = actor
+  const ago = (ms: number) => new Date(world.clock.now() - ms)
+  const patience = networkNames.map((name) => [name, ago(world.stuck_after_ms + patience_ms[name])] as const)
+  const [payouts, transfers, webhooks, values, acts] = await Promise.all([
+    unansweredPayouts(world.reads, { partner_id, before: ago(world.stuck_after_ms) }),
+    unansweredTransfers(world.reads, { partner_id, before: Object.fromEntries(patience) as never }),
+    troubledEndpoints(world.reads, partner_id),
+    oldValues(world, keys),
+    actor.role === 'owner' ? sensitiveActs(office.shares.shared(actor).db, partner_id) : [],
+  ])
+  return {
+    unanswered: [...payouts, ...transfers].map(renderUnanswered),
+    webhooks: webhooks.map(renderWebhook),
+    old_values: values,
+    acts: acts.map(({ at, action, actor_kind, actor_email, object_email }) => ({
+      at: at.toISOString(),
+      action,
+      actor_kind,
+      actor_email,
+      object_email,
+    })),
+  }
+}
+
+/** Values that a rotation replaced and that still work during the grace period. */
+async function oldValues(world: World, listed: Promise<ListedKey[]>) {
+  const working = (await listed).filter(({ revoked_at }) => revoked_at === null)
+  const names = new Map(working.map(({ id, name }) => [id, name]))
+  const values = await valuesInGrace(world.reads, [...names.keys()])
+  return values.map(({ api_key_id: id, last_four, valid_until }) => ({
+    id,
+    name: names.get(id) ?? '',
+    last_four,
+    valid_until: valid_until.toISOString(),
+  }))
+}
+
+const renderUnanswered = ({ rail, asset, count, amount, since }: Unanswered) => ({
+  rail,
+  asset: asset as Asset,
+  count,
+  amount: amount.toString(),
+  since: since.toISOString(),
+})
+
+const renderWebhook = (webhook: TroubledEndpoint) => {
+  const { id, url, status, disabled_reason, waiting, exhausted, answered, error } = webhook
+  return {
+    id,
+    url,
+    status: status as 'enabled' | 'disabled',
+    disabled_reason,
+    since: (webhook.disabled_at ?? webhook.failing_since)?.toISOString() ?? null,
+    waiting,
+    exhausted,
+    next_attempt_at: webhook.next_attempt_at?.toISOString() ?? null,
+    answered,
+    error,
+  }
+}

@@ -1,0 +1,91 @@
+import type { AnyoneOfPartner } from '../../core/actor.ts'
+import { refuse } from '../../core/errors.ts'
+import { type Step, stepTransfer } from '../../money/onchain/settle.ts'
+import { isFinal, type Transfer } from '../../money/onchain/store.ts'
+import { findTransfer } from '../../money/onchain/transfers.ts'
+import { findPayout } from '../../money/pix/payouts.ts'
+import { type FinalOutcome, settlePayout } from '../../money/pix/settle.ts'
+import type { Payout } from '../../money/pix/store.ts'
+import { onBehalfOf } from '../../parties/keys/keys.ts'
+import { simulatedTransaction } from '../../rails/chain/simulated.ts'
+import { endToEndId } from '../../rails/pix/simulated.ts'
+import type { World } from '../../world.ts'
+
+/** In the sandbox a partner plays the rail and decides how a payout or transfer ends. A repeated call changes nothing. */
+export async function completePayout(
+  world: World,
+  actor: AnyoneOfPartner,
+  payout_id: string,
+): Promise<Payout> {
+  const payout = await findPayout(world, actor, payout_id)
+  const end_to_end_id = endToEndId({ send_id: payout.send_id, sent_at: payout.created_at })
+  return endPayout(world, actor, payout, { kind: 'settled', end_to_end_id })
+}
+
+export async function failPayout(world: World, actor: AnyoneOfPartner, payout_id: string): Promise<Payout> {
+  const payout = await findPayout(world, actor, payout_id)
+  return endPayout(world, actor, payout, { kind: 'refused', rail_code: 'DS04' })
+}
+
+async function endPayout(
+  world: World,
+  actor: AnyoneOfPartner,
+  payout: Payout,
+  outcome: FinalOutcome,
+): Promise<Payout> {
+  const command = settlePayout(world, payout, outcome, { by: 'caller' })
+  const { payout: now } = await world.commit(onBehalfOf(actor, command))
+  return endedAs(outcome.kind === 'settled' ? 'completed' : 'failed', 'payout', now)
+}
+
+export async function confirmTransfer(
+  world: World,
+  actor: AnyoneOfPartner,
+  transfer_id: string,
+): Promise<Transfer> {
+  const transfer = await findTransfer(world, actor, transfer_id)
+  // The same transaction that the simulated network would sign.
+  return endTransfer(world, actor, transfer, 'confirmed', [
+    { kind: 'signed', ...simulatedTransaction(transfer) },
+    { kind: 'broadcast' },
+    { kind: 'confirmed' },
+  ])
+}
+
+export async function failTransfer(
+  world: World,
+  actor: AnyoneOfPartner,
+  transfer_id: string,
+): Promise<Transfer> {
+  const transfer = await findTransfer(world, actor, transfer_id)
+  // An unsigned transfer is refused; a signed one must be broadcast before the network can fail it. Steps that do not
+  // apply are skipped.
+  return endTransfer(world, actor, transfer, 'failed', [
+    { kind: 'refused', rail_code: 'refused_before_broadcast' },
+    { kind: 'broadcast' },
+    { kind: 'failed', rail_code: 'reverted' },
+  ])
+}
+
+/** Takes the missing steps up to the end. */
+async function endTransfer(
+  world: World,
+  actor: AnyoneOfPartner,
+  transfer: Transfer,
+  end: 'confirmed' | 'failed',
+  steps: readonly Step[],
+): Promise<Transfer> {
+  let now = transfer
+  for (const step of steps) {
+    if (isFinal(now)) break
+    now = (await world.commit(onBehalfOf(actor, stepTransfer(world, now, step, { by: 'caller' })))).transfer
+  }
+  return endedAs(end, 'transfer', now)
+}
+
+function endedAs<Row extends { status: string }>(end: Row['status'], noun: string, row: Row): Row {
+  if (row.status === end) return row
+  return refuse('already_final', {
+    message: `This ${noun} is ${row.status} already; a final state never changes.`,
+  })
+}

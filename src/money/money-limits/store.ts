@@ -1,0 +1,108 @@
+import type { Db } from '../../db/pool.ts'
+import { rowSource } from '../../ledger/command.ts'
+
+export const moneyLimitNames = [
+  'payout_order',
+  'payout_day',
+  'payout_night',
+  'transfer_order_usdt',
+  'transfer_order_btc',
+  'transfer_day_usdt',
+  'transfer_day_btc',
+] as const
+
+export type MoneyLimitName = (typeof moneyLimitNames)[number]
+/** In smallest units, net of fees; null: no limit. */
+export type MoneyLimits = Readonly<Record<MoneyLimitName, bigint | null>>
+
+/** The subject is a partner or a customer. Limits that the change does not name stay. */
+export async function saveMoneyLimits(
+  db: Db,
+  subject_id: string,
+  change: Partial<MoneyLimits>,
+): Promise<MoneyLimits> {
+  const names = moneyLimitNames.filter((name) => change[name] !== undefined)
+  const sets = names.map((name) => `${name} = excluded.${name}`)
+  const { rows } = await db.query(
+    `INSERT INTO money_limits (subject_id, ${names.join(', ')}) VALUES ($1, ${names.map((_, i) => `$${i + 2}`).join(', ')})
+     ON CONFLICT (subject_id) DO UPDATE SET ${sets.join(', ')}, changed_at = clock_timestamp()
+     RETURNING ${moneyLimitNames.join(', ')}`,
+    [subject_id, ...names.map((name) => change[name])],
+  )
+  return rows[0]
+}
+
+export async function moneyLimitsOf(db: Db, subject_id: string): Promise<MoneyLimits | undefined> {
+  const { rows } = await db.query(
+    `SELECT ${moneyLimitNames.join(', ')} FROM money_limits WHERE subject_id = $1`,
+    [subject_id],
+  )
+  return rows[0]
+}
+
+/** The limits in force for a customer, and what it has used. A sum without a limit is null. */
+export type Usage = MoneyLimits & {
+  /** The customer. */
+  readonly id: string
+  readonly is_night: boolean
+  readonly day_ends_at: Date
+  /** Of the current night, or of the next one. */
+  readonly night_starts_at: Date
+  readonly night_ends_at: Date
+  readonly payout_day_used: bigint | null
+  readonly payout_night_used: bigint | null
+  readonly transfer_day_usdt_used: bigint | null
+  readonly transfer_day_btc_used: bigint | null
+}
+
+const SAO_PAULO = `'America/Sao_Paulo'`
+
+const used = (table: 'payouts' | 'transfers', amount: string, window: 'day' | 'night', where = '') =>
+  `(SELECT coalesce(sum(${amount}), 0) FROM ${table} WHERE customer_id = subject.id AND status <> 'failed'
+      AND created_at >= ${window}_starts_at AND created_at < ${window}_ends_at${where})`
+
+/**
+ * No row for a customer without limits. A day is a calendar day of São Paulo. A night lasts from 20:00 to 06:00 and counts as one
+ * over midnight: it is the last ten hours of a day that begins at 06:00.
+ */
+export const usageSql = (now: string) => `
+  WITH moment AS MATERIALIZED (SELECT ${now} AT TIME ZONE ${SAO_PAULO} AS local),
+  days AS MATERIALIZED (
+    SELECT local, date_trunc('day', local) AS day, date_trunc('day', local - interval '6 hours') AS day_from_six FROM moment),
+  windows AS MATERIALIZED (
+    SELECT day AT TIME ZONE ${SAO_PAULO} AS day_starts_at,
+      (day + interval '1 day') AT TIME ZONE ${SAO_PAULO} AS day_ends_at,
+      (day_from_six + interval '20 hours') AT TIME ZONE ${SAO_PAULO} AS night_starts_at,
+      (day_from_six + interval '30 hours') AT TIME ZONE ${SAO_PAULO} AS night_ends_at,
+      local >= day_from_six + interval '20 hours' AS is_night
+    FROM days),
+  subject AS (
+    SELECT customers.id, ${moneyLimitNames.map((name) => `coalesce(own.${name}, partners.${name}) AS ${name}`).join(', ')}
+    FROM customers
+    LEFT JOIN money_limits AS own ON own.subject_id = customers.id
+    LEFT JOIN money_limits AS partners ON partners.subject_id = customers.partner_id
+    WHERE customers.id = ANY($1::text[]) AND coalesce(own.subject_id, partners.subject_id) IS NOT NULL)
+  SELECT subject.id, ${moneyLimitNames.join(', ')}, is_night, day_ends_at, night_starts_at, night_ends_at,
+    CASE WHEN payout_day IS NOT NULL THEN ${used('payouts', 'amount', 'day')} END AS payout_day_used,
+    CASE WHEN payout_night IS NOT NULL THEN ${used('payouts', 'amount', 'night')} END AS payout_night_used,
+    CASE WHEN transfer_day_usdt IS NOT NULL THEN ${used('transfers', 'amount_net', 'day', ` AND asset = 'USDT'`)} END AS transfer_day_usdt_used,
+    CASE WHEN transfer_day_btc IS NOT NULL THEN ${used('transfers', 'amount_net', 'day', ` AND asset = 'BTC'`)} END AS transfer_day_btc_used
+  FROM subject CROSS JOIN windows`
+
+/**
+ * Read while the customer's account is locked: all earlier orders have committed, so the sums are complete. The time of the order
+ * is read a moment later, and decides whether the order belongs to the night: the row has the sum of the current night, or of
+ * the next one. If the day ends in between, the sum of the ended day is used, which is the larger one.
+ */
+export const usageRows = rowSource<Usage>('money limits', usageSql('clock_timestamp()'))
+
+/** For display: by day the use of the night is zero. */
+export async function usageOf(db: Db, customer_id: string): Promise<Usage | undefined> {
+  const { rows } = await db.query<Usage>({
+    name: 'money limits of a customer',
+    text: usageRows.sql,
+    values: [[customer_id]],
+  })
+  const [usage] = rows
+  return usage && (usage.is_night ? usage : { ...usage, payout_night_used: null })
+}

@@ -1,0 +1,17 @@
+import type { ChainOrder, SignedTransaction } from '../../rails/chain/rail.ts'
+import type { Transfer } from './store.ts'
+
+/** The transfer as the chain rail gets it. */
+export const orderOf = (transfer: Transfer): ChainOrder => ({
+  id: transfer.id,
+  asset: transfer.asset,
+  network: transfer.network,
+  destination_address: transfer.destination_address,
+  amount: transfer.amount_net,
+  created_at: transfer.created_at,
+})
+
+export const signedOf = ({ tx_hash, signed_transaction }: Transfer): SignedTransaction => ({
+  tx_hash: tx_hash!,
+  signed: signed_transaction!,
+})

@@ -1,0 +1,206 @@
+import { refuse } from '../../core/errors.ts'
+import {
+  customerAccount,
+  externalAccount,
+  inTransitAccount,
+  type Movement,
+  networkFeesAccount,
+} from '../../ledger/accounts.ts'
+import { type Command, type Decision, type Write, writeTo } from '../../ledger/command.ts'
+import type { Charge, SignedTransaction } from '../../rails/chain/rail.ts'
+import { contradictionWrite } from '../../records/desk/contradictions.ts'
+import { holdRows } from '../../records/desk/holds.ts'
+import { type Resolution, resolutionWrites } from '../../records/desk/resolutions.ts'
+import { eventWrite } from '../../records/events/events.ts'
+import type { World } from '../../world.ts'
+import { type FailureCode, failureMessages, renderTransfer } from './contract.ts'
+import { isFinal, type Transfer, transferRows, updateTransfers } from './store.ts'
+
+/** A step in the life of a transfer. Each is applied once; repeating it changes nothing. */
+export type Step =
+  | ({ readonly kind: 'signed' } & SignedTransaction)
+  /** Refused before anything was signed, so nothing was sent. Ignored if the transfer has a signature. */
+  | { readonly kind: 'refused'; readonly rail_code: string }
+  | { readonly kind: 'broadcast' }
+  | ({ readonly kind: 'confirmed' } & Charge)
+  /** The chain reports that the broadcast transaction failed. */
+  | ({ readonly kind: 'failed'; readonly rail_code: string } & Charge)
+
+/** The source of a step. In the sandbox the caller may play the network; an operator gives evidence. */
+export type Teller =
+  | { readonly by: 'rail' }
+  | { readonly by: 'caller' }
+  | { readonly by: 'operator'; readonly resolution: Resolution }
+
+/**
+ * Whether the signed bytes may be broadcast: they are the stored ones, the transfer is not final, and no open proposal holds
+ * it. Judged under the transfer's lock, right before the broadcast.
+ */
+export const intendBroadcast = ({ id, partner_id, tx_hash }: Transfer): Command<boolean> => ({
+  partner_id,
+  locks: { rows: [{ source: transferRows, id }], reads: [{ source: holdRows, id }] },
+  decide(held): Decision<boolean> {
+    const row = held.row(transferRows, id)
+    const kept = row !== undefined && !isFinal(row) && row.tx_hash !== null && row.tx_hash === tx_hash
+    return { result: kept && held.row(holdRows, id) === undefined }
+  },
+})
+
+export type Stepped = { readonly transfer: Transfer; readonly changed: boolean }
+
+export function stepTransfer(world: World, transfer: Transfer, step: Step, teller: Teller): Command<Stepped> {
+  const { id, partner_id, customer_id, asset } = transfer
+  const ends = step.kind === 'confirmed' || step.kind === 'failed' || step.kind === 'refused'
+  return {
+    partner_id,
+    locks: {
+      ...(ends ? { accounts: [{ customer_id, asset }] } : {}),
+      rows: [{ source: transferRows, id }],
+      ...(step.kind === 'signed' ? { reads: [{ source: holdRows, id }] } : {}),
+    },
+    decide(held): Decision<Stepped> {
+      const before = held.row(transferRows, id) ?? refuse('service_unavailable')
+      // While a proposal holds the transfer its signature is not stored. That is safe: an unstored signature is never broadcast.
+      const waits = step.kind === 'signed' && held.row(holdRows, id) !== undefined
+      const after = waits ? undefined : afterStep(before, step, held.now)
+      const charged = after ? undefined : afterLateCharge(before, step, held.now)
+      if (charged) {
+        return {
+          movements: [chargeOf(charged)],
+          writes: [writeTo(updateTransfers, charged)],
+          result: { transfer: charged, changed: false },
+        }
+      }
+      if (!after) {
+        const contradicts = teller.by === 'rail' && isContradiction(before, step)
+        return {
+          writes: contradicts ? [contradiction(world, before, step, held.now)] : [],
+          result: { transfer: before, changed: false },
+        }
+      }
+      return {
+        movements: ends ? [movementOf(after), chargeOf(after)] : [],
+        writes: [
+          writeTo(updateTransfers, after),
+          ...eventOf(world, before, after, held.now),
+          ...(ends && teller.by === 'operator' ? resolved(after, teller.resolution, held.now) : []),
+        ],
+        result: { transfer: after, changed: true },
+      }
+    },
+  }
+}
+
+function eventOf(world: World, before: Transfer, after: Transfer, now: Date): Write[] {
+  const { partner_id, status, sequence } = after
+  if (status === before.status || status === 'pending') return []
+  const object = renderTransfer(after)
+  return [eventWrite(world, { partner_id, type: `onchain.transfer.${status}`, object, sequence }, now)]
+}
+
+/** A transfer that was never signed needs no follow-up query: the chain cannot know it. */
+const resolved = ({ id, tx_hash }: Transfer, resolution: Resolution, now: Date): Write[] =>
+  resolutionWrites({ kind: 'transfer', id, ask: tx_hash !== null }, resolution, now)
+
+/** The rail reports another outcome than the booked one, or refuses a transfer that is signed. */
+function isContradiction(before: Transfer, { kind }: Step): boolean {
+  if (kind === 'refused') return before.tx_hash !== null
+  return isFinal(before) && (kind === 'confirmed' || kind === 'failed') && kind !== before.status
+}
+
+function contradiction(world: World, object: Transfer, step: Step, now: Date): Write {
+  const paid = step.kind === 'confirmed'
+  const said = { ...step, tx_hash: object.tx_hash }
+  return contradictionWrite(world, { rail: object.network, object, paid, said }, now)
+}
+
+/** The transfer after the step; undefined if the step was applied before or no longer applies. */
+function afterStep(before: Transfer, step: Step, now: Date): Transfer | undefined {
+  if (isFinal(before)) return undefined
+  switch (step.kind) {
+    case 'signed':
+      return before.tx_hash === null
+        ? { ...before, tx_hash: step.tx_hash, signed_transaction: step.signed }
+        : undefined
+    case 'broadcast':
+      return before.status === 'pending' && before.tx_hash !== null
+        ? { ...before, status: 'processing', sequence: before.sequence + 1 }
+        : undefined
+    case 'confirmed':
+      return before.status === 'processing'
+        ? {
+            ...before,
+            status: 'confirmed',
+            sequence: before.sequence + 1,
+            completed_at: now,
+            ...chargedAt(step, now),
+          }
+        : undefined
+    case 'refused':
+      return before.tx_hash === null
+        ? failedWith(before, step.rail_code, 'refused_before_broadcast', now)
+        : undefined
+    case 'failed':
+      return before.status === 'processing'
+        ? { ...failedWith(before, step.rail_code, 'reverted', now), ...chargedAt(step, now) }
+        : undefined
+  }
+}
+
+const chargedAt = ({ charged }: Charge, now: Date) =>
+  charged === undefined ? {} : { charged, charged_at: now }
+
+/** An operator ended the transfer, and the chain later confirms the outcome and reports its charge. */
+function afterLateCharge(before: Transfer, step: Step, now: Date): Transfer | undefined {
+  if (step.kind !== 'confirmed' && step.kind !== 'failed') return undefined
+  const tells = step.charged !== undefined && before.charged === null && before.tx_hash !== null
+  return tells && before.status === step.kind ? { ...before, ...chargedAt(step, now) } : undefined
+}
+
+function failedWith(before: Transfer, rail_code: string, otherwise: FailureCode, now: Date): Transfer {
+  const known = Object.hasOwn(failureMessages, rail_code)
+  return {
+    ...before,
+    status: 'failed',
+    failure_code: known ? (rail_code as FailureCode) : otherwise,
+    rail_code,
+    sequence: before.sequence + 1,
+    completed_at: now,
+  }
+}
+
+function movementOf({ id, partner_id, customer_id, asset, network, amount_net, fee, status }: Transfer) {
+  const gross = amount_net + fee
+  const transit = { account: inTransitAccount(network, customer_id), asset, amount: -gross }
+  return status === 'confirmed'
+    ? {
+        cause_id: id,
+        name: 'completed' as const,
+        partner_id,
+        lines: [
+          transit,
+          { account: externalAccount(network), asset, amount: amount_net },
+          { account: networkFeesAccount, asset, amount: fee },
+        ],
+      }
+    : {
+        cause_id: id,
+        name: 'returned' as const,
+        partner_id,
+        lines: [transit, { account: customerAccount(customer_id), asset, amount: gross }],
+      }
+}
+
+/** Moves the network's charge from the fees that customers paid to the outside. What remains is the gain or loss on fees. */
+function chargeOf({ id, partner_id, asset, network, charged }: Transfer): Movement {
+  const amount = charged ?? 0n
+  return {
+    cause_id: id,
+    name: 'charged',
+    partner_id,
+    lines: [
+      { account: networkFeesAccount, asset, amount: -amount },
+      { account: externalAccount(network), asset, amount },
+    ],
+  }
+}

@@ -1,0 +1,358 @@
+import type { Asset } from '../../core/money.ts'
+import { rowsById } from '../../db/batched.ts'
+import { columnsOf } from '../../db/columns.ts'
+import { queueOf } from '../../db/due.ts'
+import { isUniqueViolation } from '../../db/failure.ts'
+import { COUNTED, type Filters, type ListSource, narrowly, ofCustomer, type Param } from '../../db/newest.ts'
+import type { Db } from '../../db/pool.ts'
+import type { Check, Template } from '../../ledger/audit.ts'
+import { onceChecks } from '../../ledger/claims-audit.ts'
+import { insertInto, rowSource, updateOf } from '../../ledger/command.ts'
+import { endTime, isoTime, toldCheck } from '../../records/events/store.ts'
+import { isWaiting, type Unanswered } from '../../records/steps/store.ts'
+import { type Network, networkNames, networks } from './address.ts'
+import { patience_ms } from './pace.ts'
+
+export type TransferStatus = 'pending' | 'processing' | 'confirmed' | 'failed'
+
+export type Transfer = {
+  readonly id: string
+  readonly partner_id: string
+  readonly customer_id: string
+  readonly api_key_id: string
+  readonly idempotency_key: string
+  readonly asset: Extract<Asset, 'USDT' | 'BTC'>
+  readonly network: Network
+  readonly amount_net: bigint
+  readonly fee: bigint
+  readonly status: TransferStatus
+  readonly destination_address: string
+  readonly tx_hash: string | null
+  readonly signed_transaction: string | null
+  readonly failure_code: string | null
+  readonly rail_code: string | null
+  readonly attempts: number
+  readonly next_attempt_at: Date
+  readonly sequence: number
+  readonly created_at: Date
+  readonly completed_at: Date | null
+  /** The network's actual charge in the transfer's asset, and when it was booked. Null: unknown, or charged in another coin. */
+  readonly charged: bigint | null
+  readonly charged_at: Date | null
+  /** The request that created the transfer; null if unknown. */
+  readonly request_id: string | null
+}
+
+export const isFinal = ({ status }: Pick<Transfer, 'status'>): boolean =>
+  status === 'confirmed' || status === 'failed'
+
+export const transferColumns = columnsOf('transfers')
+
+export const insertTransfers = insertInto('transfers', {
+  id: 'text',
+  partner_id: 'text',
+  customer_id: 'text',
+  api_key_id: 'text',
+  idempotency_key: 'text',
+  asset: 'text',
+  network: 'text',
+  amount_net: 'bigint',
+  fee: 'bigint',
+  status: 'text',
+  destination_address: 'text',
+  attempts: 'integer',
+  next_attempt_at: 'timestamptz',
+  sequence: 'integer',
+  created_at: 'timestamptz',
+  request_id: 'text?',
+})
+
+export const transferRows = rowSource<Transfer>(
+  'transfers',
+  `SELECT ${transferColumns} FROM transfers WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE`,
+)
+
+export const updateTransfers = updateOf(transferRows, 'transfers', {
+  id: 'text',
+  status: 'text',
+  tx_hash: 'text?',
+  signed_transaction: 'text?',
+  failure_code: 'text?',
+  rail_code: 'text?',
+  sequence: 'integer',
+  completed_at: 'timestamptz?',
+  charged: 'bigint?',
+  charged_at: 'timestamptz?',
+})
+
+/** Another transfer has this transaction hash already. */
+export const isDoubleTxHash = (error: unknown): boolean => isUniqueViolation(error, 'transfers_tx_hash')
+
+export async function selectTransfer(
+  db: Db,
+  where: { id: string; partner_id: string },
+): Promise<Transfer | undefined> {
+  const { rows } = await db.query({
+    name: 'select transfer',
+    text: `SELECT ${transferColumns} FROM transfers WHERE id = $1 AND partner_id = $2`,
+    values: [where.id, where.partner_id],
+  })
+  return rows[0]
+}
+
+export const transferById = rowsById<Transfer>('transfers')
+
+/** Conditions exactly as in the queue's indexes. */
+const pending = 'partner_id = $1 AND NOT followed'
+const processing = 'partner_id = $1 AND followed'
+const openStatuses: Readonly<Record<string, readonly string[]>> = {
+  pending: [pending],
+  processing: [processing],
+  open: [pending, processing],
+}
+
+const patience = `CASE network ${networkNames
+  .map((name) => `WHEN '${name}' THEN interval '${patience_ms[name]} milliseconds'`)
+  .join(' ')} END`
+
+/** `patience` is the extra time of each network. */
+const silentSince = (time: string | undefined, param: Param) =>
+  `status = 'processing' AND created_at < ${param(time)}::timestamptz - ${patience} AND NOT ${isWaiting('id')}`
+
+/** The index begins with the network. A pending transfer does not show its hash, so it is not found by it. */
+const withHash = (tx_hash: string | undefined, param: Param) =>
+  `network = ANY(${param(networkNames)}) AND tx_hash = ${param(tx_hash)} AND status <> 'pending'`
+
+/** The networks of an asset: each network carries one asset. */
+const overNetworks = ({ asset }: Filters, param: Param) =>
+  networkNames
+    .filter((name) => networks[name].asset === asset)
+    .map((name) => `partner_id = $1 AND ${narrowly('network', param(name))}`)
+
+/** Confirmed transfers have no index of their own: they are nearly all transfers. */
+export const transferList: ListSource = {
+  table: 'transfers',
+  columns: transferColumns,
+  walks: [
+    { by: ['idempotency_key'] },
+    {
+      by: ['tx_hash'],
+      stretches: ({ tx_hash }, param) => [`partner_id = $1 AND ${withHash(tx_hash, param)}`],
+    },
+    {
+      by: ['silent_since'],
+      through: queueOf.transfers,
+      stretches: ({ silent_since }, param) => [
+        `${processing} AND EXISTS (SELECT FROM transfers t WHERE t.id = open_transfers.id AND ${silentSince(silent_since, param)})`,
+      ],
+    },
+    {
+      by: ['customer_id', 'status'],
+      stretches: ({ customer_id, status }, param) =>
+        status === 'failed' ? [`${ofCustomer(customer_id, param)} AND failure_code IS NOT NULL`] : undefined,
+    },
+    {
+      by: ['status'],
+      through: queueOf.transfers,
+      stretches: ({ status = '' }) =>
+        Object.hasOwn(openStatuses, status) ? openStatuses[status] : undefined,
+    },
+    {
+      by: ['status'],
+      stretches: ({ status }) =>
+        status === 'failed' ? ['partner_id = $1 AND failure_code IS NOT NULL'] : undefined,
+    },
+    { by: ['customer_id'], stretches: ({ customer_id }, param) => [ofCustomer(customer_id, param)] },
+    { by: ['network'] },
+    { by: ['asset'], stretches: overNetworks },
+    { by: [] },
+  ],
+  conditions: {
+    tx_hash: withHash,
+    status: (status, param) =>
+      status === 'open' ? `status IN ('pending', 'processing')` : `status = ${param(status)}`,
+    silent_since: silentSince,
+    amount_min: (units, param) => `amount_net >= ${param(units)}::bigint`,
+    amount_max: (units, param) => `amount_net <= ${param(units)}::bigint`,
+  },
+}
+
+/** Counts open transfers, up to COUNTED per range, and those among them without an answer since before `silent_since`. */
+export async function countOpenTransfers(
+  db: Db,
+  { partner_id, silent_since }: { partner_id: string; silent_since: Date },
+): Promise<{ open: number; silent: number }> {
+  const counted = (followed: string) => `(SELECT t.id, t.status, t.network, t.created_at FROM (
+    SELECT id FROM open_transfers WHERE partner_id = $1 AND ${followed} ORDER BY created_at, id LIMIT ${COUNTED}) AS q JOIN transfers t USING (id))`
+  const { rows } = await db.query({
+    name: 'count open transfers of partner',
+    text: `SELECT count(*)::integer AS open,
+        count(*) FILTER (WHERE status = 'processing' AND created_at < $2::timestamptz - ${patience} AND NOT ${isWaiting('o.id')})::integer AS silent FROM (
+        ${counted('NOT followed')} UNION ALL ${counted('followed')}) AS o`,
+    values: [partner_id, silent_since],
+  })
+  return rows[0]
+}
+
+/** Whether a transfer has been processing for longer than its network may need. */
+export const isLate = (
+  { status, network, created_at }: Pick<Transfer, 'status' | 'network' | 'created_at'>,
+  silent_since: Date,
+): boolean => status === 'processing' && created_at.getTime() < silent_since.getTime() - patience_ms[network]
+
+/** Movements of a transfer: accepted, then completed or returned; and charged, where the charge is known. */
+export const transferTemplate: Template = {
+  name: 'every transfer is debited once and in full, and ends in exactly one place',
+  prefix: 'tr',
+  entries: (
+    within,
+  ) => `SELECT t.id AS cause_id, l.movement, l.line, t.partner_id, l.account, l.owner, t.asset, l.amount, l.created_at
+    FROM transfers t CROSS JOIN LATERAL (VALUES
+      (true, 'accepted', 0, 'customer', t.customer_id, -(t.amount_net::numeric + t.fee), t.created_at),
+      (true, 'accepted', 1, 'in_transit:' || t.network, t.customer_id, t.amount_net::numeric + t.fee, t.created_at),
+      (t.status = 'confirmed', 'completed', 0, 'in_transit:' || t.network, t.customer_id, -(t.amount_net::numeric + t.fee), t.completed_at),
+      (t.status = 'confirmed', 'completed', 1, 'external:' || t.network, '', t.amount_net, t.completed_at),
+      (t.status = 'confirmed', 'completed', 2, 'network_fees', '', t.fee, t.completed_at),
+      (t.status = 'failed', 'returned', 0, 'in_transit:' || t.network, t.customer_id, -(t.amount_net::numeric + t.fee), t.completed_at),
+      (t.status = 'failed', 'returned', 1, 'customer', t.customer_id, t.amount_net::numeric + t.fee, t.completed_at),
+      (t.charged IS NOT NULL, 'charged', 0, 'network_fees', '', -t.charged::numeric, t.charged_at),
+      (t.charged IS NOT NULL, 'charged', 1, 'external:' || t.network, '', t.charged, t.charged_at)
+    ) AS l (happened, movement, line, account, owner, amount, created_at)
+    WHERE ${within('t.id')} AND l.happened AND l.amount <> 0`,
+}
+
+/** Amounts that were debited for transfers that are not final. */
+export const openTransfers = `SELECT customer_id, asset, amount_net::numeric + fee AS amount FROM open_transfers JOIN transfers USING (id)`
+
+/**
+ * Transfers of a partner, accepted longer ago than their network needs, without an answer of the network. Transfers that wait
+ * for confirmations have an answer.
+ */
+export async function unansweredTransfers(
+  db: Db,
+  { partner_id, before }: { partner_id: string; before: Readonly<Record<Network, Date>> },
+): Promise<Unanswered[]> {
+  const open = (
+    followed: string,
+  ) => `(SELECT id, network, asset, amount_net + fee AS gross, created_at FROM transfers WHERE id = ANY(ARRAY(
+    SELECT id FROM open_transfers WHERE partner_id = $1 AND ${followed} AND created_at < $2 ORDER BY created_at DESC, id DESC LIMIT 1000)))`
+  const latest = new Date(Math.max(...Object.values(before).map((time) => time.getTime())))
+  const { rows } = await db.query({
+    name: 'unanswered transfers',
+    text: `SELECT network AS rail, asset, count(*)::integer AS count, sum(gross) AS amount, min(created_at) AS since
+      FROM (${open('NOT followed')} UNION ALL ${open('followed')}) AS open
+      JOIN unnest($3::text[], $4::timestamptz[]) AS patience (name, before) ON name = network AND created_at < patience.before
+      WHERE NOT ${isWaiting('open.id')}
+      GROUP BY network, asset ORDER BY network`,
+    values: [partner_id, latest, Object.keys(before), Object.values(before)],
+  })
+  return rows
+}
+
+/** The final transfers among these ids, for the daily sums. */
+export const endedTransfers = (
+  ids: string,
+): string => `SELECT partner_id, network AS kind, asset, '' AS to_asset, status = 'confirmed' AS completed,
+  amount_net AS amount, fee, created_at, completed_at AS ended_at FROM transfers WHERE id = ANY(${ids}) AND completed_at IS NOT NULL`
+
+const carried = networkNames.map((name) => `('${name}', '${networks[name].asset}')`).join(', ')
+
+export const transferChecks: readonly Check[] = [
+  {
+    name: 'every transfer is in a state that can be, over a network that carries it, of a customer and a key of its partner',
+    walk: 'causes',
+    prefix: 'tr',
+    sql: (
+      within,
+    ) => `SELECT t.id AS object_id, t.partner_id, t.customer_id, t.api_key_id, t.network, t.asset, t.status, t.sequence FROM transfers t
+      LEFT JOIN customers c ON c.id = t.customer_id LEFT JOIN api_keys k ON k.id = t.api_key_id
+      WHERE ${within('t.id')} AND (c.partner_id IS DISTINCT FROM t.partner_id OR k.partner_id IS DISTINCT FROM t.partner_id
+        OR (t.network, t.asset) NOT IN (${carried}) OR t.amount_net <= 0 OR t.fee < 0
+        OR t.status NOT IN ('pending', 'processing', 'confirmed', 'failed')
+        OR (t.tx_hash IS NULL) <> (t.signed_transaction IS NULL) OR (t.status IN ('processing', 'confirmed') AND t.tx_hash IS NULL)
+        OR (t.status = 'failed') <> (t.failure_code IS NOT NULL) OR (t.failure_code IS NULL AND t.rail_code IS NOT NULL)
+        OR (t.status IN ('confirmed', 'failed')) <> (t.completed_at IS NOT NULL)
+        OR (t.charged IS NULL) <> (t.charged_at IS NULL) OR t.charged < 0
+        OR (t.charged IS NOT NULL AND (t.completed_at IS NULL OR t.tx_hash IS NULL OR t.charged_at < t.completed_at))
+        OR NOT CASE t.status WHEN 'pending' THEN t.sequence = 1 WHEN 'processing' THEN t.sequence = 2
+          WHEN 'confirmed' THEN t.sequence = 3 ELSE t.sequence IN (2, 3) END)`,
+  },
+  {
+    name: 'no two transfers are one transaction of their network',
+    walk: 'causes',
+    prefix: 'tr',
+    sql: (
+      within,
+    ) => `SELECT t.id AS object_id, t.partner_id, t.network, t.tx_hash, other.id AS other_id FROM transfers t
+      JOIN transfers other ON other.network = t.network AND lower(other.tx_hash) = lower(t.tx_hash) AND other.tx_hash IS NOT NULL
+        AND other.id <> t.id WHERE ${within('t.id')}`,
+  },
+  {
+    name: 'every transfer that is on its way stands in the queue, and no other does',
+    walk: 'causes',
+    prefix: 'tr',
+    sql: (
+      within,
+    ) => `SELECT coalesce(t.id, q.id) AS object_id, coalesce(t.partner_id, q.partner_id) AS partner_id, t.status, q.status AS queued
+      FROM (SELECT id, partner_id, network, created_at, status, next_attempt_at FROM transfers t WHERE ${within('t.id')} AND t.status IN ('pending', 'processing')) AS t
+      FULL JOIN (SELECT id, partner_id, network, followed, created_at, status, next_attempt_at FROM open_transfers q WHERE ${within('q.id')}) AS q ON q.id = t.id
+      WHERE t.id IS NULL OR q.id IS NULL OR (q.partner_id, q.network, q.followed, q.created_at, q.status, q.next_attempt_at)
+        IS DISTINCT FROM (t.partner_id, t.network, t.status = 'processing', t.created_at, t.status, t.next_attempt_at)`,
+  },
+  ...onceChecks({
+    table: 'transfers',
+    prefix: 'tr',
+    operation: 'onchain.transfer',
+    open: `r.status IN ('pending', 'processing')`,
+    repeats: ['amount_net', 'fee'],
+    statuses: ['pending'],
+    answered: 'at once',
+  }),
+  toldCheck({
+    name: 'every transfer was told at each of its states, as it is',
+    prefix: 'tr',
+    table: 'transfers',
+    told: (
+      within,
+    ) => `SELECT t.id AS object_id, v.sequence, 'onchain.transfer.' || v.type AS type, t.partner_id, v.at AS created_at, v.since,
+        ARRAY[t.id, t.customer_id, t.asset, t.network, (t.amount_net::numeric + t.fee)::text, t.amount_net::text, t.fee::text, v.status,
+          t.destination_address, t.idempotency_key, ${isoTime('t.created_at')},
+          CASE WHEN v.status <> 'pending' THEN t.tx_hash END,
+          CASE WHEN v.status = 'confirmed' THEN ${isoTime('t.completed_at')} END,
+          CASE WHEN v.status = 'failed' THEN ${isoTime('t.completed_at')} END,
+          CASE WHEN v.status = 'failed' THEN t.failure_code END, CASE WHEN v.status = 'failed' THEN t.rail_code END] AS facts
+      FROM transfers t CROSS JOIN LATERAL (VALUES
+        (true, 1, 'created', 'pending', t.created_at, t.created_at),
+        (t.sequence > 2 OR t.status = 'processing', 2, 'processing', 'processing', NULL, t.created_at),
+        (t.status IN ('confirmed', 'failed'), t.sequence, t.status, t.status, t.completed_at, t.completed_at)
+      ) AS v (happened, sequence, type, status, at, since)
+      WHERE ${within('t.id')} AND v.happened`,
+    fields: `id text, customer_id text, asset text, network text, amount_gross text, amount_net text, fee text, status text,
+      destination_address text, idempotency_key text, created_at text, tx_hash text, completed_at text, failed_at text, failure json`,
+    facts: `ARRAY[d.id, d.customer_id, d.asset, d.network, d.amount_gross, d.amount_net, d.fee, d.status, d.destination_address,
+      d.idempotency_key, d.created_at, d.tx_hash, ${endTime('completed_at', 'confirmed')}, ${endTime('failed_at', 'failed')}, d.failure ->> 'code', d.failure ->> 'rail_code']`,
+  }),
+]
+
+export type NetworkCharges = {
+  readonly network: Network
+  readonly asset: Asset
+  readonly transfers: number
+  readonly fees: bigint
+  readonly charged: bigint
+}
+
+/**
+ * Fees that customers paid and charges of the networks, over the newest 10,000 final transfers with a known charge. A failed
+ * transfer has no fee: the customer got everything back.
+ */
+export async function networkCharges(db: Db): Promise<NetworkCharges[]> {
+  const { rows } = await db.query(
+    `SELECT network, asset, count(*)::integer AS transfers,
+       coalesce(sum(fee) FILTER (WHERE status = 'confirmed'), 0) AS fees, sum(charged) AS charged
+     FROM (SELECT network, asset, status, fee, charged FROM transfers WHERE status IN ('confirmed', 'failed')
+       ORDER BY id DESC LIMIT 10000) AS recent
+     WHERE charged IS NOT NULL GROUP BY network, asset ORDER BY network, asset`,
+  )
+  return rows
+}

@@ -1,0 +1,196 @@
+import type { AnyoneOfPartner, PartnerActor } from '../../core/actor.ts'
+import { refuse } from '../../core/errors.ts'
+import { UNITS_MAX } from '../../core/money.ts'
+import { findOwned } from '../../core/owned.ts'
+import { customerAccount, inTransitAccount } from '../../ledger/accounts.ts'
+import { assertCovered } from '../../ledger/balances.ts'
+import { type Command, writeTo } from '../../ledger/command.ts'
+import {
+  findRecord,
+  type Once,
+  once,
+  type Requested,
+  type Responded,
+  type Tried,
+  tryOnce,
+} from '../../ledger/once.ts'
+import { activeCustomer, findCustomer } from '../../parties/customers/customers.ts'
+import { customerRows } from '../../parties/customers/store.ts'
+import { onBehalfOf } from '../../parties/keys/keys.ts'
+import { eventWrite } from '../../records/events/events.ts'
+import type { World } from '../../world.ts'
+import { spendHeld } from '../money-limits/money-limits.ts'
+import { usageRows } from '../money-limits/store.ts'
+import { isPayableAddress, type Network, networkNames, networks } from './address.ts'
+import { renderTransfer } from './contract.ts'
+import { feeOf } from './fees.ts'
+import { insertTransfers, selectTransfer, type Transfer, transferById } from './store.ts'
+
+/**
+ * On-chain transfers (interface §4.2). Accepting moves the gross amount from the balance into transit, in the transaction that
+ * claims the idempotency key. The worker (worker.ts) does the rest: signs once, broadcasts, and confirms or returns.
+ */
+export type TransferOrder = Pick<
+  Transfer,
+  'customer_id' | 'asset' | 'network' | 'amount_net' | 'destination_address' | 'idempotency_key'
+>
+
+export const findTransfer = (world: World, { partner_id }: AnyoneOfPartner, id: string): Promise<Transfer> =>
+  findOwned('transfer', { id, partner_id }, () => selectTransfer(world.db, { id, partner_id }))
+
+export const OPERATION = 'onchain.transfer'
+
+/** Refuses a network that does not carry the asset, and an address that cannot be paid there. */
+export function readDestination(
+  { require_address_checksum: require_checksum }: World,
+  asset: 'USDT' | 'BTC',
+  network: string,
+  destination_address: string,
+): Network {
+  const known = Object.hasOwn(networks, network) ? (network as Network) : undefined
+  if (!known || networks[known].asset !== asset) {
+    const carries = networkNames.filter((name) => networks[name].asset === asset).join(', ')
+    refuse('unsupported_network', { param: 'network', message: `${asset} moves on ${carries}.` })
+  }
+  if (isPayableAddress(known, destination_address, { require_checksum })) return known
+  const lacksChecksum = require_checksum && isPayableAddress(known, destination_address)
+  const message = lacksChecksum
+    ? 'This address is written in lower case only and carries no checksum, which is required here. Send it in its mixed-case form (EIP-55).'
+    : `This address cannot be paid on ${known}: ${addressForms[networks[known].kind]} Check it character by character.`
+  return refuse('invalid_address', { param: 'destination_address', message })
+}
+
+const addressForms = {
+  evm: 'an address is 0x and 40 hex digits, whose capitals are its checksum (EIP-55), and neither a burn address nor the USDT contract.',
+  tron: 'an address is base58 with a checksum and begins with T; the USDT contract is none.',
+  bitcoin: 'an address is one of mainnet that begins with bc1, 1 or 3, with a right checksum.',
+} as const
+
+/** Asks the rail before anything is locked. The fee is then fixed for the transfer. */
+export async function currentFee(world: World, network: Network): Promise<bigint> {
+  return feeOf(network, await world.chain.feeInputs(network))
+}
+
+/** The fee on each network; a network whose rail fails is left out. */
+export async function currentFees(world: World): Promise<{ network: Network; fee: bigint }[]> {
+  const fees = await Promise.all(
+    networkNames.map(async (network) => {
+      const fee = await currentFee(world, network).catch(() => undefined)
+      return fee === undefined ? [] : [{ network, fee }]
+    }),
+  )
+  return fees.flat()
+}
+
+export type TransferRequest = Requested<TransferOrder>
+
+export async function createTransfer(
+  world: World,
+  actor: PartnerActor,
+  request: TransferRequest,
+): Promise<Responded> {
+  const record = await findRecord(world, actor.partner_id, request.claim)
+  if (record?.response) return { response: record.response, replayed: true }
+  const done = await world.commit(await prepareTransfer(world, actor, request))
+  const { response } = done.kind === 'existing' ? done.record : done
+  return { response: response ?? refuse('service_unavailable'), replayed: done.kind === 'existing' }
+}
+
+/** Dry run of a transfer. */
+export const tryTransfer = (
+  world: World,
+  actor: PartnerActor,
+  request: TransferRequest,
+): Promise<Tried<Transfer>> =>
+  tryOnce<Transfer>(world, {
+    partner_id: actor.partner_id,
+    claim: request.claim,
+    prepare: () => prepareTransfer(world, actor, request),
+    accountOf: (transfer) => transfer,
+    find: (id) => transferById(world.db, id),
+  })
+
+/** The checks before the ledger command, in the order of the contract; the same for a transfer and its dry run. */
+export async function prepareTransfer(
+  world: World,
+  actor: PartnerActor,
+  request: TransferRequest,
+): Promise<Command<Once<Transfer>>> {
+  const { customer_id, network } = request.order
+  await findCustomer(world, { partner_id: actor.partner_id, id: customer_id })
+  return acceptTransfer(world, actor, { ...request, fee: await currentFee(world, network) })
+}
+
+export function acceptTransfer(
+  world: World,
+  actor: PartnerActor,
+  { order, claim, fee, bodyOf, request_id = null }: TransferRequest & { fee: bigint },
+): Command<Once<Transfer>> {
+  const { partner_id } = actor
+  const { customer_id, asset, network, amount_net } = order
+  const id = world.newId('transfer')
+  const account = { customer_id, asset }
+  const gross = amount_net + fee
+  const reads = [customerRows, usageRows].map((source) => ({ source, id: customer_id }))
+  return onBehalfOf(actor, {
+    partner_id,
+    locks: { claim, accounts: [account], reads },
+    decide: (held) =>
+      once(held, claim, bodyOf, () => {
+        activeCustomer(held, { partner_id, id: customer_id })
+        if (gross > UNITS_MAX) refuse('amount_too_large', { param: 'amount' })
+        const keeps = spendHeld(held, limited(order))
+        assertCovered(held.account(account)!, gross) // interface §4.2, rule 1
+        const transfer: Transfer = {
+          ...order,
+          id,
+          partner_id,
+          api_key_id: actor.key_id,
+          fee,
+          status: 'pending',
+          tx_hash: null,
+          signed_transaction: null,
+          failure_code: null,
+          rail_code: null,
+          attempts: 0,
+          next_attempt_at: held.now,
+          sequence: 1,
+          created_at: held.now,
+          completed_at: null,
+          charged: null,
+          charged_at: null,
+          request_id,
+        }
+        const object = renderTransfer(transfer)
+        return {
+          resource_id: id,
+          response: { status: 201, body: JSON.stringify(object) },
+          keeps,
+          movements: [
+            {
+              cause_id: id,
+              name: 'accepted',
+              partner_id,
+              lines: [
+                { account: customerAccount(customer_id), asset, amount: -gross },
+                { account: inTransitAccount(network, customer_id), asset, amount: gross },
+              ],
+            },
+          ],
+          writes: [
+            writeTo(insertTransfers, transfer),
+            eventWrite(
+              world,
+              { partner_id, type: 'onchain.transfer.created', object, sequence: 1 },
+              held.now,
+            ),
+          ],
+          result: transfer,
+        }
+      }),
+  })
+}
+
+/** Money limits count the amount without the fee. */
+const limited = ({ customer_id, asset, amount_net }: TransferOrder) =>
+  ({ kind: 'transfer', customer_id, asset, units: amount_net }) as const

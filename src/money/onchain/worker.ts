@@ -1,0 +1,71 @@
+import type { Logger } from 'pino'
+import { type Activity, alwaysActive } from '../../core/activity.ts'
+import { type Due, takeDue } from '../../db/due.ts'
+import { openWorker, type Worker } from '../../db/worker.ts'
+import { takeFollowUps } from '../../records/desk/resolutions.ts'
+import { noSteps, type StepRecorder } from '../../records/steps/recorder.ts'
+import type { World } from '../../world.ts'
+import { networkNames } from './address.ts'
+import { transferSteps } from './steps.ts'
+import { type Transfer, transferColumns } from './store.ts'
+
+/**
+ * Brings accepted transfers to their end: signs once, stores the bytes, broadcasts them until the network knows them, and waits
+ * for confirmations. After a crash the worker goes on with the stored bytes.
+ */
+const REST = { least_ms: 250, most_ms: 5000 }
+const FOLLOW_UP_REST = { least_ms: 2000, most_ms: 16_000 }
+/** Concurrent transfers per kind of work and network, on one node. */
+const SLOTS = { per_rail: 40, per_partner: 32 }
+
+/** Transfers that operators resolved share the slots of one pseudo-rail: they are few, and each is asked about six times a day. */
+const RESOLVED = 'resolved'
+
+const transfers = { table: 'transfers', columns: transferColumns } as const
+/** Transfers that are not broadcast yet; `followed` below are the broadcast ones. */
+const fresh: Due = { ...transfers, name: 'transfers new', followed: false }
+const followed: Due = { ...transfers, name: 'transfers followed', followed: true }
+
+export function openTransferWorker(
+  world: World,
+  log: Logger,
+  {
+    steps = noSteps,
+    activity = alwaysActive,
+  }: { readonly steps?: StepRecorder; readonly activity?: Activity } = {},
+): Worker {
+  const { carry, compare } = transferSteps(world, log, steps)
+
+  const common = { log, activity, slots: SLOTS, stop_ms: world.rail_timeout_ms }
+  const carrying = (due: Due) =>
+    openWorker({
+      ...common,
+      name: due.name,
+      rest: REST,
+      rails: networkNames,
+      placeOf: ({ network, partner_id }) => ({ rail: network, partner_id }),
+      take: (room) => takeDue<Transfer>(world.db, due, world.lease_ms, room),
+      work: carry,
+    })
+  const workers = [
+    carrying(fresh),
+    carrying(followed),
+    openWorker({
+      ...common,
+      name: 'resolved transfers',
+      rest: FOLLOW_UP_REST,
+      rails: [RESOLVED],
+      placeOf: ({ resource_id }) => ({ rail: RESOLVED, partner_id: resource_id }),
+      take: ({ rails }) => takeFollowUps(world.db, 'transfer', rails[0]!.free),
+      work: compare,
+    }),
+  ]
+  return {
+    wake() {
+      for (const worker of workers) worker.wake()
+    },
+    async stop() {
+      await Promise.all(workers.map((worker) => worker.stop()))
+    },
+  }
+}

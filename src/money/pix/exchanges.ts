@@ -1,0 +1,40 @@
+import type { Db } from '../../db/pool.ts'
+import type { PixStatus } from '../../rails/pix/rail.ts'
+import type { Heard } from '../../records/steps/recorder.ts'
+import { masked, type Step, stepsOf, told } from '../../records/steps/store.ts'
+import { isFinal, type Payout } from './store.ts'
+
+/** Summary of a rail answer about a payout, for the steps that the console shows. */
+export function heardOf(status: PixStatus): Heard {
+  switch (status.kind) {
+    case 'settled':
+      return { heard: 'answered', said: `settled ${status.end_to_end_id}`.slice(0, 100) }
+    case 'refused':
+      return { heard: 'answered', said: `refused ${masked(status.rail_code)}` }
+    case 'absent':
+      return { heard: 'answered', said: 'absent' }
+    case 'accepted':
+      return { heard: 'waiting', said: 'accepted' }
+    case 'unknown':
+      return { heard: 'unknown', said: null }
+  }
+}
+
+/** The usual case: one send, with a final answer. The payout's row has all there is to show, so no step is stored. */
+export const endedAtOnce = (payout: Pick<Payout, 'status' | 'attempts'>): boolean =>
+  isFinal(payout) && payout.attempts <= 1
+
+/** Steps of a payout, oldest first. The caller must have checked that the payout belongs to the partner. */
+export async function stepsOfPayout(db: Db, payout: Payout): Promise<Step[]> {
+  const noted = await stepsOf(db, payout.id)
+  return noted.length === 0 && endedAtOnce(payout) ? told(firstOf(payout)) : noted
+}
+
+const firstOf = ({ end_to_end_id, rail_code, created_at, completed_at }: Payout) => {
+  const heard: Heard = heardOf(
+    end_to_end_id === null
+      ? { kind: 'refused', rail_code: rail_code ?? '' }
+      : { kind: 'settled', end_to_end_id },
+  )
+  return { did: 'sent', at: created_at, ...heard, last_at: completed_at!, times: 1 } as const
+}

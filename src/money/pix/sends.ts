@@ -1,0 +1,95 @@
+import type { Db } from '../../db/pool.ts'
+import { type Command, type Decision, insertInto, keep, rowSource, writeTo } from '../../ledger/command.ts'
+import { type Hold, holdRows } from '../../records/desk/holds.ts'
+import type { World } from '../../world.ts'
+import { isFinal, type Payout, payoutById, payoutRows } from './store.ts'
+
+/**
+ * A repeated send is stored before it is made, in its own transaction, by the worker that holds the lease. So an operator who
+ * wants to return the money can see, under the same lock, until when a worker may be sending.
+ */
+export type LastSend = { readonly id: string; readonly sent_at: Date; readonly until: Date }
+
+export const sendRows = rowSource<LastSend>(
+  'sends',
+  `SELECT resource_id AS id, max(sent_at) AS sent_at, max(until) AS until FROM sends
+   WHERE resource_id = ANY($1::text[]) GROUP BY resource_id`,
+)
+
+const insertSends = insertInto('sends', {
+  resource_id: 'text',
+  attempt: 'integer',
+  sent_at: 'timestamptz',
+  until: 'timestamptz',
+})
+
+/** A first send within this time of the acceptance needs no row in `sends`. A later one is stored before it is made. */
+export const FIRST_SEND_MS = 500
+
+/** Time that a rail may need until a status query finds what was sent. */
+const VISIBLE_AFTER_MS = 2000
+
+export type Intent =
+  /** Stored: send now. `left_ms` of the lease were left when the command began. */
+  | { readonly kind: 'send'; readonly left_ms: number }
+  /** The last send may not be visible at the rail yet. */
+  | { readonly kind: 'wait'; readonly ms: number }
+  | { readonly kind: 'held'; readonly hold: Hold }
+  /** The rail accepted the payout and now says `absent`: a person must decide. */
+  | { readonly kind: 'desk'; readonly payout: Payout }
+  /** The payout is final, another worker has the lease, or too little of the lease is left. */
+  | { readonly kind: 'lost' }
+
+/** Stores the intention to send. `first`: nothing was sent before, so there is no visibility to wait for. */
+export function intendSend(world: World, payout: Payout, { first = false } = {}): Command<Intent> {
+  const { id, partner_id, attempts } = payout
+  return {
+    partner_id,
+    locks: {
+      rows: [{ source: payoutRows, id }],
+      reads: [
+        { source: sendRows, id },
+        { source: holdRows, id },
+      ],
+    },
+    decide(held): Decision<Intent> {
+      const row = held.row(payoutRows, id)
+      if (!row || isFinal(row) || row.attempts !== attempts) return { result: { kind: 'lost' } }
+      if (row.accepted_at !== null) return { result: { kind: 'desk', payout: row } }
+      const now = held.now.getTime()
+      const sent_at = held.row(sendRows, id)?.sent_at.getTime() ?? row.created_at.getTime() + FIRST_SEND_MS
+      const visible_in = sent_at + VISIBLE_AFTER_MS - now
+      if (visible_in > 0 && !first) return { result: { kind: 'wait', ms: visible_in } }
+      const hold = held.row(holdRows, id)
+      if (hold) return { result: { kind: 'held', hold } }
+      const left_ms = row.next_attempt_at.getTime() - now
+      if (left_ms < world.rail_timeout_ms) return { result: { kind: 'lost' } }
+      const send = { sent_at: held.now, until: row.next_attempt_at }
+      return {
+        writes: [writeTo(insertSends, { resource_id: id, attempt: attempts, ...send })],
+        keeps: [keep(sendRows, { id, ...send })],
+        result: { kind: 'send', left_ms },
+      }
+    },
+  }
+}
+
+/**
+ * Until when a worker may be sending the payout, or a send may not be visible yet. The first send has the lease of the
+ * acceptance, and at least the time of one call; later sends store theirs. After that the rail's `absent` can be trusted.
+ */
+export function mayBeSentUntil(world: World, row: Payout, last: LastSend | undefined): Date {
+  const first = row.created_at.getTime() + FIRST_SEND_MS + world.rail_timeout_ms
+  const lease = row.attempts <= 1 ? row.next_attempt_at.getTime() : 0
+  return new Date(Math.max(first, lease, last?.until.getTime() ?? 0) + VISIBLE_AFTER_MS)
+}
+
+/** The same outside of a ledger command: the caller must hold the payout's row in `tx`. Undefined: no worker may be sending. */
+export async function sendingUntil(tx: Db, world: World, payout_id: string): Promise<Date | undefined> {
+  const payout = await payoutById(tx, payout_id)
+  if (!payout || isFinal(payout)) return undefined
+  const { rows } = await tx.query(sendRows.sql, [[payout_id]])
+  const until = mayBeSentUntil(world, payout, rows[0])
+  const { rows: clock } = await tx.query('SELECT clock_timestamp() AS now')
+  return until > clock[0].now ? until : undefined
+}

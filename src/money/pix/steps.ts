@@ -1,0 +1,175 @@
+import type { Logger } from 'pino'
+import { crashPoint } from '../../core/crash-point.ts'
+import { retryAfter } from '../../db/due.ts'
+import { InvalidAnswer } from '../../rails/answers.ts'
+import type { PixOutcome, PixStatus } from '../../rails/pix/rail.ts'
+import { recordContradiction } from '../../records/desk/contradictions.ts'
+import { reportInvalidAnswer } from '../../records/desk/invalid-answers.ts'
+import { endFollowUp, type FollowUp } from '../../records/desk/resolutions.ts'
+import { noSteps, type StepRecorder } from '../../records/steps/recorder.ts'
+import type { World } from '../../world.ts'
+import { noteAccepted, reportAbsent } from './accepted.ts'
+import { endedAtOnce, heardOf } from './exchanges.ts'
+import { orderOf } from './order.ts'
+import { askAgainAfter } from './pace.ts'
+import { FIRST_SEND_MS, intendSend } from './sends.ts'
+import { type FinalOutcome, RAIL, type Settled, settlePayout } from './settle.ts'
+import { isDoubleEndToEndId, isFinal, type Payout, payoutById } from './store.ts'
+
+/** What a worker does with a payout that it has taken. An unknown outcome is never failed (contract §8). */
+export type PayoutSteps = {
+  /** First send. The lease ends at `ends`, on this process's monotonic clock. */
+  send(payout: Payout, ends: number): Promise<Settled | undefined>
+  lookAfter(payout: Payout): Promise<void>
+  compare(followed: FollowUp): Promise<void>
+}
+
+/** Delay to the next status query of a payout that an open proposal holds: it is not sent meanwhile. */
+const HELD_MS = 5000
+
+export function payoutSteps(
+  world: World,
+  log: Logger,
+  tell: (settled: Settled) => void,
+  steps: StepRecorder = noSteps,
+): PayoutSteps {
+  const at: Hands = { world, log, tell, steps }
+  return {
+    send: (payout, ends) => sendFirst(at, payout, ends),
+    lookAfter: (payout) => lookAfter(at, payout),
+    compare: (followed) => compare(at, followed),
+  }
+}
+
+/** What every step needs. */
+type Hands = {
+  readonly world: World
+  readonly log: Logger
+  /** Called for every payout that is final. */
+  readonly tell: (settled: Settled) => void
+  /** Records the exchanges with the rail, for the console. */
+  readonly steps: StepRecorder
+}
+
+async function settle({ world, tell }: Hands, payout: Payout, outcome: FinalOutcome): Promise<Settled> {
+  crashPoint('before_settle')
+  const settled = await world
+    .commit(settlePayout(world, payout, outcome, { by: 'rail', attempt: payout.attempts }))
+    .catch((error: unknown) => refuseDouble(world, payout, outcome, error))
+  if (isFinal(settled.payout)) tell(settled)
+  return settled
+}
+
+/** The rail reports a payment under an end-to-end id that another payout has: book nothing, and record an exception. */
+async function refuseDouble(
+  world: World,
+  object: Payout,
+  said: FinalOutcome,
+  error: unknown,
+): Promise<never> {
+  const problem = 'another payout has this end_to_end_id'
+  if (isDoubleEndToEndId(error)) await recordContradiction(world, { rail: RAIL, object, said, problem })
+  throw error
+}
+
+const later = (world: World, payout: Payout, ms: number) => retryAfter(world.db, 'payouts', payout, ms)
+
+/** Settles a final outcome. For any other the payout stays open, and the next status query is scheduled. */
+async function hear(at: Hands, payout: Payout, outcome: PixOutcome): Promise<Settled | undefined> {
+  if (outcome.kind !== 'unknown' && outcome.kind !== 'accepted') return settle(at, payout, outcome)
+  if (outcome.kind === 'accepted' && payout.accepted_at === null) await at.world.commit(noteAccepted(payout))
+  await askLater(at.world, payout, outcome.ask_at)
+  return undefined
+}
+
+function askLater(world: World, payout: Payout, ask_at?: Date): Promise<void> {
+  const now = world.clock.now()
+  return later(
+    world,
+    payout,
+    askAgainAfter(now - payout.created_at.getTime(), ask_at && ask_at.getTime() - now),
+  )
+}
+
+/** Every send is committed before it is made: by the acceptance, if it follows at once, otherwise by a command of its own. */
+async function sendFirst(at: Hands, payout: Payout, ends: number): Promise<Settled | undefined> {
+  const { world } = at
+  const since = performance.now()
+  const waited = Math.max(since - (ends - world.lease_ms), world.clock.now() - payout.created_at.getTime())
+  if (waited <= FIRST_SEND_MS || since + world.rail_timeout_ms > ends) return send(at, payout, ends)
+  const intent = await world.commit(intendSend(world, payout, { first: true }))
+  return intent.kind === 'send' ? send(at, payout, Math.min(ends, since + intent.left_ms)) : undefined
+}
+
+/** Sends only if the call ends within the lease: the next holder of the lease relies on it. */
+async function send(at: Hands, payout: Payout, ends: number): Promise<Settled | undefined> {
+  const { world, steps } = at
+  crashPoint('before_send')
+  if (performance.now() + world.rail_timeout_ms > ends) return undefined
+  // The monotonic clock stands still while a machine is suspended, so the wall clock is checked too.
+  if (world.clock.now() + world.rail_timeout_ms > payout.next_attempt_at.getTime()) return undefined
+  const heard = steps.begin(payout.id, 'sent')
+  const outcome = await world.pix.send(orderOf(payout)).catch(unknown(at, payout))
+  crashPoint('after_send')
+  let settled: Settled | undefined
+  try {
+    settled = await hear(at, payout, outcome)
+  } finally {
+    // Most payouts end with their first send: their row says it all, so no step is stored.
+    if (!settled?.changed || !endedAtOnce(settled.payout)) heard(heardOf(outcome))
+  }
+  return settled
+}
+
+async function ask(at: Hands, payout: Payout): Promise<PixStatus> {
+  const { world, steps } = at
+  const heard = steps.begin(payout.id, 'asked')
+  const status: PixStatus = await world.pix.status(orderOf(payout)).catch(unknown(at, payout))
+  heard(heardOf(status))
+  return status
+}
+
+/** Asks for the status first: sending first could pay twice. */
+async function lookAfter(at: Hands, payout: Payout): Promise<void> {
+  const { world } = at
+  const status = await ask(at, payout)
+  if (status.kind !== 'absent') return void (await hear(at, payout, status))
+  const since = performance.now()
+  const intent = await world.commit(intendSend(world, payout))
+  switch (intent.kind) {
+    case 'send':
+      return void (await send(at, payout, since + intent.left_ms))
+    case 'wait':
+      return later(world, payout, intent.ms)
+    case 'held':
+      return later(world, payout, HELD_MS)
+    case 'desk':
+      await reportAbsent(world, intent.payout)
+      return askLater(world, payout)
+  }
+}
+
+/** Checks whether the rail confirms what an operator decided. */
+async function compare(at: Hands, { resource_id }: FollowUp): Promise<void> {
+  const { world } = at
+  const payout = await payoutById(world.db, resource_id)
+  if (!payout) return
+  const status = await ask(at, payout)
+  // An operator completed the payout, and the rail is sure that it never received it.
+  if (status.kind === 'absent' && payout.status === 'completed')
+    await recordContradiction(world, { rail: RAIL, object: payout, said: { kind: 'absent' } })
+  if (status.kind === 'unknown' || status.kind === 'accepted' || status.kind === 'absent') return
+  await settle(at, payout, status)
+  await endFollowUp(world.db, resource_id)
+}
+
+const unknown =
+  ({ world, log }: Hands, payout: Payout) =>
+  async (error: unknown): Promise<{ kind: 'unknown'; ask_at?: Date }> => {
+    log.warn(
+      { err: error, payout_id: payout.id },
+      'pix: no valid answer; the payout stays open and is asked about again',
+    )
+    if (error instanceof InvalidAnswer) await reportInvalidAnswer(world, log, payout, error)
+    return { kind: 'unknown' }
+  }

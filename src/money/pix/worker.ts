@@ -1,0 +1,106 @@
+import type { Logger } from 'pino'
+import { type Activity, alwaysActive } from '../../core/activity.ts'
+import { type Due, takeDue } from '../../db/due.ts'
+import { openWorker } from '../../db/worker.ts'
+import { takeFollowUps } from '../../records/desk/resolutions.ts'
+import { noSteps, type StepRecorder } from '../../records/steps/recorder.ts'
+import type { World } from '../../world.ts'
+import type { Watch } from './responses.ts'
+import { RAIL, type Settled } from './settle.ts'
+import { payoutSteps } from './steps.ts'
+import { type Payout, payoutColumns } from './store.ts'
+
+/**
+ * Brings accepted payouts to their end. The node that accepts a payout sends it at once. When the lease ends and the payout is
+ * not final, any worker node takes it and asks the rail first. It sends again, under the same id, only if the rail is sure that
+ * it never received the payout, and only after it has stored that it will send.
+ */
+export type PayoutWorker = {
+  /**
+   * First send, by the node that accepted the payout. `since`: when accepting began, on this process's monotonic clock; the
+   * lease began no earlier. Resolves to undefined if the outcome is not known yet.
+   */
+  send(payout: Payout, since: number): Promise<Settled | undefined>
+  /** Waits for this process to settle the payout. The caller must stop the watch. */
+  watch(payout_id: string): Watch
+  stop(): Promise<void>
+}
+
+const REST = { least_ms: 500, most_ms: 5000 }
+const FOLLOW_UP_REST = { least_ms: 2000, most_ms: 16_000 }
+/** Concurrent payouts per kind of work, on one node. */
+const SLOTS = { per_rail: 40, per_partner: 32 }
+
+const payouts = { table: 'payouts', columns: payoutColumns } as const
+/** Payouts that no worker has taken since they were accepted; `asked` below are the others. */
+const left: Due = { ...payouts, name: 'payouts left', followed: false }
+const asked: Due = { ...payouts, name: 'payouts asked', followed: true }
+
+/** Without `follows` (role `api`) a node sends the payouts it accepts, and leaves status queries to `worker` nodes. */
+export function openPayoutWorker(
+  world: World,
+  log: Logger,
+  {
+    follows = true,
+    steps = noSteps,
+    activity = alwaysActive,
+  }: { readonly follows?: boolean; readonly steps?: StepRecorder; readonly activity?: Activity } = {},
+): PayoutWorker {
+  const watches = openWatches()
+  const { send, lookAfter, compare } = payoutSteps(world, log, watches.tell, steps)
+
+  const common = { log, activity, rails: [RAIL], slots: SLOTS, stop_ms: world.rail_timeout_ms }
+  const follow = (due: Due) =>
+    openWorker({
+      ...common,
+      name: due.name,
+      rest: REST,
+      placeOf: ({ partner_id }) => ({ rail: RAIL, partner_id }),
+      take: (room) => takeDue<Payout>(world.db, due, world.lease_ms, room),
+      work: lookAfter,
+    })
+  const openWorkers = () => [
+    follow(left),
+    follow(asked),
+    openWorker({
+      ...common,
+      name: 'resolved payouts',
+      rest: FOLLOW_UP_REST,
+      placeOf: ({ resource_id }) => ({ rail: RAIL, partner_id: resource_id }),
+      take: ({ rails }) => takeFollowUps(world.db, 'payout', rails[0]!.free),
+      work: compare,
+    }),
+  ]
+  const workers = follows ? openWorkers() : []
+
+  return {
+    send: (payout, since) => send(payout, since + world.lease_ms),
+    watch: watches.watch,
+    async stop() {
+      await Promise.all(workers.map((worker) => worker.stop()))
+    },
+  }
+}
+
+/** Callers in this process that wait for a payout. */
+function openWatches() {
+  const waiting = new Map<string, Set<(settled: Settled) => void>>()
+  return {
+    tell(settled: Settled): void {
+      for (const tell of waiting.get(settled.payout.id) ?? []) tell(settled)
+    },
+    watch(payout_id: string): Watch {
+      let tell: (settled: Settled) => void = () => {}
+      const settled = new Promise<Settled>((resolve) => {
+        tell = resolve
+      })
+      const watchers = waiting.get(payout_id) ?? new Set()
+      waiting.set(payout_id, watchers.add(tell))
+      const stop = () => {
+        watchers.delete(tell)
+        if (watchers.size === 0) waiting.delete(payout_id)
+      }
+      return { settled, stop }
+    },
+  }
+}

@@ -1,0 +1,137 @@
+import type { AnyoneOfPartner, PartnerActor } from '../../core/actor.ts'
+import { refuse } from '../../core/errors.ts'
+import { isId } from '../../core/ids.ts'
+import type { Asset } from '../../core/money.ts'
+import { findOwned } from '../../core/owned.ts'
+import { type Newest, type NewestFilter, selectNewest } from '../../db/newest.ts'
+import { type Command, writeTo } from '../../ledger/command.ts'
+import { activeCustomer } from '../../parties/customers/customers.ts'
+import { customerRows } from '../../parties/customers/store.ts'
+import { onBehalfOf } from '../../parties/keys/keys.ts'
+import type { FedPrices } from '../../rails/prices/feed.ts'
+import type { World } from '../../world.ts'
+import {
+  type AmountType,
+  convert,
+  feeRates,
+  lockedPrice,
+  type Pair,
+  pairOf,
+  rateOf,
+  type Side,
+  worthInBrl,
+} from './arithmetic.ts'
+import { freshPrice, lastPrice } from './prices.ts'
+import { insertQuotes, type Quote, quoteById, quoteList } from './store.ts'
+
+/** Interface §8: how long a quote holds, to the millisecond, by the database's clock. */
+const VALID_MS = 30_000
+
+export type QuoteOrder = {
+  readonly customer_id: string
+  readonly from_asset: Asset
+  readonly to_asset: Asset
+  readonly pair: Pair
+  readonly side: Side
+  readonly amount: bigint
+  readonly amount_asset: Asset
+  readonly amount_type: AmountType
+  readonly partner_fee_bps: number
+  readonly request_id?: string
+}
+
+export const findQuote = (world: World, { partner_id }: AnyoneOfPartner, id: string): Promise<Quote> =>
+  findOwned('quote', { id, partner_id }, () => quoteById(world.db, id))
+
+/** The order as the caller sends it. */
+export type QuoteRequest = Omit<QuoteOrder, 'pair' | 'side'>
+
+export async function createQuote(world: World, actor: PartnerActor, request: QuoteRequest): Promise<Quote> {
+  const order = checkRequest(world, request)
+  return world.commit(lockQuote(world, actor, order, await world.prices.latest()))
+}
+
+function checkRequest({ quoting }: World, request: QuoteRequest): QuoteOrder {
+  const { from_asset, to_asset, amount_asset, partner_fee_bps, customer_id } = request
+  const { pair, side } = pairOf(from_asset, to_asset) ?? refuse('unsupported_pair', { param: 'to_asset' })
+  if (amount_asset !== from_asset && amount_asset !== to_asset)
+    refuse('invalid_request', {
+      param: 'amount_asset',
+      message: `amount_asset must be ${from_asset} or ${to_asset}, one of the two that are converted.`,
+    })
+  const { partner_fee_max_bps } = quoting
+  if (partner_fee_bps > partner_fee_max_bps)
+    refuse('invalid_request', {
+      param: 'partner_fee_bps',
+      message: `partner_fee_bps must be at most ${partner_fee_max_bps}.`,
+    })
+  if (!isId('customer', customer_id)) refuse('customer_not_found', { param: 'customer_id' })
+  return { ...request, pair, side }
+}
+
+/** Only quotes of the last VALID_MS can be pending: older ones have expired or were executed. */
+export function listQuotes(world: World, filter: NewestFilter, now: Date): Promise<Newest<Quote>> {
+  const oldest = new Date(now.getTime() - VALID_MS)
+  const pending = filter.filters.status === 'pending'
+  const after = pending && !(filter.after && filter.after > oldest) ? oldest : filter.after
+  return selectNewest<Quote>(world.db, quoteList(now), { ...filter, after })
+}
+
+/** Moves and reserves nothing. A ledger command all the same, so that clock, key and customer are judged in one place. */
+export function lockQuote(
+  world: World,
+  actor: PartnerActor,
+  order: QuoteOrder,
+  fed: FedPrices,
+): Command<Quote> {
+  const { partner_id, terms } = actor
+  const { customer_id, from_asset, to_asset, pair, side, amount, amount_asset, amount_type } = order
+  const { spread_bps, price_max_age_ms } = world.quoting
+  const id = world.newId('quote')
+  return onBehalfOf(actor, {
+    partner_id,
+    locks: {
+      reads: [{ source: customerRows, id: customer_id }, ...world.set_prices.reads(partner_id)],
+    },
+    decide(held) {
+      activeCustomer(held, { partner_id, id: customer_id })
+      const prices = { ...fed, ...world.set_prices.held(held, partner_id) }
+      const price = freshPrice(pair, prices, held.now, price_max_age_ms)
+      const market_price = lockedPrice(price, side, spread_bps)
+      if (market_price === 0n) refuse('price_unavailable', { retry_after_seconds: 5 })
+      const rates = feeRates({ partner_fee_bps: order.partner_fee_bps, ...terms })
+      const conversion = convert({
+        amount,
+        amount_of: amount_asset === from_asset ? 'from' : 'to',
+        amount_type,
+        rate: rateOf({ from: from_asset, to: to_asset, side, market_price }),
+        ...rates,
+      })
+      const { from_amount, to_amount, partner_fee, service_fee } = conversion
+      const converted = from_amount - partner_fee - service_fee
+      const worth_brl = worthInBrl(
+        { from: from_asset, to: to_asset, converted, to_amount },
+        pair === 'BTC/USDT' ? lastPrice('USDT/BRL', prices) : price,
+      )
+      const quote: Quote = {
+        id,
+        partner_id,
+        customer_id,
+        api_key_id: actor.key_id,
+        from_asset,
+        to_asset,
+        side,
+        market_price,
+        price_source: price.source,
+        ...conversion,
+        ...rates,
+        worth_brl,
+        created_at: held.now,
+        expires_at: new Date(held.now.getTime() + VALID_MS),
+        trade_id: null,
+        request_id: order.request_id ?? null,
+      }
+      return { writes: [writeTo(insertQuotes, quote)], result: quote }
+    },
+  })
+}

@@ -1,0 +1,225 @@
+import { type AnyoneOfPartner, type PartnerActor, type Scope, scopes } from '../../core/actor.ts'
+import type { Environment } from '../../core/environment.ts'
+import { refuse } from '../../core/errors.ts'
+import { findOwned, type Where } from '../../core/owned.ts'
+import { sendHint } from '../../db/hints.ts'
+import { checkedPool, type Db, transaction } from '../../db/pool.ts'
+import type { Command } from '../../ledger/command.ts'
+import type { CustomLimits } from '../../limits/tiers.ts'
+import { recordEvent } from '../../records/events/events.ts'
+import type { World } from '../../world.ts'
+import { checkAllowlist } from './allowlist.ts'
+import {
+  type ApiKey,
+  countEvent,
+  endValues,
+  insertKey,
+  insertValue,
+  type KeyChange,
+  type KeyInForce,
+  keyInForce,
+  type ListedKey,
+  listKeys,
+  lockKeyAlone,
+  lockKeyInForce,
+  markRevoked,
+  updateKey,
+  updateLimits,
+} from './store.ts'
+import { hashKeyValue, lastFour, newKeyValue } from './value.ts'
+
+/** Keys (interface §5, contract §5). Only the results of create and rotate hold the clear value. */
+export type NewKey = {
+  readonly partner_id: string
+  readonly name: string
+  readonly scopes?: readonly Scope[]
+  readonly ip_allowlist?: readonly string[]
+  readonly expires_at?: Date
+  readonly made_for?: 'playground'
+}
+
+export type ShownKey = { readonly key: ListedKey; readonly value: string }
+
+/** A key as it may be listed, logged and sent in events: without its value. */
+export const renderKey = (key: ListedKey, environment: Environment) => ({
+  id: key.id,
+  partner_id: key.partner_id,
+  environment,
+  name: key.name,
+  last_four: key.last_four,
+  scopes: key.scopes,
+  ip_allowlist: key.ip_allowlist,
+  expires_at: key.expires_at?.toISOString() ?? null,
+  revoked_at: key.revoked_at?.toISOString() ?? null,
+  created_at: key.created_at.toISOString(),
+  last_used_at: key.last_used_at?.toISOString() ?? null,
+  last_used_address: key.last_used_address,
+})
+
+/** A key of another partner or environment counts as not found. */
+export const findKey = (world: World, where: Where): Promise<ListedKey> =>
+  findOwned('key', where, async () => (await listKeys(world.db, { id: where.id }))[0])
+
+/** The name of the key that the console's playground uses. Nobody knows its value. */
+export const PLAYGROUND_NAME = 'Playground'
+
+export const isOfPlayground = ({ made_for }: Pick<ApiKey, 'made_for'>): boolean => made_for === 'playground'
+
+export function assertFreeName(name: string): void {
+  if (name.trim().toLowerCase() === PLAYGROUND_NAME.toLowerCase())
+    refuse('invalid_request', { param: 'name', message: 'This is the name of the playground’s own key.' })
+}
+
+export async function createKey(world: World, wanted: NewKey): Promise<ShownKey> {
+  for (const scope of wanted.scopes ?? []) {
+    if (!scopes.includes(scope))
+      refuse('invalid_request', {
+        param: 'scopes',
+        message: `Unknown scope ${scope}. Scopes are ${scopes.join(', ')}.`,
+      })
+  }
+  checkAllowlist(wanted.ip_allowlist ?? [])
+  if (wanted.expires_at && wanted.expires_at.getTime() <= world.clock.now())
+    refuse('invalid_request', { param: 'expires_at', message: 'expires_at must be in the future.' })
+  const value = newKeyValue(world.environment)
+  const key = await transaction(world.db, async (tx) => {
+    const { id } = await insertKey(tx, {
+      id: world.newId('key'),
+      partner_id: wanted.partner_id,
+      name: wanted.name,
+      scopes: wanted.scopes ?? scopes,
+      ip_allowlist: wanted.ip_allowlist ?? [],
+      expires_at: wanted.expires_at ?? null,
+      made_for: wanted.made_for ?? null,
+    })
+    await insertValue(tx, { api_key_id: id, hash: hashKeyValue(value), last_four: lastFour(value) })
+    const key = (await listKeys(tx, { id }))[0]!
+    await recordEvent(tx, world, {
+      partner_id: key.partner_id,
+      type: 'api_key.created',
+      object: renderKey(key, world.environment),
+      sequence: 1,
+    })
+    return key
+  })
+  await sendHint(world.db, 'api_key_changed', key.id)
+  return { key, value }
+}
+
+/**
+ * After this returns, no operation under the key commits: the lock waits for running operations, which share it, and
+ * later ones find the key revoked.
+ */
+export async function revokeKey(world: World, id: string): Promise<ListedKey> {
+  const key = await transaction(world.db, async (tx) => {
+    const before = await lockKeyAlone(tx, id)
+    if (!before) return undefined
+    await markRevoked(tx, id)
+    const after = (await listKeys(tx, { id }))[0]!
+    if (!before.revoked_at) {
+      await recordEvent(tx, world, {
+        partner_id: after.partner_id,
+        type: 'api_key.revoked',
+        object: renderKey(after, world.environment),
+        sequence: await countEvent(tx, id, 'revoked'),
+      })
+    }
+    return after
+  })
+  if (!key) throw new Error(`No key ${id} in ${world.environment}.`)
+  await sendHint(world.db, 'api_key_changed', id)
+  return key
+}
+
+/** The id stays, and with it scopes, limits and idempotency records; the old value works until the grace period ends. */
+export async function rotateKey(world: World, id: string, grace_seconds: number): Promise<ShownKey> {
+  const value = newKeyValue(world.environment)
+  const key = await transaction(world.db, async (tx) => {
+    const before = await lockKeyAlone(tx, id)
+    assertUnrevoked(world, id, before)
+    if (isOfPlayground(before))
+      refuse('invalid_request', {
+        message: 'Nobody has the value of the playground’s key, so there is nothing to rotate.',
+      })
+    await endValues(tx, id, grace_seconds)
+    await insertValue(tx, { api_key_id: id, hash: hashKeyValue(value), last_four: lastFour(value) })
+    const after = (await listKeys(tx, { id }))[0]!
+    await recordEvent(tx, world, {
+      partner_id: after.partner_id,
+      type: 'api_key.rotated',
+      object: renderKey(after, world.environment),
+      sequence: await countEvent(tx, id, 'rotated'),
+    })
+    return after
+  })
+  await sendHint(world.db, 'api_key_changed', id)
+  return { key, value }
+}
+
+/**
+ * Absent fields stay unchanged. The hint makes every node drop its cached copy of the key, and with it the old
+ * allowlist.
+ */
+export async function changeKey(world: World, id: string, change: KeyChange): Promise<ListedKey> {
+  checkAllowlist(change.ip_allowlist ?? [])
+  const key = await transaction(world.db, async (tx) => {
+    assertUnrevoked(world, id, await lockKeyAlone(tx, id))
+    await updateKey(tx, id, change)
+    return (await listKeys(tx, { id }))[0]!
+  })
+  await sendHint(world.db, 'api_key_changed', id)
+  return key
+}
+
+function assertUnrevoked(world: World, id: string, key: ApiKey | undefined): asserts key is ApiKey {
+  if (!key) throw new Error(`No key ${id} in ${world.environment}.`)
+  if (key.revoked_at) refuse('already_final', { message: `Key ${id} is revoked; create a new one.` })
+}
+
+export async function setKeyLimits(world: World, id: string, limits: Partial<CustomLimits>): Promise<ApiKey> {
+  const key = await updateLimits(world.db, id, limits)
+  if (!key) throw new Error(`No key ${id} in ${world.environment}.`)
+  await sendHint(world.db, 'api_key_changed', id)
+  return key
+}
+
+/**
+ * Checks the presented value and its key by the database's clock, under the lock that a revocation or rotation takes
+ * exclusively: the node's cached copy may be 0.9 seconds old.
+ */
+function judge(key: KeyInForce | undefined, actor: PartnerActor, now: Date): void {
+  if (key?.api_key_id !== actor.key_id || key.revoked_at) refuse('revoked_api_key')
+  if (key.valid_until && key.valid_until <= now) refuse('revoked_api_key')
+  if (key.expires_at && key.expires_at <= now) refuse('expired_api_key')
+}
+
+/**
+ * Adds a second check of the API key to a command, in the transaction that moves the money. A user's session is
+ * checked by the console's gate at every call.
+ */
+export function onBehalfOf<Result>(actor: AnyoneOfPartner, command: Command<Result>): Command<Result> {
+  if (actor.kind === 'person') return command
+  const { locks } = command
+  return {
+    ...command,
+    locks: {
+      ...locks,
+      shared: [...(locks.shared ?? []), actor.key_id],
+      reads: [...(locks.reads ?? []), { source: keyInForce, id: actor.key_hash }],
+    },
+    decide(held) {
+      judge(held.row(keyInForce, actor.key_hash), actor, held.now)
+      return command.decide(held)
+    },
+  }
+}
+
+/** The same for writes that move no money: each transaction on the world's pool checks the key first. */
+export function worldOf(actor: AnyoneOfPartner, world: World): World {
+  if (actor.kind === 'person') return world
+  const check = async (tx: Db) => {
+    const { key, now } = await lockKeyInForce(tx, actor)
+    judge(key, actor, now)
+  }
+  return { ...world, db: checkedPool(world.db, check) }
+}

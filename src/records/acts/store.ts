@@ -1,0 +1,249 @@
+import { columnsOf } from '../../db/columns.ts'
+import { narrowly } from '../../db/newest.ts'
+import type { Db } from '../../db/pool.ts'
+import type { SealedColumn } from '../../db/sealing.ts'
+import { insertInto, type RowSource, rowSource, updateOf } from '../../ledger/command.ts'
+import type { Head, Line } from './line.ts'
+
+/**
+ * A time outside of the range of JavaScript dates, such as infinity, is clamped: the line's hash is wrong in any
+ * case.
+ */
+const COLUMNS = columnsOf('acts').replace(
+  ' at,',
+  ` least(greatest(at, '0001-01-01'), '9999-12-31')::timestamptz(3) AS at,`,
+)
+
+/** `taken`: a line with the next number exists, which the service did not write. */
+export type HeldHead = Head & { readonly id: string; readonly taken: boolean }
+
+/** Locked by every writer of a line. It is the last lock that a transaction takes, to avoid deadlocks. */
+export const headRows: RowSource<HeldHead> = {
+  ...rowSource<HeldHead>(
+    'acts head',
+    `SELECT id, seq, hash, EXISTS (SELECT FROM acts WHERE acts.seq = acts_head.seq + 1) AS taken
+     FROM acts_head WHERE id = ANY($1::text[]) FOR NO KEY UPDATE`,
+  ),
+  last: true,
+}
+export const HEAD = 'head'
+
+export const insertActs = insertInto('acts', {
+  seq: 'bigint',
+  at: 'timestamptz',
+  actor_kind: 'text',
+  actor_id: 'text?',
+  actor_email: 'text?',
+  session_id: 'text?',
+  action: 'text',
+  object_id: 'text?',
+  before: 'text?',
+  after: 'text?',
+  proposal_id: 'text?',
+  previous_hash: 'text',
+  hash: 'text',
+  partner_id: 'text?',
+})
+
+export const moveHead = updateOf(headRows, 'acts_head', { id: 'text', seq: 'bigint', hash: 'text' })
+
+/** Undefined if the head was deleted. */
+export async function findHead(db: Db): Promise<Head | undefined> {
+  const { rows } = await db.query('SELECT seq, hash FROM acts_head')
+  return rows[0]
+}
+
+export async function readHead(db: Db): Promise<Head> {
+  const head = await findHead(db)
+  if (!head) throw new Error('The head of a log was removed. See: trilho log verify')
+  return head
+}
+
+/** Serialises the acts of one schema, so that the `before` of a line is the state that earlier acts left. */
+export async function takeTurn(tx: Db): Promise<void> {
+  await tx.query(
+    `SET LOCAL lock_timeout = '5s'; SET LOCAL statement_timeout = '6s'; SET LOCAL idle_in_transaction_session_timeout = '6s'`,
+  )
+  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('acts ' || current_schema(), 0))`)
+}
+
+/**
+ * Serialises the acts on one object. Acts of users on different objects run concurrently; they only wait for an
+ * operator's act.
+ */
+export async function takeTurnOn(tx: Db, object_id: string): Promise<void> {
+  await tx.query(`SET LOCAL lock_timeout = '4s'`)
+  await tx.query(`SELECT pg_advisory_xact_lock_shared(hashtextextended('acts ' || current_schema(), 0))`)
+  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`act on ${object_id}`])
+}
+
+/** Call after all other locks are taken. */
+export async function lockHead(tx: Db): Promise<{ head: HeldHead | undefined; now: Date }> {
+  const { rows } = await tx.query({ name: 'lock acts head', text: headRows.sql, values: [[HEAD]] })
+  // A second statement, so that the time is read after the wait for the lock.
+  const { rows: times } = await tx.query('SELECT clock_timestamp()::timestamptz(3) AS now')
+  return { head: rows[0], now: times[0].now }
+}
+
+export async function addLine(tx: Db, line: Line): Promise<void> {
+  await tx.query(
+    insertActs.sql,
+    insertActs.columns.map((column) => [line[column as keyof Line]]),
+  )
+  await tx.query('UPDATE acts_head SET seq = $1, hash = $2', [line.seq, line.hash])
+}
+
+export async function selectLines(db: Db, after: bigint, limit: number): Promise<Line[]> {
+  const { rows } = await db.query(`SELECT ${COLUMNS} FROM acts WHERE seq > $1 ORDER BY seq LIMIT $2`, [
+    after,
+    limit,
+  ])
+  return rows
+}
+
+export async function newestLines(db: Db, limit: number): Promise<Line[]> {
+  const { rows } = await db.query(`SELECT ${COLUMNS} FROM acts ORDER BY seq DESC LIMIT $1`, [limit])
+  return rows
+}
+
+export type LineFilter = {
+  /** Only lines before this one. */
+  readonly before: bigint | undefined
+  readonly action: string | undefined
+  readonly actor: string | undefined
+  readonly object: string | undefined
+  readonly limit: number
+}
+
+/**
+ * The newest matching lines, each filter along its index. `object` matches the object or the proposal; few lines
+ * match either, so the other filters are applied to those.
+ */
+export async function linesBefore(db: Db, filter: LineFilter): Promise<Line[]> {
+  const { before, limit } = filter
+  const values: unknown[] = []
+  const param = (value: unknown) => `$${values.push(value)}`
+  const is = (column: string, value: string | undefined) =>
+    value === undefined ? [] : [narrowly(column, param(value))]
+  const earlier = before === undefined ? [] : [`seq < ${param(before)}`]
+  const fits = [...is('action', filter.action), ...is('actor_email', filter.actor), ...earlier]
+  const newest = (...about: string[]) =>
+    `SELECT ${COLUMNS} FROM acts WHERE ${['true', ...about, ...fits].join(' AND ')} ORDER BY seq DESC LIMIT ${limit}`
+  const either = ['object_id', 'proposal_id'].flatMap((column) => is(column, filter.object))
+  const text =
+    either.length === 0
+      ? newest()
+      : `SELECT ${columnsOf('acts')} FROM (${either.map((about) => `(${newest(about)})`).join(' UNION ')}) AS lines ORDER BY seq DESC LIMIT ${limit}`
+  const { rows } = await db.query(text, values)
+  return rows
+}
+
+/** What users of a partner did, newest first, before line `before`. */
+export async function linesOfPartner(
+  db: Db,
+  partner_id: string,
+  { before, limit }: { readonly before: bigint | undefined; readonly limit: number },
+): Promise<Line[]> {
+  const { rows } = await db.query(
+    `SELECT ${COLUMNS} FROM acts WHERE partner_id = $1 AND seq < coalesce($2, 9223372036854775807)
+     ORDER BY seq DESC LIMIT $3`,
+    [partner_id, before, limit],
+  )
+  return rows
+}
+
+export type SensitiveAct = Pick<
+  Line,
+  'seq' | 'at' | 'action' | 'actor_kind' | 'actor_email' | 'object_id'
+> & {
+  /** E-mail of the user the act was about, unless that user was removed. */
+  readonly object_email: string | null
+}
+
+/** Acts that give or take access to a partner's account, whoever the actor is. */
+const SENSITIVE = [
+  'create_user',
+  'invite',
+  'use_invitation',
+  'reset_password',
+  'use_reset',
+  'reset_factor',
+  'disable_factor',
+  'set_role',
+  'remove_user',
+]
+
+/**
+ * The sensitive acts of the last seven days about a partner's users, at most 50, from `shared`. Includes acts of
+ * operators on those users; an act that two operators decided appears with its approval. Nobody can push a line out
+ * of the list by repetition: of the same act by one actor on one object only the newest appears, every actor and kind
+ * of act gets one line before any gets a second, and acts of users on themselves come last.
+ */
+export async function sensitiveActs(db: Db, partner_id: string): Promise<SensitiveAct[]> {
+  const { rows } = await db.query(
+    `WITH told AS (
+       SELECT DISTINCT ON (1, 2, a.actor_kind, a.object_id) coalesce(a.actor_id, a.actor_email, '') AS actor,
+         coalesce(p.action, a.action) AS action, a.seq, a.at, a.actor_kind, a.actor_email, a.object_id,
+         coalesce(a.actor_id = a.object_id, false) AS own
+       FROM (SELECT seq FROM acts WHERE partner_id = $1 AND action = ANY($2::text[])
+               AND at > clock_timestamp() - interval '7 days'
+             UNION SELECT seq FROM acts WHERE (action = ANY($2::text[]) OR action = 'approve')
+               AND at > clock_timestamp() - interval '7 days' AND object_id IN (SELECT id FROM users WHERE partner_id = $1)) found
+       JOIN acts a USING (seq) LEFT JOIN proposals p ON p.id = a.proposal_id
+       ORDER BY 1, 2, a.actor_kind, a.object_id, a.seq DESC)
+     SELECT t.seq, t.at, t.action, t.actor_kind, t.actor_email, t.object_id, u.email AS object_email
+     FROM told t LEFT JOIN users u ON u.id = t.object_id AND u.removed_at IS NULL
+     ORDER BY t.own, row_number() OVER (PARTITION BY t.actor_kind, t.actor, t.action ORDER BY t.seq DESC), t.seq DESC LIMIT 50`,
+    [partner_id, SENSITIVE],
+  )
+  return rows
+}
+
+/** The lines about one proposal, in order. */
+export async function linesAbout(db: Db, proposal_id: string): Promise<Line[]> {
+  const { rows } = await db.query(`SELECT ${COLUMNS} FROM acts WHERE proposal_id = $1 ORDER BY seq`, [
+    proposal_id,
+  ])
+  return rows
+}
+
+export type SealedKey = { readonly secret: Buffer }
+
+export async function readKey(db: Db): Promise<SealedKey | undefined> {
+  const { rows } = await db.query('SELECT secret FROM acts_keys')
+  return rows[0]
+}
+
+export const KEY_ID = 'acts'
+
+/** Does nothing if another node has created the key first. */
+export async function insertKey(tx: Db, key: { value: Buffer; key_id: string }): Promise<void> {
+  await tx.query(
+    'INSERT INTO acts_keys (id, secret, secret_key_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+    [KEY_ID, key.value, key.key_id],
+  )
+}
+
+/** In a transaction that encrypts the key again. */
+export async function lockKey(tx: Db): Promise<SealedKey> {
+  const { rows } = await tx.query('SELECT secret FROM acts_keys FOR UPDATE')
+  return rows[0]
+}
+
+export async function updateKey(tx: Db, key: { value: Buffer; key_id: string }): Promise<void> {
+  await tx.query('UPDATE acts_keys SET secret = $1, secret_key_id = $2', [key.value, key.key_id])
+}
+
+export const actsKeyOf = (id: string): string => `the key of the log: ${id}`
+
+export const actsKeys: readonly SealedColumn[] = [
+  {
+    object: 'key of the log',
+    places: ['shared'],
+    table: 'acts_keys',
+    column: 'secret',
+    key_column: 'secret_key_id',
+    where: 'true',
+    of: (_, id) => actsKeyOf(id),
+  },
+]

@@ -1,0 +1,57 @@
+import type { Logger } from 'pino'
+import type { InvalidAnswer, ReportInvalid } from '../../rails/answers.ts'
+import type { World } from '../../world.ts'
+import { recordExceptionDaily } from '../exceptions/store.ts'
+
+type Books = Pick<World, 'db' | 'clock'>
+
+const CHECK = 'Look at what the provider sends, and at the adapter of this rail. The service goes on asking.'
+
+/** Records an invalid answer of a rail about a payout or transfer. The order stays open, and an operator must check. */
+export function reportInvalidAnswer(
+  { db, clock }: Books,
+  log: Logger,
+  object: { readonly id: string; readonly partner_id: string },
+  { rail, call, problem }: InvalidAnswer,
+): Promise<void> {
+  return recordExceptionDaily(db, clock, {
+    kind: 'invalid_answer',
+    rail,
+    object_id: object.id,
+    partner_id: object.partner_id,
+    details: { call, problem, check: CHECK },
+  }).catch((error: unknown) =>
+    log.warn(
+      { err: error, object_id: object.id },
+      'rails: an invalid answer was not recorded as an exception',
+    ),
+  )
+}
+
+const AGAIN_MS = 60_000
+
+/**
+ * The same for answers about no order (a holder, fees, a price): at most one exception per rail, checked once a
+ * minute.
+ */
+export function openInvalidAnswers({ db, clock }: Books, log: Logger): ReportInvalid {
+  const told = new Map<string, number>()
+  return (error) => {
+    const { rail, call, problem } = error
+    const before = told.get(rail)
+    if (before !== undefined && performance.now() - before < AGAIN_MS) return
+    told.set(rail, performance.now())
+    log.warn({ err: error }, 'rails: an answer is not valid and is treated as no answer')
+    const details = { call, problem, check: CHECK }
+    recordExceptionDaily(db, clock, {
+      kind: 'invalid_answer',
+      rail,
+      object_id: rail,
+      partner_id: null,
+      details,
+    }).catch((failure: unknown) => {
+      told.delete(rail)
+      log.warn({ err: failure, rail }, 'rails: an invalid answer was not recorded as an exception')
+    })
+  }
+}
