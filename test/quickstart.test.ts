@@ -2,17 +2,21 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from './support/database.ts'
 import { assertPrinted, openRunner, type Runner, type Sample, samplesOf } from './support/markdown.ts'
 import { noteFact } from './support/proof.ts'
+import { testRun } from './support/test-run.ts'
 import { eventually } from './support/wait.ts'
 
+/** Folders that installing, building and running make, and that a clone does not have. */
+const MADE = /(^|\/)(node_modules|dist)$|^(\.git|\.env|data|deploy\/secrets)$/
+
 /**
- * The first five minutes as a stranger has them: the commands of docs/quickstart.md, in their order, in a fresh copy of the tracked
- * files with an empty home. The packages are there already; everything else is made on the way.
+ * The first five minutes as a stranger has them: the commands of docs/quickstart.md, in their order, in a fresh copy of the
+ * sources with an empty home. The packages are there already; everything else is made on the way.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
 const pageOf = (path: string) => samplesOf(readFileSync(join(root, path), 'utf8'))
@@ -44,8 +48,7 @@ let database: TestDatabase
 
 beforeAll(async () => {
   for (const folder of [copy, home, project]) mkdirSync(folder)
-  const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).split('\0')
-  for (const path of tracked.filter(Boolean)) cpSync(join(root, path), join(copy, path))
+  cpSync(root, copy, { recursive: true, filter: (path) => !MADE.test(relative(root, path)) })
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
   database = await createDatabase({ migrated: false })
 })
@@ -60,7 +63,7 @@ afterAll(async () => {
 function open(code: string, env: Record<string, string>): Terminal {
   const child = spawn('bash', ['-c', code], {
     cwd: copy,
-    env: { PATH, HOME: home, DRAIN_MS: '0', ...env },
+    env: { PATH, HOME: home, ...testRun(), DRAIN_MS: '0', ...env },
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -119,7 +122,7 @@ test('npm start is ready, and prints three lines to paste', { timeout: 2 * BUILD
     env: { PATH, HOME: home },
   })
   runner = openRunner({
-    env: { PATH, HOME: home, ...pasted },
+    env: { PATH, HOME: home, ...testRun(), ...pasted },
     sdk: join(project, 'node_modules/@trilho/sdk'),
     cwd: copy,
   })

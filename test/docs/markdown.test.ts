@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { assertPrinted, openRunner, type Runner, samplesOf } from '../support/markdown.ts'
 import { startTestService, type TestService } from '../support/service.ts'
+import { testRun } from '../support/test-run.ts'
 
 /**
  * What the pages at /docs say is run: every fence marked so, in order, in every language that this machine has, by somebody
@@ -61,7 +62,7 @@ describe.each(run)('$page', ({ samples }) => {
       await api.post('/v1/sandbox/deposits', { customer_id: id, asset, amount })
     const { PATH = '' } = process.env
     const own = { TRILHO_URL: service.url, TRILHO_KEY: key, CUSTOMER: id }
-    runner = openRunner({ env: { PATH, ...own }, sdk })
+    runner = openRunner({ env: { PATH, ...testRun(), ...own }, sdk })
   })
   afterAll(() => runner.stop())
 

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { testRun } from '../support/test-run.ts'
 
 const examples = fileURLToPath(new URL('../../examples/', import.meta.url))
 const beforeIt = (file: string) => ['--import', new URL(file, import.meta.url).href]
@@ -26,7 +27,7 @@ export function start(
   const filling = room === undefined ? [] : beforeIt('full-disk.mjs')
   const child = spawn(process.execPath, [...killing, ...filling, examples + path, ...args], {
     cwd,
-    env: { PATH: process.env.PATH, ...env, KILL_AT: String(kill_at), ROOM: String(room) },
+    env: { PATH: process.env.PATH, ...testRun(), ...env, KILL_AT: String(kill_at), ROOM: String(room) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let text = ''

@@ -7,6 +7,7 @@ import { Readable } from 'node:stream'
 import { openIo } from '../../src/cli/io.ts'
 import { main } from '../../src/cli/main.ts'
 import { compiledCli } from './compiled.ts'
+import { testRun } from './test-run.ts'
 import { until } from './wait.ts'
 
 export type Ran = {
@@ -25,7 +26,12 @@ export type Started = {
   err(): string
 }
 
-const envOf = (env: Record<string, string>) => ({ PATH: process.env.PATH, HOME: process.env.HOME, ...env })
+const envOf = (env: Record<string, string>) => ({
+  PATH: process.env.PATH,
+  HOME: process.env.HOME,
+  ...testRun(),
+  ...env,
+})
 
 /** Starts `trilho …` in a process of its own, with nothing in its environment but what is given. */
 export async function startCli(args: readonly string[], env: Record<string, string>): Promise<Started> {

@@ -19,6 +19,7 @@ import { type Api, openApi } from './api.ts'
 import { compiledCli } from './compiled.ts'
 import { createDatabase, seatsAt, TEST_KEY, type TestDatabase } from './database.ts'
 import { METRICS_TOKEN } from './metrics.ts'
+import { testRun } from './test-run.ts'
 
 /**
  * A real server over a database of its own, and hands to set up what a test needs. Limits are lifted for the test's own
@@ -138,7 +139,7 @@ export async function spawnServer(
   const program = sources ? ['--import', 'tsx', join(sources, 'src/cli/trilho.ts')] : [await compiledCli()]
   const child = spawn(process.execPath, [...program, 'serve'], {
     cwd: sources,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, DRAIN_MS: '0', ...env },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...testRun(), DRAIN_MS: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let text = ''
