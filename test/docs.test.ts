@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { commands as declared } from '../src/cli/commands/all.ts'
@@ -91,6 +91,19 @@ describe.each(documents.map((document) => [nameOf(document), document] as const)
     })
     expect(broken).toEqual([])
   })
+})
+
+test('every decision has a date, a status and its line in the index', () => {
+  const decisions = documents.filter((document) => /^docs\/decisions\/\d/.test(nameOf(document)))
+  const index = readFileSync(join(root, 'docs/decisions/README.md'), 'utf8')
+  const unlisted = decisions.filter(({ path, text }) => {
+    const head =
+      /^# (\d{4})\. (.+)\n\nDate: (\d{4}-\d\d-\d\d) · Status: (accepted|superseded by \d{4})\n/.exec(text)
+    if (!head) return true
+    const [, number, title, date, status] = head
+    return !index.includes(`| [${number}](${basename(path)}) ${title} | ${date} | ${status} |`)
+  })
+  expect(unlisted.map(nameOf)).toEqual([])
 })
 
 test('every npm script that is named exists', () => {

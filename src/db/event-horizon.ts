@@ -1,5 +1,5 @@
 /**
- * Which events may be missing (decision 0097). One function removes old events, within the retention of events; a trigger
+ * Which events may be missing (decision 0030). One function removes old events, within the retention of events; a trigger
  * records the time up to which events were removed, as `event_horizon.forgotten_until`.
  */
 

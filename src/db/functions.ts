@@ -5,7 +5,7 @@ import type { Db, SchemaName } from './pool.ts'
 /**
  * The functions and triggers inside the database, in `functions/`, one file per idea. Every start creates or replaces them,
  * like the rights, so that an upgraded database has the same ones as a new one; migrations make tables only. Nodes of the
- * version before call the functions too, so a function keeps its name, its arguments and its result (decision 0056).
+ * version before call the functions too, so a function keeps its name, its arguments and its result (decision 0031).
  */
 
 /** Raised by one with every change of a file: tells the functions of a newer version from those of an older one. */

@@ -2,7 +2,7 @@ import { createHash, createHmac, hkdfSync, pbkdf2Sync, randomBytes } from 'node:
 
 /**
  * The role that a connection logs in as. Each schema has its own role. Its password is derived from SECRET_KEY, so all nodes
- * know it and nobody has to configure it (decision 0040).
+ * know it and nobody has to configure it (decision 0032).
  */
 export type Login = {
   readonly user: string

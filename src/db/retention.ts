@@ -10,7 +10,7 @@ export type Retention = {
 
 /**
  * Writes the configured retention where the functions that remove old rows read it, and where the roles of the service cannot
- * change it (decision 0097). When a figure rises, `reached` keeps how far the shorter figure allowed removals: rows up to
+ * change it (decision 0030). When a figure rises, `reached` keeps how far the shorter figure allowed removals: rows up to
  * that time are not missed by the audit. In the transaction of the caller.
  */
 export async function stateRetention(owner: Db, retention: Retention): Promise<void> {

@@ -11,7 +11,7 @@ const OPTIONS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'ssl', 'uselibpq
 
 /**
  * A server on another machine must show a certificate for its name, signed by a trusted authority, unless TLS is explicitly
- * switched off (decision 0041). Removes the TLS options from `search`. Throws an error that says what is wrong with them.
+ * switched off (decision 0032). Removes the TLS options from `search`. Throws an error that says what is wrong with them.
  */
 export function takeTls(search: URLSearchParams, hosts: readonly string[]): Tls {
   const mode =

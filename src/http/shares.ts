@@ -63,7 +63,7 @@ const afterWorkers = (max: number): number => Math.max(2, max - FOR_WORKERS)
 
 /**
  * The world for a partner's handler: a partner holds at most a part of each pool, and partners take turns. Calls that only
- * read use a separate pool (decision 0037).
+ * read use a separate pool (decision 0020).
  */
 export function openShares(): (world: World, actor: PartnerActor, endpoint: Endpoint | undefined) => World {
   const share = openPoolShares()
@@ -79,7 +79,7 @@ export function openShares(): (world: World, actor: PartnerActor, endpoint: Endp
 /**
  * The world for people in the console. They never hold the last connection of a pool, so a program waits for one of
  * their statements at most. Of the others a partner's people have at most half, and one person at most half of that half;
- * operators count as one more partner (decision 0088).
+ * operators count as one more partner (decision 0020).
  */
 export function openPeopleShares(): (world: World, caller: Caller) => World {
   const share = openPoolShares()

@@ -94,7 +94,7 @@ export function onceChecks(options: {
 
 /**
  * A refusal leaves only its claim. So a trigger stores a second record of each refusal, which the service cannot change;
- * until the refusal expires, the two must agree (decision 0098).
+ * until the refusal expires, the two must agree (decision 0029).
  */
 export const refusalCheck: RangeCheck = {
   name: 'every refusal that still counts is kept as it was told',

@@ -7,8 +7,8 @@ import { claimKey, type HeldClaim, type State } from './state.ts'
 /**
  * How claims are stored. An existing claim is locked with everything else; a new one is inserted once, complete, together
  * with the resource made under it. A batch whose insert finds that another transaction was first rolls back and runs again:
- * then the claim exists (decision 0075). The end of the resource is not written to the claim: it is read from the resource
- * (decision 0083).
+ * then the claim exists. The end of the resource is not written to the claim: it is read from the resource
+ * (decision 0008).
  */
 type Name = Pick<Claim, 'scope' | 'operation' | 'key'>
 

@@ -6,7 +6,7 @@ import { type Verdict, windowEnd, windowStart } from './windows.ts'
 
 /**
  * Limits requests without a valid key per address, in this node's memory only: guessing keys must cost the database nothing
- * (decision 0036). An IPv6 address counts as its /64, which one customer of a provider has, and as its /48, which one site has.
+ * (decision 0019). An IPv6 address counts as its /64, which one customer of a provider has, and as its /48, which one site has.
  */
 export type Addresses = {
   /** Counts a request, or refuses it and counts nothing. */

@@ -23,7 +23,7 @@ import {
  * An exclusive node may lose its lock before it notices. So it puts a mark into `lone_node` before it counts, and removes the
  * mark when all its counts are saved. No other node counts while the mark is there. Other nodes remove a mark after
  * MARK_WAIT_MS (stale-marks.ts), so an exclusive node counts only under a lease: the server has confirmed lock and mark within
- * the last LEASE_MS (decision 0100).
+ * the last LEASE_MS (decision 0018).
  *
  *   disconnected → exclusive      no other node holds the lock
  *   disconnected → shared         other nodes hold it; an exclusive one was asked to share, and did

@@ -5,7 +5,7 @@ import { openShared } from '../parties/partners/partners.ts'
 
 /**
  * A node's connections to the schema `shared`, in separate pools, so that partners' people delay no operator, no sign-in and
- * no load balancer (decision 0088).
+ * no load balancer (decision 0020).
  */
 export type NodePools = SharedPools & { readonly readiness: Pool }
 

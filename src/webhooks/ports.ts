@@ -6,7 +6,7 @@ const SANDBOX_ONLY = 80
 const FIRST_FREE = 1024
 const ALWAYS = [443, 8443]
 
-/** Kept in step with docs/decisions/0038-ports-and-denials.md. */
+/** Kept in step with docs/decisions/0017-webhook-egress.md. */
 export const servicePorts: Readonly<Record<string, readonly number[]>> = {
   'proxies and tunnels': [1080, 1194, 1723, 3128, 9050],
   'remote shells and desktops': [2222, 3389, 5555, 5900, 5901, 5902, 5903, 5985, 5986, 6000],

@@ -1,5 +1,5 @@
 /**
- * What a role of the database may write although the audit does not name it, and why that is allowed (decision 0098). Each column, verb
+ * What a role of the database may write although the audit does not name it, and why that is allowed (decision 0029). Each column, verb
  * and function stands here by name: one that nobody thought of makes the test fail, and so does one that is named by now.
  */
 export type Allowed = Readonly<Record<string, string>>

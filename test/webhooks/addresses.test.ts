@@ -336,7 +336,7 @@ describe('ports', () => {
   })
 
   test('the list is the one in the decision', () => {
-    const path = '../../docs/decisions/0038-ports-and-denials.md'
+    const path = '../../docs/decisions/0017-webhook-egress.md'
     const page = readFileSync(new URL(path, import.meta.url), 'utf8')
     for (const [kind, ports] of Object.entries(servicePorts))
       expect(page).toContain(`| ${kind} | ${ports.join(', ')} |`)

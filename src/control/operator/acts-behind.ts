@@ -2,7 +2,7 @@ import { IN_PRODUCTION } from '../../ledger/audit.ts'
 
 /**
  * Queries for keys and customers that no act accounts for. An event that tells of the change is not enough: the role of
- * a world can write the row and the event together, and has no key to sign a line of the act log (decision 0098).
+ * a world can write the row and the event together, and has no key to sign a line of the act log (decision 0029).
  */
 
 const LOG_BEGAN = `(SELECT applied_at FROM migrations WHERE name = '0023-acts.sql')`

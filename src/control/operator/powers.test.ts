@@ -309,7 +309,7 @@ const team = (attackers: readonly OperatorRole[], honest: readonly OperatorRole[
 const goalsOf = (found: readonly Found[]) => found.map(({ goal }) => goal).sort()
 const said = (found: readonly Found[]) =>
   found.map(({ goal, path }) => `${goal}: ${path.join(', ')}`).join('\n')
-/** Contract §17.13: a live key takes one signed-in operator at a shell (decision 0092). */
+/** Contract §17.13: a live key takes one signed-in operator at a shell (decision 0022). */
 const besideKeys = (found: readonly Found[]) => found.filter(({ goal }) => goal !== 'key')
 
 const honestTeams: readonly (readonly OperatorRole[])[] = [

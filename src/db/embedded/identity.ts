@@ -5,7 +5,7 @@ import { join } from 'node:path'
 /**
  * The identity of a cluster: PostgreSQL gives each new cluster a random number, and a restored backup has the number of its
  * origin. Two services on clusters with the same number would send the same payouts; where both run on one machine and in
- * one network namespace, the second one is refused (decision 0101).
+ * one network namespace, the second one is refused (decision 0036).
  */
 export class SameOriginRuns extends Error {
   override name = 'SameOriginRuns'

@@ -19,7 +19,7 @@ import { type BackupFile, type Counts, DATABASE, type Manifest, PASSWORD, writeM
 
 /**
  * Copies the embedded database while it runs: PostgreSQL's backup mode is begun, the files are copied one after the other,
- * each at a different moment, and the WAL of that time makes them consistent at a restore (decision 0067).
+ * each at a different moment, and the WAL of that time makes them consistent at a restore (decision 0036).
  */
 export async function createBackup(config: Config, dir: string, onProgress: OnProgress): Promise<Manifest> {
   if (config.database_url)

@@ -23,7 +23,7 @@ export type Copied = {
 
 /**
  * Copies the whole embedded database into another PostgreSQL server: from one snapshot, in one transaction, so the copy is
- * whole or absent (decision 0068). The source is only read, and its folder is marked as superseded (decision 0101).
+ * whole or absent. The source is only read, and its folder is marked as superseded (decision 0036).
  */
 export async function copyDatabase(config: Config, to: string, onProgress: OnProgress): Promise<Copied> {
   await checkSource(config)

@@ -6,7 +6,7 @@ import { listValidHashes } from './store.ts'
 
 /**
  * The hashes of all valid key values, so that guesses from an address can be refused without a query while a partner
- * behind the same address is served (decision 0036). The roster only says which values may be valid; each request
+ * behind the same address is served (decision 0019). The roster only says which values may be valid; each request
  * still checks its key.
  */
 export type Roster = {

@@ -13,7 +13,7 @@ import {
 } from './store.ts'
 
 /**
- * How attempts to sign in are limited (decision 0086). Each attempt is counted as a failure before its password or code is
+ * How attempts to sign in are limited (decision 0026). Each attempt is counted as a failure before its password or code is
  * looked at, and uncounted when it turns out right: of many attempts at once no more are judged than the limit allows.
  * Subjects are hashes, because people type passwords where the e-mail belongs.
  */

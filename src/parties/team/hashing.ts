@@ -3,7 +3,7 @@ import { networkOf } from '../../http/ip.ts'
 import { type HashThread, openHashThread } from './hash-thread.ts'
 
 /**
- * All argon2 hashing of this process, in one thread of low priority: one hash at a time (decision 0086). Strangers
+ * All argon2 hashing of this process, in one thread of low priority: one hash at a time (decision 0026). Strangers
  * and known callers wait in two queues that take turns, so a flood of strangers does not block known callers. A
  * caller takes a turn before any work is done for it. The queues are bounded in length and in time; beyond that the
  * caller gets `Busy`.

@@ -3,7 +3,7 @@ import { COMMON_WORD_LENGTH, isCommonWord } from './common-words.ts'
 /**
  * Estimates the strength of a password in bits, up to about 64. Common words, names, sequences, repeats and years count
  * little however long they are; everything else counts as random. The time is linear in the length of the password:
- * zxcvbn takes seconds for long ones, which strangers could use to stop the service (decision 0087).
+ * zxcvbn takes seconds for long ones, which strangers could use to stop the service (decision 0025).
  */
 export function passwordBits(password: string, personal: readonly string[]): number {
   const own = new Set(personal.flatMap((text) => plain(text).split(/[^a-z0-9]+/)).filter(isTelling))

@@ -22,7 +22,7 @@ import {
 
 /**
  * The log of the acts of people. A line is written in the transaction of its act and chained to the line before it
- * with an HMAC key, which the database stores only encrypted (decision 0052).
+ * with an HMAC key, which the database stores only encrypted (decision 0024).
  */
 export type ActLog = {
   readonly pools: Readonly<Record<Place, Pool>>

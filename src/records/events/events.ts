@@ -21,7 +21,7 @@ export function eventWrite(world: World, event: NewEvent, now: Date): Write {
 
 /**
  * Records the event of a change that moves no money, in the transaction of the change. COMMIT gives the event its position in
- * the log (decision 0084). Returns the event's id.
+ * the log (decision 0015). Returns the event's id.
  */
 export async function recordEvent(tx: Db, world: World, event: NewEvent): Promise<string> {
   const row = rowOf(world, event, new Date(world.clock.now()))

@@ -19,7 +19,7 @@ const written = Object.keys(columns).join(', ')
 
 /**
  * Inserts events with their log positions. Taking positions blocks all other transactions from taking any until COMMIT, so this
- * is the last statement of a batch (decision 0072).
+ * is the last statement of a batch (decision 0015).
  */
 export const insertEvents = targetOf(
   'insert events',
