@@ -73,7 +73,7 @@ export async function restoreBackup(
 /** A restored service and its origin must not run at the same time, in containers neither: each would pay the same orders. */
 function serviceRuns({ data_dir }: Config): Error {
   return new Error(
-    `A service runs on ${data_dir}. The restored copy would not know the orders that this service pays from now on, and would pay them again, even under the same idempotency keys. ` +
+    `A service runs on ${data_dir}. A restored service would not know the orders that this one pays from now on: they would be paid twice, even under the same idempotency keys. ` +
       'Stop the service first, and never start it again. To restore a copy for reading only, on which no service starts: --yes',
   )
 }
