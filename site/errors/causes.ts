@@ -174,8 +174,8 @@ const caused = {
     path: '/v1/customers',
     body: { name: 'Ana Souza', document: '529.982.247-25' },
     first: {
-      en: 'Send it twice, unless you have the customer of a first start.',
-      pt: 'Envie duas vezes, a não ser que você tenha o cliente do primeiro início.',
+      en: 'Send it twice, unless you have the demo customer of the first start.',
+      pt: 'Envie duas vezes, a não ser que você tenha o cliente de demonstração do primeiro início.',
     },
   },
   unsupported_media_type: {
@@ -261,12 +261,12 @@ const caused = {
 export const causes: PreparedCauses = caused
 
 const SIGNED_IN = {
-  en: 'It takes somebody who is signed in to the console.',
-  pt: 'É preciso que alguém esteja conectado ao console.',
+  en: 'It needs a user who is signed in to the console.',
+  pt: 'É preciso um usuário conectado ao console.',
 }
 const AN_OPERATOR = {
-  en: 'It takes an operator who is signed in.',
-  pt: 'É preciso que um operador esteja conectado.',
+  en: 'It needs an operator who is signed in.',
+  pt: 'É preciso um operador conectado.',
 }
 
 /** Codes without a request to try, and why. */
@@ -284,16 +284,16 @@ export const withoutCause: Readonly<Record<Exclude<ErrorCode, keyof typeof cause
     pt: 'A requisição precisa levar mais de 15 segundos para chegar.',
   },
   internal_error: {
-    en: 'A fault of the service cannot be asked for.',
-    pt: 'Uma falha do serviço não pode ser pedida.',
+    en: 'No request causes a bug of the service on purpose.',
+    pt: 'Nenhuma requisição causa um bug do serviço de propósito.',
   },
   service_unavailable: {
-    en: 'It takes an overload, or a database that is out of reach.',
-    pt: 'É preciso uma sobrecarga, ou um banco de dados fora de alcance.',
+    en: 'It happens under overload, or when the database cannot be reached.',
+    pt: 'Acontece em uma sobrecarga, ou quando o banco de dados não pode ser alcançado.',
   },
   code_needed: {
-    en: 'It takes somebody who has a second factor.',
-    pt: 'É preciso alguém que tenha um segundo fator.',
+    en: 'It needs a user who has a second factor.',
+    pt: 'É preciso um usuário que tenha um segundo fator.',
   },
   not_permitted: SIGNED_IN,
   proof_needed: SIGNED_IN,

@@ -22,7 +22,7 @@ export const texts: ErrorTexts = {
       'Não. Requisições sem uma chave válida contam para o seu endereço: 100 por minuto; depois disso recebem 429.',
   },
   invalid_api_key: {
-    what: 'O cabeçalho existe, mas o valor não é uma chave de API deste servidor: um valor desconhecido ou cortado, um esquema diferente de `Bearer`, nada depois de `Bearer`, ou uma das formas curtas `sk_live_…` e `sk_test_…`. A página `/metrics` também responde assim a um token de métricas errado.',
+    what: 'O valor do cabeçalho não é uma chave de API deste servidor: um valor desconhecido ou cortado, um esquema diferente de `Bearer`, nada depois de `Bearer`, ou uma das formas curtas `sk_live_…` e `sk_test_…`. A página `/metrics` também responde assim a um token de métricas errado.',
     money: NAO,
     todo: 'Compare o valor com o que você guardou: uma chave começa com `svc_live_sk_` ou `svc_test_sk_`. O valor aparece uma única vez, quando a chave é criada. Se ele se perdeu, faça a rotação da chave ou crie outra no console, em Desenvolvedores, Chaves de API.',
     retry: 'Não. Chaves erradas contam para o seu endereço: 100 por minuto; depois disso recebem 429.',
@@ -32,30 +32,30 @@ export const texts: ErrorTexts = {
     money: `${NAO} Uma operação aceita antes da revogação segue até o fim.`,
     todo: 'Use o novo valor da chave, ou outra chave. Uma chave revogada continua revogada: crie uma nova no console. O que foi criado com a chave antiga pode ser lido com qualquer chave do mesmo parceiro e ambiente.',
     retry:
-      'Não. Antes de reenviar um pagamento ou uma transferência com outra chave, procure-o pela `idempotency_key`: as chaves de idempotência pertencem à chave de API, então com uma chave nova a mesma ordem seria uma segunda ordem. Depois de uma rotação isso não acontece, pois a chave continua a mesma.',
+      'Não. Antes de reenviar um pagamento ou uma transferência com outra chave, procure-o pela `idempotency_key`: as chaves de idempotência pertencem à chave de API, então com outra chave a mesma ordem seria paga duas vezes. Depois de uma rotação isso não acontece, porque a chave continua a mesma.',
   },
   expired_api_key: {
     what: 'A chave foi criada com um prazo de validade, e esse prazo passou.',
     money: NAO,
-    todo: 'Crie uma nova chave no console e anote a validade onde alguém a veja a tempo. Uma rotação não muda a validade.',
+    todo: 'Crie uma nova chave no console e programe um lembrete para a validade. Uma rotação não muda a validade.',
     retry:
       'Não. Antes de repetir um pagamento ou uma transferência com outra chave, procure-o pela `idempotency_key`: as chaves de idempotência pertencem à chave de API.',
   },
   ip_not_allowed: {
-    what: 'A chave tem uma lista de endereços de onde pode ser usada, e esta requisição veio de outro. Vale o endereço da conexão. `X-Forwarded-For` só é lido se o operador declarou o seu proxy como confiável.',
+    what: 'A chave tem uma lista de IPs permitidos, e esta requisição veio de um endereço fora dela. Vale o endereço da conexão. `X-Forwarded-For` só é lido se o operador declarou o seu proxy como confiável.',
     money: NAO,
     todo: 'Inclua na chave, pelo console, o endereço de onde saem as suas requisições, ou chame de um que esteja na lista. A página da chave no console mostra a lista.',
     retry:
       'Só depois de mudar a lista: a mudança vale imediatamente. Até lá cada tentativa conta para o seu endereço.',
   },
   insufficient_scope: {
-    what: 'A chave é válida, mas foi criada sem um escopo de que esta chamada precisa. A mensagem diz qual falta. Um escopo lê aquilo em que atua, `read` lê tudo, e chamadas que decidem para onde os eventos são enviados precisam de `webhooks` e `read`.',
+    what: 'A chave é válida, mas foi criada sem um escopo de que esta chamada precisa. A mensagem diz qual falta. Cada escopo inclui a leitura dos seus próprios objetos, `read` lê tudo, e chamadas que decidem para onde os eventos são enviados precisam de `webhooks` e `read`.',
     money: NAO,
     todo: 'Use uma chave que tenha o escopo, ou crie uma no console. Os escopos de uma chave não podem ser alterados depois.',
     retry: 'Não. A requisição conta nos limites da chave como qualquer outra.',
   },
   sandbox_only: {
-    what: 'As chamadas em `/v1/sandbox` criam dinheiro de teste, movem redes simuladas ou criam eventos de exemplo. Esta foi enviada com uma chave de produção.',
+    what: 'As chamadas em `/v1/sandbox` criam dinheiro de teste, controlam redes simuladas ou criam eventos de exemplo. Esta chamada foi enviada com uma chave de produção.',
     money: NAO,
     todo: 'Use uma chave que comece com `svc_test_sk_`. Verifique por que uma chave de produção foi parar em um teste.',
     retry: 'Não, não com uma chave de produção.',
@@ -74,7 +74,7 @@ export const texts: ErrorTexts = {
     retry: 'Não. A chave de idempotência não foi consumida: corrija o corpo e envie com a mesma chave.',
   },
   invalid_request: {
-    what: 'Um campo está faltando, tem o tipo ou a forma errada, ou esta chamada não o conhece; ou um valor da query ou um cabeçalho não pode estar certo. `param` diz qual. Campos desconhecidos são recusados para que um erro de digitação nunca mude o que uma chamada faz.',
+    what: 'Um campo está faltando, tem o tipo ou a forma errada, ou não existe nesta chamada; ou um valor da query ou um cabeçalho é inválido. `param` diz qual. Campos desconhecidos são recusados para que um erro de digitação nunca mude o que uma chamada faz.',
     money: NAO,
     todo: 'Leia `param` e `message` e compare com a página da chamada na referência. Se `param` é `url` e você quer webhooks na sua própria máquina, use `trilho listen`.',
     retry: 'Não. A chave de idempotência não foi consumida: corrija a requisição e envie com a mesma chave.',
@@ -92,7 +92,7 @@ export const texts: ErrorTexts = {
     retry: 'Não. A chave de idempotência não foi consumida: corrija a chave Pix e envie com a mesma chave.',
   },
   invalid_address: {
-    what: 'O endereço de destino não passa nas verificações da sua rede: a forma, o checksum, ou é um endereço em que o dinheiro se perderia, como o endereço zero ou o contrato do próprio token. A mensagem diz qual é o caso.',
+    what: 'O endereço de destino não passa em uma verificação da sua rede: o formato ou o checksum está errado, ou o dinheiro enviado se perderia, como no endereço zero ou no contrato do token. A mensagem diz qual é o caso.',
     money: NAO,
     todo: 'Confira primeiro a rede, depois copie o endereço de novo em vez de digitá-lo. Um endereço no estilo Ethereum com letras maiúsculas precisa ter exatamente as maiúsculas do seu checksum.',
     retry: 'Não. A chave de idempotência não foi consumida: corrija o endereço e envie com a mesma chave.',
@@ -100,7 +100,7 @@ export const texts: ErrorTexts = {
   unsupported_network: {
     what: 'Este ativo não circula nesta rede. USDT circula em `polygon`, `arbitrum`, `optimism`, `tron` e `ethereum`; BTC em `bitcoin`.',
     money: NAO,
-    todo: 'Pergunte ao recebedor de que rede é o endereço. O mesmo texto pode ser um endereço válido em várias redes, então não adivinhe.',
+    todo: 'Pergunte ao recebedor de que rede é o endereço. O mesmo endereço pode ser válido em várias redes, então não adivinhe.',
     retry: 'Não. A chave de idempotência não foi consumida: corrija a rede e envie com a mesma chave.',
   },
   route_not_found: {
@@ -141,7 +141,7 @@ export const texts: ErrorTexts = {
   quote_not_found: ausente(
     { um: 'Uma cotação', nenhum: 'nenhuma cotação' },
     {
-      todo: 'Confira o id e o ambiente da chave. Uma cotação que ninguém executou é apagada 30 dias depois do seu fim, salvo outra escolha do operador; nesse caso, crie uma nova.',
+      todo: 'Confira o id e o ambiente da chave. Uma cotação que não foi executada é apagada 30 dias depois de expirar, salvo outra escolha do operador; nesse caso, crie uma nova.',
     },
   ),
   trade_not_found: ausente(
@@ -153,7 +153,7 @@ export const texts: ErrorTexts = {
   event_not_found: ausente(
     { um: 'Um evento', nenhum: 'nenhum evento' },
     {
-      todo: 'Confira o id e o ambiente da chave. Eventos ficam guardados por um ano, salvo outra escolha do operador. Leia a partir de `GET /v1/events?after=start`, ou veja nos próprios objetos o que você perdeu.',
+      todo: 'Confira o id e o ambiente da chave. Eventos ficam guardados por um ano, salvo outra escolha do operador. Leia o registro a partir de `GET /v1/events?after=start`, ou leia os próprios objetos.',
     },
   ),
   webhook_endpoint_not_found: ausente(
@@ -165,7 +165,7 @@ export const texts: ErrorTexts = {
   request_not_found: ausente(
     { um: 'Uma requisição', nenhum: 'nenhuma requisição' },
     {
-      todo: 'Confira o id: ele é o `X-Request-Id` de uma resposta. O registro tem cerca de um segundo de atraso, guarda 30 dias salvo outra escolha do operador, não tem requisições sem uma chave válida e guarda só uma parte de uma enxurrada.',
+      todo: 'Confira o id: ele é o `X-Request-Id` de uma resposta. O registro tem cerca de um segundo de atraso, guarda 30 dias salvo outra escolha do operador, não tem requisições sem uma chave válida e, com um volume muito alto, guarda só parte das requisições.',
     },
   ),
   method_not_allowed: {
@@ -175,28 +175,28 @@ export const texts: ErrorTexts = {
     retry: 'Não.',
   },
   quote_expired: {
-    what: 'A cotação não foi executada antes do seu `expires_at`, 30 segundos depois de criada. Quem decide é o relógio do banco de dados, quando chega a vez da requisição.',
+    what: 'A cotação não foi executada antes do seu `expires_at`, 30 segundos depois de criada. Vale o relógio do banco de dados no momento em que a requisição é processada.',
     money: 'Nenhum dinheiro se moveu, e esta cotação não pode mais mover nenhum.',
-    todo: 'Crie uma nova cotação, mostre o preço se alguém precisa concordar com ele, e execute essa.',
+    todo: 'Crie uma nova cotação, mostre o preço se uma pessoa precisa concordar com ele, e execute a nova cotação.',
     retry:
-      'Não. A mesma cotação não volta a funcionar. Se você recebeu isto ao repetir a chamada depois de uma resposta perdida, a primeira chamada também não converteu nada.',
+      'Não. A mesma cotação não volta a funcionar. Se você recebeu este erro ao repetir a chamada depois de uma resposta perdida, a primeira chamada também não converteu nada.',
   },
   idempotency_conflict: {
-    what: 'Uma requisição anterior desta chave de API usou a mesma `idempotency_key` para o mesmo tipo de operação com outro corpo. Tudo conta como outro corpo, menos a ordem dos campos e os espaços em branco.',
+    what: 'Uma requisição anterior desta chave de API usou a mesma `idempotency_key` para o mesmo tipo de operação com outro corpo. Só a ordem dos campos e os espaços em branco podem ser diferentes.',
     money: 'Esta requisição não moveu dinheiro. A anterior continua como estava.',
     todo: 'Se é uma nova tentativa, envie o corpo exatamente como foi da primeira vez: guarde-o junto com a chave. Se é uma nova operação, use uma nova chave. `GET /v1/pix/payouts?idempotency_key=…` ou `/v1/onchain/transfers?idempotency_key=…` mostra a que a chave se refere.',
     retry: 'Não, não com este corpo e esta chave.',
   },
   already_final: {
-    what: 'O que você pediu mudaria algo que já chegou ao fim: um pagamento ou uma transferência que foi concluída, confirmada ou falhou, ou uma cotação já executada. No sandbox, dar a algo o fim que ele já teve não é erro.',
-    money: 'Esta requisição não moveu dinheiro. Vale o que diz o estado do próprio objeto.',
-    todo: 'Leia o objeto: `status` e `failure` dizem como terminou. Para testar o outro fim no sandbox, crie um novo.',
+    what: 'A chamada mudaria um objeto em estado final: um pagamento ou uma transferência que foi concluída, confirmada ou falhou, ou uma cotação já executada. No sandbox, repetir a chamada que encerrou o objeto não é erro.',
+    money: 'Esta requisição não moveu dinheiro. O status do objeto diz o que aconteceu.',
+    todo: 'Leia o objeto: `status` e `failure` dizem como terminou. Para testar o outro resultado no sandbox, crie um novo objeto.',
     retry: 'Não. Um estado final nunca muda.',
   },
   webhook_endpoint_disabled: {
-    what: 'A chamada enviaria algo a um endpoint desativado. O `disabled_reason` do endpoint diz o motivo: `by_request`, `gone` (seu servidor respondeu 410) ou `failing` (só falhas durante cinco dias).',
+    what: 'A chamada enviaria algo a um endpoint desativado. O `disabled_reason` do endpoint diz o motivo: `by_request`, `gone` (seu servidor respondeu 410) ou `failing` (todas as tentativas falharam durante cinco dias).',
     money: NAO,
-    todo: 'Conserte o seu servidor, depois faça `PATCH` no endpoint com `{"status": "enabled"}` e peça com `redeliver` o que ficou para trás. Nada se perde: os eventos ficam no registro.',
+    todo: 'Conserte o seu servidor, depois faça `PATCH` no endpoint com `{"status": "enabled"}` e peça com `redeliver` os eventos perdidos. Nenhum evento se perde: todos ficam no registro.',
     retry: 'Sim, assim que o endpoint estiver ativado.',
   },
   too_many_webhook_endpoints: {
@@ -206,9 +206,9 @@ export const texts: ErrorTexts = {
     retry: 'Só depois de apagar um.',
   },
   customer_exists: {
-    what: 'Já existe neste ambiente um cliente seu com este documento ou este `external_id`. `param` diz qual dos dois, `details.customer_id` de quem é.',
+    what: 'Já existe neste ambiente um cliente seu com este documento ou este `external_id`. `param` diz qual dos dois já existe, `details.customer_id` em qual cliente.',
     money: NAO,
-    todo: 'Use o cliente indicado em `details.customer_id`. Depois de uma resposta perdida, é assim que se descobre que a primeira chamada funcionou.',
+    todo: 'Use o cliente indicado em `details.customer_id`. Depois de uma resposta perdida, isto significa que a primeira chamada funcionou.',
     retry: 'Não. A resposta é a mesma, com o mesmo id.',
   },
   body_too_large: {
@@ -236,11 +236,11 @@ export const texts: ErrorTexts = {
     retry: 'Não, não com os mesmos cabeçalhos.',
   },
   insufficient_balance: {
-    what: 'O saldo disponível do cliente é menor do que esta operação exige, com a tarifa. `details` traz `asset`, `needed` e `available` em unidades mínimas. O que está em trânsito não está disponível.',
+    what: 'O saldo disponível do cliente é menor que o valor desta operação com a tarifa. `details` traz `asset`, `needed` e `available` em unidades mínimas. Dinheiro em trânsito não está disponível.',
     money: `${NAO} Uma cotação que não pôde ser executada fica como está até expirar.`,
-    todo: 'Credite o cliente ou envie menos. `GET /v1/customers/{customer_id}/balances` mostra o que há, e uma chamada com `?dry_run=true` diz antes se é suficiente.',
+    todo: 'Credite o cliente ou envie menos. `GET /v1/customers/{customer_id}/balances` mostra o saldo, e uma chamada com `?dry_run=true` diz antes se ele é suficiente.',
     retry:
-      'Com uma nova chave de idempotência. Esta recusa fica guardada sob a sua chave por 24 horas: a mesma chave a recebe de novo, mesmo que então haja saldo. Executar uma cotação não usa chave: quando houver saldo, execute-a de novo antes que expire.',
+      'Com uma nova chave de idempotência. Esta recusa fica guardada sob a sua chave por 24 horas: a mesma chave a recebe de novo, mesmo que depois haja saldo. Executar uma cotação não usa chave: credite o cliente e execute-a de novo antes que expire.',
   },
   pix_key_not_found: {
     what: 'A chave Pix está bem formada, mas nenhuma conta está registrada com ela.',
@@ -250,9 +250,9 @@ export const texts: ErrorTexts = {
       'Com uma nova chave de idempotência, depois que o dono registrar a chave Pix. Esta recusa fica guardada sob a sua chave por 24 horas.',
   },
   counterparty_not_allowed: {
-    what: 'Pagamentos vão para contas com o documento do próprio cliente, e este recebedor tem outro. Com `param: counterparty.document`, a chave Pix pertence a um documento diferente do que você declarou.',
+    what: 'Pagamentos vão para contas com o documento do próprio cliente, e este recebedor tem outro. Com `param: counterparty.document`, a chave Pix pertence a um documento diferente do que você enviou.',
     money: NAO,
-    todo: 'Pague para uma chave ou conta do próprio cliente. Pagar a terceiros exige um acordo com o operador: o `third_party_payouts` do cliente diz se existe um. Se você declarou um documento, confirme com o recebedor: a chave pode ser de outra pessoa.',
+    todo: 'Pague para uma chave ou conta do próprio cliente. Pagar a terceiros exige um acordo com o operador: o `third_party_payouts` do cliente diz se existe um. Se você enviou um documento, confirme com o recebedor: a chave pode ser de outra pessoa.',
     retry:
       'Com uma nova chave de idempotência, depois que o operador fizer um acordo. Esta recusa fica guardada sob a sua chave por 24 horas.',
   },
@@ -265,78 +265,78 @@ export const texts: ErrorTexts = {
   amount_too_small: {
     what: 'Depois de tarifas e arredondamento não sobraria nada para converter.',
     money: NAO,
-    todo: 'Converta mais de uma vez só. Um centavo, por exemplo, é só tarifa.',
+    todo: 'Converta um valor maior. Um centavo, por exemplo, é todo consumido pela tarifa.',
     retry: 'Não, não com este valor.',
   },
   amount_too_large: {
-    what: 'Um saldo somado ao que está em trânsito, ou um valor com a sua tarifa, passaria de 999999999999999999 unidades mínimas, o máximo que pode existir.',
+    what: 'Um saldo somado ao dinheiro em trânsito, ou um valor com a sua tarifa, passaria do máximo de 999999999999999999 unidades mínimas.',
     money: `${NAO} Uma cotação que não pôde ser executada fica como está até expirar.`,
-    todo: 'Envie menos de cada vez. No sandbox, crie outro cliente em vez de encher um só.',
+    todo: 'Envie um valor menor. No sandbox, crie outro cliente.',
     retry:
       'Com outro valor e, para um pagamento ou transferência, com uma nova chave de idempotência: esta recusa fica guardada sob a sua chave por 24 horas.',
   },
   limit_exceeded: {
     what: 'O operador limitou quanto dinheiro pode sair deste cliente: em uma ordem, em um dia ou em uma noite (das 20h às 6h). Dias e noites são os de São Paulo. `details` diz qual limite foi (`limit`, `asset`), quanto ele permite (`allowed`), quanto disso já foi usado (`used`) e quando recomeça (`resets_at`, nulo para o limite de uma única ordem). Os valores são sem tarifas.',
     money: NAO,
-    todo: 'Envie menos, envie mais tarde, ou peça outro limite ao operador. Uma ordem que falha depois devolve a sua parte.',
+    todo: 'Envie menos, envie mais tarde, ou peça outro limite ao operador. Uma ordem que falha depois deixa de contar.',
     retry:
       'Depois de `resets_at`, com uma nova chave de idempotência: esta recusa fica guardada sob a sua chave por 24 horas. O limite de uma única ordem nunca recomeça.',
   },
   rate_limit_exceeded: {
-    what: 'Uma janela de requisições se esgotou. `details.window` diz qual: `minute`, `day`, `endpoint` (uma chamada com limite próprio), `lookups` (consultas de chaves Pix), `address` (requisições sem chave válida, ou conexões abertas demais) ou `waits` (mais de 20 chamadas com `wait` ao mesmo tempo). Sem `window`, havia requisições suas demais abertas no mesmo momento.',
-    money: `${NAO} A requisição foi recusada antes de ser processada e não consumiu nada.`,
-    todo: 'Espere os segundos de `Retry-After`, depois continue, e distribua melhor as requisições. `GET /v1/usage` mostra o que resta. Para acompanhar eventos, espere por eles com `GET /v1/events?after=…&wait=30` em vez de perguntar a cada segundo.',
+    what: 'Um limite de requisições se esgotou. `details.window` diz qual: `minute`, `day`, `endpoint` (uma chamada com limite próprio), `lookups` (consultas de chaves Pix), `address` (requisições sem chave válida, ou conexões abertas demais) ou `waits` (mais de 20 chamadas com `wait` ao mesmo tempo). Sem `window`, havia requisições suas demais abertas no mesmo momento.',
+    money: `${NAO} A requisição foi recusada antes de ser processada e não conta em nenhuma janela.`,
+    todo: 'Espere os segundos de `Retry-After`, depois repita, e distribua melhor as requisições. `GET /v1/usage` mostra o que resta. Para acompanhar eventos, espere por eles com `GET /v1/events?after=…&wait=30` em vez de perguntar a cada segundo.',
     retry: 'Sim, depois de `Retry-After` segundos, com a mesma chave de idempotência.',
   },
   too_many_redeliveries: {
-    what: 'Uma chave pode fazer dez chamadas por minuto que reenviam webhooks, 50.000 entregas podem esperar por um endpoint, e só um reenvio para o mesmo endpoint é feito por vez. A mensagem diz qual dos casos foi.',
+    what: 'Uma chave pode fazer dez chamadas de reenvio por minuto, um endpoint pode ter 50.000 entregas pendentes, e só uma chamada de reenvio por endpoint roda por vez. A mensagem diz qual foi o limite.',
     money: `${NAO} Reenviar eventos nunca move dinheiro.`,
-    todo: 'Reenvie um intervalo de tempo em vez de eventos avulsos: uma chamada leva até 10.000. Se há entregas demais esperando, deixe o seu endpoint recebê-las primeiro: `GET /v1/webhook_endpoints/{endpoint_id}/deliveries?status=pending` mostra quais são.',
+    todo: 'Reenvie um intervalo de tempo em vez de eventos avulsos: uma chamada leva até 10.000. Se há entregas pendentes demais, deixe o seu endpoint processá-las primeiro: `GET /v1/webhook_endpoints/{endpoint_id}/deliveries?status=pending` mostra quais são.',
     retry: 'Sim, depois de `Retry-After` segundos.',
   },
   internal_error: {
-    what: 'Uma falha do serviço que ninguém previu. O operador a encontra pelo `request_id`.',
-    money: 'Pode ter se movido. Trate o resultado como desconhecido até que uma nova tentativa responda.',
-    todo: 'Repita a chamada como descrito abaixo. Se persistir, informe o `request_id` ao operador.',
+    what: 'Um bug do serviço. O operador o encontra pelo `request_id`.',
+    money: 'Pode ter se movido. Trate o resultado como desconhecido até que uma nova tentativa dê certo.',
+    todo: 'Repita a chamada como descrito abaixo. Se o erro persistir, envie o `request_id` ao operador.',
     retry:
       'Sim, com pausas crescentes. Pagamentos e transferências: o mesmo corpo com a mesma chave de idempotência, para que o dinheiro se mova no máximo uma vez. Execução de cotação: de novo, ela converte no máximo uma vez. Depósitos do sandbox creditam a cada chamada: leia antes o extrato.',
   },
   rail_unavailable: {
-    what: 'A rede de pagamento de que esta chamada precisa não responde, ou não está configurada neste ambiente. Ela é consultada antes de uma ordem ser aceita. Hoje a produção não tem redes de pagamento: todo pagamento e toda transferência com chave de produção recebe isto.',
+    what: 'A rede de pagamento de que esta chamada precisa não responde, ou não está configurada neste ambiente. O serviço verifica isso antes de aceitar uma ordem. Hoje a produção não tem redes de pagamento: todo pagamento e toda transferência com chave de produção recebe este erro.',
     money: NAO,
-    todo: 'Espere e tente de novo. Se demorar, pergunte ao operador se a rede está configurada.',
+    todo: 'Espere e tente de novo. Se o erro persistir, pergunte ao operador se a rede está configurada.',
     retry: 'Sim, depois de `Retry-After` segundos, com a mesma chave de idempotência: ela não foi consumida.',
   },
   price_unavailable: {
     what: 'Não há um preço recente o bastante para cotar este par.',
     money: NAO,
-    todo: 'Espere e peça uma cotação de novo; `GET /v1/prices` mostra a idade de cada preço. Se demorar, a fonte de preços do operador está fora do ar ou não foi configurada. No sandbox foi você, com `age_seconds`: defina o preço de novo sem esse campo.',
+    todo: 'Espere e peça uma cotação de novo; `GET /v1/prices` mostra a idade de cada preço. Se o erro persistir, a fonte de preços do operador está fora do ar ou não foi configurada. No sandbox, a causa é um preço definido com `age_seconds`: defina o preço de novo sem esse campo.',
     retry: 'Sim, depois de `Retry-After` segundos.',
   },
   service_unavailable: {
-    what: 'O serviço não pode atender agora: está sobrecarregado, iniciando ou parando, ou o banco de dados está fora de alcance. Também acontece quando o banco de dados caiu no momento em que a sua operação era gravada.',
+    what: 'O serviço não pode atender agora: está sobrecarregado, iniciando ou parando, ou não alcança o banco de dados. Também acontece quando o banco de dados cai no momento em que a sua operação é gravada.',
     money:
-      'Pode ter se movido, se a requisição era uma que move dinheiro. Trate o resultado como desconhecido até que uma nova tentativa responda.',
+      'Pode ter se movido, se a requisição move dinheiro. Trate o resultado como desconhecido até que uma nova tentativa dê certo.',
     todo: 'Repita a chamada como descrito abaixo. `GET /readyz` diz quando o servidor voltou.',
     retry:
       'Sim, depois de `Retry-After` segundos. Pagamentos e transferências: o mesmo corpo com a mesma chave de idempotência dá a primeira resposta e nunca paga duas vezes. Execução de cotação: de novo, ela converte no máximo uma vez.',
   },
 
   not_signed_in: {
-    what: 'As chamadas do próprio console precisam de uma sessão, e não há nenhuma, ou ela terminou: depois de 30 minutos sem uso, depois de 12 horas, quando você saiu, e quando a sua senha, papel ou segundo fator mudou. Uma chave de API não abre nenhuma dessas chamadas. No terminal significa que este ato exige um operador conectado.',
+    what: 'As chamadas do próprio console precisam de uma sessão, e não há nenhuma, ou ela terminou: depois de 30 minutos sem uso, depois de 12 horas, quando você saiu, e quando a sua senha, papel ou segundo fator mudou. Uma chave de API não funciona nessas chamadas. No terminal significa que este comando exige um operador conectado.',
     money: NAO,
     todo: 'Entre de novo em `/console`; no terminal, com `trilho login`.',
     retry: 'Sim, depois de entrar.',
   },
   wrong_credentials: {
-    what: 'O e-mail, a senha ou o código não confere. Qual deles está errado não é dito, para que ninguém descubra quem tem conta.',
+    what: 'O e-mail, a senha ou o código não confere. A resposta não diz qual deles, para que ninguém descubra quem tem conta.',
     money: NAO,
     todo: 'Digite de novo. Um titular da sua equipe pode criar um link para uma nova senha; quem é o único titular pede ao operador.',
     retry:
-      'Sim, com os dados certos. Cinco falhas em 15 minutos bloqueiam o e-mail ou o endereço até que a primeira delas tenha 15 minutos.',
+      'Sim, com os dados certos. Cinco falhas em 15 minutos bloqueiam o e-mail ou o endereço até 15 minutos depois da primeira falha.',
   },
   code_needed: {
-    what: 'A senha confere, e esta pessoa tem um segundo fator: para entrar é preciso também o código. `details.of` é `factor`, ou `activation` para o código do primeiro acesso.',
+    what: 'A senha confere, e esta pessoa tem um segundo fator: para entrar é preciso também o código. `details.of` é `factor`, ou `activation` para o código de ativação do primeiro acesso.',
     money: NAO,
     todo: 'Digite os seis dígitos que o seu aplicativo mostra, ou um dos seus códigos de recuperação.',
     retry: 'Sim, com o código.',
@@ -344,14 +344,14 @@ export const texts: ErrorTexts = {
   not_permitted: {
     what: 'O seu papel não permite isto. O guia do console lista o que cada papel pode fazer.',
     money: NAO,
-    todo: 'Peça a alguém da equipe cujo papel permita, ou peça a um titular que mude o seu papel em Equipe.',
+    todo: 'Peça a um colega cujo papel permita, ou peça a um titular que mude o seu papel em Equipe.',
     retry: 'Só depois que o seu papel mudar.',
   },
   proof_needed: {
-    what: 'Chaves de produção, segredos, pessoas e os atos do operador exigem uma prova dos últimos cinco minutos de que é você: um código do segundo fator, ou a senha onde não há um. `details.with` diz qual.',
+    what: 'Mudanças em chaves de produção, segredos e usuários, e toda mudança feita por um operador, exigem uma confirmação de identidade dos últimos cinco minutos: um código do segundo fator, ou a senha se você não tem um. `details.with` diz qual.',
     money: NAO,
-    todo: 'O console pede ali mesmo: informe, e o que você fazia continua.',
-    retry: 'Sim, com a prova.',
+    todo: 'O console pede essa confirmação: informe, e a mudança continua.',
+    retry: 'Sim, com a confirmação.',
   },
   factor_needed: {
     what: 'Chaves de produção e os seus endereços, e tudo o que um operador faz, exigem um segundo fator, e você não tem um.',
@@ -366,22 +366,22 @@ export const texts: ErrorTexts = {
     retry: 'Sim, depois de recarregar a página.',
   },
   object_not_found: {
-    what: 'Um parceiro, uma pessoa, uma proposta, uma exceção ou uma sessão que foi pedida não existe, ou não neste ambiente.',
+    what: 'O parceiro, o usuário, a proposta, a exceção ou a sessão não existe, ou não neste ambiente.',
     money: NAO,
     todo: 'Confira o id, e se o console mostra sandbox ou produção.',
     retry: 'Não.',
   },
   second_person_needed: {
-    what: 'O que move dinheiro manualmente em produção, e o que altera operadores, é proposto por um operador e decidido por outro. Ninguém aprova nem rejeita o que propôs.',
+    what: 'Mover dinheiro manualmente em produção, e alterar operadores, exige dois operadores: um propõe, outro aprova ou rejeita. Ninguém decide sobre a própria proposta.',
     money: NAO,
-    todo: 'Peça a outro operador cujo papel possa decidir. Quem propôs pode retirar a proposta. Onde ainda não há dois operadores, um admin cria primeiro o segundo.',
+    todo: 'Peça a outro operador cujo papel possa decidir. O autor pode retirar a proposta. Se ainda não há dois operadores, um admin cria primeiro o segundo.',
     retry: 'Sim, por outro operador.',
   },
   not_possible: {
-    what: 'O que foi pedido não combina com o que existe. A mensagem diz o que impede.',
+    what: 'O estado atual não permite esta mudança. A mensagem diz por quê.',
     money: 'Nenhum dinheiro se moveu, e nada foi alterado.',
     todo: 'Leia a mensagem: ela diz o que precisa mudar antes.',
-    retry: 'Só depois que o impedimento mudar.',
+    retry: 'Só depois que isso mudar.',
   },
   key_not_found: {
     what: 'O id não corresponde a nenhuma chave de API da sua equipe neste ambiente. Uma chave revogada continua na lista.',
@@ -390,13 +390,13 @@ export const texts: ErrorTexts = {
     retry: 'Não.',
   },
   already_done: {
-    what: 'O console dá um id a cada formulário, para que um formulário enviado duas vezes crie uma coisa só. Este já tinha sido enviado. `details.id` diz o que o primeiro criou.',
-    money: 'Esta requisição não moveu dinheiro. Vale o que a primeira fez.',
-    todo: 'Abra o que `details.id` indica. Um segredo mostrado naquela hora não aparece de novo: faça a rotação se ninguém o tem.',
-    retry: 'Não. Para criar outro, abra o formulário de novo.',
+    what: 'O console dá um id a cada formulário, para que um formulário enviado duas vezes crie um só objeto. Este já tinha sido enviado. `details.id` é o objeto que ele criou.',
+    money: 'Esta requisição não moveu dinheiro. A primeira teve efeito.',
+    todo: 'Abra o objeto `details.id`. Um segredo mostrado naquela hora não aparece de novo: faça a rotação se ninguém o guardou.',
+    retry: 'Não. Para criar outro objeto, abra o formulário de novo.',
   },
   user_exists: {
-    what: 'Alguém já entra com este e-mail. Um endereço pertence a uma pessoa e a uma equipe.',
+    what: 'Este e-mail já pertence a um usuário. Um e-mail pertence a um usuário e a uma equipe.',
     money: NAO,
     todo: 'Use outro endereço.',
     retry: 'Não, não com este endereço.',
@@ -408,7 +408,7 @@ export const texts: ErrorTexts = {
     retry: 'Sim, quando houver um segundo titular.',
   },
   factor_exists: {
-    what: 'Você já tem um segundo fator; cada pessoa tem um.',
+    what: 'Você já tem um segundo fator; cada usuário tem um.',
     money: NAO,
     todo: 'Para mudar de aparelho, remova antes o que você tem, no menu com o seu nome.',
     retry: 'Sim, depois de remover.',

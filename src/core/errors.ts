@@ -28,7 +28,7 @@ const unavailable = { status: 503, type: 'api_error' } as const
 
 const notFound = (noun: string) => ({
   ...missing,
-  message: `No such ${noun} in this environment. Check the id, and whether a live or a sandbox key made it.`,
+  message: `No such ${noun} in this environment. Check the id, and whether it was created with a live or a sandbox key.`,
   page: `The id in the request names no ${noun} that this key can see. An object of another partner, or of the other environment, gets the same response as one that does not exist.`,
 })
 
@@ -37,17 +37,17 @@ const consoleErrors = {
   not_signed_in: {
     ...authentication,
     message: 'You are not signed in, or your session has ended. Sign in and try again.',
-    page: 'The console’s own calls need a session: it ends after 30 minutes without use, after 12 hours, when you sign out, and when your password, role or second factor changes. An API key opens none of them.',
+    page: 'The console’s own calls need a session: it ends after 30 minutes without use, after 12 hours, when you sign out, and when your password, role or second factor changes. An API key does not work for these calls.',
   },
   wrong_credentials: {
     ...authentication,
-    message: 'E-mail, password or code is wrong.',
-    page: 'Somebody tried to sign in to the console with an e-mail, password or code that does not fit. Which of them is wrong is not told.',
+    message: 'The e-mail, password or code is wrong. Enter them again.',
+    page: 'The e-mail, password or code of a sign-in to the console is wrong. The response does not say which.',
   },
   code_needed: {
     ...authentication,
     message: 'Enter the code of your second factor, or one of your recovery codes.',
-    page: 'The password fits, and this person has a second factor: signing in to the console takes its code too. `details.of` is `factor`, or `activation` for the code that belongs to a first sign-in.',
+    page: 'The password is right, and this user has a second factor: signing in to the console needs its code too. `details.of` is `factor`, or `activation` for the activation code of the first sign-in.',
   },
   not_permitted: {
     ...permission,
@@ -56,63 +56,67 @@ const consoleErrors = {
   },
   proof_needed: {
     ...permission,
-    message: 'Show once more that it is you, then it goes on.',
-    page: 'Keys of production, secrets, people and the operator’s acts take a code of the second factor from the last five minutes, or the password where there is no second factor. `details.with` says which.',
+    message: 'Confirm that it is you: enter a code of your second factor or your password.',
+    page: 'Changes to production keys, secrets and users, and every change by an operator, need a code of the second factor from the last five minutes, or the password if the user has no second factor. `details.with` says which.',
   },
   factor_needed: {
     ...permission,
-    message: 'This takes a second factor. Set one up under your name, then try again.',
+    message: 'This needs a second factor. Set one up under your name, then try again.',
     page: 'Keys of production and their addresses, and everything that an operator does, need a second factor: an app on your phone that shows six digits. The console sets one up under your name.',
   },
   cross_site_request: {
     ...permission,
-    message: 'This did not come from the console’s own page. Reload the page and try again.',
+    message: 'This request did not come from the console’s own page. Reload the page and try again.',
     page: 'A change in the console must come from its own page: same origin, JSON, and the token of the session in X-Csrf-Token. Programs use the API with an API key instead. PUBLIC_URL must be the address that browsers see; beside it only localhost and IP addresses work.',
   },
   object_not_found: {
     ...missing,
-    message: 'There is no such object here. It may be in the other environment.',
-    page: 'A partner, person, proposal or exception that an operator asked for does not exist, or not in this environment.',
+    message:
+      'No such object in this environment. Check the id, and whether the object is in the other environment.',
+    page: 'The partner, user, proposal or exception does not exist, or not in this environment.',
   },
   second_person_needed: {
     ...permission,
-    message: 'One operator proposes and another one decides. Ask another one, an admin or a resolver.',
-    page: 'What moves money in production, and what changes operators, is proposed by one operator and approved by another. Nobody approves or rejects what they proposed; they can withdraw it. Where there are not two operators yet, an admin makes the second one first.',
+    message:
+      'One operator proposes and another one decides. Ask another operator with the role admin or resolver.',
+    page: 'Moving money by hand in production, and changing operators, needs two operators: one proposes, another approves or rejects. The author can withdraw a proposal. If there are not two operators yet, an admin creates the second one first.',
   },
   not_possible: {
     ...conflict,
-    message: 'This is not possible as things stand. Nothing was changed.',
-    page: 'What an operator asked for does not go together with what is there: the message says what is in the way. Nothing was changed.',
+    message: 'The current state does not allow this change. Nothing was changed.',
+    page: 'The current state does not allow this change: the message says why. Nothing was changed.',
   },
   key_not_found: {
     ...missing,
-    message: 'No such API key in this environment. Check the id, and whether it is a key of the sandbox.',
+    message:
+      'No such API key in this environment. Check the id, and whether the key is in the other environment.',
     page: 'The id names no API key of your team in this environment. A revoked key stays in the list.',
   },
   already_done: {
     ...conflict,
-    message: 'This form was sent before, and what it asked for exists.',
-    page: 'The console gives each form an id, so that a form that is sent twice makes one thing. `details.id` names what the first one made; a secret that was shown then is not shown again.',
+    message: 'This form was sent before. Open the object that it created: details.id is its id.',
+    page: 'The console gives each form an id, so that a form that is sent twice creates one object. `details.id` is that object; a secret that was shown then is not shown again.',
   },
   user_exists: {
     ...conflict,
-    message: 'Somebody signs in with this e-mail already.',
-    page: 'An e-mail address belongs to one person and one team.',
+    message: 'This e-mail belongs to a user already. Use another address.',
+    page: 'An e-mail address belongs to one user and one team.',
   },
   last_owner: {
     ...conflict,
-    message: 'This is the only owner. Make somebody else an owner first.',
-    page: 'A team always has an owner: the last one can be neither removed nor lowered.',
+    message: 'This is the only owner. Make another user an owner first.',
+    page: 'A team always has an owner: the last one can be neither removed nor given a lower role.',
   },
   factor_exists: {
     ...conflict,
-    message: 'You have a second factor already. To have another one, take this one away first.',
-    page: 'A person has one second factor.',
+    message: 'You have a second factor already. To set up another one, remove this one first.',
+    page: 'Each user has one second factor.',
   },
   link_not_valid: {
     ...missing,
-    message: 'This link was used, replaced or withdrawn, or its time is over. Ask for a new one.',
-    page: 'An invitation holds for 72 hours and a link for a new password for one hour. Each works once, and a newer one for the same person takes its place. An owner of your team makes a new one.',
+    message:
+      'This link was used, replaced or withdrawn, or it has expired. Ask an owner of your team for a new one.',
+    page: 'An invitation is valid for 72 hours and a link for a new password for one hour. Each works once, and a newer link for the same person replaces it. An owner of your team can create a new one.',
   },
 } as const satisfies Record<string, Entry>
 
@@ -147,13 +151,14 @@ const apiErrors = {
   },
   insufficient_scope: {
     ...permission,
-    message: 'This API key lacks the scope that this call needs.',
-    page: 'Keys carry scopes: read, customers, payouts, transfers, quotes, webhooks. A scope reads what it acts on, read reads everything, and what sends data out needs webhooks and read. The message names what is missing. Use a key with that scope, or create one in the console.',
+    message:
+      'This API key lacks the scope that this call needs. Use a key that has it, or create one in the console.',
+    page: 'Keys carry scopes: read, customers, payouts, transfers, quotes, webhooks. Each scope includes reading its own objects, read reads everything, and calls that send data out need webhooks and read. The message names what is missing. Use a key with that scope, or create one in the console.',
   },
   sandbox_only: {
     ...permission,
     message: 'This call exists in the sandbox only. Use a svc_test_sk_ key.',
-    page: 'Everything under /v1/sandbox makes test money or moves simulated rails, so a live key is refused.',
+    page: 'Calls under /v1/sandbox create test money or control simulated rails, so a live key is refused.',
   },
   customer_blocked: {
     ...permission,
@@ -163,11 +168,11 @@ const apiErrors = {
   invalid_json: {
     ...invalid,
     message: 'The body is not valid JSON. Send one JSON object in UTF-8.',
-    page: 'The body must be one JSON document in UTF-8: no duplicate keys, no NUL, no lone surrogates, at most 32 levels deep. The message says where reading stopped.',
+    page: 'The body must be one JSON document in UTF-8: no duplicate keys, no NUL, no lone surrogates, at most 32 levels deep. The message says where parsing stopped.',
   },
   invalid_request: {
     ...invalid,
-    message: 'A field of the request is missing, unknown or has the wrong form.',
+    message: 'A field of the request is missing, unknown or invalid. param names it.',
     page: '`param` names the field. Unknown fields are refused too, so that a misspelt one never changes what a call does.',
   },
   invalid_amount: {
@@ -185,7 +190,7 @@ const apiErrors = {
     ...invalid,
     message:
       'This address cannot be paid on this network. Check the network, and the address character by character.',
-    page: 'The destination address fails the checks of its network: form, checksum, or it is an address that would lose the money.',
+    page: 'The destination address fails a check of its network: its format or checksum is wrong, or money sent there would be lost.',
   },
   unsupported_network: {
     ...invalid,
@@ -211,7 +216,7 @@ const apiErrors = {
     ...invalid,
     status: 405,
     message: 'This route does not take this method. The Allow header lists those it takes.',
-    page: 'The path exists, the HTTP method does not fit it.',
+    page: 'The path exists, but not with this HTTP method.',
   },
   quote_expired: {
     ...conflict,
@@ -225,13 +230,13 @@ const apiErrors = {
   },
   already_final: {
     ...conflict,
-    message: 'This one has come to its end already; a final state never changes.',
-    page: 'A payout or transfer that is completed, confirmed or failed can no longer be moved; in the sandbox, telling it the end that it has is no error. The same holds for a quote that was executed.',
+    message: 'This object is already in its final state, which never changes. Read it to see how it ended.',
+    page: 'A payout or transfer that is completed, confirmed or failed can no longer change, and neither can a quote that was executed. In the sandbox, repeating the call that ended the object is not an error.',
   },
   webhook_endpoint_disabled: {
     ...conflict,
     message: 'This webhook endpoint is disabled. Enable it first: PATCH it with {"status": "enabled"}.',
-    page: 'Nothing is sent to a disabled endpoint. `disabled_reason` of the endpoint says why it is disabled: by_request, gone (it answered 410) or failing (nothing but failures for five days).',
+    page: 'Nothing is sent to a disabled endpoint. `disabled_reason` of the endpoint says why it is disabled: by_request, gone (it answered 410) or failing (every attempt failed for five days).',
   },
   too_many_webhook_endpoints: {
     ...conflict,
@@ -242,7 +247,7 @@ const apiErrors = {
     ...conflict,
     message:
       'A customer with this document or external_id exists already. Use that one: details.customer_id is its id.',
-    page: '`param` says which of the two is taken, `details.customer_id` by whom. Read it with GET /v1/customers/{customer_id}.',
+    page: '`param` says which of the two is taken, `details.customer_id` by which customer. Read it with GET /v1/customers/{customer_id}.',
   },
   body_too_large: {
     ...invalid,
@@ -282,7 +287,7 @@ const apiErrors = {
     ...business,
     message:
       'The recipient must have the same document as the customer. Pay an account of the customer’s own, or ask the operator for an arrangement.',
-    page: 'Payouts go to accounts of the customer itself. Other recipients need an arrangement with the operator; whether there is one for the customer is told by its `third_party_payouts`. With `param: counterparty.document` the Pix key belongs to another document than the one that was declared.',
+    page: 'Payouts go to accounts of the customer itself. Other recipients need an arrangement with the operator; `third_party_payouts` of the customer says whether there is one. With `param: counterparty.document` the Pix key belongs to another document than the one in the request.',
   },
   unsupported_pair: {
     ...business,
@@ -297,33 +302,33 @@ const apiErrors = {
   amount_too_large: {
     ...business,
     message:
-      'The amount is too large: no amount with its fee, and no balance, may pass 999999999999999999 smallest units. Send less.',
-    page: 'A customer’s available balance and what is in transit may together not pass 10^18 − 1 smallest units.',
+      'The amount is too large: no amount with its fee, and no balance, may exceed 999999999999999999 smallest units. Send less.',
+    page: 'A customer’s available balance plus the money in transit may not exceed 10^18 − 1 smallest units.',
   },
   limit_exceeded: {
     ...business,
     message:
-      'This order goes beyond what this customer may send. Send less, or ask the operator for another limit.',
-    page: 'The operator has set how much money may leave a customer: in one order, in a day, or in a night (20:00 to 06:00); days and nights are those of São Paulo. `details` says which limit it was (`limit`, `asset`), how much it allows (`allowed`), how much of that is used (`used`) and when it begins anew (`resets_at`, null for the limit of a single order). Amounts are net of fees, and a failed order gives its share back. Nothing moved. Send less, or later with a new idempotency key, or ask the operator for another limit.',
+      'This order exceeds a money limit of this customer. Send less, or ask the operator for another limit.',
+    page: 'The operator has set how much money may leave a customer: in one order, in a day, or in a night (20:00 to 06:00); days and nights are those of São Paulo. `details` says which limit it was (`limit`, `asset`), how much it allows (`allowed`), how much of that is used (`used`) and when it resets (`resets_at`, null for the limit of a single order). Amounts are net of fees, and a failed order no longer counts. Nothing moved. Send less, or later with a new idempotency key, or ask the operator for another limit.',
   },
   rate_limit_exceeded: {
     status: 429,
     type: 'rate_limit_error',
-    message: 'Too many requests. Wait for the seconds in Retry-After, then go on.',
-    page: 'A window is used up. `details.window` says which (`minute`, `day`, `endpoint`, `lookups`, `address`, or `waits` for calls that wait for events), `details.limit` how much it allows and `details.retry_after_seconds` how long to wait. Without `window`, too many requests or connections of yours were open at once. GET /v1/usage shows what is left. A refused request consumes nothing.',
+    message: 'Too many requests. Wait for the seconds in Retry-After, then retry.',
+    page: 'A request limit is used up. `details.window` says which (`minute`, `day`, `endpoint`, `lookups`, `address`, or `waits` for calls that wait for events), `details.limit` how much it allows and `details.retry_after_seconds` how long to wait. Without `window`, too many requests or connections of yours were open at once. GET /v1/usage shows what is left. A refused request counts in no window.',
   },
   too_many_redeliveries: {
     status: 429,
     type: 'rate_limit_error',
-    message: 'A key may ask for ten redeliveries a minute. Wait for the seconds in Retry-After, then go on.',
-    page: 'A key may make ten calls a minute that send webhooks again, of one event or of a time range, and 50,000 deliveries may wait for one endpoint; the message says which of the two it was. A time range takes thousands of events in one call. When too many wait, let your endpoint answer them first: the list of its deliveries with ?status=pending shows what is left.',
+    message: 'A key may make ten redelivery calls a minute. Wait for the seconds in Retry-After, then retry.',
+    page: 'A key may make ten redelivery calls a minute, of one event or of a time range, and an endpoint may have 50,000 pending deliveries; the message says which limit it was. A time range takes thousands of events in one call. When too many are pending, let your endpoint process them first: the list of its deliveries with ?status=pending shows what is left.',
   },
   internal_error: {
     status: 500,
     type: 'api_error',
     message:
-      'Something went wrong on our side. Retry with the same idempotency key; tell us the request_id if it stays.',
-    page: 'A fault of the service. The request id leads the operator to the cause.',
+      'The service failed. Retry with the same idempotency key; if the error persists, send the request_id to the operator.',
+    page: 'A bug in the service. The operator finds the cause by the request id.',
   },
   rail_unavailable: {
     ...unavailable,
@@ -339,7 +344,7 @@ const apiErrors = {
     ...unavailable,
     message:
       'The service cannot take this request right now. Retry after the seconds in Retry-After, with the same idempotency key.',
-    page: 'Overload, a restart, or the database is out of reach. When it came after a call that moves money, the outcome may be unknown: a retry with the same idempotency key gives the original response and never pays twice.',
+    page: 'Overload, a restart, or the database cannot be reached. If the call moves money, the outcome may be unknown: a retry with the same idempotency key gives the original response and never pays twice.',
   },
 } as const satisfies Record<string, Entry>
 

@@ -33,7 +33,8 @@ export function toRefusal(error: unknown): Refusal {
 
 /** Messages for people in the console, where there is no idempotency key to repeat a request with. */
 const withoutKey: Partial<Record<ErrorCode, string>> = {
-  internal_error: 'Something went wrong on our side. Try again; tell us the request_id if it stays.',
+  internal_error:
+    'The service failed. Try again; if the error persists, send the request_id to the operator.',
   service_unavailable: 'The service cannot take this request right now. Try again in a moment.',
 }
 

@@ -56,7 +56,7 @@ export function onceChecks(options: {
     WHERE v.object_id = k.resource_id AND v.sequence = k.answer_sequence)) AS answer FROM claims k)`
   return [
     {
-      name: `every one of ${table} was made under its claim, and the claim tells of it`,
+      name: `every row of ${table} has its idempotency record, and the record matches it`,
       walk: 'causes',
       prefix,
       sql: (
@@ -71,7 +71,7 @@ export function onceChecks(options: {
         END`,
     },
     {
-      name: `every claim of ${operation} stands for what it made, or for a refusal`,
+      name: `every idempotency record of ${operation} stands for its result or for a refusal`,
       walk: 'claims',
       sql: (
         within,
@@ -97,7 +97,7 @@ export function onceChecks(options: {
  * until the refusal expires, the two must agree (decision 0029).
  */
 export const refusalCheck: RangeCheck = {
-  name: 'every refusal that still counts is kept as it was told',
+  name: 'every refusal whose idempotency key is in force is stored as it was returned',
   walk: 'claims',
   sql: (
     within,

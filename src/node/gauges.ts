@@ -7,63 +7,63 @@ import { Gauge, type Registry } from 'prom-client'
 const declared = {
   trilho_ready: { help: '1 when this node may get traffic, as /readyz says', labels: [] },
   trilho_payments_open: {
-    help: 'Payouts and transfers that have not come to their end',
+    help: 'Payouts and transfers without a final status',
     labels: ['environment', 'rail', 'state'],
   },
   trilho_payments_oldest_seconds: {
-    help: 'Age of the oldest payout or transfer that has not come to its end',
+    help: 'Age of the oldest payout or transfer without a final status',
     labels: ['environment', 'rail', 'state'],
   },
   trilho_exceptions_open: {
-    help: 'What may be wrong with money and was not looked at by a person yet',
+    help: 'Open exceptions: cases about money that a person must check',
     labels: ['environment', 'rail', 'kind'],
   },
   trilho_exceptions_oldest_seconds: {
-    help: 'For how long the oldest of them has been open',
+    help: 'Age of the oldest open exception',
     labels: ['environment', 'rail', 'kind'],
   },
   trilho_audit_age_seconds: {
-    help: 'Since the audit in the background last ended a whole pass, or first began one',
+    help: 'Time since the background audit finished a full pass; before the first pass ends, since it began',
     labels: ['environment'],
   },
-  trilho_audit_findings: { help: 'What the audit found that must not exist', labels: ['environment'] },
+  trilho_audit_findings: { help: 'Findings of the background audit', labels: ['environment'] },
   trilho_log_seq: {
-    help: 'The number of the newest line in the log of what operators did; it never falls',
+    help: 'Sequence number of the newest line of the audit log; it never falls',
     labels: ['environment'],
   },
   trilho_price_age_seconds: {
-    help: 'How long ago the market was seen at the price that is quoted from',
+    help: 'Age of the market price that is quoted',
     labels: ['environment', 'pair'],
   },
   trilho_trades_oldest_unfolded_seconds: {
     help: 'Age of the oldest trade that is not in the sums of the treasury yet',
     labels: ['environment'],
   },
-  trilho_events_fresh: { help: 'Events that have no place in the log yet', labels: ['environment'] },
+  trilho_events_fresh: { help: 'Events without a position in the event log', labels: ['environment'] },
   trilho_events_oldest_fresh_seconds: {
-    help: 'Age of the oldest event that has no place in the log yet',
+    help: 'Age of the oldest event without a position in the event log',
     labels: ['environment'],
   },
   trilho_webhook_pending: {
-    help: 'Webhooks that wait to be delivered, now or later',
+    help: 'Pending webhook deliveries, due now or later',
     labels: ['environment'],
   },
   trilho_webhook_oldest_due_seconds: {
-    help: 'For how long the oldest webhook has been due',
+    help: 'How long the oldest due webhook delivery has been waiting',
     labels: ['environment'],
   },
   trilho_ledger_waiting: {
-    help: 'Commands that wait for their turn at the one door for money, or for its answer',
+    help: 'Ledger commands that are queued or in a batch that is not committed yet',
     labels: ['environment'],
   },
   trilho_ledger_connections_opened: {
-    help: 'Connections that the door has opened since the start: a few a day are renewals, more are losses',
+    help: 'Database connections that the ledger opened since the start: one renewal per connection every half hour, more means that connections break',
     labels: ['environment'],
   },
   trilho_pool_connections: { help: 'Connections of a pool', labels: ['pool', 'state'] },
   trilho_pool_waiting: { help: 'Callers that wait for a connection of a pool', labels: ['pool'] },
   trilho_figures_missing: {
-    help: '1 when a question behind these figures got no answer at this reading',
+    help: '1 when the database query for these metrics failed or took too long at this scrape',
     labels: ['environment', 'question'],
   },
 } as const satisfies Record<string, { help: string; labels: readonly string[] }>

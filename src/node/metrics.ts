@@ -64,7 +64,7 @@ const countersOf = (registers: Registry[]) => ({
   }),
   commands: new Counter({
     name: 'trilho_ledger_commands_total',
-    help: 'Commands that went through the one door for money',
+    help: 'Ledger commands in committed batches',
     labelNames: ['environment'],
     registers,
   }),
@@ -90,25 +90,25 @@ const countersOf = (registers: Registry[]) => ({
   }),
   chores: new Counter({
     name: 'trilho_housekeeping_runs_total',
-    help: 'Times that something was forgotten or set right in the background, by outcome',
+    help: 'Housekeeping runs, by outcome',
     labelNames: ['environment', 'chore', 'outcome'],
     registers,
   }),
   unrecorded: new Counter({
     name: 'trilho_webhook_unrecorded_total',
-    help: 'Attempts to deliver a webhook that could not be written down, or not whole',
+    help: 'Webhook attempts whose result could not be stored, or only in part',
     labelNames: ['environment', 'kept'],
     registers,
   }),
   unlogged: new Counter({
     name: 'trilho_requests_unlogged_total',
-    help: 'Requests that were left out of the log of requests: more than a partner’s share, more than memory holds, or the database did not take them',
+    help: 'Requests that are missing in the request log, by reason: over the partner’s share, over the memory limit, or not stored by the database',
     labelNames: ['environment', 'reason'],
     registers,
   }),
   stepsLost: new Counter({
     name: 'trilho_steps_lost_total',
-    help: 'Exchanges with rails that were not written down for the console: more than memory holds, or the database did not take them',
+    help: 'Exchanges with rails that were not stored for the console: over the memory limit, or not stored by the database',
     labelNames: ['environment'],
     registers,
   }),

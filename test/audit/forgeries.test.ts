@@ -181,7 +181,7 @@ describe('the audit names', () => {
            FROM events WHERE object_id = '${paid}' AND sequence < 3`,
       ),
     ).toMatch(
-      /was made under its claim[\s\S]*no two of payouts were made under one idempotency key within 24 hours/,
+      /has its idempotency record[\s\S]*no two of payouts were made under one idempotency key within 24 hours/,
     )
   })
 
@@ -232,7 +232,7 @@ describe('the audit names', () => {
           `UPDATE claims SET resource_id = NULL, final = true, answer_status = 422,
            answer_body = '{"error":{"code":"insufficient_balance"}}', expires_at = ${until} WHERE resource_id = '${paid}'`,
         ),
-      ).toMatch(/every one of payouts was made under its claim, and the claim tells of it/)
+      ).toMatch(/every row of payouts has its idempotency record, and the record matches it/)
     },
   )
 
@@ -241,7 +241,7 @@ describe('the audit names', () => {
       await forge(
         `INSERT INTO claims VALUES ('key_x', 'pix.payout', 'k', 'f', NULL, now(), now() + interval '1 year', true, 422, '{"error":{}}')`,
       ),
-    ).toMatch(/^every claim of pix.payout stands for what it made, or for a refusal/)
+    ).toMatch(/^every idempotency record of pix.payout stands for its result or for a refusal/)
   })
 
   test.each([
@@ -254,7 +254,7 @@ describe('the audit names', () => {
         `UPDATE claims c SET answer_status = 201, answer_body = regexp_replace(e.data::text, '"${field}":"[^"]*"', '"${field}":"${value}"')
          FROM events e WHERE c.resource_id = '${paid}' AND e.object_id = c.resource_id AND e.sequence = 3`,
       ),
-    ).toBe('every one of payouts was made under its claim, and the claim tells of it')
+    ).toBe('every row of payouts has its idempotency record, and the record matches it')
   })
 
   test.each(['1', '2', '4', 'NULL'])('a kept answer that is said to be in event %s', async (sequence) => {
@@ -262,7 +262,7 @@ describe('the audit names', () => {
       await forge(
         `UPDATE claims SET answer_status = 201, answer_sequence = ${sequence} WHERE resource_id = '${paid}'`,
       ),
-    ).toBe('every one of payouts was made under its claim, and the claim tells of it')
+    ).toBe('every row of payouts has its idempotency record, and the record matches it')
   })
 
   test.each([
@@ -270,7 +270,7 @@ describe('the audit names', () => {
     ['event', 'answer_sequence = 3'],
   ])('a kept answer of which only the %s is there', async (_, half) => {
     expect(await forge(`UPDATE claims SET ${half} WHERE resource_id = '${paid}'`)).toBe(
-      'every one of payouts was made under its claim, and the claim tells of it',
+      'every row of payouts has its idempotency record, and the record matches it',
     )
   })
 
@@ -281,7 +281,7 @@ describe('the audit names', () => {
         `INSERT INTO claims SELECT api_key_id, 'pix.payout', 'k3', 'f', 'po_z', now(), created_at + interval '24 hours', ${final}
          FROM payouts WHERE id = 'po_z'`,
       )
-    const promise = 'every one of payouts was made under its claim, and the claim tells of it'
+    const promise = 'every row of payouts has its idempotency record, and the record matches it'
     expect(await made(true)).toContain(promise)
     expect(await made(false)).not.toContain(promise)
   })
@@ -370,7 +370,7 @@ describe('the audit names', () => {
     expect(await findAfter(...held)).toEqual({ findings: [], pieces: [] })
   })
 
-  const PUT_OFF = 'nothing that is open is put off for longer than two days'
+  const PUT_OFF = 'nothing open is postponed for longer than two days'
   test.each(['infinity', '2099-01-01'])('an open payout that nobody looks at before %s', async (until) => {
     expect(
       await forge(
@@ -402,9 +402,7 @@ describe('the audit names', () => {
     ['proved_upto = 9000000000000000000'],
     [`last_started_at = '2099-01-01', last_finished_at = '2099-01-01', last_findings = 0`],
   ])('an audit in the background that is kept from its work by %s', async (change) => {
-    expect(await forge(`UPDATE audit_progress SET ${change}`)).toBe(
-      'the audit in the background is not put off',
-    )
+    expect(await forge(`UPDATE audit_progress SET ${change}`)).toBe('the background audit is not postponed')
   })
 
   const RESOLUTION =
@@ -464,7 +462,7 @@ describe('the audit names', () => {
     ).toBe('every payment of fees was told, unless it is older than that')
   })
 
-  const REFUSALS = 'every refusal that still counts is kept as it was told'
+  const REFUSALS = 'every refusal whose idempotency key is in force is stored as it was returned'
   const REFUSED = `resource_id IS NULL AND answer_status = 422`
   test.each([
     ['was removed', `DELETE FROM claims WHERE ${REFUSED}`],

@@ -130,7 +130,7 @@ describe('the audit names', () => {
         await owner.query(`DELETE FROM events WHERE object_id = '${payout_id}'`)
         const named = await findings()
         for (const list of [named.whole, named.pieces]) {
-          expect(list).toContain('no event was forgotten before its time')
+          expect(list).toContain('no event was deleted before its retention ended')
           expect(list).toContain('every payout was told at each of its states, as it is')
         }
       }),
@@ -145,7 +145,7 @@ describe('the audit names', () => {
       )
       expect(rowCount).toBe(1)
       expect((await findings()).whole).toContain(
-        'every one of payouts was made under its claim, and the claim tells of it',
+        'every row of payouts has its idempotency record, and the record matches it',
       )
     }))
 })
@@ -191,14 +191,14 @@ describe('the figures of the operator', () => {
       await owner.query(`UPDATE event_horizon SET forgotten_until = now() - interval '42 days'`)
       expect((await findings()).whole).toEqual([])
       await owner.query(`UPDATE event_horizon SET forgotten_until = now() - interval '31 days'`)
-      expect((await findings()).whole).toEqual(['no event was forgotten before its time'])
+      expect((await findings()).whole).toEqual(['no event was deleted before its retention ended'])
     })
     await state(365)
     await undone(async () => {
       await owner.query(`UPDATE event_horizon SET forgotten_until = now() - interval '42 days'`)
       expect((await findings()).whole).toEqual([])
       await owner.query(`UPDATE event_horizon SET forgotten_until = now() - interval '39 days'`)
-      expect((await findings()).whole).toEqual(['no event was forgotten before its time'])
+      expect((await findings()).whole).toEqual(['no event was deleted before its retention ended'])
     })
   })
 })

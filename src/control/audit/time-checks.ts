@@ -29,7 +29,7 @@ export const timeChecks: readonly RangeCheck[] = [
       ].join(' UNION ALL '),
   },
   {
-    name: 'no event has a place in the log that is still to come',
+    name: 'no event has a position in the future',
     walk: 'causes',
     // A position is the time at which it was assigned, in microseconds.
     sql: (within) => `SELECT object_id, partner_id, id AS event_id, position FROM events
@@ -41,7 +41,7 @@ export const timeChecks: readonly RangeCheck[] = [
     sql: (within) => ahead('customers', 'id', 'created_at', within('id')),
   },
   {
-    name: 'nothing was claimed in the future',
+    name: 'no idempotency record is dated in the future',
     walk: 'claims',
     sql: (within) => ahead('claims', 'key', 'claimed_at', within('scope', 'operation', 'key')),
   },
@@ -56,7 +56,7 @@ export const timeChecks: readonly RangeCheck[] = [
       ].join(' UNION ALL '),
   },
   {
-    name: 'no event was forgotten before its time',
+    name: 'no event was deleted before its retention ended',
     // One row, checked in the piece whose range contains its name.
     walk: 'causes',
     sql: (
@@ -65,7 +65,7 @@ export const timeChecks: readonly RangeCheck[] = [
       WHERE ${within(`'event_horizon'`)} AND forgotten_until > ${EVENTS_KEPT_SINCE} + ${MARGIN}`,
   },
   {
-    name: 'nothing that is open is put off for longer than two days',
+    name: 'nothing open is postponed for longer than two days',
     walk: 'causes',
     sql: (
       within,
@@ -76,12 +76,12 @@ export const timeChecks: readonly RangeCheck[] = [
       UNION ALL SELECT resource_id, 'follow_ups', ask_at FROM follow_ups WHERE ${within('resource_id')} AND ask_at > now() + ${LONGEST}`,
   },
   {
-    name: 'no delivery is put off for longer than two days',
+    name: 'no delivery is postponed for longer than two days',
     sql: () => `SELECT event_id AS object_id, endpoint_id, next_attempt_at AS until FROM webhook_deliveries
       WHERE status = 'pending' AND next_attempt_at > now() + ${LONGEST}`,
   },
   {
-    name: 'the audit in the background is not put off',
+    name: 'the background audit is not postponed',
     walk: 'causes',
     // One row, checked in the piece whose range contains its name. A higher edition is right only after a newer version has
     // installed its functions: otherwise no audit would ever get the lease again.

@@ -219,7 +219,9 @@ describe('a payout that the network accepted', () => {
     await accept(payout)
     pix_says = { kind: 'accepted' }
     const stated = failing(payout, { despite_acceptance: true })
-    await expect(perform(at.world, stated)).rejects.toThrow(/in the hands of the network/)
+    await expect(perform(at.world, stated)).rejects.toThrow(
+      /was accepted by the network, which may still pay it/,
+    )
     pix_says = { kind: 'absent' }
     const wrong = failing(never, { despite_acceptance: true })
     await expect(desk.propose(at.world, wrong, ana)).rejects.toThrow(/never said that it accepted/)

@@ -98,7 +98,7 @@ const wasAccepted = (payout_id: string, accepted_at: Date): Refusal =>
 /** Evidence that was gathered while a worker may be sending the payout can be outdated a moment later. */
 export const mayBeOnItsWay = (payout_id: string, until: Date): Refusal =>
   new Refusal('not_possible', {
-    message: `${payout_id} may be on its way to the network at this moment: somebody has it for sending until ${until.toISOString()}. Nothing was changed. Try again after that, and look once more whether it arrived.`,
+    message: `${payout_id} may be on its way to the network at this moment: a worker may send it until ${until.toISOString()}. Nothing was changed. Try again after that time, and check with the network whether it arrived.`,
   })
 
 export const refuseOther = (id: string, status: string): never =>
@@ -123,7 +123,7 @@ async function askTheNetwork(
   if (status?.kind === 'refused' && outcome === 'completed')
     contradict(`was not paid: the network refused it with ${status.rail_code}. ${by_itself}`)
   if (status?.kind === 'accepted' && outcome === 'failed')
-    contradict('is in the hands of the network, which has accepted it and may still pay it.')
+    contradict('was accepted by the network, which may still pay it.')
 }
 
 export async function resolveTransfer(

@@ -125,6 +125,6 @@ export async function wrongSettings(db: Db, place: Place): Promise<Row[]> {
 }
 
 export const settingsCheck: SearchCheck = {
-  name: 'limits, keys, blocks and arrangements are as the log of acts says',
+  name: 'limits, keys, blocks and arrangements match the audit log',
   find: (tx) => wrongSettings(tx, 'production'),
 }

@@ -73,8 +73,8 @@ export async function restoreBackup(
 /** A restored service and its origin must not run at the same time, in containers neither: each would pay the same orders. */
 function serviceRuns({ data_dir }: Config): Error {
   return new Error(
-    `A service runs on ${data_dir}. What it goes on paying, a restored one does not know of: the same orders would be paid twice, also under the same idempotency keys. ` +
-      'Stop it first, and never start it again. To restore only to look, into a folder on which no service will ever be started: --yes',
+    `A service runs on ${data_dir}. A restored service would not know the orders that this one pays from now on: they would be paid twice, even under the same idempotency keys. ` +
+      'Stop the service first, and never start it again. To restore a copy for reading only, on which no service starts: --yes',
   )
 }
 

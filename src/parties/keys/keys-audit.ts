@@ -12,7 +12,7 @@ const told = (key: string) => `SELECT FROM events e WHERE e.object_id = ${key}.i
  */
 export const keyChecks: readonly RangeCheck[] = [
   {
-    name: 'every API key was told to its partner',
+    name: 'every API key has an event for its partner',
     walk: 'causes',
     sql: (
       within,
@@ -27,7 +27,7 @@ export const keyChecks: readonly RangeCheck[] = [
         OR EXISTS (${told('k')} AND e.sequence > greatest(k.sequence, 2)))`,
   },
   {
-    name: 'every value of an API key was told to its partner',
+    name: 'every value of an API key has an event for its partner',
     walk: 'causes',
     sql: (within) => `SELECT k.id AS object_id, k.partner_id, v.made, v.open, e.told FROM api_keys k
       CROSS JOIN LATERAL (SELECT count(*) AS made, count(*) FILTER (WHERE valid_until IS NULL) AS open,
