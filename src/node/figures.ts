@@ -5,7 +5,7 @@ import type { Pool } from '../db/pool.ts'
 import type { DoorFacts } from '../ledger/commit.ts'
 import { networkNames } from '../money/onchain/address.ts'
 import { oldestUnfolded } from '../money/treasury/store.ts'
-import { places } from '../records/acts/line.ts'
+import { logPlaces } from '../records/acts/line.ts'
 import { readHead } from '../records/acts/store.ts'
 import { countOpenExceptions } from '../records/exceptions/store.ts'
 import { queueState } from '../webhooks/queue.ts'
@@ -106,7 +106,7 @@ async function webhookQueue({ db, environment }: World): Promise<Sample[]> {
 
 /** The sequence numbers of the newest lines in the logs of operators' acts. */
 export function questionsOfLog(office: Office): Question[] {
-  return places.map((environment) => ({
+  return logPlaces.map((environment) => ({
     name: 'log',
     environment,
     async ask() {

@@ -5,7 +5,7 @@ import { expireProposals } from '../control/operator/proposals.ts'
 import { noteStuck } from '../control/operator/stuck.ts'
 import { type Chore, type ChoreOutcome, openChore } from '../db/chore.ts'
 import type { Db, Pool } from '../db/pool.ts'
-import type { Place } from '../db/sealing.ts'
+import type { StoragePlace } from '../db/sealing.ts'
 import { forgetForms } from '../doors/console-api/store.ts'
 import { forgetClaims, forgetCommits } from '../ledger/retention.ts'
 import { forgetWindows } from '../limits/store.ts'
@@ -69,7 +69,7 @@ export function choresOf(parts: Parts): Placed[] {
 }
 
 /** Chores that write to the log of operators' acts, or read it. */
-function choresOfLog(environment: Place, pool: Pool, { office, log }: Parts): Placed[] {
+function choresOfLog(environment: StoragePlace, pool: Pool, { office, log }: Parts): Placed[] {
   const expire = async (db: Db) =>
     expireProposals({ db: pool }, await office.log.pen(environment, { kind: 'service' }), db)
   return [
@@ -119,7 +119,7 @@ function choresIn(world: World, retention: Config['retention']): Placed[] {
 }
 
 /** Logs the newest line of the log of acts whenever it changes: lines that are in another system cannot be removed unnoticed. */
-function tellOf(environment: Place, log: Logger): (db: Db) => Promise<void> {
+function tellOf(environment: StoragePlace, log: Logger): (db: Db) => Promise<void> {
   let told = 0n
   return async (db) => {
     const { seq, hash } = await readHead(db)

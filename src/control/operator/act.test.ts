@@ -14,7 +14,7 @@ import { type Db, transaction } from '../../db/pool.ts'
 import { addCustomer } from '../../parties/customers/customers.ts'
 import { removeUser, setRole } from '../../parties/team/people.ts'
 import { lockUser, selectUser } from '../../parties/team/store.ts'
-import type { Line } from '../../records/acts/line.ts'
+import type { LogLine } from '../../records/acts/line.ts'
 import { newestLines } from '../../records/acts/store.ts'
 import { recordException } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
@@ -108,7 +108,7 @@ describe('from a shell, while there is no operator', () => {
   })
   afterAll(() => hands.stop())
 
-  const newest = async (place: Environment | 'shared'): Promise<Line> =>
+  const newest = async (place: Environment | 'shared'): Promise<LogLine> =>
     (await newestLines(at.office.log.pools[place], 1))[0]!
 
   test.each(['production', 'sandbox'] as const)(

@@ -9,13 +9,13 @@ import { transferById } from '../../money/onchain/store.ts'
 import { sendingUntil } from '../../money/pix/sends.ts'
 import { payoutById } from '../../money/pix/store.ts'
 import {
-  digestOf,
-  type Entry,
+  type ActEntry,
   hashOf,
-  type Line,
   type LogActor,
+  type LogLine,
   type Noted,
   type Pen,
+  rowDigest,
 } from '../../records/acts/line.ts'
 import { headRef, note, noteHeld } from '../../records/acts/log.ts'
 import { linesAbout } from '../../records/acts/store.ts'
@@ -103,11 +103,11 @@ export function proposalDigest(proposal: Proposal): string {
     ended === 'expired'
       ? { ended: null, ended_by, ended_reason, ended_at: null }
       : { ended, ended_by, ended_reason, ended_at }
-  return digestOf({ ...row, ...end })
+  return rowDigest({ ...row, ...end })
 }
 
 /** The log entry of one step of a proposal. */
-export function entryOf(step: string, proposal: Proposal, more: Partial<Entry> = {}): Entry {
+export function entryOf(step: string, proposal: Proposal, more: Partial<ActEntry> = {}): ActEntry {
   const { id, action, details } = proposal
   const after = { action, details, proposal: proposalDigest(proposal), ...(more.after as object | undefined) }
   const object_id = proposal.resource_id ?? subjectOf(details)
@@ -255,14 +255,14 @@ export async function assertVouchedFor(db: Db, pen: Pen, proposal: Proposal): Pr
  * Whether the proposal's author wrote this line, and the line's digest covers this order: action, amount, reference,
  * times.
  */
-function isProposing(line: Line, proposal: Proposal): boolean {
+function isProposing(line: LogLine, proposal: Proposal): boolean {
   const { action, actor_kind, actor_email } = line
   const by_author = actor_kind === 'operator' && actor_email === proposal.proposed_by
   return action === 'propose' && by_author && digestIn(line) === proposalDigest(asProposed(proposal))
 }
 
 /** Digest of the proposal's row after the step of this line. */
-const digestIn = ({ after }: Line): string | undefined => JSON.parse(after ?? '{}').proposal
+const digestIn = ({ after }: LogLine): string | undefined => JSON.parse(after ?? '{}').proposal
 
 /** The row as it was before any decision. */
 export const asProposed = (proposal: Proposal): Proposal => ({
@@ -371,7 +371,7 @@ export async function endIn(
   id: string,
   ending: Ending,
   { step, pen }: Writing,
-  more?: Partial<Entry>,
+  more?: Partial<ActEntry>,
 ): Promise<Decided | undefined> {
   // A concurrent approval holds the row while it moves the money.
   await tx.query("SET LOCAL lock_timeout = '5s'; SET LOCAL statement_timeout = '6s'")

@@ -6,10 +6,10 @@ import { openHands, someCpf } from '../../../test/support/service.ts'
 import { until } from '../../../test/support/wait.ts'
 import { createSealer } from '../../core/seal.ts'
 import { type Pool, transaction } from '../../db/pool.ts'
-import type { Place } from '../../db/sealing.ts'
+import type { StoragePlace } from '../../db/sealing.ts'
 import { audit } from '../../ledger/audit.ts'
 import { addCustomer } from '../../parties/customers/customers.ts'
-import { lineAfter, places } from '../../records/acts/line.ts'
+import { lineAfter, logPlaces } from '../../records/acts/line.ts'
 import { note } from '../../records/acts/log.ts'
 import { openExceptions } from '../../records/exceptions/store.ts'
 import { openAuditWorker } from '../audit/worker.ts'
@@ -23,11 +23,11 @@ import { logChecks, verify } from './verify.ts'
 const schemas = { production: 'live', sandbox: 'sandbox', shared: 'shared' } as const
 const [ana, bea] = [operator('ana@operator.example'), operator('bea@operator.example')]
 let hands: ReturnType<typeof openHands>
-const anchors = {} as Record<Place, { seq: bigint; hash: string }>
+const anchors = {} as Record<StoragePlace, { seq: bigint; hash: string }>
 
 const sql = (...statements: string[]) =>
   asAdmin(hands.database.url, ['SET session_replication_role = replica', ...statements])
-const broken = async (place: Place, noted: readonly { seq: bigint; hash: string }[] = []) =>
+const broken = async (place: StoragePlace, noted: readonly { seq: bigint; hash: string }[] = []) =>
   (await verify(hands.office, place, noted)).broken
 
 beforeAll(async () => {
@@ -59,7 +59,7 @@ beforeAll(async () => {
   for (const name of ['reset_password', 'reset_password', 'reset_password'] as const)
     await act(office, ana, { name, details: { email: bea.email } })
   await act(office, ana, { name: 'change_partner', details: { partner_id, change: { pix_fee: 1 } } })
-  for (const place of places) {
+  for (const place of logPlaces) {
     const [head] = await sql(`SELECT seq, hash FROM ${schemas[place]}.acts_head`)
     anchors[place] = { seq: BigInt(head!.seq as string), hash: head!.hash as string }
     await sql(
@@ -70,7 +70,7 @@ beforeAll(async () => {
 })
 afterAll(() => hands.stop())
 
-async function restore(place: Place): Promise<void> {
+async function restore(place: StoragePlace): Promise<void> {
   const schema = schemas[place]
   const { seq, hash } = anchors[place]
   await sql(
@@ -215,7 +215,7 @@ const tampers: readonly Tamper[] = [
   ],
 ]
 
-describe.each(places)('in %s', (place) => {
+describe.each(logPlaces)('in %s', (place) => {
   test('an untouched log is unbroken and contains the noted lines', async () => {
     expect(await broken(place, [anchors[place]])).toEqual([])
   })
@@ -311,7 +311,7 @@ test('the scheduled audit records a broken log as an exception', async () => {
 })
 
 test('no role of the service can change or remove a line', async () => {
-  for (const place of places)
+  for (const place of logPlaces)
     for (const statement of ['UPDATE acts SET hash = hash', 'DELETE FROM acts', 'DELETE FROM acts_head'])
       await expect(hands.office.log.pools[place].query(statement)).rejects.toMatchObject({ code: '42501' })
 })
@@ -478,7 +478,7 @@ test('a begin of the logs that failed midway is completed by the next one', asyn
   const half = openOffice({ shared, worlds: cut, sealer: createSealer([TEST_KEY]) })
   await expect(half.log.begin()).rejects.toThrow('cut')
   await own.office.log.begin()
-  const proofs = await Promise.all(places.map((place) => verify(own.office, place)))
+  const proofs = await Promise.all(logPlaces.map((place) => verify(own.office, place)))
   await own.stop()
-  expect(proofs).toEqual(places.map((place) => ({ place, lines: 1n, broken: [] })))
+  expect(proofs).toEqual(logPlaces.map((place) => ({ place, lines: 1n, broken: [] })))
 })

@@ -1,5 +1,5 @@
 import { type Db, transaction } from '../../db/pool.ts'
-import type { Place } from '../../db/sealing.ts'
+import type { StoragePlace } from '../../db/sealing.ts'
 import type { SearchCheck } from '../../ledger/audit.ts'
 import type { History } from '../../records/acts/history.ts'
 import { type Anchor, type Broken, openNames, openWalk } from '../../records/acts/verify.ts'
@@ -9,7 +9,7 @@ import { settingsCheck, wrongSettings } from './settings-audit.ts'
 import type { Proposal, ProposalEnd } from './store.ts'
 
 export type Verified = {
-  readonly place: Place
+  readonly place: StoragePlace
   readonly lines: bigint
   readonly broken: readonly Broken[]
 }
@@ -17,7 +17,7 @@ export type Verified = {
 /** Verifies the act log of a place: its hash chain, and that proposals and lines match in both directions. */
 export async function verify(
   office: Office,
-  place: Place,
+  place: StoragePlace,
   anchors: readonly Anchor[] = [],
 ): Promise<Verified> {
   const pool = office.log.pools[place]
@@ -31,7 +31,11 @@ export async function verify(
 }
 
 /** Verifies in the caller's transaction. */
-export async function verifyIn(tx: Db, place: Place, walk: ReturnType<typeof openWalk>): Promise<Verified> {
+export async function verifyIn(
+  tx: Db,
+  place: StoragePlace,
+  walk: ReturnType<typeof openWalk>,
+): Promise<Verified> {
   const { lines, broken, histories } = await walk.prove(tx)
   const missing = new Set(histories.keys())
   const wrong = openNames<Broken>()

@@ -8,14 +8,14 @@ import { poolOf, transaction } from '../../db/pool.ts'
 import { type Command, writeTo } from '../../ledger/command.ts'
 import type { Shared } from '../../parties/partners/partners.ts'
 import { assertStanding } from '../../parties/team/people.ts'
-import type { Entry, Pen } from '../../records/acts/line.ts'
+import type { ActEntry, Pen } from '../../records/acts/line.ts'
 import { headRef, note, noteHeld } from '../../records/acts/log.ts'
-import { takeTurnOn } from '../../records/acts/store.ts'
+import { lockActsOn } from '../../records/acts/store.ts'
 import type { World } from '../../world.ts'
 import { formById, insertForm, insertForms, type Form as NewForm } from './store.ts'
 
 /** The result of an act, and its entry for the act log. */
-type Done<Result> = { readonly result: Result; readonly entry: Entry }
+type Done<Result> = { readonly result: Result; readonly entry: ActEntry }
 
 type Form = {
   /** The id that the page gave its form: a form that arrives twice takes effect once. */
@@ -61,7 +61,7 @@ async function noted<Result>(
 ): Promise<Result> {
   const pen = await office.log.pen(place, actor)
   return transaction(db, async (tx) => {
-    if (object_id !== undefined) await takeTurnOn(tx, object_id)
+    if (object_id !== undefined) await lockActsOn(tx, object_id)
     await assertStanding(place === 'shared' ? tx : sharedOf(office, actor).db, actor)
     const once = form_id === undefined ? undefined : onceFor(actor, form_id)
     await once?.assertNew(tx)
@@ -90,7 +90,7 @@ export async function actWithMoney<E extends Environment, Result>(
   actor: PersonActor,
   world: World<E>,
   work: (here: World<E>) => Promise<Result>,
-  { form_id, ...entry }: Entry & Form,
+  { form_id, ...entry }: ActEntry & Form,
 ): Promise<Result> {
   const pen = await office.log.pen(world.environment, actor)
   const assertNew = async () => {
@@ -122,7 +122,7 @@ function underLine<Made>(
     entry,
     form,
     tell,
-  }: { entry: Entry; form: Omit<NewForm, 'object_id'> | undefined; tell(changed: boolean): void },
+  }: { entry: ActEntry; form: Omit<NewForm, 'object_id'> | undefined; tell(changed: boolean): void },
 ): Command<Made> {
   const { locks } = command
   return {

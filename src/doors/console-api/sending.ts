@@ -1,7 +1,7 @@
 import type { PersonActor } from '../../core/actor.ts'
 import { Refusal } from '../../core/errors.ts'
 import { redeliveryWant } from '../../limits/wants.ts'
-import type { Entry } from '../../records/acts/line.ts'
+import type { ActEntry } from '../../records/acts/line.ts'
 import type { Webhooks } from '../../webhooks/endpoints.ts'
 import type { World } from '../../world.ts'
 import { actIn } from './act.ts'
@@ -16,7 +16,7 @@ type Caller = { readonly world: World; readonly actor: PersonActor }
 export async function sendIn<Result>(
   { office, runtimes }: ConsoleParts,
   { world, actor }: Caller,
-  work: (here: World, webhooks: Webhooks) => Promise<{ readonly result: Result; readonly entry: Entry }>,
+  work: (here: World, webhooks: Webhooks) => Promise<{ readonly result: Result; readonly entry: ActEntry }>,
 ): Promise<Result> {
   const { limiter, webhooks } = runtimes[world.environment]
   const { refused } = await limiter.take(`${actor.partner_id} ${world.environment}`, [redeliveryWant])

@@ -2,7 +2,7 @@ import { type Static, Type as T } from 'typebox'
 import type { Acted } from '../../../control/operator/act.ts'
 import { AssetName, Timestamp } from '../../../http/schema.ts'
 import type { Noted } from '../../../records/acts/line.ts'
-import { places } from '../../../records/acts/line.ts'
+import { logPlaces } from '../../../records/acts/line.ts'
 
 export const inWorld = { environment: T.Enum(['production', 'sandbox']) }
 
@@ -14,7 +14,7 @@ export const Sum = T.String({ pattern: '^-?[0-9]+$', description: 'Whole number 
 
 export const AmountOf = T.Object({ asset: AssetName, amount: Sum })
 
-export const Place = T.Enum([...places])
+export const Place = T.Enum([...logPlaces])
 
 export const LineRef = T.Object({
   place: Place,

@@ -3,7 +3,7 @@ import { type Described, describeProposal } from '../../../control/operator/desc
 import type { Office } from '../../../control/operator/office.ts'
 import { findProposal, listProposals } from '../../../control/operator/proposals.ts'
 import { refuse } from '../../../core/errors.ts'
-import type { Place } from '../../../db/sealing.ts'
+import type { StoragePlace } from '../../../db/sealing.ts'
 import { roleOf } from '../../../parties/team/people.ts'
 import { selectOperators } from '../../../parties/team/store.ts'
 import { linesAbout } from '../../../records/acts/store.ts'
@@ -74,7 +74,11 @@ export const proposalsRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
 ]
 
 /** The proposals of the world and those about people, which are stored in `shared`: open ones first. */
-export async function proposalsIn(office: Office, environment: Exclude<Place, 'shared'>, email: string) {
+export async function proposalsIn(
+  office: Office,
+  environment: Exclude<StoragePlace, 'shared'>,
+  email: string,
+) {
   const places = [environment, 'shared'] as const
   const lists = await Promise.all(
     places.map(async (place) => {
@@ -91,12 +95,12 @@ export async function proposalsIn(office: Office, environment: Exclude<Place, 's
   return lists.flat().sort((a, b) => isOpen(b) - isOpen(a) || (a.proposed_at < b.proposed_at ? 1 : -1))
 }
 
-async function reading(office: Office, place: Place) {
+async function reading(office: Office, place: StoragePlace) {
   return { db: office.log.pools[place], pen: await office.log.pen(place, { kind: 'service' }) }
 }
 
 /** A proposal of the other world counts as not found. */
-async function placeIn(office: Office, environment: Place, id: string): Promise<Place> {
+async function placeIn(office: Office, environment: StoragePlace, id: string): Promise<StoragePlace> {
   const place = await placeOfProposal(office, id)
   if (place !== environment && place !== 'shared') refuse('object_not_found')
   return place
@@ -110,7 +114,7 @@ function orderOf({ details }: Described): Record<string, string> {
 
 const textOf = (time: Date | null) => time?.toISOString() ?? null
 
-function render(described: Described, place: Place, email: string) {
+function render(described: Described, place: StoragePlace, email: string) {
   const { id, action, state, what, partner, customer, asset, amount, reason, reference } = described
   const { proposed_by, approved_by, ended_by, ended_reason, resource_id } = described
   return {
