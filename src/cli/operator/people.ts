@@ -5,7 +5,7 @@ import {
   describeUser,
   isOperatorRole,
   type PersonRole,
-  roleOf,
+  personRoleOf,
   type WithPassword,
 } from '../../parties/team/people.ts'
 import { selectUsers, type User } from '../../parties/team/store.ts'
@@ -45,10 +45,10 @@ function newRole(input: Input): PersonRole {
 export function shownOnce({ user, password }: WithPassword) {
   const { id, email, operator_role, partner_id } = user
   // JSON keeps `role: operator` for operators; their own role is in `operator_role`.
-  const role = partner_id === null ? user.role : roleOf(user)
+  const role = partner_id === null ? user.role : personRoleOf(user)
   return {
     json: { id, email, role, operator_role, partner_id, password },
-    text: `${email} (${roleOf(user)})\n${password}\n\nThis password is shown once.${seenByAnother(user)}\n`,
+    text: `${email} (${personRoleOf(user)})\n${password}\n\nThis password is shown once.${seenByAnother(user)}\n`,
   }
 }
 

@@ -6,7 +6,7 @@ import type { StoragePlace } from '../../db/sealing.ts'
 import type { Command } from '../../ledger/command.ts'
 import type { Shared } from '../../parties/partners/partners.ts'
 import { newActivation } from '../../parties/team/factor.ts'
-import { holdStanding, takeTurnOverPeople } from '../../parties/team/store.ts'
+import { holdStanding, lockStanding } from '../../parties/team/store.ts'
 import { logPlaces, type Noted, type Pen } from '../../records/acts/line.ts'
 import { headRef, note, noteHeld } from '../../records/acts/log.ts'
 import { lockActs } from '../../records/acts/store.ts'
@@ -253,7 +253,7 @@ async function treat(
   const id = shared.newId('user')
   const fresh = await passwordFor(asked.name)
   return transaction(shared.db, async (tx) => {
-    await takeTurnOverPeople(tx)
+    await lockStanding(tx)
     await lockActs(tx)
     const here = { ...shared, db: poolOf(tx), fresh }
     const details = asked.name === 'create_user' ? { ...(asked.details as object), id } : asked.details
@@ -408,7 +408,7 @@ async function approvePerson(office: Office, id: string, pen: OperatorPen): Prom
   const found = await findProposal(shared, id, pen)
   const fresh = await passwordFor(found.action as PeopleChangeName)
   return transaction(shared.db, async (tx) => {
-    await takeTurnOverPeople(tx)
+    await lockStanding(tx)
     await lockActs(tx)
     const proposal = (await lockProposal(tx, id))!
     if (proposal.ended === 'done') return { done: { proposal }, line: undefined }

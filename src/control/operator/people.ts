@@ -12,11 +12,11 @@ import {
   type NewUser,
   operatorActor,
   type PersonRole,
+  personRoleOf,
   raises,
   removeUser,
   resetFactor,
   resetPassword,
-  roleOf,
   setRole,
   type WithPassword,
 } from '../../parties/team/people.ts'
@@ -128,7 +128,7 @@ export async function takesTwo({ db }: Pick<Shared, 'db'>, action: PeopleAction)
 /** Whether the act only removes the person or lowers the role. */
 export async function isLowering({ db }: Pick<Shared, 'db'>, action: PeopleAction): Promise<boolean> {
   const { name, details } = action
-  if (name === 'set_role') return !raises(roleOf(await findUser(db, details.email)), details.role)
+  if (name === 'set_role') return !raises(personRoleOf(await findUser(db, details.email)), details.role)
   return name === 'remove_user'
 }
 
@@ -165,14 +165,14 @@ export async function assertMayStill(
   roles: readonly OperatorRole[],
 ): Promise<void> {
   const user = (await selectOperators(db)).find((one) => one.email === email)
-  if (user && (roles as readonly string[]).includes(roleOf(user))) return
+  if (user && (roles as readonly string[]).includes(personRoleOf(user))) return
   refuse('not_possible', {
     message: `${email}, who proposed it, is not an operator any more who may decide ${what}. Propose it again.`,
   })
 }
 
 export async function countOperators({ db }: Pick<Shared, 'db'>): Promise<Operators> {
-  const roles = (await selectOperators(db)).map(roleOf)
+  const roles = (await selectOperators(db)).map(personRoleOf)
   return {
     all: roles.length,
     deciding: roles.filter((role) => role !== 'reader').length,

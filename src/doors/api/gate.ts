@@ -4,7 +4,7 @@ import type { Leave } from '../../core/turns.ts'
 import { type Endpoint, type Limits, lackOfScopes } from '../../http/endpoint.ts'
 import type { Admission, Gate, Knock } from '../../http/gate.ts'
 import { openShares } from '../../http/shares.ts'
-import type { Addresses } from '../../limits/addresses.ts'
+import type { AddressLimit } from '../../limits/addresses.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import { tooMany } from '../../limits/refusal.ts'
 import { looksUp, lookupWant, wantsOf } from '../../limits/wants.ts'
@@ -25,12 +25,12 @@ type KeyHolder = Extract<Identified, { refusal?: undefined }>
 
 /** The order of checks is fixed (contract §4): key, IP, rate limit, scope; then body and rules, in the handler. */
 export function createGate({ keyring, limiter, in_flight, ...rest }: GateOptions): Gate {
-  const { strangers, ...origins } = openOrigins(rest)
+  const { unauthenticated, ...origins } = openOrigins(rest)
   const places = openPlaces(in_flight)
   const worldFor = openShares()
 
   async function admit(knock: Knock): Promise<Admission> {
-    const holder = await identify(knock, { keyring, strangers })
+    const holder = await identify(knock, { keyring, unauthenticated })
     if (holder.refusal) return holder
     const { world, key, limits } = holder
     const { environment } = world
@@ -61,7 +61,7 @@ const ELSEWHERE = {
 
 /** For a node that answers no calls: every path is not found, and requests are counted by address. */
 export function createClosedGate(options: OriginOptions): Gate {
-  const { strangers: _, ...origins } = openOrigins(options)
+  const { unauthenticated: _, ...origins } = openOrigins(options)
   const { windowOf, visit } = origins
   return {
     ...origins,
@@ -77,15 +77,15 @@ export function createClosedGate(options: OriginOptions): Gate {
  */
 async function identify(
   { authorization, address }: Knock,
-  { keyring, strangers }: { keyring: Keyring; strangers: Addresses },
+  { keyring, unauthenticated }: { keyring: Keyring; unauthenticated: AddressLimit },
 ) {
   const shown = keyring.read(authorization)
-  if (shown.refusal) return turnAway(strangers.take(address), shown.refusal)
-  const counted = shown.likely ? undefined : strangers.take(address)
+  if (shown.refusal) return turnAway(unauthenticated.take(address), shown.refusal)
+  const counted = shown.likely ? undefined : unauthenticated.take(address)
   if (counted?.refused) return turnAway(counted, tooMany(counted.refused))
   const holder = await findHolder(shown, { address, keyring })
-  if (holder.refusal) return turnAway(counted ?? strangers.take(address), holder.refusal)
-  if (counted) strangers.giveBack(address)
+  if (holder.refusal) return turnAway(counted ?? unauthenticated.take(address), holder.refusal)
+  if (counted) unauthenticated.giveBack(address)
   return holder
 }
 

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { OperatorActor, PartnerRole, PersonActor } from '../../core/actor.ts'
 import type { Db } from '../../db/pool.ts'
-import { operatorActor, roleOf } from '../../parties/team/people.ts'
+import { operatorActor, personRoleOf } from '../../parties/team/people.ts'
 import { findSession, isToken } from '../../parties/team/sessions.ts'
 import type { User } from '../../parties/team/store.ts'
 
@@ -58,7 +58,7 @@ export function actorOf({ user, session_id }: Signed, address: string): PersonAc
     user_id,
     email,
     partner_id,
-    role: roleOf(user) as PartnerRole,
+    role: personRoleOf(user) as PartnerRole,
     session_id,
     address,
   }

@@ -15,7 +15,7 @@ import {
   type Customer,
   type CustomerChange,
   changeCustomer,
-  countEvent,
+  countCustomerEvent,
   customerById,
   customerIdBy,
   customerList,
@@ -152,7 +152,7 @@ async function andTell(
   const after = before && (await change())
   if (!after || isDeepStrictEqual(renderCustomer(before), renderCustomer(after))) return after
   const { partner_id } = after
-  const sequence = await countEvent(tx, id)
+  const sequence = await countCustomerEvent(tx, id)
   await recordEvent(tx, world, { partner_id, type, object: renderCustomer(after), sequence })
   return after
 }

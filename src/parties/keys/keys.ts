@@ -11,7 +11,7 @@ import type { World } from '../../world.ts'
 import { checkAllowlist } from './allowlist.ts'
 import {
   type ApiKey,
-  countEvent,
+  countKeyEvent,
   endValues,
   insertKey,
   insertValue,
@@ -121,7 +121,7 @@ export async function revokeKey(world: World, id: string): Promise<ListedKey> {
         partner_id: after.partner_id,
         type: 'api_key.revoked',
         object: renderKey(after, world.environment),
-        sequence: await countEvent(tx, id, 'revoked'),
+        sequence: await countKeyEvent(tx, id, 'revoked'),
       })
     }
     return after
@@ -148,7 +148,7 @@ export async function rotateKey(world: World, id: string, grace_seconds: number)
       partner_id: after.partner_id,
       type: 'api_key.rotated',
       object: renderKey(after, world.environment),
-      sequence: await countEvent(tx, id, 'rotated'),
+      sequence: await countKeyEvent(tx, id, 'rotated'),
     })
     return after
   })

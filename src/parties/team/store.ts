@@ -139,14 +139,14 @@ export async function changeRole(
 }
 
 /** Runs in a transaction that holds the user's row. */
-export async function selectProfile(tx: Db, id: string): Promise<Profile> {
+export async function selectProfile(tx: Db, id: string): Promise<UserProfile> {
   const { rows } = await tx.query('SELECT name, language FROM users WHERE id = $1', [id])
   return rows[0]
 }
 
-export type Profile = Pick<User, 'name' | 'language'>
+export type UserProfile = Pick<User, 'name' | 'language'>
 
-export async function changeProfile(tx: Db, id: string, { name, language }: Profile): Promise<User> {
+export async function changeProfile(tx: Db, id: string, { name, language }: UserProfile): Promise<User> {
   const { rows } = await tx.query(
     `UPDATE users SET name = $2, language = $3 WHERE id = $1 RETURNING ${columnsOf('users')}`,
     [id, name, language],
@@ -181,7 +181,7 @@ export async function waitForLocks(tx: Db): Promise<void> {
 }
 
 /** Holders of this name run one after the other, each until its transaction ends. */
-export async function takeTurn(tx: Db, name: string): Promise<void> {
+export async function lockName(tx: Db, name: string): Promise<void> {
   await waitForLocks(tx)
   await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [name])
 }
@@ -229,7 +229,7 @@ export async function holdStanding(tx: Db, emails: readonly string[]): Promise<v
 }
 
 /** Taken before any other lock. Waits for the transactions of `holdStanding`; later ones queue behind this lock. */
-export async function takeTurnOverPeople(tx: Db): Promise<void> {
+export async function lockStanding(tx: Db): Promise<void> {
   await tx.query(`SET LOCAL lock_timeout = '6s'; SET LOCAL statement_timeout = '6500ms'`)
   await tx.query(`SELECT pg_advisory_xact_lock(${STANDING})`)
 }
@@ -278,10 +278,10 @@ export type FoundSession = {
 }
 
 /** A token of a terminal session is not valid in a browser, and the other way round. */
-export type Door = 'browser' | 'terminal'
+export type SessionKind = 'browser' | 'terminal'
 
-export type Looking = {
-  readonly door: Door
+export type SessionLookup = {
+  readonly door: SessionKind
   /** False for a request that a page makes by itself, which does not keep the session alive. */
   readonly attended: boolean
 }
@@ -290,7 +290,7 @@ export type Looking = {
 export async function touchSession(
   db: Db,
   token_hash: Buffer,
-  { door, attended }: Looking,
+  { door, attended }: SessionLookup,
 ): Promise<(User & FoundSession) | undefined> {
   const { rows } = await db.query(
     `UPDATE sessions s SET used_at = CASE WHEN $3 THEN clock_timestamp() ELSE s.used_at END FROM users u
@@ -405,7 +405,7 @@ export type Factor = {
 }
 
 /** The context that a TOTP seed is encrypted for. */
-export const sealedFor = (user_id: string): string => `the second factor of ${user_id}`
+export const factorSealContext = (user_id: string): string => `the second factor of ${user_id}`
 
 export const factorSeeds: readonly SealedColumn[] = [
   {
@@ -415,7 +415,7 @@ export const factorSeeds: readonly SealedColumn[] = [
     column: 'seed',
     key_column: 'seed_key_id',
     where: 'true',
-    of: (_, id) => sealedFor(id),
+    of: (_, id) => factorSealContext(id),
   },
 ]
 
@@ -646,7 +646,7 @@ export async function forgetSignIns(db: Db, goOn: GoOn = () => true): Promise<vo
 }
 
 /** Lets an invited user, or one who lost the password, choose a password. */
-export type Link = {
+export type PasswordLink = {
   readonly id: string
   readonly kind: 'invitation' | 'reset'
   readonly partner_id: string
@@ -669,8 +669,8 @@ const LINK_LASTS = { invitation: '72 hours', reset: '1 hour' } as const
 /** Replaces an earlier link of this kind for the same person. */
 export async function insertLink(
   tx: Db,
-  link: Omit<Link, 'created_at' | 'expires_at'> & { readonly token_hash: Buffer },
-): Promise<Link> {
+  link: Omit<PasswordLink, 'created_at' | 'expires_at'> & { readonly token_hash: Buffer },
+): Promise<PasswordLink> {
   await tx.query(
     `DELETE FROM links WHERE kind = $1 AND ((kind = 'invitation' AND partner_id = $2 AND email = $3) OR user_id = $4)`,
     [link.kind, link.partner_id, link.email, link.user_id],
@@ -694,7 +694,7 @@ export async function insertLink(
   return rows[0]
 }
 
-export async function selectLink(db: Db, token_hash: Buffer): Promise<Link | undefined> {
+export async function selectLink(db: Db, token_hash: Buffer): Promise<PasswordLink | undefined> {
   const { rows } = await db.query(`SELECT ${LINK} FROM links WHERE token_hash = $1 AND ${LINK_HOLDS}`, [
     token_hash,
   ])
@@ -702,7 +702,7 @@ export async function selectLink(db: Db, token_hash: Buffer): Promise<Link | und
 }
 
 /** Uses up the link: of concurrent callers one gets it. */
-export async function takeLink(tx: Db, token_hash: Buffer): Promise<Link | undefined> {
+export async function takeLink(tx: Db, token_hash: Buffer): Promise<PasswordLink | undefined> {
   const { rows } = await tx.query(
     `DELETE FROM links WHERE token_hash = $1 AND ${LINK_HOLDS} RETURNING ${LINK}`,
     [token_hash],
@@ -710,7 +710,7 @@ export async function takeLink(tx: Db, token_hash: Buffer): Promise<Link | undef
   return rows[0]
 }
 
-export async function selectInvitations(db: Db, partner_id: string): Promise<Link[]> {
+export async function selectInvitations(db: Db, partner_id: string): Promise<PasswordLink[]> {
   const { rows } = await db.query(
     `SELECT ${LINK} FROM links WHERE kind = 'invitation' AND partner_id = $1 AND ${LINK_HOLDS}
      ORDER BY created_at, id`,
@@ -719,7 +719,11 @@ export async function selectInvitations(db: Db, partner_id: string): Promise<Lin
   return rows
 }
 
-export async function deleteInvitation(tx: Db, partner_id: string, id: string): Promise<Link | undefined> {
+export async function deleteInvitation(
+  tx: Db,
+  partner_id: string,
+  id: string,
+): Promise<PasswordLink | undefined> {
   const { rows } = await tx.query(
     `DELETE FROM links WHERE kind = 'invitation' AND partner_id = $1 AND id = $2 RETURNING ${LINK}`,
     [partner_id, id],

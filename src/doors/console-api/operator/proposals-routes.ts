@@ -4,7 +4,7 @@ import type { Office } from '../../../control/operator/office.ts'
 import { findProposal, listProposals } from '../../../control/operator/proposals.ts'
 import { refuse } from '../../../core/errors.ts'
 import type { StoragePlace } from '../../../db/sealing.ts'
-import { roleOf } from '../../../parties/team/people.ts'
+import { personRoleOf } from '../../../parties/team/people.ts'
 import { selectOperators } from '../../../parties/team/store.ts'
 import { linesAbout } from '../../../records/acts/store.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
@@ -36,8 +36,8 @@ export const proposalsRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
     return {
       proposal: render(described, place, actor.email),
       others: operators
-        .filter((user) => user.email !== proposal.proposed_by && approvers.includes(roleOf(user)))
-        .map((user) => ({ email: user.email, name: user.name, role: roleOf(user) })),
+        .filter((user) => user.email !== proposal.proposed_by && approvers.includes(personRoleOf(user)))
+        .map((user) => ({ email: user.email, name: user.name, role: personRoleOf(user) })),
       lines: lines
         .filter((line) => line.proposal_id === proposal.id)
         .map(({ seq, hash, at, action, actor_email }) => ({

@@ -8,7 +8,7 @@ import {
   holdSelf,
   renewRecoveryCodes,
 } from '../../../parties/team/factor.ts'
-import { roleOf } from '../../../parties/team/people.ts'
+import { personRoleOf } from '../../../parties/team/people.ts'
 import { endOthers } from '../../../parties/team/sessions.ts'
 import { choosePassword } from '../../../parties/team/sign-in.ts'
 import {
@@ -133,7 +133,7 @@ async function renderMe({ office }: ConsoleParts, user: User) {
     id,
     email,
     name,
-    role: roleOf(user),
+    role: personRoleOf(user),
     language,
     created_at: created_at.toISOString(),
     factor: factor

@@ -4,7 +4,7 @@ import { Refusal, refuse } from '../../../core/errors.ts'
 import type { Db } from '../../../db/pool.ts'
 import { partnerById } from '../../../parties/partners/store.ts'
 import type { NotedTeam } from '../../../parties/team/factor.ts'
-import { assertStanding, roleOf } from '../../../parties/team/people.ts'
+import { assertStanding, personRoleOf } from '../../../parties/team/people.ts'
 import type { Refused } from '../../../parties/team/sign-in.ts'
 import { note } from '../../../records/acts/log.ts'
 import type { ConsoleParts } from '../parts.ts'
@@ -62,7 +62,7 @@ async function renderSigned(
   signed: Signed,
 ): Promise<Static<(typeof proveInConsole)['reply']['schema']>> {
   const { id, email, name, partner_id, language } = signed.user
-  const role = roleOf(signed.user)
+  const role = personRoleOf(signed.user)
   const { db } = office.shares.shared({ user_id: id, partner_id })
   const partner = partner_id === null ? null : await partnerById(db, partner_id)
   return {

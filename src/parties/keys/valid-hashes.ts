@@ -6,10 +6,10 @@ import { listValidHashes } from './store.ts'
 
 /**
  * The hashes of all valid key values, so that guesses from an address can be refused without a query while a partner
- * behind the same address is served (decision 0036). The roster only says which values may be valid; each request
+ * behind the same address is served (decision 0036). The list only says which values may be valid; each request
  * still checks its key.
  */
-export type Roster = {
+export type ValidHashes = {
   /** Whether the value may be valid. True as long as the list was not read yet. */
   mayHave(name: string): boolean
   /** Adds a value that was found valid. */
@@ -21,7 +21,7 @@ const RENEW_MS = 15_000
 /** If there are more valid values, the newest are listed, and the others are added when they are used here. */
 const KNOWN_MAX = 100_000
 
-export function openRoster(world: World, { hints, log }: { hints: Hints; log: Logger }): Roster {
+export function openValidHashes(world: World, { hints, log }: { hints: Hints; log: Logger }): ValidHashes {
   let known: Set<string> | undefined
 
   async function read(): Promise<void> {

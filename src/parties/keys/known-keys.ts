@@ -11,18 +11,18 @@ import { findByHash, type IdentifiedKey } from './store.ts'
 /** A node's cache of keys: entries live less than a second, and a hint about any key clears it. */
 export type KnownKeys = {
   /** Returns the cached entry or queries it. Concurrent calls for one value share a query. */
-  look(value: KeyValue, address: string): Promise<Known>
+  get(value: KeyValue, address: string): Promise<KnownKey>
 }
 
 export type KeyValue = {
   readonly world: World
   readonly hash: Buffer
   readonly name: string
-  /** Whether the roster of this node lists the value as valid. */
+  /** Whether the valid hashes that this node knows contain the value. */
   readonly likely: boolean
 }
 
-export type Known = {
+export type KnownKey = {
   /** Undefined if no such key exists. */
   readonly key: IdentifiedKey | undefined
   readonly limits: Limits | undefined
@@ -34,15 +34,15 @@ const KNOWN_FOR_MS = 900
 const KNOWN_MAX = 20_000
 
 /**
- * Lookups of values outside of the roster use one of the two connections, one address after the other, so that
+ * Lookups of values that are not among the valid hashes use one of the two connections, one address after the other, so that
  * guesses do not delay lookups of real keys.
  */
-const STRANGE = { at_once: 1, per_name: 1, waiting_per_name: 100, waiting_max: 1000, wait_ms: 3000 }
+const UNLISTED = { at_once: 1, per_name: 1, waiting_per_name: 100, waiting_max: 1000, wait_ms: 3000 }
 
 export function openKnownKeys(hints: Hints): KnownKeys {
-  const known = new Map<string, Known>()
-  const asking = new Map<string, Promise<Known>>()
-  const strange = openTurns(STRANGE)
+  const known = new Map<string, KnownKey>()
+  const asking = new Map<string, Promise<KnownKey>>()
+  const unlisted = openTurns(UNLISTED)
   let generation = 0
 
   const forget = () => {
@@ -53,7 +53,7 @@ export function openKnownKeys(hints: Hints): KnownKeys {
   hints.on('api_key_changed', forget)
   hints.onLost(forget)
 
-  async function find(value: KeyValue): Promise<Known> {
+  async function find(value: KeyValue): Promise<KnownKey> {
     const asked_in = generation
     const found = await findKey(value)
     // An answer from before a revocation must not overwrite the cleared cache. Unknown keys are not cached: guesses
@@ -65,21 +65,21 @@ export function openKnownKeys(hints: Hints): KnownKeys {
     return found
   }
 
-  async function findStrange(value: KeyValue, address: string): Promise<Known> {
-    const leave = await strange.take(subjectsOf(address).at(-1)!).catch((error: unknown) => {
+  async function findUnlisted(value: KeyValue, address: string): Promise<KnownKey> {
+    const leave = await unlisted.take(subjectsOf(address).at(-1)!).catch((error: unknown) => {
       throw error instanceof Crowded ? new Refusal('service_unavailable') : error
     })
     return find(value).finally(leave)
   }
 
   return {
-    async look(value, address) {
+    async get(value, address) {
       const { name, likely } = value
       const kept = known.get(name)
       if (kept && performance.now() - kept.asked_at < KNOWN_FOR_MS) return kept
       const running = asking.get(name)
       if (running) return running
-      const question = (likely ? find(value) : findStrange(value, address)).finally(
+      const question = (likely ? find(value) : findUnlisted(value, address)).finally(
         () => asking.get(name) === question && asking.delete(name),
       )
       asking.set(name, question)
@@ -88,7 +88,7 @@ export function openKnownKeys(hints: Hints): KnownKeys {
   }
 }
 
-async function findKey({ world, hash }: KeyValue): Promise<Known> {
+async function findKey({ world, hash }: KeyValue): Promise<KnownKey> {
   const asked_at = performance.now()
   const key = await findByHash(world.keys, hash)
   return {
