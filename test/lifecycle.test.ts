@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { MigrationBlocked, migrate } from '../src/db/migrate.ts'
-import { openConnection } from '../src/ledger/connection.ts'
+import { openRunnerConnection } from '../src/ledger/connection.ts'
 import { openApi } from './support/api.ts'
 import { nobodyOn, type Ran, runCli, type Started, startCli, tempDataDir } from './support/cli.ts'
 import { asAdmin, createDatabase, prepareDatabase, seatAt } from './support/database.ts'
@@ -333,7 +333,7 @@ describe('what keeps a server from starting is said in a sentence', () => {
       await asAdmin(database.url, [
         `ALTER DATABASE ${new URL(database.url).pathname.slice(1)} SET synchronous_commit = ${setting}`,
       ])
-      const connection = openConnection(seatAt(database.url, 'sandbox', 'durable'), 'main')
+      const connection = openRunnerConnection(seatAt(database.url, 'sandbox', 'durable'), 'main')
       await expect(connection.get()).rejects.toThrow(`synchronous_commit is ${setting}`)
       await connection.close()
     }

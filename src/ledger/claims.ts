@@ -158,7 +158,7 @@ export const changeClaims = targetOf(
 )
 
 /** Fails when a claim that was free at the lock exists by now: then the decision is not returned. Writes nothing. */
-export const lookAtClaims = targetOf(
+export const assertClaimsFree = targetOf(
   'look at claims',
   name,
   (rows) => `SELECT 1 FROM ${rows} WHERE NOT EXISTS (SELECT FROM claims

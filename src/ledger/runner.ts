@@ -4,11 +4,11 @@ import { openPump } from '../core/batching.ts'
 import { Refusal } from '../core/errors.ts'
 import { sqlState } from '../db/failure.ts'
 import type { Client } from '../db/pool.ts'
-import type { Attempt } from './attempt.ts'
+import type { BatchAttempt } from './attempt.ts'
 import { type Around, type Begun, begin } from './batch.ts'
 import { isTakenName } from './claims.ts'
 import type { Command } from './command.ts'
-import type { Connection } from './connection.ts'
+import type { RunnerConnection } from './connection.ts'
 import type { CommandResult } from './decide.ts'
 import { openQueue, type Pending } from './queue.ts'
 
@@ -21,12 +21,16 @@ export type Runner = {
 }
 
 export type RunnerOptions = {
-  readonly connection: Connection
+  readonly connection: RunnerConnection
   readonly log: Logger
   readonly batch_max: number
   /** The longest time a caller waits, for its turn and for an unreachable database. */
   readonly wait_ms?: number | undefined
-  attempt(connection: Connection, commands: readonly Command<unknown>[], around: Around): Promise<Attempt>
+  attempt(
+    connection: RunnerConnection,
+    commands: readonly Command<unknown>[],
+    around: Around,
+  ): Promise<BatchAttempt>
   /** Takes over a command that waits too long for another transaction's lock. */
   readonly aside?: (pending: Pending) => void
 }

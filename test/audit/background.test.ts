@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { giveTurn, readProgress, takeTurn } from '../../src/control/audit/progress.ts'
+import { readProgress, releaseAuditLease, takeAuditLease } from '../../src/control/audit/progress.ts'
 import { auditState } from '../../src/control/audit/state.ts'
 import { openAuditWorker } from '../../src/control/audit/worker.ts'
 import { audit, type Check } from '../../src/ledger/audit.ts'
@@ -128,12 +128,12 @@ test('what it finds is an exception, once, and is told by /readyz and the metric
 test('one node at a time is at it; another goes on where it stopped', async () => {
   await history.stopServer()
   const { db } = history.worlds.production
-  expect(await takeTurn(db, 'a', 60_000)).toBeDefined()
-  expect(await takeTurn(db, 'b', 60_000)).toBeUndefined()
-  await giveTurn(db, 'a')
-  expect(await takeTurn(db, 'b', 50)).toBeDefined()
+  expect(await takeAuditLease(db, 'a', 60_000)).toBeDefined()
+  expect(await takeAuditLease(db, 'b', 60_000)).toBeUndefined()
+  await releaseAuditLease(db, 'a')
+  expect(await takeAuditLease(db, 'b', 50)).toBeDefined()
   await sleep(60)
-  expect(await takeTurn(db, 'a', 1)).toBeDefined()
+  expect(await takeAuditLease(db, 'a', 1)).toBeDefined()
 })
 
 test('a check that cannot be done is a finding under its own name, and hides no other', async () => {

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/pool.ts'
 import type { StoragePlace } from '../../db/sealing.ts'
-import type { Row, SearchCheck } from '../../ledger/audit.ts'
+import type { FindingRow, SearchCheck } from '../../ledger/audit.ts'
 import { limitNames } from '../../limits/tiers.ts'
 import { moneyLimitNames } from '../../money/money-limits/store.ts'
 import { customersNobodyChanged, keysNobodyMade } from './acts-behind.ts'
@@ -118,7 +118,7 @@ const sharedSettings: readonly string[] = [
 const NAMED_MOST = 100
 
 /** Both worlds run the same queries. */
-export async function wrongSettings(db: Db, place: StoragePlace): Promise<Row[]> {
+export async function wrongSettings(db: Db, place: StoragePlace): Promise<FindingRow[]> {
   const queries = place === 'shared' ? sharedSettings : worldSettings
   const { rows } = await db.query(`${queries.join(' UNION ALL ')} LIMIT ${NAMED_MOST}`)
   return rows

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/pool.ts'
-import type { Row, SearchCheck } from '../../ledger/audit.ts'
+import type { FindingRow, SearchCheck } from '../../ledger/audit.ts'
 import { type Holding, nothing } from './average-cost.ts'
 import type { Position, UnfoldedTrade } from './store.ts'
 import { fold } from './treasury.ts'
@@ -56,7 +56,7 @@ async function tradesById(db: Db, ids: readonly string[]): Promise<Map<string, U
 }
 
 /** Positions that differ from the replay. Must run in one snapshot with the last step. */
-export async function compareReplay(db: Db, { positions, missing }: Replay): Promise<Row[]> {
+export async function compareReplay(db: Db, { positions, missing }: Replay): Promise<FindingRow[]> {
   const stored = await db.query('SELECT id, account, owner, asset, amount, cost, realised FROM positions')
   // Fee payouts reduce the positions without a fold.
   const paid = await db.query(
@@ -71,7 +71,7 @@ export async function compareReplay(db: Db, { positions, missing }: Replay): Pro
     expected.set(id, { ...before, amount: before.amount - amount })
   }
   const actual = new Map(stored.rows.map((row) => [row.id as string, row]))
-  const wrong: Row[] = missing.map((id) => ({ object_id: id, folded: true, completed: false }))
+  const wrong: FindingRow[] = missing.map((id) => ({ object_id: id, folded: true, completed: false }))
   for (const id of new Set([...expected.keys(), ...actual.keys()])) {
     const want = expected.get(id) ?? nothing
     const have = actual.get(id) ?? { ...nothing, account: id.split(' ')[0] }
