@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { sqlState } from '../src/db/failure.ts'
 import { migrate } from '../src/db/migrate.ts'
-import { databaseName, openClient, openPool, roleOf } from '../src/db/pool.ts'
+import { databaseName, databaseRoleOf, openClient, openPool } from '../src/db/pool.ts'
 import { primaryOf } from '../src/db/primary.ts'
 import { openSeats, schemaNames } from '../src/db/seat.ts'
 import {
@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => hands.stop())
 
 const admin = (...statements: string[]) => asAdmin(database.url, statements)
-const roles = () => schemaNames.map((schema) => roleOf(database.url, schema))
+const roles = () => schemaNames.map((schema) => databaseRoleOf(database.url, schema))
 const passwords = async () =>
   (
     await admin(

@@ -349,8 +349,8 @@ describe('a chore', () => {
 
     let steps = 0
     const long = openChore(
-      choreOf(async (_, goOn) => {
-        for (; goOn(); steps++) await sleep(5)
+      choreOf(async (_, shouldContinue) => {
+        for (; shouldContinue(); steps++) await sleep(5)
       }),
       { log },
     )

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Crowded, type Leave, openTurns } from './turns.ts'
+import { openTurns, QueueFull, type Release } from './turns.ts'
 
 const settle = () => new Promise((done) => setImmediate(done))
 
@@ -18,7 +18,7 @@ describe('places', () => {
         ),
         async (at_once, per_name, steps) => {
           const turns = openTurns({ at_once, per_name })
-          const inside: { name: string; leave: Leave }[] = []
+          const inside: { name: string; leave: Release }[] = []
           let asked = 0
           for (const { name, leaves } of steps) {
             asked++
@@ -79,16 +79,16 @@ describe('a waiting caller', () => {
     await turns.take('a')
     void turns.take('a')
     void turns.take('a')
-    await expect(turns.take('a')).rejects.toThrow(Crowded)
+    await expect(turns.take('a')).rejects.toThrow(QueueFull)
     void turns.take('b')
-    await expect(turns.take('c')).rejects.toThrow(Crowded)
+    await expect(turns.take('c')).rejects.toThrow(QueueFull)
     expect(turns.facts()).toEqual({ busy: 1, waiting: 3 })
   })
 
   test('gives up in time, and leaves nothing behind', async () => {
     const turns = openTurns({ at_once: 1, per_name: 1, wait_ms: 20 })
     const leave = await turns.take('a')
-    await expect(turns.take('a')).rejects.toThrow(Crowded)
+    await expect(turns.take('a')).rejects.toThrow(QueueFull)
     expect(turns.facts()).toEqual({ busy: 1, waiting: 0 })
     leave()
     leave()

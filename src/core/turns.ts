@@ -4,18 +4,18 @@
  * the callers of another name.
  */
 export type Turns = {
-  /** Resolves to a function that gives the place back. Rejects with `Crowded` when no place became free in time. */
-  take(name: string): Promise<Leave>
+  /** Resolves to a function that gives the place back. Rejects with `QueueFull` when no place became free in time. */
+  take(name: string): Promise<Release>
   /** The numbers of taken places and of waiting callers. */
   facts(): { readonly busy: number; readonly waiting: number }
 }
 
 /** Gives the place back. Calling it again changes nothing. */
-export type Leave = () => void
+export type Release = () => void
 
 /** No place was available: too many callers wait already, or the wait took too long. */
-export class Crowded extends Error {
-  override name = 'Crowded'
+export class QueueFull extends Error {
+  override name = 'QueueFull'
 }
 
 export type TurnsOptions = {
@@ -29,7 +29,7 @@ export type TurnsOptions = {
   readonly wait_ms?: number
 }
 
-type Waiting = { resolve(leave: Leave): void; readonly timer: NodeJS.Timeout | undefined }
+type Waiting = { resolve(leave: Release): void; readonly timer: NodeJS.Timeout | undefined }
 type Name = { busy: number; readonly waiting: Set<Waiting> }
 
 export function openTurns(options: TurnsOptions): Turns {
@@ -56,7 +56,7 @@ export function openTurns(options: TurnsOptions): Turns {
     if (name.busy === 0) names.delete(key)
   }
 
-  function enter(key: string, name: Name): Leave {
+  function enter(key: string, name: Name): Release {
     busy++
     name.busy++
     let left = false
@@ -90,12 +90,12 @@ export function openTurns(options: TurnsOptions): Turns {
     waiting--
   }
 
-  function wait(key: string, name: Name): Promise<Leave> {
+  function wait(key: string, name: Name): Promise<Release> {
     return new Promise((resolve, reject) => {
       const giveUp = () => {
         leaveQueue(name, one)
         forgetIdle(key, name)
-        reject(new Crowded('no place in time'))
+        reject(new QueueFull('no place in time'))
       }
       const timer = wait_ms === undefined ? undefined : setTimeout(giveUp, wait_ms)
       const one: Waiting = { resolve, timer }
@@ -111,7 +111,7 @@ export function openTurns(options: TurnsOptions): Turns {
       if (name.waiting.size === 0 && hasPlace(name)) return enter(key, name)
       if (waiting >= waiting_max || name.waiting.size >= waiting_per_name) {
         forgetIdle(key, name)
-        throw new Crowded('too many wait')
+        throw new QueueFull('too many wait')
       }
       return wait(key, name)
     },

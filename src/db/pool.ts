@@ -43,7 +43,7 @@ export function databaseName(url: string): string {
 }
 
 /** Each schema has its own role, which may touch no other schema: a query cannot mix the worlds even by mistake. */
-export function roleOf(url: string, schema: SchemaName): string {
+export function databaseRoleOf(url: string, schema: SchemaName): string {
   return `${databaseName(url)}_${schema}`
 }
 

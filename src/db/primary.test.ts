@@ -132,7 +132,7 @@ test('there is one heartbeat, also after two searches at once, and none when the
   // While the first heartbeat connects, a caller that could not connect searches for the primary.
   await until(() => door.knocks() > knocks, 10_000)
   primary.failed(new Error('Connection terminated unexpectedly'))
-  await primary.place()
+  await primary.hostOfPrimary()
   await sleep(1000)
   expect(await beats()).toHaveLength(1)
   await client.end()

@@ -1,6 +1,6 @@
 import type { PartnerActor } from '../core/actor.ts'
 import type { Refusal } from '../core/errors.ts'
-import type { Leave } from '../core/turns.ts'
+import type { Release } from '../core/turns.ts'
 import type { World } from '../world.ts'
 import type { Endpoint, Limits } from './endpoint.ts'
 import type { WindowState } from './headers.ts'
@@ -59,7 +59,7 @@ export type Admitted = {
   /** Counts the request as a look-up of a Pix key, once; throws when there were too many. */
   countLookup(): Promise<void>
   /** Call it when the request has ended. */
-  readonly leave: Leave
+  readonly leave: Release
 }
 
 export type Admission = TurnedAway | Admitted

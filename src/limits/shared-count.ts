@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { openBatching } from '../core/batching.ts'
 import { Refusal } from '../core/errors.ts'
-import { Crowded } from '../core/turns.ts'
+import { QueueFull } from '../core/turns.ts'
 import { isPassing, sqlState } from '../db/failure.ts'
 import { type Client, openClient, type Seat } from '../db/pool.ts'
 import type { StaleMarks } from './stale-marks.ts'
@@ -105,7 +105,7 @@ export function openSharedCount(
   return {
     take: (request) =>
       batching.add(request).catch((error: unknown) => {
-        throw error instanceof Crowded ? new Refusal('service_unavailable') : error
+        throw error instanceof QueueFull ? new Refusal('service_unavailable') : error
       }),
     idle: batching.idle,
     async stop() {

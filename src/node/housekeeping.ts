@@ -87,32 +87,36 @@ function choresIn(world: World, retention: Config['retention']): Placed[] {
     { name: 'note what is stuck', work: (db) => noteStuck(world, db), ...inWorld, every_ms: STUCK_MS },
     { name: 'forget commits', work: forgetCommits, ...inWorld },
     { name: 'forget forms', work: forgetForms, ...inWorld },
-    { name: 'forget claims', work: (db, goOn) => forgetClaims(db, clock.now(), goOn), ...inWorld },
+    {
+      name: 'forget claims',
+      work: (db, shouldContinue) => forgetClaims(db, clock.now(), shouldContinue),
+      ...inWorld,
+    },
     {
       name: 'forget quotes',
-      work: (db, goOn) => forgetQuotes(db, daysAgo(quote_days), goOn),
+      work: (db, shouldContinue) => forgetQuotes(db, daysAgo(quote_days), shouldContinue),
       ...inWorld,
     },
     {
       name: 'forget requests',
-      work: (db, goOn) => forgetRequests(db, daysAgo(request_days), goOn),
+      work: (db, shouldContinue) => forgetRequests(db, daysAgo(request_days), shouldContinue),
       ...inWorld,
     },
     {
       name: 'forget steps',
-      work: (db, goOn) => forgetSteps(db, daysAgo(event_days), goOn),
+      work: (db, shouldContinue) => forgetSteps(db, daysAgo(event_days), shouldContinue),
       ...inWorld,
     },
     { name: 'forget sums', work: (db) => forgetSums(db, clock.now()), ...inWorld },
     { name: 'forget proofs', work: (db) => forgetProofs(db, daysAgo(PROOF_DAYS)), ...inWorld },
     {
       name: 'forget deliveries',
-      work: (db, goOn) => forgetDeliveries(db, daysAgo(delivery_days), goOn),
+      work: (db, shouldContinue) => forgetDeliveries(db, daysAgo(delivery_days), shouldContinue),
       ...inWorld,
     },
     {
       name: 'forget events',
-      work: (db, goOn) => forgetEvents(db, daysAgo(event_days), goOn),
+      work: (db, shouldContinue) => forgetEvents(db, daysAgo(event_days), shouldContinue),
       ...inWorld,
     },
   ]

@@ -1,6 +1,6 @@
 import { refuse } from '../core/errors.ts'
 import { isId } from '../core/ids.ts'
-import type { Where } from '../core/owned.ts'
+import type { OwnedId } from '../core/owned.ts'
 import { type Newest, type NewestFilter, selectNewest } from '../db/newest.ts'
 import type { World } from '../world.ts'
 import {
@@ -42,7 +42,7 @@ export async function listLines(
   return { found, lines: await selectLines(world.db, { endpoint_id, event_ids }) }
 }
 
-export async function findDelivery(world: World, endpoint: Where, event_id: string): Promise<Delivery> {
+export async function findDelivery(world: World, endpoint: OwnedId, event_id: string): Promise<Delivery> {
   const { id: endpoint_id } = await findEndpoint(world, endpoint)
   const filter = { endpoint_id, event_ids: [event_id], shown: SHOWN_ALONE }
   const [delivery] = isId('event', event_id) ? await selectDeliveries(world.db, filter) : []

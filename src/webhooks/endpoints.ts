@@ -1,6 +1,6 @@
 import { refuse } from '../core/errors.ts'
 import { isId } from '../core/ids.ts'
-import { findOwned, type Where } from '../core/owned.ts'
+import { findOwned, type OwnedId } from '../core/owned.ts'
 import type { Sealer } from '../core/seal.ts'
 import { transaction } from '../db/pool.ts'
 import { sealInForce } from '../db/sealing.ts'
@@ -80,10 +80,10 @@ function checkUrl(world: World, { reach }: Webhooks, url: string): void {
 
 const missing = () => refuse('webhook_endpoint_not_found', { param: 'endpoint_id' })
 
-export const findEndpoint = (world: World, where: Where): Promise<WebhookEndpoint> =>
+export const findEndpoint = (world: World, where: OwnedId): Promise<WebhookEndpoint> =>
   findOwned('webhook_endpoint', where, () => selectEndpoint(world.db, where), 'endpoint_id')
 
-export async function enabledEndpoint(world: World, where: Where): Promise<WebhookEndpoint> {
+export async function enabledEndpoint(world: World, where: OwnedId): Promise<WebhookEndpoint> {
   const endpoint = await findEndpoint(world, where)
   if (endpoint.status !== 'enabled') refuse('webhook_endpoint_disabled')
   return endpoint
@@ -92,7 +92,7 @@ export async function enabledEndpoint(world: World, where: Where): Promise<Webho
 export async function editEndpoint(
   world: World,
   webhooks: Webhooks,
-  where: Where,
+  where: OwnedId,
   change: EndpointChange,
 ): Promise<WebhookEndpoint> {
   if (change.url !== undefined) checkUrl(world, webhooks, change.url)
@@ -109,7 +109,7 @@ export async function editEndpoint(
   return endpoint
 }
 
-export async function removeEndpoint(world: World, webhooks: Webhooks, where: Where): Promise<void> {
+export async function removeEndpoint(world: World, webhooks: Webhooks, where: OwnedId): Promise<void> {
   if (!isId('webhook_endpoint', where.id) || !(await deleteEndpoint(world.db, where))) missing()
   await endPending(world, webhooks, where.id)
 }
@@ -123,7 +123,7 @@ async function endPending(world: World, { worker }: Webhooks, id: string): Promi
 export async function rotateSecret(
   world: World,
   webhooks: Webhooks,
-  where: Where,
+  where: OwnedId,
   grace_hours: number,
 ): Promise<ShownEndpoint> {
   const secret = newSecret()
@@ -134,7 +134,7 @@ export async function rotateSecret(
 }
 
 /** Sends a test event: it is in the event log, but goes to this endpoint alone. */
-export async function sendTest(world: World, { worker }: Webhooks, where: Where): Promise<Delivery> {
+export async function sendTest(world: World, { worker }: Webhooks, where: OwnedId): Promise<Delivery> {
   const { id } = await enabledEndpoint(world, where)
   // Read in the same transaction, before a worker can take it: the response shows the delivery before its first attempt.
   const [delivery] = await transaction(world.db, async (tx) => {

@@ -1,4 +1,4 @@
-import type { GoOn } from '../db/chore.ts'
+import type { ShouldContinue } from '../db/chore.ts'
 import type { Db } from '../db/pool.ts'
 import { eventFields, type StoredEvent } from '../records/events/store.ts'
 import { TEST_TYPE } from '../records/events/types.ts'
@@ -244,8 +244,12 @@ export async function queueState(db: Db): Promise<{
 }
 
 /** Deletes deliveries that ended before that time, and the byte counts of older days. */
-export async function forgetDeliveries(db: Db, older_than: Date, goOn: GoOn = () => true): Promise<void> {
-  while (goOn()) {
+export async function forgetDeliveries(
+  db: Db,
+  older_than: Date,
+  shouldContinue: ShouldContinue = () => true,
+): Promise<void> {
+  while (shouldContinue()) {
     const { rows } = await db.query('SELECT forget_deliveries($1, 1000) AS gone', [older_than])
     if (rows[0].gone === 0) break
   }

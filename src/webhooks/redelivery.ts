@@ -1,5 +1,5 @@
 import { refuse } from '../core/errors.ts'
-import type { Where } from '../core/owned.ts'
+import type { OwnedId } from '../core/owned.ts'
 import { type Db, transaction } from '../db/pool.ts'
 import { findEvent } from '../records/events/log.ts'
 import { TEST_TYPE } from '../records/events/types.ts'
@@ -31,7 +31,7 @@ const ASK_AGAIN_SECONDS = 60
 export async function redeliverEvent(
   world: World,
   { worker }: Webhooks,
-  where: Where,
+  where: OwnedId,
   endpoint_id?: string,
 ): Promise<number> {
   const event = await findEvent(world, where)
@@ -59,7 +59,7 @@ export async function redeliverEvent(
 export async function tryNow(
   world: World,
   webhooks: Webhooks,
-  endpoint: Where,
+  endpoint: OwnedId,
   event_id: string,
 ): Promise<void> {
   const { partner_id } = endpoint
@@ -77,7 +77,7 @@ export async function tryNow(
 export async function redeliverRangeOf(
   world: World,
   { worker }: Webhooks,
-  where: Where,
+  where: OwnedId,
   asked: { from: Date; to: Date },
 ): Promise<{ redelivered: number; next_from: Date | undefined }> {
   if (!(asked.from < asked.to))

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { COUNTED, lookedAt } from '../../src/db/newest.ts'
+import { COUNT_MAX, mostRowsRead } from '../../src/db/newest.ts'
 import { type Client, openClient } from '../../src/db/pool.ts'
 import type { ConsoleHandler } from '../../src/doors/console-api/endpoint.ts'
 import { moneyRoutes } from '../../src/doors/console-api/money/routes.ts'
@@ -17,7 +17,7 @@ const LIMIT = 50
 const EXACT = 8 * (LIMIT + 1)
 /** Filters that no index answers: a page goes on for so many walks, each of which ends after so many rows. */
 const WALKS = 20
-const BOUNDED = WALKS * 2 * lookedAt(LIMIT + 1) + EXACT
+const BOUNDED = WALKS * 2 * mostRowsRead(LIMIT + 1) + EXACT
 
 let hands: ReturnType<typeof openHands>
 let client: Client
@@ -121,7 +121,7 @@ describe(`a page of the console among ${ROWS} rows`, () => {
     const dear: unknown[] = []
     for (const query of [{}, ...queriesOf(exact)]) {
       const { read, page } = await cost(name, query)
-      if (read.page > EXACT || read.open > 2 * COUNTED) dear.push({ query, read })
+      if (read.page > EXACT || read.open > 2 * COUNT_MAX) dear.push({ query, read })
       if (!page.next_cursor) continue
       const next = await cost(name, { ...query, cursor: page.next_cursor })
       if (next.read.page > EXACT) dear.push({ query, page: 2, read: next.read })

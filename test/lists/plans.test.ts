@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PartnerActor } from '../../src/core/actor.ts'
-import { lookedAt } from '../../src/db/newest.ts'
+import { mostRowsRead } from '../../src/db/newest.ts'
 import { type Client, openClient } from '../../src/db/pool.ts'
 import { endpoints } from '../../src/doors/api/endpoints.ts'
 import { type HandlerParts, handlersOf } from '../../src/doors/api/handlers.ts'
@@ -22,7 +22,7 @@ const LIMIT = 20
 /** A page, a few rows of each stretch that is merged, and what belongs to each row. */
 const EXACT = 6 * (LIMIT + 1)
 /** Filters together, which no index answers: so many rows are looked at, and the last of them is found once more. */
-const BOUNDED = 2 * lookedAt(LIMIT + 1) + EXACT
+const BOUNDED = 2 * mostRowsRead(LIMIT + 1) + EXACT
 
 let hands: ReturnType<typeof openHands>
 let client: Client

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { ensureCluster, ensureDatabase } from '../../src/db/embedded/cluster.ts'
-import { choosePlace, type Place } from '../../src/db/embedded/place.ts'
+import { chooseInstallation, type Installation } from '../../src/db/embedded/installation.ts'
 import { type Running, startServer } from '../../src/db/embedded/process.ts'
 import { type Hole, openHole } from './hole.ts'
 import { until } from './wait.ts'
@@ -59,7 +59,7 @@ const SETTINGS = {
 
 export async function startCluster(): Promise<Cluster> {
   const folder = await mkdtemp(join(tmpdir(), 'trilho-pair-'))
-  const place = await choosePlace(folder, undefined, () => {})
+  const place = await chooseInstallation(folder, undefined, () => {})
   const password = await ensureCluster(place)
   const members = await Promise.all(
     ['a', 'b'].map(async (name): Promise<Member> => {
@@ -108,7 +108,7 @@ export async function startCluster(): Promise<Cluster> {
   }
 }
 
-async function startMember(place: Place, member: Member, password: string): Promise<void> {
+async function startMember(place: Installation, member: Member, password: string): Promise<void> {
   const settings = Object.entries({ ...SETTINGS, port: String(member.port), cluster_name: member.name })
   const argv = settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])
   member.server = startServer(place.run_as, [join(place.bin, 'postgres'), '-D', member.folder, ...argv], {})
@@ -116,7 +116,12 @@ async function startMember(place: Place, member: Member, password: string): Prom
 }
 
 /** A copy of the running primary, which follows it from then on and must confirm every commit. */
-async function makeStandby(place: Place, primary: Member, standby: Member, password: string): Promise<void> {
+async function makeStandby(
+  place: Installation,
+  primary: Member,
+  standby: Member,
+  password: string,
+): Promise<void> {
   const client = await connectTo(primary, password)
   let label: string
   try {

@@ -1,6 +1,6 @@
 import type { PartnerActor } from '../../core/actor.ts'
 import { Refusal } from '../../core/errors.ts'
-import type { Leave } from '../../core/turns.ts'
+import type { Release } from '../../core/turns.ts'
 import { type Endpoint, type Limits, lackOfScopes } from '../../http/endpoint.ts'
 import type { Admission, Gate, Knock } from '../../http/gate.ts'
 import { openShares } from '../../http/shares.ts'
@@ -139,7 +139,7 @@ async function count(
 }
 
 /** Frees the place of a request that is not admitted. */
-async function leavingOnRefusal(leave: Leave, judge: () => Promise<Admission>): Promise<Admission> {
+async function leavingOnRefusal(leave: Release, judge: () => Promise<Admission>): Promise<Admission> {
   try {
     const admission = await judge()
     if (admission.refusal) leave()

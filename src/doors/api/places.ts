@@ -1,11 +1,11 @@
 import type { Environment } from '../../core/environment.ts'
 import { Refusal } from '../../core/errors.ts'
-import { Crowded, type Leave, openTurns } from '../../core/turns.ts'
+import { openTurns, QueueFull, type Release } from '../../core/turns.ts'
 
 /** How many requests of one partner may be under way on one node, per environment. */
 export type Places = {
   /** Resolves to a function that frees the place, or to a refusal when no place is free after a short wait. */
-  enter(who: Entering): Promise<Leave | Refusal>
+  enter(who: Entering): Promise<Release | Refusal>
 }
 
 type Entering = {
@@ -32,7 +32,7 @@ export function openPlaces(in_flight: number): Places {
       try {
         return await (waits ? waiting : working).take(`${environment} ${partner_id}`)
       } catch (error) {
-        if (!(error instanceof Crowded)) throw error
+        if (!(error instanceof QueueFull)) throw error
         return waits ? tooManyWaits() : tooManyAtOnce(in_flight)
       }
     },

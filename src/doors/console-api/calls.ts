@@ -1,5 +1,5 @@
 import { Refusal } from '../../core/errors.ts'
-import { Crowded, openTurns, type Turns } from '../../core/turns.ts'
+import { openTurns, QueueFull, type Turns } from '../../core/turns.ts'
 
 /**
  * Bounds the concurrent calls of one user on a node. A page makes about ten calls at once, several tabs more: calls
@@ -40,7 +40,7 @@ async function inTurn<T>(turns: Turns, name: string, work: () => Promise<T>): Pr
 }
 
 function refuseCrowd(error: unknown): never {
-  if (!(error instanceof Crowded)) throw error
+  if (!(error instanceof QueueFull)) throw error
   throw new Refusal('rate_limit_exceeded', {
     message: `Too many requests at once: ${AT_ONCE} of yours are under way, and others wait. Wait for some of them to be answered, then go on.`,
     retry_after_seconds: RETRY_SECONDS,

@@ -1,5 +1,5 @@
 import { Refusal } from '../../core/errors.ts'
-import { Crowded, type Leave, openTurns } from '../../core/turns.ts'
+import { openTurns, QueueFull, type Release } from '../../core/turns.ts'
 import type { ConsoleEndpoint } from './endpoint.ts'
 import type { Signed } from './session.ts'
 
@@ -58,7 +58,7 @@ export function openPlaces(): Places {
   }
 }
 
-function leaveAt(gone: AbortSignal, leave: Leave): void {
+function leaveAt(gone: AbortSignal, leave: Release): void {
   gone.addEventListener('abort', leave, { once: true })
   if (gone.aborted) leave()
 }
@@ -66,7 +66,7 @@ function leaveAt(gone: AbortSignal, leave: Leave): void {
 const crowdedAt =
   (kind: Kind) =>
   (error: unknown): never => {
-    if (!(error instanceof Crowded)) throw error
+    if (!(error instanceof QueueFull)) throw error
     const { person: limit } = bounds[kind]
     throw new Refusal('rate_limit_exceeded', {
       message: inWords[kind],

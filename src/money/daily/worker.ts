@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { type Activity, alwaysActive } from '../../core/activity.ts'
 import { openLoop } from '../../core/loop.ts'
-import type { GoOn } from '../../db/chore.ts'
+import type { ShouldContinue } from '../../db/chore.ts'
 import { type Pool, transaction } from '../../db/pool.ts'
 import type { World } from '../../world.ts'
 import { addUpBalances, foldNext, isBehind } from './store.ts'
@@ -48,9 +48,9 @@ export function openDailyWorker(world: World, log: Logger, activity: Activity = 
 }
 
 /** Adds the new events of the log to the sums. Does nothing if another node is doing it. */
-export async function foldEnds(db: Pool, goOn: GoOn = () => true): Promise<void> {
+export async function foldEnds(db: Pool, shouldContinue: ShouldContinue = () => true): Promise<void> {
   if (!(await isBehind(db))) return
-  for (let taken = EVENTS_AT_ONCE; taken === EVENTS_AT_ONCE && goOn(); )
+  for (let taken = EVENTS_AT_ONCE; taken === EVENTS_AT_ONCE && shouldContinue(); )
     taken = await transaction(db, (tx) => foldNext(tx, EVENTS_AT_ONCE))
 }
 

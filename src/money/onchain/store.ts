@@ -3,7 +3,14 @@ import { rowsById } from '../../db/batched.ts'
 import { columnsOf } from '../../db/columns.ts'
 import { queueOf } from '../../db/due.ts'
 import { isUniqueViolation } from '../../db/failure.ts'
-import { COUNTED, type Filters, type ListSource, narrowly, ofCustomer, type Param } from '../../db/newest.ts'
+import {
+  COUNT_MAX,
+  type Filters,
+  type ListSource,
+  narrowly,
+  ofCustomer,
+  type Param,
+} from '../../db/newest.ts'
 import type { Db } from '../../db/pool.ts'
 import type { Check, Template } from '../../ledger/audit.ts'
 import { onceChecks } from '../../ledger/claims-audit.ts'
@@ -183,7 +190,7 @@ export async function countOpenTransfers(
   { partner_id, silent_since }: { partner_id: string; silent_since: Date },
 ): Promise<{ open: number; silent: number }> {
   const counted = (followed: string) => `(SELECT t.id, t.status, t.network, t.created_at FROM (
-    SELECT id FROM open_transfers WHERE partner_id = $1 AND ${followed} ORDER BY created_at, id LIMIT ${COUNTED}) AS q JOIN transfers t USING (id))`
+    SELECT id FROM open_transfers WHERE partner_id = $1 AND ${followed} ORDER BY created_at, id LIMIT ${COUNT_MAX}) AS q JOIN transfers t USING (id))`
   const { rows } = await db.query({
     name: 'count open transfers of partner',
     text: `SELECT count(*)::integer AS open,

@@ -41,10 +41,10 @@ export function openTransferWorker(
     openWorker({
       ...common,
       name: due.name,
-      rest: REST,
+      poll_interval: REST,
       rails: networkNames,
-      placeOf: ({ network, partner_id }) => ({ rail: network, partner_id }),
-      take: (room) => takeDue<Transfer>(world.db, due, world.lease_ms, room),
+      slotOf: ({ network, partner_id }) => ({ rail: network, partner_id }),
+      take: (free) => takeDue<Transfer>(world.db, due, world.lease_ms, free),
       work: carry,
     })
   const workers = [
@@ -53,9 +53,9 @@ export function openTransferWorker(
     openWorker({
       ...common,
       name: 'resolved transfers',
-      rest: FOLLOW_UP_REST,
+      poll_interval: FOLLOW_UP_REST,
       rails: [RESOLVED],
-      placeOf: ({ resource_id }) => ({ rail: RESOLVED, partner_id: resource_id }),
+      slotOf: ({ resource_id }) => ({ rail: RESOLVED, partner_id: resource_id }),
       take: ({ rails }) => takeFollowUps(world.db, 'transfer', rails[0]!.free),
       work: compare,
     }),

@@ -1,7 +1,7 @@
 import { columnsOf } from '../../db/columns.ts'
 import { queueOf } from '../../db/due.ts'
 import { isUniqueViolation } from '../../db/failure.ts'
-import { COUNTED, type ListSource, narrowly, ofCustomer, type Param } from '../../db/newest.ts'
+import { COUNT_MAX, type ListSource, narrowly, ofCustomer, type Param } from '../../db/newest.ts'
 import type { Db } from '../../db/pool.ts'
 import type { Check, Template } from '../../ledger/audit.ts'
 import { onceChecks } from '../../ledger/claims-audit.ts'
@@ -195,9 +195,9 @@ export async function countOpenPayouts(
     name: 'count open payouts of partner',
     text: `SELECT count(*)::integer AS open,
         count(*) FILTER (WHERE status = 'processing' AND created_at < $2 AND NOT ${isWaiting('o.id')})::integer AS silent FROM (
-        (SELECT id, status, created_at FROM open_payouts WHERE partner_id = $1 AND NOT followed ORDER BY created_at, id LIMIT ${COUNTED})
+        (SELECT id, status, created_at FROM open_payouts WHERE partner_id = $1 AND NOT followed ORDER BY created_at, id LIMIT ${COUNT_MAX})
         UNION ALL
-        (SELECT id, status, created_at FROM open_payouts WHERE partner_id = $1 AND followed ORDER BY created_at, id LIMIT ${COUNTED})
+        (SELECT id, status, created_at FROM open_payouts WHERE partner_id = $1 AND followed ORDER BY created_at, id LIMIT ${COUNT_MAX})
       ) AS o`,
     values: [partner_id, silent_since],
   })

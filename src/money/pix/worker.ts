@@ -54,9 +54,9 @@ export function openPayoutWorker(
     openWorker({
       ...common,
       name: due.name,
-      rest: REST,
-      placeOf: ({ partner_id }) => ({ rail: RAIL, partner_id }),
-      take: (room) => takeDue<Payout>(world.db, due, world.lease_ms, room),
+      poll_interval: REST,
+      slotOf: ({ partner_id }) => ({ rail: RAIL, partner_id }),
+      take: (free) => takeDue<Payout>(world.db, due, world.lease_ms, free),
       work: lookAfter,
     })
   const openWorkers = () => [
@@ -65,8 +65,8 @@ export function openPayoutWorker(
     openWorker({
       ...common,
       name: 'resolved payouts',
-      rest: FOLLOW_UP_REST,
-      placeOf: ({ resource_id }) => ({ rail: RAIL, partner_id: resource_id }),
+      poll_interval: FOLLOW_UP_REST,
+      slotOf: ({ resource_id }) => ({ rail: RAIL, partner_id: resource_id }),
       take: ({ rails }) => takeFollowUps(world.db, 'payout', rails[0]!.free),
       work: compare,
     }),

@@ -1,5 +1,5 @@
 import type { Asset } from '../../core/money.ts'
-import type { GoOn } from '../../db/chore.ts'
+import type { ShouldContinue } from '../../db/chore.ts'
 import { type Db, type Pool, transaction } from '../../db/pool.ts'
 import { move, nothing } from './average-cost.ts'
 import {
@@ -29,12 +29,16 @@ export async function foldTrades(db: Pool): Promise<void> {
 }
 
 /** The same in the background. Does nothing if another node is folding. */
-export async function foldWaiting(db: Pool, goOn: GoOn): Promise<void> {
-  if (await hasUnfolded(db)) await foldAll(db, tryLockFold, goOn)
+export async function foldWaiting(db: Pool, shouldContinue: ShouldContinue): Promise<void> {
+  if (await hasUnfolded(db)) await foldAll(db, tryLockFold, shouldContinue)
 }
 
-async function foldAll(db: Pool, takeTurn: (tx: Db) => Promise<boolean>, goOn: GoOn): Promise<void> {
-  for (let taken = FOLD_AT_ONCE; taken === FOLD_AT_ONCE && goOn(); ) {
+async function foldAll(
+  db: Pool,
+  takeTurn: (tx: Db) => Promise<boolean>,
+  shouldContinue: ShouldContinue,
+): Promise<void> {
+  for (let taken = FOLD_AT_ONCE; taken === FOLD_AT_ONCE && shouldContinue(); ) {
     taken = await transaction(db, async (tx) => {
       if (!(await takeTurn(tx))) return 0
       const trades = await takeUnfolded(tx, FOLD_AT_ONCE)

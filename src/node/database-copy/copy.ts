@@ -7,7 +7,7 @@ import { startEmbedded } from '../../db/embedded/start.ts'
 import { supersede } from '../../db/embedded/superseded.ts'
 import { MIGRATION_LOCK, migrate } from '../../db/migrate.ts'
 import { seatsOf, secretKeysOf } from '../../db/open.ts'
-import { type Client, databaseName, openOwner, roleOf } from '../../db/pool.ts'
+import { type Client, databaseName, databaseRoleOf, openOwner } from '../../db/pool.ts'
 import { rolesInUse } from '../../db/roles.ts'
 import { schemaNames } from '../../db/seat.ts'
 import { auditDatabase, type DatabaseAudit } from '../audit-database.ts'
@@ -93,7 +93,7 @@ async function assertUnicode(target: Client, to: string): Promise<void> {
 }
 
 async function assertUnused(target: Client, to: string): Promise<void> {
-  const roles = schemaNames.map((schema) => roleOf(to, schema))
+  const roles = schemaNames.map((schema) => databaseRoleOf(to, schema))
   const [role] = await rolesInUse(target, roles)
   if (role !== undefined)
     throw new Error(

@@ -1,5 +1,5 @@
 import { Refusal } from '../../core/errors.ts'
-import { Crowded, openTurns } from '../../core/turns.ts'
+import { openTurns, QueueFull } from '../../core/turns.ts'
 import type { Hints } from '../../db/hints.ts'
 import type { Limits } from '../../http/endpoint.ts'
 import { type Cidr, parseCidr } from '../../http/ip.ts'
@@ -67,7 +67,7 @@ export function openKnownKeys(hints: Hints): KnownKeys {
 
   async function findUnlisted(value: KeyValue, address: string): Promise<KnownKey> {
     const leave = await unlisted.take(subjectsOf(address).at(-1)!).catch((error: unknown) => {
-      throw error instanceof Crowded ? new Refusal('service_unavailable') : error
+      throw error instanceof QueueFull ? new Refusal('service_unavailable') : error
     })
     return find(value).finally(leave)
   }

@@ -1,4 +1,4 @@
-import { Crowded, type Leave, openTurns } from '../../core/turns.ts'
+import { openTurns, QueueFull, type Release } from '../../core/turns.ts'
 import { networkOf } from '../../http/ip.ts'
 import { type HashThread, openHashThread } from './hash-thread.ts'
 
@@ -72,7 +72,7 @@ export function openHashQueue(options: {
   const at_once = openPlaces(AT_ONCE_PER_ADDRESS)
   const minutes = openMinutes(now)
 
-  async function takeAsStranger(address: string): Promise<Leave> {
+  async function takeAsStranger(address: string): Promise<Release> {
     const here = networkOf(address, 64)
     const leaveAddress = at_once.enter(here)
     try {
@@ -93,7 +93,7 @@ export function openHashQueue(options: {
     }
   }
 
-  async function take(caller: HashCaller): Promise<Leave> {
+  async function take(caller: HashCaller): Promise<Release> {
     if (caller.kind === 'stranger') return takeAsStranger(caller.address)
     if (caller.kind === 'local') return local.take('')
     minutes.count([{ name: caller.place ?? caller.name, most: PER_MINUTE }])
@@ -103,7 +103,7 @@ export function openHashQueue(options: {
   return {
     async inTurn(caller, work) {
       const leave = await take(caller).catch((error: unknown) => {
-        throw error instanceof Crowded ? new Busy(BUSY_SECONDS) : error
+        throw error instanceof QueueFull ? new Busy(BUSY_SECONDS) : error
       })
       try {
         return await work(thread)
@@ -123,7 +123,7 @@ const siteOf = (address: string): string =>
 function openPlaces(most: number) {
   const taken = new Map<string, number>()
   return {
-    enter(name: string): Leave {
+    enter(name: string): Release {
       const before = taken.get(name) ?? 0
       if (before >= most) throw new Busy(BUSY_SECONDS)
       taken.set(name, before + 1)

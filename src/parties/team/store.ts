@@ -1,6 +1,6 @@
 import type { OperatorRole, PartnerRole } from '../../core/actor.ts'
 import type { Sealed } from '../../core/seal.ts'
-import type { GoOn } from '../../db/chore.ts'
+import type { ShouldContinue } from '../../db/chore.ts'
 import { columnsOf } from '../../db/columns.ts'
 import type { Db } from '../../db/pool.ts'
 import type { SealedColumn } from '../../db/sealing.ts'
@@ -639,9 +639,10 @@ const FORGOTTEN = [
 ]
 
 /** Removes ended sessions, failures that no longer count, places not seen for 90 days, unconfirmed factors older than an hour, expired links. */
-export async function forgetSignIns(db: Db, goOn: GoOn = () => true): Promise<void> {
+export async function forgetSignIns(db: Db, shouldContinue: ShouldContinue = () => true): Promise<void> {
   for (const statement of FORGOTTEN) {
-    for (let gone = STEP; gone === STEP && goOn(); ) gone = (await db.query(statement, [STEP])).rowCount ?? 0
+    for (let gone = STEP; gone === STEP && shouldContinue(); )
+      gone = (await db.query(statement, [STEP])).rowCount ?? 0
   }
 }
 

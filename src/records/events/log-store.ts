@@ -1,5 +1,5 @@
 import type { LogSource } from '../../db/log-poller.ts'
-import { lookedAt } from '../../db/newest.ts'
+import { mostRowsRead } from '../../db/newest.ts'
 import type { Db } from '../../db/pool.ts'
 import { eventColumns, eventFields, type StoredEvent } from './store.ts'
 
@@ -45,7 +45,7 @@ export async function selectEvents(db: Db, filter: LogFilter): Promise<LogPage> 
   const walked = (most: number) => walkSql(filter, { by_type, param, most })
   if (type === undefined || by_type)
     return { rows: (await db.query(`${shown} (${walked(limit)}) AS e ${orderOf(filter)}`, values)).rows }
-  const most = lookedAt(limit)
+  const most = mostRowsRead(limit)
   const { rows } = await db.query(
     `WITH found AS MATERIALIZED (${shown} (
        SELECT ${COLUMNS} FROM (${walked(most)}) AS looked WHERE type = ${param(type)} LIMIT ${limit}) AS e ${orderOf(filter)})

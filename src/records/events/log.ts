@@ -1,11 +1,11 @@
-import { findOwned, type Where } from '../../core/owned.ts'
+import { findOwned, type OwnedId } from '../../core/owned.ts'
 import { readOrWait, type Wait } from '../../http/wait.ts'
 import type { World } from '../../world.ts'
 import { type LogFilter, type LogPage, lastPosition, selectEvents } from './log-store.ts'
 import { eventById } from './store.ts'
 
 /** Reading the log (contract §12). An event of another partner or environment is not found. */
-export const findEvent = (world: World, where: Where, param?: string) =>
+export const findEvent = (world: World, where: OwnedId, param?: string) =>
   findOwned('event', where, () => eventById(world.db, where), param)
 
 export type From = {

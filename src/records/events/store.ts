@@ -1,5 +1,5 @@
 import { type IdKind, idPrefixes } from '../../core/ids.ts'
-import type { GoOn } from '../../db/chore.ts'
+import type { ShouldContinue } from '../../db/chore.ts'
 import { EVENTS_REMOVED_UNTIL } from '../../db/event-horizon.ts'
 import type { Db } from '../../db/pool.ts'
 import { type Check, IN_PRODUCTION, ofKind, type RangeCheck, type Within } from '../../ledger/audit.ts'
@@ -70,9 +70,13 @@ export async function partnerOfEvent(db: Db, id: string): Promise<string | undef
 }
 
 /** Deletes all old events that no delivery needs any more. */
-export async function forgetEvents(db: Db, older_than: Date, goOn: GoOn = () => true): Promise<void> {
+export async function forgetEvents(
+  db: Db,
+  older_than: Date,
+  shouldContinue: ShouldContinue = () => true,
+): Promise<void> {
   let after: string | null = ''
-  while (after !== null && goOn()) {
+  while (after !== null && shouldContinue()) {
     const answer: { rows: { seen: string | null }[] } = await db.query(
       'SELECT forget_old_events($1, $2, 1000) AS seen',
       [older_than, after],

@@ -1,11 +1,11 @@
 import { isId } from '../../core/ids.ts'
-import { findOwned, type Where } from '../../core/owned.ts'
+import { findOwned, type OwnedId } from '../../core/owned.ts'
 import { readOrWait, type Wait } from '../../http/wait.ts'
 import type { World } from '../../world.ts'
 import { type Followed, lastRequest, requestById, selectRequestsAfter } from './store.ts'
 
 /** Reading the request log. A request of another partner or environment is not found. */
-export const findRequest = (world: World, where: Where, param?: string) =>
+export const findRequest = (world: World, where: OwnedId, param?: string) =>
   findOwned('request', where, () => requestById(world.db, where), param)
 
 export type RequestFilter = {

@@ -1,6 +1,6 @@
 import { idPrefixes, timeOfId } from '../../core/ids.ts'
 import { arrayOf } from '../../db/arrays.ts'
-import type { GoOn } from '../../db/chore.ts'
+import type { ShouldContinue } from '../../db/chore.ts'
 import { columnsOf } from '../../db/columns.ts'
 import type { LogSource } from '../../db/log-poller.ts'
 import { type ListSource, narrowly, type Param } from '../../db/newest.ts'
@@ -194,9 +194,13 @@ export const requestLogSource = (db: Db): LogSource => ({
 const STEP = 1000
 
 /** Deletes all requests from before that time. */
-export async function forgetRequests(db: Db, older_than: Date, goOn: GoOn = () => true): Promise<void> {
+export async function forgetRequests(
+  db: Db,
+  older_than: Date,
+  shouldContinue: ShouldContinue = () => true,
+): Promise<void> {
   const below = `${idPrefixes.request}_${timeOfId(older_than.getTime())}`
-  for (let gone = STEP; gone === STEP && goOn(); ) {
+  for (let gone = STEP; gone === STEP && shouldContinue(); ) {
     const { rows } = await db.query('SELECT forget_requests($1, $2) AS gone', [below, STEP])
     gone = rows[0].gone
   }

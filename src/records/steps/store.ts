@@ -1,5 +1,5 @@
 import { timeOfId } from '../../core/ids.ts'
-import type { GoOn } from '../../db/chore.ts'
+import type { ShouldContinue } from '../../db/chore.ts'
 import { type Db, type Pool, transaction } from '../../db/pool.ts'
 
 /**
@@ -197,9 +197,13 @@ export const masked = (text: string): string =>
 const STEP = 1000
 
 /** Deletes steps of objects that were created before that time and have ended. */
-export async function forgetSteps(db: Db, older_than: Date, goOn: GoOn = () => true): Promise<void> {
+export async function forgetSteps(
+  db: Db,
+  older_than: Date,
+  shouldContinue: ShouldContinue = () => true,
+): Promise<void> {
   const before = timeOfId(older_than.getTime())
-  for (let gone = STEP; gone >= STEP && goOn(); ) {
+  for (let gone = STEP; gone >= STEP && shouldContinue(); ) {
     const { rows } = await db.query('SELECT forget_steps($1, $2) AS gone', [before, STEP])
     gone = rows[0].gone
   }

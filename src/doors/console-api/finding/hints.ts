@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { proposalsMark } from '../../../control/operator/store.ts'
 import { type IdKind, idPrefixes } from '../../../core/ids.ts'
-import { openBell } from '../../../core/loop.ts'
+import { openWakeSignal } from '../../../core/loop.ts'
 import type { LogPoller } from '../../../db/log-poller.ts'
 import type { Db } from '../../../db/pool.ts'
 import { lastPosition, selectEvents } from '../../../records/events/log-store.ts'
@@ -79,7 +79,7 @@ const WAITING_MAX = 64
 
 function openInbox() {
   const waiting = new Map<string, Hint>()
-  const bell = openBell()
+  const wake_up = openWakeSignal()
   return {
     add(hint: Hint): void {
       if (waiting.has(ALL.kind)) return
@@ -87,15 +87,15 @@ function openInbox() {
       if (crowded) waiting.clear()
       const told = crowded ? ALL : hint
       waiting.set(`${told.kind}${told.id === undefined ? '' : ` ${told.id}`}`, told)
-      bell.ring()
+      wake_up.notify()
     },
     async take(wait_ms: number, gone: AbortSignal): Promise<readonly Hint[]> {
-      gone.addEventListener('abort', bell.ring)
-      if (waiting.size === 0 && !gone.aborted) await bell.wait(wait_ms)
-      gone.removeEventListener('abort', bell.ring)
+      gone.addEventListener('abort', wake_up.notify)
+      if (waiting.size === 0 && !gone.aborted) await wake_up.wait(wait_ms)
+      gone.removeEventListener('abort', wake_up.notify)
       const hints = [...waiting.values()]
       waiting.clear()
-      bell.hush()
+      wake_up.clear()
       return hints
     },
   }

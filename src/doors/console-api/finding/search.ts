@@ -1,7 +1,7 @@
 import { maskDocument, parseDocument } from '../../../core/document.ts'
 import type { Environment } from '../../../core/environment.ts'
 import { type IdKind, isId } from '../../../core/ids.ts'
-import type { Where } from '../../../core/owned.ts'
+import type { OwnedId } from '../../../core/owned.ts'
 import { type Filters, type ListSource, selectNewest } from '../../../db/newest.ts'
 import type { Db } from '../../../db/pool.ts'
 import { depositById } from '../../../money/deposits/store.ts'
@@ -39,7 +39,7 @@ const OF_EACH = 5
 
 type Finder = (look: {
   readonly db: Db
-  readonly where: Where
+  readonly where: OwnedId
   readonly environment: Environment
   readonly now: number
 }) => Promise<Found | undefined>
@@ -115,7 +115,7 @@ const finders = {
   },
 } satisfies Partial<Record<IdKind, Finder>>
 
-const owned = <Row extends { readonly partner_id: string }>(row: Row | undefined, { partner_id }: Where) =>
+const owned = <Row extends { readonly partner_id: string }>(row: Row | undefined, { partner_id }: OwnedId) =>
   row?.partner_id === partner_id ? row : undefined
 
 const showCustomer = ({ id, name, document }: Customer, environment: Environment): Found => ({

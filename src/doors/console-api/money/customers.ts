@@ -1,5 +1,5 @@
 import { type Asset, assetNames, parseMoney } from '../../../core/money.ts'
-import type { Where } from '../../../core/owned.ts'
+import type { OwnedId } from '../../../core/owned.ts'
 import { type NewestFilter, selectNewest } from '../../../db/newest.ts'
 import { filterOf, pageOf } from '../../../http/page.ts'
 import { type Balance, balancesOf, balancesOfAll } from '../../../ledger/balances.ts'
@@ -140,7 +140,7 @@ async function withBalances(world: World, rows: readonly Customer[]): Promise<Ho
 const SHOWN_ON_ITS_WAY = 20
 
 /** Open payouts and transfers of a customer, newest first. */
-async function onItsWay(world: World, { partner_id, id: customer_id }: Where) {
+async function onItsWay(world: World, { partner_id, id: customer_id }: OwnedId) {
   const filter = {
     partner_id,
     filters: { customer_id, status: 'open' },

@@ -7,41 +7,53 @@ import { clusterFolder } from './folder.ts'
 import { NOBODY, type RunAs, run } from './process.ts'
 
 /** The folders of the cluster and the programs, and the user that the programs run as. */
-export type Place = { data_dir: string; cluster: string; bin: string; run_as: RunAs }
+export type Installation = { data_dir: string; cluster: string; bin: string; run_as: RunAs }
 
 type Log = (line: string) => void
 
-export async function choosePlace(data_dir: string, wish: RunAs | undefined, log: Log): Promise<Place> {
+export async function chooseInstallation(
+  data_dir: string,
+  wish: RunAs | undefined,
+  log: Log,
+): Promise<Installation> {
   const bin = await prepareBinaries(binariesPackage(), join(data_dir, 'postgres-bin'))
-  const place: Place = { data_dir, cluster: await clusterFolder(data_dir), bin, run_as: 'self' }
-  await mustRun(place)
-  if (process.getuid?.() === 0) return placeForRoot(place, wish, log)
-  const namespace: Place = { ...place, run_as: 'unshare' }
-  return !hasName() && (await tryOut(namespace)).ok ? namespace : place
+  const installation: Installation = { data_dir, cluster: await clusterFolder(data_dir), bin, run_as: 'self' }
+  await mustRun(installation)
+  if (process.getuid?.() === 0) return installationForRoot(installation, wish, log)
+  const namespace: Installation = { ...installation, run_as: 'unshare' }
+  return !hasName() && (await tryOut(namespace)).ok ? namespace : installation
 }
 
-async function placeForRoot(place: Place, wish: RunAs | undefined, log: Log): Promise<Place> {
+async function installationForRoot(
+  installation: Installation,
+  wish: RunAs | undefined,
+  log: Log,
+): Promise<Installation> {
   if (process.platform !== 'linux') {
     throw new Error('PostgreSQL does not run as root. Start as another user, or set DATABASE_URL instead.')
   }
-  const owner = await ownerOf(place.cluster)
+  const owner = await ownerOf(installation.cluster)
   if (owner !== undefined && owner !== NOBODY && owner !== 0) {
     throw new Error(
-      `The data folder ${place.data_dir} belongs to uid ${owner}. Start the server as that user.`,
+      `The data folder ${installation.data_dir} belongs to uid ${owner}. Start the server as that user.`,
     )
   }
-  const namespace: Place = { ...place, run_as: 'unshare' }
+  const namespace: Installation = { ...installation, run_as: 'unshare' }
   if (wish === 'unshare') return namespace
   if (wish === undefined && owner !== NOBODY && (await tryOut(namespace)).ok) return namespace
-  return placeForNobody(place, owner, log)
+  return installationForNobody(installation, owner, log)
 }
 
-async function placeForNobody(place: Place, owner: number | undefined, log: Log): Promise<Place> {
-  const cluster = await clusterForNobody(place, owner, log)
-  const found: Place = { ...place, cluster, run_as: 'nobody' }
+async function installationForNobody(
+  installation: Installation,
+  owner: number | undefined,
+  log: Log,
+): Promise<Installation> {
+  const cluster = await clusterForNobody(installation, owner, log)
+  const found: Installation = { ...installation, cluster, run_as: 'nobody' }
   if ((await tryOut(found)).ok) return found
   const copy_dir = join(dirname(cluster), 'postgres-bin')
-  const copied: Place = { ...found, bin: await copyBinaries(binariesPackage(), copy_dir) }
+  const copied: Installation = { ...found, bin: await copyBinaries(binariesPackage(), copy_dir) }
   await handOver(copy_dir)
   await mustRun(copied)
   return copied
@@ -52,8 +64,12 @@ async function placeForNobody(place: Place, owner: number | undefined, log: Log)
  * or, when that lies in a private folder, elsewhere with a link. Not under a temporary folder, which the
  * system cleans of old files.
  */
-async function clusterForNobody(place: Place, owner: number | undefined, log: Log): Promise<string> {
-  const { data_dir, cluster } = place
+async function clusterForNobody(
+  installation: Installation,
+  owner: number | undefined,
+  log: Log,
+): Promise<string> {
+  const { data_dir, cluster } = installation
   if (!(await nobodyEnters('/'))) {
     throw new Error(
       'PostgreSQL does not run as root, and this process may neither make user namespaces nor change its ' +
@@ -127,14 +143,14 @@ function hasName(): boolean {
   }
 }
 
-function tryOut(place: Place) {
+function tryOut(installation: Installation) {
   const script = 'cd "$1" && exec "$2" --version'
-  const folder = dirname(place.cluster)
-  return run(place.run_as, ['/bin/sh', '-c', script, 'sh', folder, join(place.bin, 'postgres')])
+  const folder = dirname(installation.cluster)
+  return run(installation.run_as, ['/bin/sh', '-c', script, 'sh', folder, join(installation.bin, 'postgres')])
 }
 
-async function mustRun(place: Place): Promise<void> {
-  const { ok, how, output } = await tryOut(place)
+async function mustRun(installation: Installation): Promise<void> {
+  const { ok, how, output } = await tryOut(installation)
   if (ok) return
   throw new Error(
     `The bundled PostgreSQL does not run on this machine (${how}): ${output}\n` +
