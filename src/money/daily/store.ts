@@ -2,7 +2,7 @@ import type { Db } from '../../db/pool.ts'
 import { endedTransfers } from '../onchain/store.ts'
 import { endedPayouts } from '../pix/store.ts'
 import { endedTrades } from '../quotes/store.ts'
-import { type Counts, scale } from './tally.ts'
+import { type EndedCounts, scale } from './tally.ts'
 
 /** Whether the log has events that are not in the sums yet. Takes no lock. */
 export async function isBehind(db: Db): Promise<boolean> {
@@ -112,7 +112,7 @@ export async function addUpBalances(tx: Db): Promise<number> {
   return rows[0].read
 }
 
-export type Sums = Counts & {
+export type Sums = EndedCounts & {
   readonly kind: string
   readonly asset: string
   readonly to_asset: string

@@ -12,7 +12,7 @@ import { addUpBalances, foldNext, isBehind } from './store.ts'
  */
 export type DailyWorker = { stop(): Promise<void> }
 
-const REST = { least_ms: 3000, most_ms: 12_000 }
+const POLL_INTERVAL = { least_ms: 3000, most_ms: 12_000 }
 const EVENTS_AT_ONCE = 5000
 /** Least time between two sums of all balances. It grows with their number, by BALANCE_MS each: every balance is read. */
 const BALANCES_MS = 5000
@@ -34,8 +34,8 @@ export function openDailyWorker(world: World, log: Logger, activity: Activity = 
   }
 
   const loop = openLoop(work, {
-    poll_ms: () => activity.pollInterval(REST),
-    first_ms: REST.least_ms,
+    poll_ms: () => activity.pollInterval(POLL_INTERVAL),
+    first_ms: POLL_INTERVAL.least_ms,
     onError: (error) => log.warn({ err: error }, 'daily: cannot add up the day; trying again'),
   })
   activity.onActive(loop.wake)

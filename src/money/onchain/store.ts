@@ -15,7 +15,7 @@ import type { Db } from '../../db/pool.ts'
 import type { Check, Template } from '../../ledger/audit.ts'
 import { onceChecks } from '../../ledger/claims-audit.ts'
 import { insertInto, rowSource, updateOf } from '../../ledger/command.ts'
-import { endTime, isoTime, toldCheck } from '../../records/events/store.ts'
+import { endTime, isoTime, missingEventCheck } from '../../records/events/store.ts'
 import { isWaiting, type Unanswered } from '../../records/steps/store.ts'
 import { type Network, networkNames, networks } from './address.ts'
 import { patience_ms } from './pace.ts'
@@ -50,7 +50,7 @@ export type Transfer = {
   readonly request_id: string | null
 }
 
-export const isFinal = ({ status }: Pick<Transfer, 'status'>): boolean =>
+export const isFinalTransfer = ({ status }: Pick<Transfer, 'status'>): boolean =>
   status === 'confirmed' || status === 'failed'
 
 export const transferColumns = columnsOf('transfers')
@@ -202,7 +202,7 @@ export async function countOpenTransfers(
 }
 
 /** Whether a transfer has been processing for longer than its network may need. */
-export const isLate = (
+export const isLateTransfer = (
   { status, network, created_at }: Pick<Transfer, 'status' | 'network' | 'created_at'>,
   silent_since: Date,
 ): boolean => status === 'processing' && created_at.getTime() < silent_since.getTime() - patience_ms[network]
@@ -315,7 +315,7 @@ export const transferChecks: readonly Check[] = [
     statuses: ['pending'],
     answered: 'at once',
   }),
-  toldCheck({
+  missingEventCheck({
     name: 'every transfer was told at each of its states, as it is',
     prefix: 'tr',
     table: 'transfers',

@@ -20,7 +20,7 @@ import { activeCustomer } from '../../parties/customers/customers.ts'
 import { customerById, customerRows, type OrderingCustomer } from '../../parties/customers/store.ts'
 import { onBehalfOf } from '../../parties/keys/keys.ts'
 import { keyInForce } from '../../parties/keys/store.ts'
-import type { Holder } from '../../rails/pix/rail.ts'
+import type { AccountHolder } from '../../rails/pix/rail.ts'
 import { eventWrite } from '../../records/events/events.ts'
 import type { World } from '../../world.ts'
 import { spendHeld } from '../money-limits/money-limits.ts'
@@ -60,7 +60,7 @@ export const findPayout = (world: World, { partner_id }: AnyoneOfPartner, id: st
 export async function findCounterparty(
   world: World,
   order: PayoutOrder,
-  customer: Holder,
+  customer: AccountHolder,
 ): Promise<Counterparty | undefined> {
   if ('bank_account' in order.to) {
     await world.pix.ready()

@@ -7,7 +7,7 @@ import type { Check, Template } from '../../ledger/audit.ts'
 import { onceChecks } from '../../ledger/claims-audit.ts'
 import { insertInto, rowSource, updateOf } from '../../ledger/command.ts'
 import type { BankAccount } from '../../rails/pix/rail.ts'
-import { endTime, isoTime, toldCheck } from '../../records/events/store.ts'
+import { endTime, isoTime, missingEventCheck } from '../../records/events/store.ts'
 import { isWaiting, type Unanswered } from '../../records/steps/store.ts'
 
 /** The recipient, as the DICT or the caller named it. Only here is the document stored unmasked. */
@@ -44,7 +44,7 @@ export type Payout = {
   readonly accepted_at: Date | null
 }
 
-export const isFinal = ({ status }: Pick<Payout, 'status'>): boolean =>
+export const isFinalPayout = ({ status }: Pick<Payout, 'status'>): boolean =>
   status === 'completed' || status === 'failed'
 
 export const payoutColumns = columnsOf('payouts')
@@ -205,8 +205,10 @@ export async function countOpenPayouts(
 }
 
 /** Whether a payout has been processing since before `silent_since`. */
-export const isLate = ({ status, created_at }: Pick<Payout, 'status' | 'created_at'>, silent_since: Date) =>
-  status === 'processing' && created_at < silent_since
+export const isLatePayout = (
+  { status, created_at }: Pick<Payout, 'status' | 'created_at'>,
+  silent_since: Date,
+) => status === 'processing' && created_at < silent_since
 
 /** Movements of a payout: accepted, then completed or returned. */
 export const payoutTemplate: Template = {
@@ -317,7 +319,7 @@ export const payoutChecks: readonly Check[] = [
     statuses: ['pending', 'processing'],
     answered: 'later',
   }),
-  toldCheck({
+  missingEventCheck({
     name: 'every payout was told at each of its states, as it is',
     prefix: 'po',
     table: 'payouts',

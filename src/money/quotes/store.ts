@@ -6,7 +6,7 @@ import { type IndexWalk, type ListSource, narrowly, ofCustomer } from '../../db/
 import type { Db } from '../../db/pool.ts'
 import type { Check, Template } from '../../ledger/audit.ts'
 import { insertInto, rowSource, updateOf } from '../../ledger/command.ts'
-import { isoTime, toldCheck } from '../../records/events/store.ts'
+import { isoTime, missingEventCheck } from '../../records/events/store.ts'
 import type { Side } from './arithmetic.ts'
 
 /** The terms of a quote, which its trade repeats. */
@@ -255,7 +255,7 @@ export const tradeChecks: readonly Check[] = [
         OR t.status NOT IN ('completed', 'failed') OR t.from_asset = t.to_asset
         OR c.partner_id IS DISTINCT FROM t.partner_id OR k.partner_id IS DISTINCT FROM t.partner_id)`,
   },
-  toldCheck({
+  missingEventCheck({
     name: 'every trade was told once, as it is',
     prefix: 'td',
     table: 'trades',

@@ -99,7 +99,7 @@ export const endTime = (field: string, status: string) =>
  * event's object must repeat. `facts` picks the same texts out of that object, as `d`, whose fields are `fields`. Events that
  * were deleted by age may be missing. Events of objects that do not exist are samples, which only the sandbox has.
  */
-export function toldCheck(options: {
+export function missingEventCheck(options: {
   readonly name: string
   readonly prefix: string
   readonly table: string

@@ -3,9 +3,9 @@ import type { StoredResponse } from '../../../ledger/command.ts'
 import { readRecord } from '../../../ledger/once.ts'
 import { renderTransfer } from '../../../money/onchain/contract.ts'
 import { transferById } from '../../../money/onchain/store.ts'
-import { OPERATION as TRANSFER } from '../../../money/onchain/transfers.ts'
+import { TRANSFER_OPERATION } from '../../../money/onchain/transfers.ts'
 import { renderPayout } from '../../../money/pix/contract.ts'
-import { OPERATION as PAYOUT } from '../../../money/pix/settle.ts'
+import { PAYOUT_OPERATION } from '../../../money/pix/settle.ts'
 import { payoutById } from '../../../money/pix/store.ts'
 import { renderQuote } from '../../../money/quotes/contract.ts'
 import { quoteById } from '../../../money/quotes/store.ts'
@@ -58,8 +58,8 @@ const pick = (object: Readonly<Record<string, unknown>>, fields: readonly string
   Object.fromEntries(fields.filter((name) => object[name] !== undefined).map((name) => [name, object[name]]))
 
 const operations: Readonly<Record<string, string>> = {
-  '/v1/pix/payouts': PAYOUT,
-  '/v1/onchain/transfers': TRANSFER,
+  '/v1/pix/payouts': PAYOUT_OPERATION,
+  '/v1/onchain/transfers': TRANSFER_OPERATION,
 }
 
 /** The stored response that a retry with the same idempotency key would get. */

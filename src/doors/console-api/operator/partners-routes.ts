@@ -12,7 +12,7 @@ import {
   type MoneyLimits,
   moneyLimitNames,
   moneyLimitsOf,
-  usageOf,
+  moneyLimitUsageOf,
 } from '../../../money/money-limits/store.ts'
 import { accruedFees } from '../../../money/treasury/store.ts'
 import { renderBalance, renderCustomer } from '../../../parties/customers/contract.ts'
@@ -134,7 +134,7 @@ const customersRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
       partnerById(world.db, partner_id),
       balancesOf(world.db, id),
       moneyLimitsOf(world.db, id),
-      usageOf(world.db, id),
+      moneyLimitUsageOf(world.db, id),
     ])
     const used = (name: 'payout_day' | 'payout_night' | 'transfer_day_usdt' | 'transfer_day_btc') =>
       usage?.[`${name}_used`]?.toString() ?? null

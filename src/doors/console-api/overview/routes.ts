@@ -4,9 +4,9 @@ import { type Asset, assetNames } from '../../../core/money.ts'
 import { selectNewest } from '../../../db/newest.ts'
 import { limitsOf } from '../../../limits/tiers.ts'
 import { wantsOf } from '../../../limits/wants.ts'
-import { type Held, heldOf, type Series, seriesOf } from '../../../money/daily/series.ts'
+import { type HeldSeries, heldOf, type Series, seriesOf } from '../../../money/daily/series.ts'
 import { isBehind } from '../../../money/daily/store.ts'
-import type { Counts } from '../../../money/daily/tally.ts'
+import type { EndedCounts } from '../../../money/daily/tally.ts'
 import { renderMarketPrice } from '../../../money/quotes/contract.ts'
 import { currentPrices } from '../../../money/quotes/prices.ts'
 import { customerList } from '../../../parties/customers/store.ts'
@@ -115,7 +115,7 @@ async function windowsOf(
   }))
 }
 
-function renderHeld(asset: Asset, held: Held | undefined) {
+function renderHeld(asset: Asset, held: HeldSeries | undefined) {
   const { available = 0n, in_transit = 0n, customers = 0n, days = [] } = held ?? {}
   return {
     asset,
@@ -136,7 +136,7 @@ const renderSeries = ({ kind, asset, to_asset, median_ms, each, ...all }: Series
   each: each.map(renderCounts),
 })
 
-const renderCounts = ({ completed, failed, completed_sum, failed_sum }: Counts) => ({
+const renderCounts = ({ completed, failed, completed_sum, failed_sum }: EndedCounts) => ({
   completed: Number(completed),
   failed: Number(failed),
   completed_sum: completed_sum.toString(),
