@@ -374,7 +374,7 @@ describe('a database that is not there yet', () => {
     onTestFinished(door.stop)
     const started = await startCli(['serve'], testEnv(door.url))
     onTestFinished(() => void started.process.kill('SIGKILL'))
-    await until(() => door.knocks() > 0, 15_000)
+    await until(() => door.connections() > 0, 15_000)
     const told = performance.now()
     started.process.kill('SIGTERM')
     expect(await started.ended).toMatchObject({ code: 0, signal: null, err: '' })

@@ -128,9 +128,9 @@ test('there is one heartbeat, also after two searches at once, and none when the
   onTestFinished(door.stop)
   const client = await open(door.url)
   const primary = primaryOf(door.url)
-  const knocks = door.knocks()
+  const connections = door.connections()
   // While the first heartbeat connects, a caller that could not connect searches for the primary.
-  await until(() => door.knocks() > knocks, 10_000)
+  await until(() => door.connections() > connections, 10_000)
   primary.failed(new Error('Connection terminated unexpectedly'))
   await primary.hostOfPrimary()
   await sleep(1000)

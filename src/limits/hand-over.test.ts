@@ -15,7 +15,7 @@ import { until } from '../../test/support/wait.ts'
 import { systemClock } from '../core/clock.ts'
 import { openHints } from '../db/hints.ts'
 import { type Limiter, openLimiter } from './limiter.ts'
-import type { Want } from './windows.ts'
+import type { WindowLimit } from './windows.ts'
 
 /** Contract §6, one interleaving per test: an exclusive node loses its lock, and another node begins to count. */
 let database: TestDatabase
@@ -26,7 +26,7 @@ afterAll(() => database.drop())
 
 const log = pino({ level: 'silent' })
 /** A window of one day. A test that runs over midnight UTC gets a wrong count. */
-const want: Want = { name: 'day', kind: 'day', limit: 20 }
+const want: WindowLimit = { name: 'day', kind: 'day', limit: 20 }
 
 async function openNode(url: string, more: { mark_wait_ms?: number } = {}): Promise<Limiter> {
   const seat = seatAt(url, 'shared', 'trilho')

@@ -29,8 +29,8 @@ import { type Limiter, openLimiter } from './limiter.ts'
 import { endBackend, findBackend } from './orphaned-connections.ts'
 import { limitsRoutes } from './routes.ts'
 import { limitsOf, tiers } from './tiers.ts'
-import { wantsOf } from './wants.ts'
-import type { Want } from './windows.ts'
+import { windowLimitsOf } from './window-limits.ts'
+import type { WindowLimit } from './windows.ts'
 
 const none = { per_minute: null, per_day: null, endpoint_per_minute: null, lookup_per_minute: null }
 const secondsToMidnight = () => (86_400_000 - (Date.now() % 86_400_000)) / 1000
@@ -347,8 +347,8 @@ describe('an endpoint with a limit of its own', () => {
 
   test('is one more window of the key, after the minute of the headers', () => {
     const limits = limitsOf('standard', none, none)
-    expect(wantsOf(limits, undefined).map(({ name }) => name)).toEqual(['minute', 'day'])
-    expect(wantsOf(limits, limited).map(({ name, limit }) => [name, limit])).toEqual([
+    expect(windowLimitsOf(limits, undefined).map(({ name }) => name)).toEqual(['minute', 'day'])
+    expect(windowLimitsOf(limits, limited).map(({ name, limit }) => [name, limit])).toEqual([
       ['minute', 100],
       ['day', 10_000],
       ['POST /v1/limited', 3],
@@ -360,7 +360,7 @@ describe('an endpoint with a limit of its own', () => {
 async function drain(
   limiters: () => readonly Limiter[],
   subject: string,
-  want: Want,
+  want: WindowLimit,
 ): Promise<{ accepted: number; failed: number }> {
   let accepted = 0
   let failed = 0
@@ -445,7 +445,7 @@ describe('contract §6: with several nodes the windows are exact', () => {
   })
 
   test('counts that are under way in the database when a node becomes exclusive are not lost', async () => {
-    const want: Want = { name: 'day', kind: 'day', limit: 10 }
+    const want: WindowLimit = { name: 'day', kind: 'day', limit: 10 }
     const first = await openNode(database, 30)
     const second = await openNode(database, 30)
     for (let i = 0; i < 5; i++) await first.take('key_held', [want])
@@ -515,7 +515,7 @@ describe('contract §6: with several nodes the windows are exact', () => {
   })
 
   test('the next node waits for the unsaved counts of an exclusive node that lost its lock', async () => {
-    const want: Want = { name: 'day', kind: 'day', limit: 10 }
+    const want: WindowLimit = { name: 'day', kind: 'day', limit: 10 }
     const first = await openNode(database)
     await times(2, () => first.take('key_left', [want]))
     await until(async () => (await countOf('key_left')) === 2, 5000)
@@ -536,7 +536,7 @@ describe('contract §6: with several nodes the windows are exact', () => {
   })
 
   test('shared nodes do not count while a former exclusive node has counts to save', async () => {
-    const want: Want = { name: 'day', kind: 'day', limit: 10 }
+    const want: WindowLimit = { name: 'day', kind: 'day', limit: 10 }
     const [first] = await times(2, () => openNode(database))
     await first!.take('key_marked', [want])
     await asAdmin(database.url, [`INSERT INTO shared.lone_node (node) VALUES ('another')`])

@@ -18,7 +18,7 @@ import {
 
 /**
  * Redelivery of events (contract §17.15). One call makes many deliveries, so three limits bound it: pending deliveries per
- * endpoint, events per call, and calls per key (limits/wants.ts).
+ * endpoint, events per call, and calls per key (limits/window-limits.ts).
  */
 export const OUTSTANDING_MAX = 50_000
 const RANGE_PART = 2000

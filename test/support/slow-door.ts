@@ -8,7 +8,7 @@ export type SlowDoor = {
   readonly url: string
   readonly port: number
   /** Connections that have come to it until now. */
-  knocks(): number
+  connections(): number
   /** How long those take that come from now on. */
   slow(ms: number): void
   stop(): Promise<void>
@@ -17,7 +17,7 @@ export type SlowDoor = {
 export async function openSlowDoor(database_url: string, ms: number): Promise<SlowDoor> {
   const target = new URL(database_url)
   const sockets = new Set<Socket>()
-  let [delay, knocks] = [ms, 0]
+  let [delay, connections] = [ms, 0]
   const keep = (socket: Socket) => {
     sockets.add(socket)
     socket.setNoDelay(true)
@@ -25,7 +25,7 @@ export async function openSlowDoor(database_url: string, ms: number): Promise<Sl
     socket.on('close', () => sockets.delete(socket))
   }
   const server = createServer(async (client) => {
-    knocks++
+    connections++
     keep(client)
     client.pause()
     await sleep(delay)
@@ -43,7 +43,7 @@ export async function openSlowDoor(database_url: string, ms: number): Promise<Sl
   return {
     url: url.href,
     port,
-    knocks: () => knocks,
+    connections: () => connections,
     slow(other) {
       delay = other
     },

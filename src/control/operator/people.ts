@@ -20,7 +20,7 @@ import {
   setRole,
   type WithPassword,
 } from '../../parties/team/people.ts'
-import { lockHighest, selectOperators, sessionsGoingOn, type User } from '../../parties/team/store.ts'
+import { liveSessionIds, lockHighest, selectOperators, type User } from '../../parties/team/store.ts'
 import type { Change } from './changes.ts'
 import { type Operators, type Rule, rules } from './rules.ts'
 
@@ -146,7 +146,7 @@ export async function standingOf(
   if (actor.kind === 'shell') return actor
   const user = (await selectOperators(db)).find(({ id }) => id === actor.user_id)
   const { session_id } = actor
-  const signed_in = session_id === undefined || (await sessionsGoingOn(db, [session_id])).has(session_id)
+  const signed_in = session_id === undefined || (await liveSessionIds(db, [session_id])).has(session_id)
   if (!user || !signed_in)
     refuse('not_signed_in', {
       message: 'You are not signed in as an operator any more; nothing was done.',

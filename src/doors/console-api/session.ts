@@ -50,7 +50,7 @@ export function isCsrfToken(signed: Signed, given: unknown): boolean {
   return expected.length === shown.length && timingSafeEqual(expected, shown)
 }
 
-export function actorOf({ user, session_id }: Signed, address: string): PersonActor | OperatorActor {
+export function actorOfSession({ user, session_id }: Signed, address: string): PersonActor | OperatorActor {
   if (user.partner_id === null) return { ...operatorActor(user), session_id, address }
   const { id: user_id, email, partner_id } = user
   return {

@@ -2,8 +2,8 @@ import { Type as T } from 'typebox'
 import { DOCUMENT_PATTERN, MASKED_PATTERN, maskDocument } from '../../core/document.ts'
 import { assets } from '../../core/money.ts'
 import { DryRun, dryRunQuery } from '../../http/dry-run.ts'
-import { endedAt, renderFailure } from '../../http/ending.ts'
 import { type Endpoint, endpoint } from '../../http/endpoint.ts'
+import { endedAt, renderFailure } from '../../http/order-end.ts'
 import {
   Amount,
   Fields,

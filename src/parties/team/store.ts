@@ -235,7 +235,7 @@ export async function lockStanding(tx: Db): Promise<void> {
 }
 
 /** By the database's clock: the idle timeout and the maximum lifetime of a session. */
-const SESSION_GOES_ON = `s.used_at > clock_timestamp() - interval '30 minutes' AND s.created_at > clock_timestamp() - interval '12 hours'`
+const SESSION_IS_LIVE = `s.used_at > clock_timestamp() - interval '30 minutes' AND s.created_at > clock_timestamp() - interval '12 hours'`
 
 /** Client address and user agent of the sign-in; a terminal has neither. */
 export type SessionOrigin = { readonly address?: string | undefined; readonly agent?: string | undefined }
@@ -294,7 +294,7 @@ export async function touchSession(
 ): Promise<(User & FoundSession) | undefined> {
   const { rows } = await db.query(
     `UPDATE sessions s SET used_at = CASE WHEN $3 THEN clock_timestamp() ELSE s.used_at END FROM users u
-     WHERE s.token_hash = $1 AND u.id = s.user_id AND ${SESSION_GOES_ON} AND (s.address IS NOT NULL) = $2
+     WHERE s.token_hash = $1 AND u.id = s.user_id AND ${SESSION_IS_LIVE} AND (s.address IS NOT NULL) = $2
      RETURNING ${columnsOf('users', 'u').replace('u.keys_shut_until', KEYS_SHUT_UNTIL)},
        s.id AS session_id, ${PROVED_UNTIL} AS proved_until,
        ${HAS_FACTOR} AS factor`,
@@ -317,7 +317,7 @@ export type ListedSession = {
 export async function selectSessions(db: Db, user_id: string): Promise<ListedSession[]> {
   const { rows } = await db.query(
     `SELECT s.id, s.address, s.agent, s.created_at, s.used_at FROM sessions s
-     WHERE s.user_id = $1 AND ${SESSION_GOES_ON} ORDER BY s.used_at DESC, s.id`,
+     WHERE s.user_id = $1 AND ${SESSION_IS_LIVE} ORDER BY s.used_at DESC, s.id`,
     [user_id],
   )
   return rows
@@ -333,7 +333,7 @@ export async function deleteSessionOf(tx: Db, user_id: string, id: string): Prom
 export async function changeToken(tx: Db, before: Buffer, after: Buffer): Promise<boolean> {
   const { rowCount } = await tx.query(
     `UPDATE sessions s SET token_hash = $2, used_at = clock_timestamp(), proved_at = clock_timestamp()
-     WHERE s.token_hash = $1 AND ${SESSION_GOES_ON}`,
+     WHERE s.token_hash = $1 AND ${SESSION_IS_LIVE}`,
     [before, after],
   )
   return rowCount === 1
@@ -347,29 +347,29 @@ export async function personOfSession(
   const { rows } = await db.query(
     `SELECT ${columnsOf('users', 'u')}, ${PROVED_UNTIL} AS proved_until, ${HAS_FACTOR} AS factor
      FROM sessions s JOIN users u ON u.id = s.user_id
-     WHERE s.id = $1 AND ${SESSION_GOES_ON}`,
+     WHERE s.id = $1 AND ${SESSION_IS_LIVE}`,
     [session_id],
   )
   return rows[0]
 }
 
 /** Does not count as a use: an open page alone keeps no session alive. */
-export async function sessionsGoingOn(db: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
+export async function liveSessionIds(db: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows } = await db.query<{ id: string }>(
-    `SELECT s.id FROM sessions s WHERE s.id = ANY($1::text[]) AND ${SESSION_GOES_ON}`,
+    `SELECT s.id FROM sessions s WHERE s.id = ANY($1::text[]) AND ${SESSION_IS_LIVE}`,
     [ids],
   )
   return new Set(rows.map(({ id }) => id))
 }
 
 /** Live browser sessions, newest first. Does not count as a use. */
-export async function selectGoingOn(
+export async function selectLiveSessions(
   db: Db,
   most: number,
 ): Promise<{ readonly token_hash: Buffer; readonly user_id: string; readonly partner_id: string | null }[]> {
   const { rows } = await db.query(
     `SELECT s.token_hash, s.user_id, u.partner_id FROM sessions s JOIN users u ON u.id = s.user_id
-     WHERE ${SESSION_GOES_ON} AND s.address IS NOT NULL ORDER BY s.created_at DESC LIMIT $1`,
+     WHERE ${SESSION_IS_LIVE} AND s.address IS NOT NULL ORDER BY s.created_at DESC LIMIT $1`,
     [most],
   )
   return rows
@@ -626,7 +626,7 @@ const STEP = 1000
 
 const FORGOTTEN = [
   `DELETE FROM sessions WHERE id IN (SELECT id FROM sessions s
-     WHERE NOT (${SESSION_GOES_ON}) LIMIT $1 FOR UPDATE SKIP LOCKED)`,
+     WHERE NOT (${SESSION_IS_LIVE}) LIMIT $1 FOR UPDATE SKIP LOCKED)`,
   `DELETE FROM sign_in_failures WHERE subject IN (SELECT subject FROM sign_in_failures f
      WHERE coalesce(f.failed_at[cardinality(f.failed_at)] < clock_timestamp() - ${FAILURES_LAST}, true)
      LIMIT $1 FOR UPDATE SKIP LOCKED)`,

@@ -4,7 +4,7 @@ import { cidrContains, parseCidr } from '../../../http/ip.ts'
 import { filterOf, pageOf, parseTime } from '../../../http/page.ts'
 import type { Limiter } from '../../../limits/limiter.ts'
 import { limitsOf } from '../../../limits/tiers.ts'
-import { usageOf } from '../../../limits/usage.ts'
+import { usageOfKey } from '../../../limits/usage.ts'
 import { faultsOf } from '../../../parties/keys/allowlist.ts'
 import {
   assertFreeName,
@@ -38,12 +38,9 @@ import { looking, pageAsked } from './lists.ts'
 const RECENT = 10
 const HOUR_MS = 3_600_000
 
-export const keyRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
-  ...lookingAtKeys(parts),
-  ...changingKeys(parts),
-]
+export const keyRoutes = (parts: ConsoleParts): ConsoleHandler[] => [...keyReads(parts), ...keyWrites(parts)]
 
-const lookingAtKeys = ({ runtimes }: ConsoleParts): ConsoleHandler[] => [
+const keyReads = ({ runtimes }: ConsoleParts): ConsoleHandler[] => [
   answer(contract.listKeysInConsole, async (call) => {
     const { world, actor } = call
     const here = looking(world)
@@ -116,7 +113,7 @@ const lookingAtKeys = ({ runtimes }: ConsoleParts): ConsoleHandler[] => [
   }),
 ]
 
-const changingKeys = ({ office }: ConsoleParts): ConsoleHandler[] => [
+const keyWrites = ({ office }: ConsoleParts): ConsoleHandler[] => [
   answer(contract.createKeyInConsole, async ({ world, actor, body }) => {
     const { form_id, expires_at, ...wanted } = body
     assertFreeName(wanted.name)
@@ -197,7 +194,7 @@ const changingKeys = ({ office }: ConsoleParts): ConsoleHandler[] => [
 ]
 
 const usage = (limiter: Limiter, { clock }: World, partner: Partner, key: ApiKey) =>
-  usageOf(limiter, {
+  usageOfKey(limiter, {
     key_id: key.id,
     limits: limitsOf(partner.tier, partner, key),
     endpoints,

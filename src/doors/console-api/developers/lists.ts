@@ -4,7 +4,7 @@ import { type List, listOf } from '../../../http/page.ts'
 import type { World } from '../../../world.ts'
 import type { ConsoleEndpoint } from '../endpoint.ts'
 
-export const Environment = T.Enum([...environments])
+export const EnvironmentName = T.Enum([...environments])
 
 const PAGE = '50'
 

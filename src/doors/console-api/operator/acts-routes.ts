@@ -9,7 +9,7 @@ import { newestOf, type PlacedLine, readUpTo } from '../merged-lines.ts'
 import type { ConsoleParts } from '../parts.ts'
 import { listActsForOperator, verifyActs } from './acts-contract.ts'
 import { oneAtATime } from './one-at-a-time.ts'
-import { renderLine } from './pieces.ts'
+import { renderLineRef } from './shared-schemas.ts'
 
 const PAGE = 50
 
@@ -24,7 +24,9 @@ const listing = (office: Office): ConsoleHandler =>
       { limit: PAGE, after: decodeCursor(cursor, readUpTo), of: chosen },
     )
     const heads = await Promise.all(
-      logPlaces.map(async (one) => renderLine({ place: one, ...(await readHead(office.log.pools[one])) })!),
+      logPlaces.map(
+        async (one) => renderLineRef({ place: one, ...(await readHead(office.log.pools[one])) })!,
+      ),
     )
     return {
       data: lines.map(render),

@@ -3,9 +3,9 @@ import { auditState } from '../../../control/audit/state.ts'
 import type { World } from '../../../world.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
 import type { ConsoleParts } from '../parts.ts'
-import { factsOf } from './pieces.ts'
 import { getProof, startProof } from './proof-contract.ts'
 import { openProver, type Prover } from './prover.ts'
+import { factsOf } from './shared-schemas.ts'
 
 export function proofRoutes(parts: ConsoleParts): ConsoleHandler[] {
   const prover = openProver(parts)

@@ -9,7 +9,6 @@ import { selectOperators } from '../../../parties/team/store.ts'
 import { linesAbout } from '../../../records/acts/store.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
 import type { ConsoleParts } from '../parts.ts'
-import { factsOf, renderLine, told } from './pieces.ts'
 import {
   approveProposal,
   getProposalForOperator,
@@ -17,6 +16,7 @@ import {
   rejectProposal,
   withdrawProposal,
 } from './proposals-contract.ts'
+import { factsOf, renderActed, renderLineRef } from './shared-schemas.ts'
 
 export const proposalsRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
   answer(listProposalsForOperator, async ({ world, actor }) => ({
@@ -41,7 +41,7 @@ export const proposalsRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
       lines: lines
         .filter((line) => line.proposal_id === proposal.id)
         .map(({ seq, hash, at, action, actor_email }) => ({
-          ...renderLine({ place, seq, hash })!,
+          ...renderLineRef({ place, seq, hash })!,
           at: at.toISOString(),
           action,
           by: actor_email,
@@ -54,7 +54,7 @@ export const proposalsRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
     const acted = await act(office, actor, { name: 'approve', details: params })
     const password = 'done' in acted ? acted.done.person?.password : undefined
     return {
-      ...told(acted, ({ proposal }) => proposal.resource_id),
+      ...renderActed(acted, ({ proposal }) => proposal.resource_id),
       proposal_id: params.proposal_id,
       ...(password === undefined ? {} : { password }),
     }
@@ -63,13 +63,13 @@ export const proposalsRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
   answer(rejectProposal, async ({ actor, world, params, body }) => {
     await placeIn(office, world.environment, params.proposal_id)
     const details = { ...params, reason: body.reason }
-    return told(await act(office, actor, { name: 'reject', details }), ({ proposal }) => proposal.id)
+    return renderActed(await act(office, actor, { name: 'reject', details }), ({ proposal }) => proposal.id)
   }),
 
   answer(withdrawProposal, async ({ actor, world, params, body }) => {
     await placeIn(office, world.environment, params.proposal_id)
     const details = { ...params, reason: body.reason ?? null }
-    return told(await act(office, actor, { name: 'withdraw', details }), ({ proposal }) => proposal.id)
+    return renderActed(await act(office, actor, { name: 'withdraw', details }), ({ proposal }) => proposal.id)
   }),
 ]
 

@@ -3,7 +3,7 @@ import { Refusal } from '../../../core/errors.ts'
 import { type Asset, assetNames } from '../../../core/money.ts'
 import { selectNewest } from '../../../db/newest.ts'
 import { limitsOf } from '../../../limits/tiers.ts'
-import { wantsOf } from '../../../limits/wants.ts'
+import { windowLimitsOf } from '../../../limits/window-limits.ts'
 import { type HeldSeries, heldOf, type Series, seriesOf } from '../../../money/daily/series.ts'
 import { isBehind } from '../../../money/daily/store.ts'
 import type { EndedCounts } from '../../../money/daily/tally.ts'
@@ -104,9 +104,9 @@ async function windowsOf(
   partner: Partner,
   key: ListedKey,
 ) {
-  const wants = wantsOf(limitsOf(partner.tier, partner, key), undefined)
-  const used = await limiter.used(key.id, wants)
-  return wants.map(({ kind, limit }, i) => ({
+  const window_limits = windowLimitsOf(limitsOf(partner.tier, partner, key), undefined)
+  const used = await limiter.used(key.id, window_limits)
+  return window_limits.map(({ kind, limit }, i) => ({
     key_id: key.id,
     name: key.name,
     window: kind as 'minute' | 'day',

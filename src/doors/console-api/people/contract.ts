@@ -227,7 +227,7 @@ const MoneyLimits = T.Object(
   >,
 )
 
-export const getAccount = consoleEndpoint({
+export const getAccountInConsole = consoleEndpoint({
   name: 'console.account.get',
   route: 'GET /console/api/account',
   summary: 'What was agreed with the partner: tier, fees, limits',
@@ -435,7 +435,7 @@ export const peopleEndpoints: readonly ConsoleEndpoint[] = [
   listMySessions,
   endMySession,
   endMyOtherSessions,
-  getAccount,
+  getAccountInConsole,
   getTeam,
   changeColleague,
   removeColleague,

@@ -33,7 +33,7 @@ import {
   listMySessions,
   renewMyRecoveryCodes,
 } from './contract.ts'
-import { notedTeam, refuseProof } from './own.ts'
+import { notedTeam, refuseCredentials } from './own-session.ts'
 
 /** Calls of every signed-in user about themselves. */
 export const meRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
@@ -59,7 +59,7 @@ export const meRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
     // A mistyped password must not sign the user out, so this is not a 401.
     if (known.outcome === 'wrong')
       refuse('invalid_request', { param: 'password', message: 'This is not your password.' })
-    return known.outcome === 'known' ? undefined : refuseProof(known)
+    return known.outcome === 'known' ? undefined : refuseCredentials(known)
   }),
 
   ...factorRoutes(parts),

@@ -2,7 +2,7 @@ import type { PartnerRole, PersonActor } from '../../../core/actor.ts'
 import { refuse } from '../../../core/errors.ts'
 import type { Db } from '../../../db/pool.ts'
 import { limitNames, limitsOfPartner } from '../../../limits/tiers.ts'
-import { endpointLimits } from '../../../limits/wants.ts'
+import { endpointLimits } from '../../../limits/window-limits.ts'
 import { type MoneyLimitName, moneyLimitNames, moneyLimitsOf } from '../../../money/money-limits/store.ts'
 import type { Shared } from '../../../parties/partners/partners.ts'
 import { partnerById } from '../../../parties/partners/store.ts'
@@ -26,7 +26,7 @@ import {
   changeColleague,
   createInvitation,
   createReset,
-  getAccount,
+  getAccountInConsole,
   getTeam,
   removeColleague,
   resetColleagueFactor,
@@ -35,7 +35,7 @@ import {
 
 /** A partner's team, managed by its owners, and the terms of the partner. */
 export const teamRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
-  answer(getAccount, async ({ actor }) => renderAccount(parts, actor)),
+  answer(getAccountInConsole, async ({ actor }) => renderAccount(parts, actor)),
 
   answer(getTeam, async ({ actor }) => {
     const { partner_id } = actor

@@ -4,10 +4,10 @@ import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { html } from './html.ts'
-import { PLACEHOLDER } from './marks.ts'
+import { PLACEHOLDER } from './placeholders.ts'
 
 /** A file ready to be sent; compressed unless its format is already compressed. */
-export type Ready = {
+export type PreparedFile = {
   readonly type: string
   readonly etag: string
   readonly body: Buffer
@@ -37,7 +37,7 @@ const folders = ['../../docs/', '../../../dist/docs/'].map((path) =>
 /** The built docs with the address of this server filled in. Each file is prepared on its first request. */
 export type BuiltDocs = {
   has(name: string): boolean
-  ready(name: string): Ready
+  ready(name: string): PreparedFile
   /** The text of a page that is filled in for each request, such as the search page. */
   text(name: string): string
 }
@@ -51,10 +51,10 @@ export function openBuiltDocs(public_url: () => string): BuiltDocs | undefined {
       name.replaceAll('\\', '/').replace(/\.gz$/, ''),
     ),
   )
-  const kept = new Map<string, Ready>()
+  const kept = new Map<string, PreparedFile>()
   return { has: (name) => extname(name) !== '' && names.has(name), ready, text }
 
-  function ready(name: string): Ready {
+  function ready(name: string): PreparedFile {
     const known = kept.get(name) ?? read(name)
     kept.set(name, known)
     return known
@@ -64,7 +64,7 @@ export function openBuiltDocs(public_url: () => string): BuiltDocs | undefined {
     return gunzipSync(ready(name).body).toString()
   }
 
-  function read(name: string): Ready {
+  function read(name: string): PreparedFile {
     const ending = extname(name)
     const type = types[ending] ?? 'application/octet-stream'
     const zipped = existsSync(join(folder!, `${name}.gz`))
@@ -84,7 +84,7 @@ export function openBuiltDocs(public_url: () => string): BuiltDocs | undefined {
 }
 
 /** A JSON document made by this server, in the form of the built files. */
-export function readyJson(value: unknown): Ready {
+export function readyJson(value: unknown): PreparedFile {
   const body = gzipSync(JSON.stringify(value))
   return { type: types['.json']!, body, zipped: true, etag: etagOf(body) }
 }

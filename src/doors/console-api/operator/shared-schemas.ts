@@ -14,10 +14,10 @@ export const Sum = T.String({ pattern: '^-?[0-9]+$', description: 'Whole number 
 
 export const AmountOf = T.Object({ asset: AssetName, amount: Sum })
 
-export const Place = T.Enum([...logPlaces])
+export const PlaceName = T.Enum([...logPlaces])
 
 export const LineRef = T.Object({
-  place: Place,
+  place: PlaceName,
   seq: T.String(),
   hash: T.String({ description: 'Noted down elsewhere, it proves later that the line is still there' }),
 })
@@ -40,11 +40,14 @@ export const ActedObject = T.Object({
 
 export type ActedReply = Static<typeof ActedObject>
 
-export const renderLine = (line: Noted | undefined) =>
+export const renderLineRef = (line: Noted | undefined) =>
   line ? { place: line.place, seq: line.seq.toString(), hash: line.hash } : null
 
 /** `idOf` returns the id of the object that a performed act created or changed. */
-export function told<Result>(acted: Acted<Result>, idOf: (result: Result) => string | null): ActedReply {
+export function renderActed<Result>(
+  acted: Acted<Result>,
+  idOf: (result: Result) => string | null,
+): ActedReply {
   if ('proposed' in acted) {
     const { proposed, line, activation_code } = acted
     return {
@@ -52,7 +55,7 @@ export function told<Result>(acted: Acted<Result>, idOf: (result: Result) => str
       id: null,
       proposal_id: proposed.id,
       expires_at: proposed.expires_at.toISOString(),
-      line: renderLine(line),
+      line: renderLineRef(line),
       ...(activation_code === undefined ? {} : { activation_code }),
     }
   }
@@ -61,7 +64,7 @@ export function told<Result>(acted: Acted<Result>, idOf: (result: Result) => str
     id: idOf(acted.done),
     proposal_id: null,
     expires_at: null,
-    line: renderLine(acted.line),
+    line: renderLineRef(acted.line),
   }
 }
 

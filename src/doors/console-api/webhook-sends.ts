@@ -1,6 +1,6 @@
 import type { PersonActor } from '../../core/actor.ts'
 import { Refusal } from '../../core/errors.ts'
-import { redeliveryWant } from '../../limits/wants.ts'
+import { redeliveryWindowLimit } from '../../limits/window-limits.ts'
 import type { ActEntry } from '../../records/acts/line.ts'
 import type { Webhooks } from '../../webhooks/endpoints.ts'
 import type { World } from '../../world.ts'
@@ -13,13 +13,13 @@ type Caller = { readonly world: World; readonly actor: PersonActor }
  * For acts that make webhooks go out: counts the act in the team's redelivery window, like such calls under a key
  * (contract §17.15), logs it, and wakes the worker after the commit.
  */
-export async function sendIn<Result>(
+export async function sendWebhooksIn<Result>(
   { office, runtimes }: ConsoleParts,
   { world, actor }: Caller,
   work: (here: World, webhooks: Webhooks) => Promise<{ readonly result: Result; readonly entry: ActEntry }>,
 ): Promise<Result> {
   const { limiter, webhooks } = runtimes[world.environment]
-  const { refused } = await limiter.take(`${actor.partner_id} ${world.environment}`, [redeliveryWant])
+  const { refused } = await limiter.take(`${actor.partner_id} ${world.environment}`, [redeliveryWindowLimit])
   if (refused) refuseMore(refused.limit, refused.retry_after_seconds)
   const later = wakingLater(webhooks)
   const result = await actIn(office, actor, world, (here) => work(here, later.webhooks))

@@ -3,7 +3,7 @@ import { Refusal } from '../../core/errors.ts'
 import { openTurns, QueueFull, type Release } from '../../core/turns.ts'
 
 /** How many requests of one partner may be under way on one node, per environment. */
-export type Places = {
+export type RequestSlots = {
   /** Resolves to a function that frees the place, or to a refusal when no place is free after a short wait. */
   enter(who: Entering): Promise<Release | Refusal>
 }
@@ -19,7 +19,7 @@ type Entering = {
 const IN_FLIGHT_WAIT_MS = 1000
 const WAITS_PER_PARTNER = 20
 
-export function openPlaces(in_flight: number): Places {
+export function openRequestSlots(in_flight: number): RequestSlots {
   const working = openTurns({
     at_once: Infinity,
     per_name: in_flight,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ConsoleClient, signedIn } from '../../../test/support/console.ts'
 import { startTestService, type TestService } from '../../../test/support/service.ts'
 import { openPeopleShares } from '../../http/shares.ts'
-import { AT_ONCE, WAITING } from './calls.ts'
+import { AT_ONCE, WAITING } from './call-queue.ts'
 
 let service: TestService
 let person: ConsoleClient

@@ -5,7 +5,7 @@ import { openTurns, QueueFull, type Turns } from '../../core/turns.ts'
  * Bounds the concurrent calls of one user on a node. A page makes about ten calls at once, several tabs more: calls
  * beyond the bound wait, and calls beyond the queue are refused, since no page makes so many.
  */
-export type Calls = {
+export type CallQueue = {
   /**
    * Looks up a session, one call at a time per token: the lookup updates the session's row, so others would only hold
    * connections.
@@ -19,7 +19,7 @@ export const WAITING = 64
 const WAIT_MS = 5000
 const RETRY_SECONDS = 1
 
-export function openCalls(): Calls {
+export function openCallQueue(): CallQueue {
   const queue = { at_once: Infinity, waiting_per_name: WAITING, wait_ms: WAIT_MS }
   const sessions = openTurns({ ...queue, per_name: 1 })
   const people = openTurns({ ...queue, per_name: AT_ONCE })

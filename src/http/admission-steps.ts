@@ -1,14 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Gate } from './gate.ts'
 import { rateLimitHeaders, securityHeaders } from './headers.ts'
-import { inTime, isGone } from './in-time.ts'
 import { isLoopback } from './ip.ts'
 import { brokenOff } from './refusals.ts'
+import { isGone, withinDeadline } from './request-deadline.ts'
 import './request.ts'
 import { waitMsOf } from './wait.ts'
 
 /** Steps before a body is read: headers of every response, and admission. */
-export type Entrance = {
+export type AdmissionSteps = {
   /** Sets the request id, the security headers and the three rate limit headers, which every response carries. */
   prepare(request: FastifyRequest, reply: FastifyReply): void
   /** Counts a request without a key by its address, except health checks from the machine itself. */
@@ -17,7 +17,7 @@ export type Entrance = {
   admit(request: FastifyRequest, reply: FastifyReply): Promise<void>
 }
 
-export function openEntrance(gate: Gate, answer_ms: number): Entrance {
+export function openAdmissionSteps(gate: Gate, answer_ms: number): AdmissionSteps {
   return {
     prepare(request, reply) {
       request.address = gate.addressOf(
@@ -40,9 +40,9 @@ export function openEntrance(gate: Gate, answer_ms: number): Entrance {
     },
 
     async admit(request, reply) {
-      request.knocked_at = performance.now()
-      const knocking = gate.admit(knockOf(request))
-      const admission = await inTime(request, knocking, (late) => late.refusal ?? late.leave())
+      request.admit_began_at = performance.now()
+      const admitting = gate.admit(admissionRequestOf(request))
+      const admission = await withinDeadline(request, admitting, (late) => late.refusal ?? late.leave())
       reply.headers(rateLimitHeaders(admission.window))
       request.by = admission.by
       if (admission.refusal) throw admission.refusal
@@ -59,7 +59,7 @@ export function openEntrance(gate: Gate, answer_ms: number): Entrance {
   }
 }
 
-const knockOf = (request: FastifyRequest) => ({
+const admissionRequestOf = (request: FastifyRequest) => ({
   authorization: request.headers.authorization,
   address: request.address,
   endpoint: request.routeOptions.config?.endpoint,

@@ -6,7 +6,7 @@ import { openTurns, type Turns } from '../../core/turns.ts'
  * All exports together use at most a third of the node's time, which leaves the event loop and the database to
  * payouts.
  */
-export type Pace = {
+export type ExportPace = {
   /** The same chunks, each in its turn. */
   paced(name: string, chunks: AsyncIterable<string>, gone: AbortSignal): AsyncGenerator<string>
 }
@@ -16,7 +16,7 @@ const PAUSE_FACTOR = 2
 const PAUSE_MIN_MS = 5
 const PAUSE_MAX_MS = 500
 
-export function openPace(): Pace {
+export function openExportPace(): ExportPace {
   const turns = openTurns({ at_once: 1, per_name: 1 })
   return {
     async *paced(name, chunks, gone) {

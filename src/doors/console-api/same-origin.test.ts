@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { assertOwnPage, type PageHeaders } from './own-page.ts'
+import { assertSameOrigin, type OriginHeaders } from './same-origin.ts'
 
 const PUBLIC = 'https://pay.example.com'
 const same = { 'sec-fetch-site': 'same-origin' }
 
-const own: readonly [string, PageHeaders, string][] = [
+const own: readonly [string, OriginHeaders, string][] = [
   ['the public address', { origin: PUBLIC, host: 'pay.example.com' }, PUBLIC],
   ['a proxy that rewrites Host', { origin: PUBLIC, host: 'trilho:8080', ...same }, PUBLIC],
   ['no Origin, the public Host', { host: 'pay.example.com', ...same }, PUBLIC],
@@ -22,10 +22,10 @@ const own: readonly [string, PageHeaders, string][] = [
 ]
 
 test.each(own)('comes from a page of our own: %s', (_, headers, public_url) => {
-  expect(() => assertOwnPage(headers, public_url)).not.toThrow()
+  expect(() => assertSameOrigin(headers, public_url)).not.toThrow()
 })
 
-const foreign: readonly [string, PageHeaders][] = [
+const foreign: readonly [string, OriginHeaders][] = [
   ['another site', { origin: 'https://elsewhere.example', host: 'pay.example.com' }],
   ['another site of the same domain', { origin: 'https://docs.example.com', 'sec-fetch-site': 'same-site' }],
   [
@@ -53,14 +53,14 @@ const foreign: readonly [string, PageHeaders][] = [
 ]
 
 test.each(foreign)('is refused: %s', (_, headers) => {
-  expect(() => assertOwnPage(headers, PUBLIC)).toThrow(
+  expect(() => assertSameOrigin(headers, PUBLIC)).toThrow(
     expect.objectContaining({ code: 'cross_site_request' }),
   )
 })
 
 test('the refusal says where the console is', () => {
   const headers = { origin: 'http://pay.internal:8080', ...same }
-  expect(() => assertOwnPage(headers, PUBLIC)).toThrow(
+  expect(() => assertSameOrigin(headers, PUBLIC)).toThrow(
     /pay\.internal:8080.*https:\/\/pay\.example\.com\/console.*PUBLIC_URL/,
   )
 })

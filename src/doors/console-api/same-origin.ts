@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { Refusal } from '../../core/errors.ts'
 
 /** The headers by which a browser names the page of a request. */
-export type PageHeaders = {
+export type OriginHeaders = {
   readonly origin?: string | undefined
   readonly host?: string | undefined
   readonly 'sec-fetch-site'?: string | string[] | undefined
@@ -15,7 +15,7 @@ export type PageHeaders = {
  * says in Sec-Fetch-Site, or an Origin that equals Host: over plain HTTP, browsers send Sec-Fetch-Site to their own machine
  * only. Where a browser sends no Origin, Host stands in for it.
  */
-export function assertOwnPage(headers: PageHeaders, public_url: string): void {
+export function assertSameOrigin(headers: OriginHeaders, public_url: string): void {
   const own = new URL(public_url)
   const { origin, host } = headers
   const site = headers['sec-fetch-site']

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { times } from '../../../test/support/crowd.ts'
-import { openPlaces } from './places.ts'
 import type { Signed } from './session.ts'
+import { openStreamSlots } from './stream-slots.ts'
 
 const signed = (partner_id: string, i: number) =>
   ({ user: { id: `${partner_id} ${i}`, partner_id } }) as unknown as Signed
 
 test('users who wait for their own team’s export keep no other team from exporting', async () => {
-  const places = openPlaces()
+  const places = openStreamSlots()
   const leaving = new AbortController()
   const exportAs = (partner_id: string, i: number) =>
     places.take('text/csv', signed(partner_id, i), leaving.signal)

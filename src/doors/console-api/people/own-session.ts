@@ -76,7 +76,7 @@ async function renderSigned(
   }
 }
 
-export function refuseProof(refused: Refused): never {
+export function refuseCredentials(refused: Refused): never {
   switch (refused.outcome) {
     case 'code_needed':
       return refuse('code_needed', { details: { of: refused.of } })

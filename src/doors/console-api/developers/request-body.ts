@@ -14,13 +14,13 @@ import { customerById } from '../../../parties/customers/store.ts'
 import type { LoggedRequest } from '../../../records/requests/store.ts'
 import type { World } from '../../../world.ts'
 
-type Said = Readonly<Record<string, unknown>> & { readonly idempotency_key?: string }
+type RequestBody = Readonly<Record<string, unknown>> & { readonly idempotency_key?: string }
 
 /**
  * Request bodies are not logged, so the body is rebuilt from the row that the request created. Null if it created
  * none.
  */
-export async function saidBy(world: World, request: LoggedRequest): Promise<Said | null> {
+export async function rebuildRequestBody(world: World, request: LoggedRequest): Promise<RequestBody | null> {
   const { method, route, status, object_id: id, partner_id } = request
   if (method !== 'POST' || status >= 300 || id === null) return null
   const own = <Row extends { partner_id: string }>(row: Row | undefined) =>
@@ -54,7 +54,7 @@ const transferFields = ['customer_id', 'asset', 'network', 'amount', 'destinatio
 const quoteFields = ['customer_id', 'from_asset', 'to_asset', 'from_amount', 'to_amount']
 const customerFields = ['name', 'document', 'email', 'external_id', 'metadata']
 
-const pick = (object: Readonly<Record<string, unknown>>, fields: readonly string[]): Said =>
+const pick = (object: Readonly<Record<string, unknown>>, fields: readonly string[]): RequestBody =>
   Object.fromEntries(fields.filter((name) => object[name] !== undefined).map((name) => [name, object[name]]))
 
 const operations: Readonly<Record<string, string>> = {
@@ -63,10 +63,10 @@ const operations: Readonly<Record<string, string>> = {
 }
 
 /** The stored response that a retry with the same idempotency key would get. */
-export async function answerOf(
+export async function storedResponseOf(
   world: World,
   { api_key_id, route, object_id }: LoggedRequest,
-  said: Said | null,
+  said: RequestBody | null,
 ): Promise<StoredResponse | null> {
   const operation = operations[route ?? '']
   if (operation === undefined || said?.idempotency_key === undefined) return null

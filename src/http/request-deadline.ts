@@ -6,7 +6,7 @@ import './request.ts'
  * Rejects with a 503 when the time of the request is over, while the work goes on. For money the outcome is then unknown to
  * the caller, who finds it out by repeating the request with the same idempotency key.
  */
-export async function inTime<T>(
+export async function withinDeadline<T>(
   request: FastifyRequest,
   work: Promise<T>,
   onLate: (result: T) => void = () => {},

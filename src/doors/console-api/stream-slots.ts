@@ -32,9 +32,9 @@ const inWords: Readonly<Record<Kind, string>> = {
 const RETRY_SECONDS = 5
 
 /** Takes a place until `gone` is aborted. Refuses if none is free. */
-export type Places = { take(kind: Kind, signed: Signed, gone: AbortSignal): Promise<void> }
+export type StreamSlots = { take(kind: Kind, signed: Signed, gone: AbortSignal): Promise<void> }
 
-export function openPlaces(): Places {
+export function openStreamSlots(): StreamSlots {
   const placesOf = ({ node: at_once, partner, person, wait_ms }: Bound) => {
     const queue = wait_ms === undefined ? { waiting_per_name: 0 } : { waiting_per_name: WAITING, wait_ms }
     return {

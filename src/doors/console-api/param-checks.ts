@@ -6,7 +6,7 @@ import type { ConsoleEndpoint } from './endpoint.ts'
 type Given = Readonly<Record<string, string>>
 
 /** An id of impossible form gets the same answer as an unknown id, without a query. */
-export function assertNames({ params }: ConsoleEndpoint, given: Given): void {
+export function assertPossibleIds({ params }: ConsoleEndpoint, given: Given): void {
   for (const [param, text] of Object.entries(given)) {
     const kind = params?.properties[param]?.['x-id' as never] as IdKind | undefined
     const possible = kind === undefined ? isCleanText(text) : isId(kind, text)

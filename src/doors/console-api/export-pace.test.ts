@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { openPace } from './pace.ts'
+import { openExportPace } from './export-pace.ts'
 
 test('exports read one part at a time on a node, and take turns', async () => {
-  const pace = openPace()
+  const pace = openExportPace()
   const order: string[] = []
   let reading = 0
   async function* parts(name: string) {
@@ -23,7 +23,7 @@ test('exports read one part at a time on a node, and take turns', async () => {
 })
 
 test('an export whose client left reads nothing more and delays no other', async () => {
-  const pace = openPace()
+  const pace = openExportPace()
   const leaving = new AbortController()
   let ended = false
   async function* endless() {

@@ -3,7 +3,7 @@ import { Refusal } from '../core/errors.ts'
 import { type Endpoint, methodAndPath } from './endpoint.ts'
 
 /** The refusal when no route matches: the path is unknown, or exists only with other methods. */
-export function absent(
+export function noRouteRefusal(
   request: FastifyRequest,
   reply: FastifyReply,
   endpoints: readonly Endpoint[],
