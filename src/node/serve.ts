@@ -13,11 +13,11 @@ import type { Config } from './config.ts'
 import { type OpenDatabase, openDatabase } from './database.ts'
 import { createDemo, showDemo } from './demo.ts'
 import { drain, drainMsOf } from './drain.ts'
-import { questionsOf, questionsOfLog, questionsOfNode } from './figures.ts'
 import { openFront } from './front.ts'
 import { openHousekeeping } from './housekeeping.ts'
 import { openHttp } from './http.ts'
 import { createLog } from './log.ts'
+import { logMetricQueries, nodeMetricQueries, worldMetricQueries } from './metric-queries.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { endPools, type NodePools, namedPools, openNodePools, sharesOf } from './pools.ts'
 import { type AssertReady, openReadiness } from './readiness.ts'
@@ -167,10 +167,10 @@ function watchFigures({ pools: own, opened, office, metrics }: Base, assertReady
   })
   const pools = { ...namedPools(own), ...poolsOf(worlds.production), ...poolsOf(worlds.sandbox) }
   // The node's own facts first: the queries to the database would change them.
-  for (const question of questionsOfNode({ ready, pools, doors })) metrics.watch(question)
+  for (const question of nodeMetricQueries({ ready, pools, doors })) metrics.watch(question)
   for (const world of Object.values(worlds) as World<Environment>[])
-    for (const question of questionsOf(world)) metrics.watch(question)
-  for (const question of questionsOfLog(office)) metrics.watch(question)
+    for (const question of worldMetricQueries(world)) metrics.watch(question)
+  for (const question of logMetricQueries(office)) metrics.watch(question)
 }
 
 /** On a first start: creates the demo and prints it. */

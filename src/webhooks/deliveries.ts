@@ -8,7 +8,7 @@ import {
   type DeliveryLine,
   deliveryList,
   selectDeliveries,
-  selectLines,
+  selectDeliveryLines,
 } from './delivery-store.ts'
 import { findEndpoint } from './endpoints.ts'
 import type { WebhookEndpoint } from './store.ts'
@@ -32,14 +32,14 @@ export async function listDeliveries(
 }
 
 /** The same page as summaries, without requests and responses. */
-export async function listLines(
+export async function listDeliveryLines(
   world: World,
   { id: endpoint_id }: WebhookEndpoint,
   filter: NewestFilter,
 ): Promise<{ found: Newest<Listed>; lines: DeliveryLine[] }> {
   const found = await selectNewest<Listed>(world.db, deliveryList(endpoint_id), filter)
   const event_ids = found.rows.slice(0, filter.limit - 1).map(({ id }) => id)
-  return { found, lines: await selectLines(world.db, { endpoint_id, event_ids }) }
+  return { found, lines: await selectDeliveryLines(world.db, { endpoint_id, event_ids }) }
 }
 
 export async function findDelivery(world: World, endpoint: OwnedId, event_id: string): Promise<Delivery> {

@@ -7,22 +7,22 @@ import { sealInForce } from '../db/sealing.ts'
 import { recordEvent } from '../records/events/events.ts'
 import { TEST_TYPE } from '../records/events/types.ts'
 import type { World } from '../world.ts'
-import type { Reach } from './address.ts'
+import type { EgressRules } from './address.ts'
 import { renderEndpoint } from './contract.ts'
 import { type Delivery, selectDeliveries } from './delivery-store.ts'
-import { tellDisabled } from './disabled.ts'
+import { recordDisabled } from './disabled.ts'
 import { addDeliveries, cancelPending } from './queue.ts'
 import { newSecret, showSecret } from './signature.ts'
 import {
   changeEndpoint,
-  countEvent,
+  countEndpointEvent,
   deleteEndpoint,
   type EndpointChange,
   insertEndpoint,
   lockEndpoint,
   replaceSecret,
-  type Sealing,
-  sealedFor,
+  type SealSecret,
+  secretSealContext,
   selectEndpoint,
   type WebhookEndpoint,
 } from './store.ts'
@@ -36,7 +36,7 @@ import type { WebhookWorker } from './worker.ts'
 export type Webhooks = {
   readonly sealer: Sealer
   readonly worker: WebhookWorker
-  readonly reach: Reach
+  readonly reach: EgressRules
   /** Backoff after the first failure, the second, and so on. */
   readonly retry_ms: readonly number[]
 }
@@ -69,9 +69,9 @@ export async function createEndpoint(
 
 /** Seals under the key in force, which the transaction reads: it may change while a request is under way. */
 const sealing =
-  ({ environment }: World, { sealer }: Webhooks, secret: Buffer, id: string): Sealing =>
+  ({ environment }: World, { sealer }: Webhooks, secret: Buffer, id: string): SealSecret =>
   (tx) =>
-    sealInForce(tx, sealer, secret, sealedFor(environment, id))
+    sealInForce(tx, sealer, secret, secretSealContext(environment, id))
 
 function checkUrl(world: World, { reach }: Webhooks, url: string): void {
   const reason = refusalOfUrl(url, { allow_http: world.plain_http_webhooks, ...reach })
@@ -102,7 +102,7 @@ export async function editEndpoint(
   const endpoint = await transaction(world.db, async (tx) => {
     const before = (await lockEndpoint(tx, where)) ?? missing()
     const after = (await changeEndpoint(tx, where, { ...change, ...unique })) ?? missing()
-    if (before.status === 'enabled' && after.status === 'disabled') await tellDisabled(tx, world, where)
+    if (before.status === 'enabled' && after.status === 'disabled') await recordDisabled(tx, world, where)
     return after
   })
   if (endpoint.status === 'disabled') await endPending(world, webhooks, where.id)
@@ -138,7 +138,7 @@ export async function sendTest(world: World, { worker }: Webhooks, where: OwnedI
   const { id } = await enabledEndpoint(world, where)
   // Read in the same transaction, before a worker can take it: the response shows the delivery before its first attempt.
   const [delivery] = await transaction(world.db, async (tx) => {
-    const endpoint = (await countEvent(tx, where)) ?? missing()
+    const endpoint = (await countEndpointEvent(tx, where)) ?? missing()
     const event_id = await recordEvent(tx, world, {
       partner_id: endpoint.partner_id,
       type: TEST_TYPE,

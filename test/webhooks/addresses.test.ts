@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/node/config.ts'
 import { isAllowedAddress } from '../../src/webhooks/address.ts'
 import { attempt, isDelivered } from '../../src/webhooks/attempt.ts'
-import { dnsResolver, openOutside } from '../../src/webhooks/outside.ts'
+import { dnsResolver, openEgress } from '../../src/webhooks/egress.ts'
 import { servicePorts } from '../../src/webhooks/ports.ts'
 import { refusalOfUrl } from '../../src/webhooks/url.ts'
 import type { Api } from '../support/api.ts'
@@ -207,8 +207,8 @@ test('a name that changes its mind between two questions never leads inside', as
   })
   const resolve = dnsResolver({ servers: [rebinding.address], allow_private: false })
   const allows = (address: string) => address === '127.0.0.2'
-  const outside = openOutside({ resolve, allows, connect_ms: 1000, refusal_ms: 10 })
-  const post = (url: string) => attempt(outside.agent, { url, headers: {}, body: '{}', timeout_ms: 2000 })
+  const egress = openEgress({ resolve, allows, connect_ms: 1000, refusal_ms: 10 })
+  const post = (url: string) => attempt(egress.agent, { url, headers: {}, body: '{}', timeout_ms: 2000 })
   try {
     // A name of its own each time, so that no connection is used again.
     const answers = await crowd(Array.from({ length: DELIVERIES }), 5, (_, i) =>
@@ -230,7 +230,7 @@ test('a name that changes its mind between two questions never leads inside', as
       `${2 * DELIVERIES} deliveries to names whose server answers a public and an internal address by turns: ${delivered + same.filter(isDelivered).length} went to the public one, the rest were refused, ${inside} connections inside`,
     )
   } finally {
-    await outside.stop()
+    await egress.stop()
     await rebinding.stop()
     await outer.stop()
     inner.close()
@@ -246,10 +246,10 @@ test('of a name with thousands of addresses a few are judged, and the others are
   ]
   let judged = 0
   const allows = () => ++judged > 0
-  const outside = openOutside({ resolve, allows, connect_ms: 1000 })
+  const egress = openEgress({ resolve, allows, connect_ms: 1000 })
   try {
     const url = `http://many.test:${port}/`
-    const answer = await attempt(outside.agent, {
+    const answer = await attempt(egress.agent, {
       url,
       headers: {},
       body: '{}',
@@ -258,7 +258,7 @@ test('of a name with thousands of addresses a few are judged, and the others are
     expect(isDelivered(answer)).toBe(true)
     expect(judged).toBeLessThan(100)
   } finally {
-    await outside.stop()
+    await egress.stop()
     await receiver.stop()
   }
 })

@@ -4,11 +4,11 @@ import { type Input, type Output, option, usage } from '../command.ts'
 import { exitOfStop } from '../exit.ts'
 import { coloured, type Io } from '../io.ts'
 import { toJson } from '../print.ts'
-import { openClient } from './client.ts'
+import { openApiClient } from './client.ts'
 import { eventTypesOf } from './event-types.ts'
 import { type Forwarded, forwardTo } from './forward.ts'
 import { startProgram } from './program.ts'
-import { tellingFetch } from './telling.ts'
+import { reportingFetch } from './reporting-fetch.ts'
 
 /**
  * Prints or forwards events from the SDK's stream, which long-polls, respects the daily limit of the key and resumes after the
@@ -20,7 +20,7 @@ export async function listen(input: Input): Promise<Output> {
   const types = eventTypesOf(input, 'types')
   const told = io.stopped()
   let signal = told
-  const { trilho } = await openClient(input, { fetch: tellingFetch(io, () => signal.aborted) })
+  const { trilho } = await openApiClient(input, { fetch: reportingFetch(io, () => signal.aborted) })
   const given = givenSecret(io)
   const secret = given ?? showSecret(newSecret())
   const say = (json: unknown, text: string) =>
@@ -35,14 +35,15 @@ export async function listen(input: Input): Promise<Output> {
     signal,
     save: once(() => io.stderr.write(`Waiting for events${target ? `, for ${target}` : ''}.\n`)),
   })
-  const way = { secret, patient: input.program.length > 0, signal }
+  const forwarding = { secret, patient: input.program.length > 0, signal }
   try {
     for await (const event of events) {
-      const onAway = (why: string) => {
+      const onUnreachable = (why: string) => {
         const out = format === 'table' ? io.stdout : io.stderr
         out.write(`${headOf(event)}  → ${coloured(io, 'red', why)}, trying again\n`)
       }
-      const forwarded = target === undefined ? undefined : await forwardTo(target, event, { ...way, onAway })
+      const forwarded =
+        target === undefined ? undefined : await forwardTo(target, event, { ...forwarding, onUnreachable })
       if (!signal.aborted) say(forwarded ? { ...event, forwarded } : event, lineOf(io, event, forwarded))
     }
   } finally {

@@ -4,9 +4,9 @@ import type { Input, Output } from '../command.ts'
 import { exitOfStop } from '../exit.ts'
 import { coloured, type Io } from '../io.ts'
 import { toJson } from '../print.ts'
-import { openClient } from './client.ts'
+import { openApiClient } from './client.ts'
+import { reportingFetch } from './reporting-fetch.ts'
 import { fieldsOf } from './show.ts'
-import { tellingFetch } from './telling.ts'
 
 const WAIT_SECONDS = 30
 /**
@@ -21,10 +21,10 @@ const LONGEST_WAIT_S = 86_400
 export async function requestsTail(input: Input): Promise<Output> {
   const { io, format } = input
   const told = io.stopped()
-  const seen = tellingFetch(io, () => told.aborted)
+  const seen = reportingFetch(io, () => told.aborted)
   /** Ids of the requests that this command made: they are left out of the output. */
   const own = new Set<string>()
-  const { trilho } = await openClient(input, {
+  const { trilho } = await openApiClient(input, {
     maxRetries: Number.POSITIVE_INFINITY,
     fetch: async (...given) => {
       const response = await seen(...given)

@@ -8,7 +8,7 @@ import { type Input, type Output, option, UsageError } from '../command.ts'
 import { exit } from '../exit.ts'
 import { watched } from '../progress.ts'
 
-export async function copy(input: Input): Promise<Output> {
+export async function databaseCopy(input: Input): Promise<Output> {
   const to = await targetOf(input)
   const { config } = input
   const { audit, tables, rows } = await watched(input.io, (onProgress) =>
@@ -39,7 +39,7 @@ No service starts on ${config.data_dir} any more: it would send the same payouts
   }
 }
 
-export async function unmark(input: Input): Promise<Output> {
+export async function databaseUnmark(input: Input): Promise<Output> {
   const { data_dir } = input.config
   const mark = await readSuperseded(data_dir)
   if (!mark)

@@ -5,7 +5,7 @@ import { ioOf } from '../../../test/support/cli.ts'
 import { asAdmin, createDatabase } from '../../../test/support/database.ts'
 import { openHands, someCpf } from '../../../test/support/service.ts'
 import { act } from '../../control/operator/act.ts'
-import { verify } from '../../control/operator/verify.ts'
+import { verifyLog } from '../../control/operator/verify.ts'
 import type { Environment } from '../../core/environment.ts'
 import { readConfig } from '../../node/config.ts'
 import { addCustomer } from '../../parties/customers/customers.ts'
@@ -328,7 +328,7 @@ describe('contract §17.13', () => {
 
   test('every act above is in three unbroken logs', async () => {
     for (const place of ['production', 'sandbox', 'shared'] as const)
-      expect((await verify(hands.office, place)).broken).toEqual([])
+      expect((await verifyLog(hands.office, place)).broken).toEqual([])
   })
 })
 

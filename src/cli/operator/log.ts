@@ -1,4 +1,4 @@
-import { verify } from '../../control/operator/verify.ts'
+import { verifyLog } from '../../control/operator/verify.ts'
 import type { StoragePlace } from '../../db/sealing.ts'
 import { type LogLine, logPlaces } from '../../records/acts/line.ts'
 import { newestLines } from '../../records/acts/store.ts'
@@ -69,7 +69,7 @@ export async function logVerify(input: Input, { office }: Reach): Promise<Output
   const proofs = await Promise.all(
     chosen.map((place) => {
       const own = anchors.filter((one) => one.place === place)
-      return verify(
+      return verifyLog(
         office,
         place,
         own.map(({ anchor }) => anchor),

@@ -7,7 +7,7 @@ import { codeNow } from '../../../test/support/code.ts'
 import { times } from '../../../test/support/crowd.ts'
 import { createDatabase } from '../../../test/support/database.ts'
 import { openHands, testEnv } from '../../../test/support/service.ts'
-import { verify } from '../../control/operator/verify.ts'
+import { verifyLog } from '../../control/operator/verify.ts'
 import { readConfig } from '../../node/config.ts'
 import { createKey } from '../../parties/keys/keys.ts'
 import { createPartner } from '../../parties/partners/partners.ts'
@@ -112,7 +112,7 @@ test('changes of one’s own sign-in are in the audit log, without secrets', asy
     ...renewed.recovery_codes,
   ]
   for (const typed of secrets) expect(text).not.toContain(typed)
-  expect((await verify(hands.office, 'shared')).broken).toEqual([])
+  expect((await verifyLog(hands.office, 'shared')).broken).toEqual([])
 })
 
 test('a refused attempt writes no line', async () => {

@@ -21,7 +21,7 @@ import type { World } from '../../world.ts'
 import { type Act, act } from './act.ts'
 import type { Office } from './office.ts'
 import { type ActName, rules } from './rules.ts'
-import { verify } from './verify.ts'
+import { verifyLog } from './verify.ts'
 
 type Hands = ReturnType<typeof openHands>
 const shell = { kind: 'shell' } as const
@@ -198,7 +198,7 @@ describe('from a shell, while there is no operator', () => {
       }
       const lines = JSON.stringify(await newestLines(office.log.pools[environment], 100), (_, v) => String(v))
       for (const secret of [key.value, customer.document]) expect(lines).not.toContain(secret)
-      expect((await verify(office, environment)).broken).toEqual([])
+      expect((await verifyLog(office, environment)).broken).toEqual([])
     },
   )
 
@@ -226,7 +226,7 @@ describe('from a shell, while there is no operator', () => {
     const lines = JSON.stringify(await newestLines(office.log.pools.shared, 100), (_, v) => String(v))
     expect(lines).not.toContain(invited.token)
     for (const secret of [made.password, reset.password, 'argon2']) expect(lines).not.toContain(secret)
-    expect((await verify(office, 'shared')).broken).toEqual([])
+    expect((await verifyLog(office, 'shared')).broken).toEqual([])
   })
 
   test('money in production is refused, with how to create operators; in the sandbox it moves once, with its line', async () => {
@@ -241,7 +241,7 @@ describe('from a shell, while there is no operator', () => {
     expect(first.line).toMatchObject({ place: 'sandbox', seq: (await newest('sandbox')).seq })
     expect(again.line).toBeUndefined()
     expect(await newest('sandbox')).toMatchObject({ action: 'credit', object_id: id })
-    expect((await verify(office, 'sandbox')).broken).toEqual([])
+    expect((await verifyLog(office, 'sandbox')).broken).toEqual([])
   })
 
   test('a command that lost a race and moved nothing writes no line', async () => {
@@ -251,7 +251,7 @@ describe('from a shell, while there is no operator', () => {
     const late = afterLostRace(at.office, () => act(at.office, shell, order))
     const { line } = await act(late, shell, order)
     expect(line).toBeUndefined()
-    expect((await verify(at.office, 'sandbox')).broken).toEqual([])
+    expect((await verifyLog(at.office, 'sandbox')).broken).toEqual([])
   })
 
   test('an act that fails writes no line', async () => {
@@ -328,7 +328,7 @@ describe('two operators', () => {
        WHERE l.action = 'approve' LIMIT 1`,
     ])
     expect(same).toEqual({ line: true, entries: true })
-    expect((await verify(at.office, 'production')).broken).toEqual([])
+    expect((await verifyLog(at.office, 'production')).broken).toEqual([])
   })
 
   test('approve nothing under an expired session, even before it is cleared away', async () => {
@@ -400,7 +400,7 @@ describe('two operators', () => {
       await expect(act(at.office, ana, { name: 'approve', details: { proposal_id } })).rejects.toThrow(
         /made or changed past the service/,
       )
-    const { broken } = await verify(at.office, 'production')
+    const { broken } = await verifyLog(at.office, 'production')
     expect(broken.map(({ object_id }) => object_id)).toEqual(['prp_after', 'prp_before'])
     expect((await db.query('SELECT count(*) FROM deposits')).rows).toEqual([{ count: 0n }])
     expect(Object.keys(rules)).not.toContain('adopt')
@@ -424,7 +424,7 @@ describe('two operators', () => {
       { proposal_id: second, actor_email: eva.email, seq: line!.seq, hash: line!.hash },
       { proposal_id: first, actor_email: bea.email },
     ])
-    expect((await verify(at.office, 'production')).broken).toEqual([])
+    expect((await verifyLog(at.office, 'production')).broken).toEqual([])
     const { rows } = await at.worlds.production.db.query('SELECT count(*) FROM deposits')
     expect(rows).toEqual([{ count: 1n }])
   })
@@ -445,7 +445,7 @@ describe('two operators', () => {
     const approve = (proposal_id: string, i: number) =>
       act(at.office, i % 2 ? bea : eva, { name: 'approve', details: { proposal_id } })
     await Promise.all(ids.map(approve))
-    expect((await verify(at.office, 'shared')).broken).toEqual([])
+    expect((await verifyLog(at.office, 'shared')).broken).toEqual([])
   })
 
   test('approve nothing whose author may not propose it any more', async () => {
@@ -633,7 +633,7 @@ describe('two operators', () => {
       expect(said).not.toContain(person.password)
       expect(said).not.toContain('argon2')
     }
-    expect((await verify(at.office, 'shared')).broken).toEqual([])
+    expect((await verifyLog(at.office, 'shared')).broken).toEqual([])
     // An act on a partner's people takes one operator.
     const owner = { email: 'o@acme.example', name: 'O', partner_id: at.partner_id, role: 'owner' } as const
     doneOf(await act(at.office, bea, { name: 'create_user', details: owner }))
@@ -712,7 +712,7 @@ test('an approval whose money has moved succeeds even if the connection that loc
   const approved = await act(office, bea, { name: 'approve', details })
   expect(doneOf(approved)).toMatchObject({ proposal: { ended: 'done' } })
   expect(proxy.left()).toBe(0)
-  expect((await verify(at.office, 'production')).broken).toEqual([])
+  expect((await verifyLog(at.office, 'production')).broken).toEqual([])
 })
 
 test('concurrent acts on two nodes, through the ledger and beside it, make one unbroken chain', async () => {
@@ -746,7 +746,7 @@ test('concurrent acts on two nodes, through the ledger and beside it, make one u
       await approved.catch((error: Error) => expect(error.message).toMatch(/blocked/))
     },
   )
-  const proof = await verify(at.office, 'production')
+  const proof = await verifyLog(at.office, 'production')
   expect(proof.broken).toEqual([])
   const [head] = await newestLines(at.office.log.pools.production, 1)
   expect(proof.lines).toBe(head!.seq)
@@ -809,7 +809,7 @@ describe('a connection cut at COMMIT leaves neither an act without its line nor 
       await act(cut.office, bea, { name: 'approve', details: { proposal_id } })
       expect(proxy.left()).toBe(0)
       expect(await lineCount('approve')).toBe(1)
-      expect((await verify(at.office, 'production')).broken).toEqual([])
+      expect((await verifyLog(at.office, 'production')).broken).toEqual([])
     },
   )
 })

@@ -140,7 +140,7 @@ async function boundsOf({ db }: World, asset: Asset): Promise<TreasuryLimit | un
 }
 
 /** Makes a repeated request take effect once, within the transaction that is passed in. */
-export type Once = {
+export type OnceGuard = {
   assertNew(tx: Db): Promise<void>
   keep(tx: Db, object_id: string): Promise<void>
 }
@@ -152,7 +152,7 @@ type NewPartner = {
    * link.
    */
   readonly owner?: { readonly name: string; readonly email: string }
-  readonly once?: Once
+  readonly once?: OnceGuard
 }
 
 async function createPartnerWithOwner(shared: Shared, { name, owner, once }: NewPartner, by: string) {

@@ -23,16 +23,16 @@ import { holdResource, releaseHold } from '../../records/desk/holds.ts'
 import { recordException } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 import { type MoneyAction, perform } from './actions.ts'
-import { assertAcceptanceStated, mayBeOnItsWay, refuseOther, Superseded } from './resolve.ts'
+import { assertAcceptanceStated, mayBeOnItsWay, refuseOther, SupersededResolution } from './resolve.ts'
 import {
   approveProposals,
-  type Ending,
   insertProposal,
   lockProposal,
   markEnded,
   overdueProposals,
   type Proposable,
   type Proposal,
+  type ProposalEnding,
   proposalById,
   proposalRows,
   proposalsAfter,
@@ -51,7 +51,7 @@ export type OperatorPen = Pen & { readonly actor: Extract<LogActor, { kind: 'ope
  */
 export type WithLine<Result> = { readonly result: Result; readonly noted: Noted | undefined }
 
-export type Decided = { readonly proposal: Proposal; readonly line: Noted | undefined }
+export type DecidedProposal = { readonly proposal: Proposal; readonly line: Noted | undefined }
 
 /**
  * In production one operator proposes a money act and another approves it; only then is it performed. A proposal ends
@@ -59,7 +59,11 @@ export type Decided = { readonly proposal: Proposal; readonly line: Noted | unde
  * the payout or transfer was booked before the approval. Concurrent ends are serialised by the lock on the proposal's
  * row. Each step is a line of the act log with a digest of the row after it.
  */
-export function propose(world: World, action: MoneyAction, pen: OperatorPen): Promise<Required<Decided>> {
+export function propose(
+  world: World,
+  action: MoneyAction,
+  pen: OperatorPen,
+): Promise<Required<DecidedProposal>> {
   return transaction(world.db, async (tx) => {
     const order = await withHash(tx, action)
     const proposal = await insertProposal(tx, { ...rowOf(world, order), proposed_by: pen.actor.email })
@@ -85,7 +89,7 @@ export async function proposeIn(
   where: Where,
   action: Proposable,
   pen: OperatorPen,
-): Promise<Required<Decided>> {
+): Promise<Required<DecidedProposal>> {
   const proposal = await insertProposal(tx, { ...rowOf(where, action), proposed_by: pen.actor.email })
   return { proposal, line: await note(tx, pen, entryOf('propose', proposal)) }
 }
@@ -167,7 +171,7 @@ function resourceOf({ name, details }: MoneyAction): string | undefined {
  * and a refused one stays open. Each action happens once: a second approval only records the end that a crash left
  * out.
  */
-export async function approve(world: World, id: string, pen: OperatorPen): Promise<Decided> {
+export async function approve(world: World, id: string, pen: OperatorPen): Promise<DecidedProposal> {
   const before = await findApprovable(world, id, pen)
   if (before.ended === 'done') return { proposal: before, line: undefined }
   await assertVouchedFor(world.db, pen, before)
@@ -184,7 +188,7 @@ export async function approve(world: World, id: string, pen: OperatorPen): Promi
   const { email } = pen.actor
   const done = await perform(approving, action, { operator: email, proposal_id: id }).catch(
     async (error: unknown) => {
-      if (error instanceof Superseded) await supersede(world, id, pen, error)
+      if (error instanceof SupersededResolution) await supersede(world, id, pen, error)
       throw error
     },
   )
@@ -200,7 +204,12 @@ export async function approve(world: World, id: string, pen: OperatorPen): Promi
  * Ends a proposal that contradicts the booked end of its payout or transfer. The booking stays, an exception records
  * what the operators had established, and the approver is refused.
  */
-async function supersede(world: World, id: string, pen: OperatorPen, by: Superseded): Promise<never> {
+async function supersede(
+  world: World,
+  id: string,
+  pen: OperatorPen,
+  by: SupersededResolution,
+): Promise<never> {
   const { email } = pen.actor
   const ended = await transaction(world.db, async (tx) => {
     const proposal = await lockProposal(tx, id)
@@ -306,7 +315,12 @@ function underApproval<Result>(
   }
 }
 
-export async function reject(where: Where, id: string, pen: OperatorPen, reason: string): Promise<Decided> {
+export async function reject(
+  where: Where,
+  id: string,
+  pen: OperatorPen,
+  reason: string,
+): Promise<DecidedProposal> {
   const proposal = await findProposal(where, id, pen)
   const by = pen.actor.email
   if (proposal.proposed_by === by)
@@ -322,7 +336,7 @@ export async function withdraw(
   id: string,
   pen: OperatorPen,
   reason: string | null,
-): Promise<Decided> {
+): Promise<DecidedProposal> {
   const proposal = await findProposal(where, id, pen)
   const by = pen.actor.email
   if (proposal.proposed_by !== by)
@@ -346,7 +360,12 @@ export async function expireProposals({ db: pool }: Pick<Where, 'db'>, pen: Pen,
 
 type Writing = { readonly step: string; readonly pen: Pen }
 
-async function endBefore(where: Where, id: string, ending: Ending, writing: Writing): Promise<Decided> {
+async function endBefore(
+  where: Where,
+  id: string,
+  ending: ProposalEnding,
+  writing: Writing,
+): Promise<DecidedProposal> {
   return (
     (await endProposal(where, id, ending, writing)) ??
     alreadyEnded(await findProposal(where, id, writing.pen))
@@ -360,19 +379,19 @@ async function endBefore(where: Where, id: string, ending: Ending, writing: Writ
 function endProposal(
   where: Where,
   id: string,
-  ending: Ending,
+  ending: ProposalEnding,
   writing: Writing,
-): Promise<Decided | undefined> {
+): Promise<DecidedProposal | undefined> {
   return transaction(where.db, (tx) => endIn(tx, id, ending, writing))
 }
 
 export async function endIn(
   tx: Db,
   id: string,
-  ending: Ending,
+  ending: ProposalEnding,
   { step, pen }: Writing,
   more?: Partial<ActEntry>,
-): Promise<Decided | undefined> {
+): Promise<DecidedProposal | undefined> {
   // A concurrent approval holds the row while it moves the money.
   await tx.query("SET LOCAL lock_timeout = '5s'; SET LOCAL statement_timeout = '6s'")
   const proposal = await markEnded(tx, id, ending)

@@ -46,7 +46,7 @@ export async function resolvePayout(
   const { status, end_to_end_id: booked_id } = resolved.payout
   const is_other = status !== outcome || (outcome === 'completed' && booked_id !== end_to_end_id)
   if (is_other)
-    throw new Superseded(
+    throw new SupersededResolution(
       { id: payout_id, partner_id: payout.partner_id, rail: 'pix' },
       { status, end_to_end_id: booked_id },
     )
@@ -57,11 +57,14 @@ export async function resolvePayout(
  * The booked end differs from the end that the operators established, or has another id or hash: their evidence is
  * about another payment, so an operator has to check.
  */
-export class Superseded extends Refusal {
+export class SupersededResolution extends Refusal {
   readonly object: { readonly id: string; readonly partner_id: string; readonly rail: string }
   readonly booked: Readonly<Record<string, string | null>>
 
-  constructor(object: Superseded['object'], booked: Superseded['booked'] & { readonly status: string }) {
+  constructor(
+    object: SupersededResolution['object'],
+    booked: SupersededResolution['booked'] & { readonly status: string },
+  ) {
     const { status, ...names } = booked
     const name = Object.values(names).find((value) => value !== null)
     const as = name === undefined ? '' : ` as ${name}`
@@ -151,7 +154,7 @@ export async function resolveTransfer(
 }
 
 const supersededBy = ({ id, partner_id, network, status, tx_hash }: Transfer) =>
-  new Superseded({ id, partner_id, rail: network }, { status, tx_hash })
+  new SupersededResolution({ id, partner_id, rail: network }, { status, tx_hash })
 
 /** The chain is asked first: operators may confirm before the required depth is reached, but not against the chain. */
 async function confirm(world: World, transfer: Transfer, source: StepSource): Promise<Transfer> {

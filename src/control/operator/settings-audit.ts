@@ -3,7 +3,7 @@ import type { StoragePlace } from '../../db/sealing.ts'
 import type { FindingRow, SearchCheck } from '../../ledger/audit.ts'
 import { limitNames } from '../../limits/tiers.ts'
 import { moneyLimitNames } from '../../money/money-limits/store.ts'
-import { customersNobodyChanged, keysNobodyMade } from './acts-behind.ts'
+import { customersWithoutAct, keysWithoutAct } from './unlogged-changes.ts'
 
 /**
  * Settings have no entries and no events, but each act on them is a line of the act log with the row's state
@@ -59,8 +59,8 @@ const worldSettings: readonly string[] = [
   gone('set_treasury_limits', 'treasury_limits', 'asset'),
   unsaid('set_treasury_limits', 'treasury_limits', 'asset', madeWithLog('0008-quotes.sql')),
   keys,
-  keysNobodyMade,
-  customersNobodyChanged,
+  keysWithoutAct,
+  customersWithoutAct,
 ]
 
 const terms = [

@@ -17,7 +17,7 @@ import { act } from './act.ts'
 import { openOffice } from './office.ts'
 import { entryOf } from './proposals.ts'
 import { type Proposal, proposalById } from './store.ts'
-import { logChecks, verify } from './verify.ts'
+import { logChecks, verifyLog } from './verify.ts'
 
 /** An attacker with superuser access to the database: every change to a log or to proposals is reported. */
 const schemas = { production: 'live', sandbox: 'sandbox', shared: 'shared' } as const
@@ -28,7 +28,7 @@ const anchors = {} as Record<StoragePlace, { seq: bigint; hash: string }>
 const sql = (...statements: string[]) =>
   asAdmin(hands.database.url, ['SET session_replication_role = replica', ...statements])
 const broken = async (place: StoragePlace, noted: readonly { seq: bigint; hash: string }[] = []) =>
-  (await verify(hands.office, place, noted)).broken
+  (await verifyLog(hands.office, place, noted)).broken
 
 beforeAll(async () => {
   hands = openHands(await createDatabase())
@@ -320,9 +320,9 @@ test('a proposal older than its log is reported: it was not proposed through the
   const own = openHands(await createDatabase())
   const insert = `INSERT INTO proposals (id, action, details, proposed_by) VALUES ('prp_old', 'credit', '{"reference":"old"}', 'ana')`
   await own.worlds.production.db.query(insert)
-  const before = await verify(own.office, 'production')
+  const before = await verifyLog(own.office, 'production')
   await own.office.log.begin()
-  const after = await verify(own.office, 'production')
+  const after = await verifyLog(own.office, 'production')
   await own.stop()
   const named = [{ object_id: 'prp_old', wrong: expect.stringMatching(/not proposed through the service/) }]
   expect([before.broken, after.broken]).toEqual([named, named])
@@ -454,11 +454,11 @@ test('an emptied log is not begun again, and later lines do not hide that it was
   const { shared, worlds } = hands
   const office = openOffice({ shared, worlds, sealer: createSealer([TEST_KEY]) })
   await office.log.begin()
-  const emptied = await verify(office, 'production')
+  const emptied = await verifyLog(office, 'production')
   const pen = await office.log.pen('production', { kind: 'shell' })
   const entry = { action: 'create_key', object_id: 'key_x', before: null, after: null }
   await transaction(worlds.production.db, (tx) => note(tx, pen, entry))
-  const written = await verify(office, 'production')
+  const written = await verifyLog(office, 'production')
   await restore('production')
   expect(emptied).toMatchObject({
     lines: 0n,
@@ -478,7 +478,7 @@ test('a begin of the logs that failed midway is completed by the next one', asyn
   const half = openOffice({ shared, worlds: cut, sealer: createSealer([TEST_KEY]) })
   await expect(half.log.begin()).rejects.toThrow('cut')
   await own.office.log.begin()
-  const proofs = await Promise.all(logPlaces.map((place) => verify(own.office, place)))
+  const proofs = await Promise.all(logPlaces.map((place) => verifyLog(own.office, place)))
   await own.stop()
   expect(proofs).toEqual(logPlaces.map((place) => ({ place, lines: 1n, broken: [] })))
 })

@@ -1,4 +1,4 @@
-import type { Once } from '../../control/operator/changes.ts'
+import type { OnceGuard } from '../../control/operator/changes.ts'
 import type { Office } from '../../control/operator/office.ts'
 import type { OperatorActor, PersonActor } from '../../core/actor.ts'
 import type { Environment } from '../../core/environment.ts'
@@ -73,7 +73,7 @@ async function noted<Result>(
 }
 
 /** Makes a form take effect once, within the transaction that is passed in. */
-export const onceFor = ({ user_id }: PersonActor | OperatorActor, id: string): Once => ({
+export const onceFor = ({ user_id }: PersonActor | OperatorActor, id: string): OnceGuard => ({
   async assertNew(tx) {
     const before = await formById(tx, user_id, id)
     if (before) throw new Refusal('already_done', { details: { id: before.object_id } })

@@ -13,7 +13,7 @@ import { schemaNames } from '../../db/seat.ts'
 import { auditDatabase, type DatabaseAudit } from '../audit-database.ts'
 import type { Config } from '../config.ts'
 import { pipeRows } from './pipe.ts'
-import { columnsOf, digestOf, sequencesOf, type Table, tablesOf, usedTables } from './tables.ts'
+import { quotedColumns, sequencesOf, type Table, tableDigest, tablesOf, usedTables } from './tables.ts'
 
 export type Copied = {
   readonly tables: number
@@ -165,8 +165,8 @@ async function commit(target: Client): Promise<void> {
 /** The tables of the source. Throws when the target's tables differ. */
 async function sameTables({ source, target }: Clients): Promise<Table[]> {
   const tables = await tablesOf(source)
-  const theirs = new Map((await tablesOf(target)).map((table) => [table.name, columnsOf(table)]))
-  const other = tables.find((table) => theirs.get(table.name) !== columnsOf(table))
+  const theirs = new Map((await tablesOf(target)).map((table) => [table.name, quotedColumns(table)]))
+  const other = tables.find((table) => theirs.get(table.name) !== quotedColumns(table))
   if (other || theirs.size !== tables.length)
     throw new Error(
       `The tables of the two databases differ${other ? `, in ${other.name}` : ''}: one was made by another version. Use the version that the service runs.`,
@@ -179,7 +179,7 @@ async function onEach(target: Client, tables: readonly Table[], statement: strin
 }
 
 function copyTable({ source, target }: Clients, table: Table): Promise<void> {
-  const columns = columnsOf(table)
+  const columns = quotedColumns(table)
   return pipeRows(
     { client: source, sql: `COPY (SELECT ${columns} FROM ${table.name}) TO STDOUT` },
     { client: target, sql: `COPY ${table.name} (${columns}) FROM STDIN` },
@@ -195,7 +195,7 @@ async function compareAll(
   let rows = 0n
   let done = 0
   for (const table of tables) {
-    const [ours, theirs] = await Promise.all([digestOf(source, table), digestOf(target, table)])
+    const [ours, theirs] = await Promise.all([tableDigest(source, table), tableDigest(target, table)])
     if (ours.rows !== theirs.rows || ours.hash !== theirs.hash)
       throw new Error(
         `${table.name} is not the same after the copy: ${ours.rows} rows here, ${theirs.rows} there. Nothing was changed.`,

@@ -2,8 +2,8 @@ import type { PersonActor } from '../../../core/actor.ts'
 import { selectNewest } from '../../../db/newest.ts'
 import { filterOf, pageOf, parseTime } from '../../../http/page.ts'
 import { renderDelivery, renderEndpoint } from '../../../webhooks/contract.ts'
-import { findDelivery, listLines } from '../../../webhooks/deliveries.ts'
-import { type DeliveryLine, queuesOf, selectLines } from '../../../webhooks/delivery-store.ts'
+import { findDelivery, listDeliveryLines } from '../../../webhooks/deliveries.ts'
+import { type DeliveryLine, queuesOf, selectDeliveryLines } from '../../../webhooks/delivery-store.ts'
 import {
   createEndpoint,
   editEndpoint,
@@ -49,7 +49,7 @@ const webhookReads = ({ runtimes }: ConsoleParts): ConsoleHandler[] => [
     const endpoint = await findEndpoint(here, whereOf(actor, params))
     const list = pageAsked(contract.listDeliveriesInConsole, call)
     const { status, event_id, type } = query
-    const { found, lines } = await listLines(here, endpoint, {
+    const { found, lines } = await listDeliveryLines(here, endpoint, {
       partner_id: actor.partner_id,
       filters: { status, event_id, type },
       ...filterOf(list, 'evt'),
@@ -185,7 +185,7 @@ const webhookSends = (parts: ConsoleParts): ConsoleHandler[] => [
       const after = { endpoint_id: where.id }
       return { result, entry: { action: 'try_delivery', object_id: event_id, before: null, after } }
     })
-    const [line] = await selectLines(world.db, { endpoint_id: where.id, event_ids: [event_id] })
+    const [line] = await selectDeliveryLines(world.db, { endpoint_id: where.id, event_ids: [event_id] })
     return renderDeliveryLine(line!)
   }),
 ]

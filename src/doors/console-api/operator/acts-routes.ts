@@ -1,5 +1,5 @@
 import type { Office } from '../../../control/operator/office.ts'
-import { type Verified, verify } from '../../../control/operator/verify.ts'
+import { type VerifiedLog, verifyLog } from '../../../control/operator/verify.ts'
 import type { StoragePlace } from '../../../db/sealing.ts'
 import { decodeCursor, encodeCursor } from '../../../http/page.ts'
 import { logPlaces } from '../../../records/acts/line.ts'
@@ -36,14 +36,14 @@ const listing = (office: Office): ConsoleHandler =>
   })
 
 /** Verifies all three logs, and that they contain the noted lines. */
-function verifyAll(office: Office, noted: readonly string[]): Promise<Verified[]> {
+function verifyAll(office: Office, noted: readonly string[]): Promise<VerifiedLog[]> {
   const anchors = noted.map((text) => {
     const [place, seq, hash] = text.split(':') as [StoragePlace, string, string]
     return { place, anchor: { seq: BigInt(seq), hash } }
   })
   return Promise.all(
     logPlaces.map((place) =>
-      verify(
+      verifyLog(
         office,
         place,
         anchors.filter((one) => one.place === place).map(({ anchor }) => anchor),

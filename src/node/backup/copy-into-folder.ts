@@ -12,7 +12,7 @@ const EXPECTED = ['pg_wal/archive_status', 'pg_wal/summaries']
  * Copies a backup into a data folder, and compares every file with the manifest. The backup itself is only read. Returns
  * the problems: with any, the copy must not be used.
  */
-export async function layOut(
+export async function copyIntoFolder(
   backup: string,
   manifest: Manifest,
   { data_dir, lasting }: { data_dir: string; lasting: boolean },

@@ -1,10 +1,10 @@
 import { Refusal } from '../core/errors.ts'
 import { type CliCommand, NotAllowed, UsageError } from './command.ts'
 import { exit, Interrupted, NotShown } from './exit.ts'
-import { usageOf } from './help.ts'
+import { usageText } from './help.ts'
 
 /** The error report of a command: what is wrong and what to do. Only an unforeseen error has a stack trace. */
-export type Complaint = {
+export type ErrorOutput = {
   readonly code: string
   readonly message: string
   readonly exit: number
@@ -16,26 +16,26 @@ export type Complaint = {
 }
 
 /** Imports the handler of SDK errors or of database errors only for the commands that can throw them. */
-export async function complaintOf(error: unknown, command: CliCommand): Promise<Complaint> {
-  if (error instanceof UsageError) return typedWrong(error.message, usageOf(command))
+export async function errorOutputOf(error: unknown, command: CliCommand): Promise<ErrorOutput> {
+  if (error instanceof UsageError) return typedWrong(error.message, usageText(command))
   if (error instanceof Interrupted)
     return { code: 'interrupted', message: 'Interrupted; nothing was done.', exit: exit.interrupted }
   if (error instanceof NotShown) return notShown(error)
   if (error instanceof NotAllowed)
     return { code: 'not_allowed', message: error.message, exit: exit.not_allowed }
-  if (error instanceof Refusal) return complaintOfRefusal(error)
-  const { complaintOf } =
-    command.who === 'key' ? await import('./api/complaint.ts') : await import('./service-complaint.ts')
-  return complaintOf(error)
+  if (error instanceof Refusal) return refusalOutput(error)
+  return command.who === 'key'
+    ? (await import('./api/api-error-output.ts')).apiErrorOutput(error)
+    : (await import('./service-error-output.ts')).serviceErrorOutput(error)
 }
 
-export const notShown = ({ message }: NotShown): Complaint => ({
+export const notShown = ({ message }: NotShown): ErrorOutput => ({
   code: 'not_shown',
   message,
   exit: exit.unknown,
 })
 
-export const typedWrong = (message: string, usage?: string): Complaint => ({
+export const typedWrong = (message: string, usage?: string): ErrorOutput => ({
   code: 'usage',
   message,
   exit: exit.typed_wrong,
@@ -43,7 +43,7 @@ export const typedWrong = (message: string, usage?: string): Complaint => ({
 })
 
 /** A refusal by a rule of the service: operator commands call the rules directly, without HTTP. */
-function complaintOfRefusal({ code, status, message, param, details }: Refusal): Complaint {
+function refusalOutput({ code, status, message, param, details }: Refusal): ErrorOutput {
   return {
     code,
     message,
@@ -57,14 +57,14 @@ export function exitOfStatus(status: number): number {
   return status === 429 || status === 503 ? exit.later : exit.refused
 }
 
-/** Renders a complaint as text, or with --json as the error object of the API. */
-export function renderComplaint(complaint: Complaint, json: boolean): string {
-  const { code, message, before = '', behind = '', more } = complaint
+/** Renders an error as text, or with --json as the error object of the API. */
+export function renderErrorOutput(output: ErrorOutput, json: boolean): string {
+  const { code, message, before = '', behind = '', more } = output
   return withoutSecrets(
     json ? `${JSON.stringify({ error: { code, message, ...more } })}\n` : `${before}${message}\n${behind}`,
   )
 }
 
-/** Removes API keys and webhook secrets: a complaint quotes the command line, and standard error is often logged. */
+/** Removes API keys and webhook secrets: an error quotes the command line, and standard error is often logged. */
 const withoutSecrets = (text: string): string =>
   text.replaceAll(/\b(svc_(?:live|test)_sk_|whsec_)[\w+/=]+/g, '$1…')

@@ -1,10 +1,10 @@
 import { ApiError, ConnectionError } from '#sdk'
 import { describeError, messageOf } from '../../core/error-report.ts'
-import { type Complaint, exitOfStatus } from '../complaint.ts'
+import { type ErrorOutput, exitOfStatus } from '../error-output.ts'
 import { exit } from '../exit.ts'
 
-/** Turns an error of the SDK into a complaint, with the API's own message and a link to its page. */
-export function complaintOf(error: unknown): Complaint {
+/** Turns an error of the SDK into the error output, with the API's own message and a link to its page. */
+export function apiErrorOutput(error: unknown): ErrorOutput {
   if (error instanceof ApiError) return ofApi(error)
   if (error instanceof ConnectionError) return ofConnection(error)
   const plain = error instanceof Error && error.constructor === Error
@@ -19,7 +19,7 @@ export function complaintOf(error: unknown): Complaint {
  * An unreachable service may have a wrong address, so the message asks for --url. After an unknown outcome another address
  * would be wrong.
  */
-function ofConnection({ message, outcome }: ConnectionError): Complaint {
+function ofConnection({ message, outcome }: ConnectionError): ErrorOutput {
   if (outcome === 'unknown') return { code: 'outcome_unknown', message, exit: exit.unknown }
   return {
     code: 'unreachable',
@@ -29,7 +29,7 @@ function ofConnection({ message, outcome }: ConnectionError): Complaint {
   }
 }
 
-function ofApi(error: ApiError): Complaint {
+function ofApi(error: ApiError): ErrorOutput {
   const { type, code, message, param, details, docUrl, requestId, retryAfter } = error
   const lines = [
     ['field', param],

@@ -8,11 +8,11 @@ import { MigrationBlocked } from '../db/migrate.ts'
 import { PoolerInTheWay } from '../db/server-state.ts'
 import { UntrustedServer } from '../db/tls.ts'
 import { ConfigError } from '../node/config.ts'
-import type { Complaint } from './complaint.ts'
+import type { ErrorOutput } from './error-output.ts'
 import { exit } from './exit.ts'
 
-/** Turns an error of the service or the database into a complaint. */
-export function complaintOf(error: unknown): Complaint {
+/** Turns an error of the service or the database into the error output. */
+export function serviceErrorOutput(error: unknown): ErrorOutput {
   if (error instanceof ConfigError)
     return {
       code: 'configuration',
@@ -22,7 +22,7 @@ export function complaintOf(error: unknown): Complaint {
     }
   const known = foreseen.find(([kind]) => error instanceof kind)
   if (known) return { code: known[1], message: (error as Error).message, exit: known[2] ?? exit.refused }
-  return complaintByCode(error as CodedError)
+  return errorOutputByCode(error as CodedError)
 }
 
 /** Errors whose message is written for the user. */
@@ -48,7 +48,7 @@ const NO_LOGIN =
 
 type CodedError = Error & { readonly code?: string; readonly [name: string]: unknown }
 
-function complaintByCode(error: CodedError): Complaint {
+function errorOutputByCode(error: CodedError): ErrorOutput {
   const { code } = error
   const message = messageOf(error)
   if (code === '28000' || code === '42P01' || code === '3F000') return notSetUp(NOT_SET_UP)
@@ -68,7 +68,7 @@ function complaintByCode(error: CodedError): Complaint {
     : { code: 'unforeseen', message: describeError(error), exit: exit.refused }
 }
 
-const notSetUp = (message: string): Complaint => ({
+const notSetUp = (message: string): ErrorOutput => ({
   code: 'database_not_set_up',
   message,
   exit: exit.refused,

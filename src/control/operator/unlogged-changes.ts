@@ -13,7 +13,7 @@ const younger = (row: string, table: string) =>
     OR ${LOG_BEGAN} < (SELECT applied_at FROM migrations WHERE name = '${table}') + interval '1 hour')`
 
 /** The sandbox key of the demo has no line, so a key without lines is a finding in production only. */
-export const keysNobodyMade = `SELECT k.id AS object_id, 'a value of a key that nobody made' AS wrong FROM api_keys k
+export const keysWithoutAct = `SELECT k.id AS object_id, 'a value of a key that nobody made' AS wrong FROM api_keys k
   CROSS JOIN LATERAL (SELECT count(*) AS made, max(last_four) FILTER (WHERE valid_until IS NULL) AS last_four
     FROM api_key_values WHERE api_key_id = k.id) AS v
   CROSS JOIN LATERAL (SELECT count(*) AS lines, count(*) FILTER (WHERE a.action = 'create_key') AS created,
@@ -23,7 +23,7 @@ export const keysNobodyMade = `SELECT k.id AS object_id, 'a value of a key that 
     ELSE ${IN_PRODUCTION} AND ${younger('k', '0001-keys.sql')} END`
 
 /** Partners change names, e-mails and metadata; only operators block customers or allow payouts to others. */
-export const customersNobodyChanged = `SELECT c.id AS object_id, 'a customer whom nobody blocked, unblocked or let pay others' AS wrong
+export const customersWithoutAct = `SELECT c.id AS object_id, 'a customer whom nobody blocked, unblocked or let pay others' AS wrong
   FROM customers c LEFT JOIN LATERAL (SELECT a.after::json AS after FROM acts a WHERE a.object_id = c.id
     AND a.action IN ('block_customer', 'unblock_customer', 'allow_third_party') ORDER BY a.seq DESC LIMIT 1) AS line ON true
   WHERE CASE WHEN line.after IS NOT NULL THEN line.after ->> 'status' IS DISTINCT FROM c.status

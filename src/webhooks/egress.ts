@@ -10,7 +10,7 @@ import { NO_PUBLIC_ADDRESS } from './address.ts'
  * what the name resolves to now (all addresses must be allowed), and on the open socket before a byte is written. A
  * kept-alive connection stays with the address that was checked.
  */
-export type Outside = { readonly agent: Agent; stop(): Promise<void> }
+export type Egress = { readonly agent: Agent; stop(): Promise<void> }
 
 /** All addresses of a name; none if it does not exist. */
 export type Resolve = (name: string) => Promise<string[]>
@@ -34,13 +34,13 @@ const REQUEST_MIN_BYTES = 300
 /** Shorter than the keep-alive of common servers, so that a request does not go out on a connection that is being closed. */
 const KEEP_ALIVE_MS = 2000
 
-export function openOutside(options: {
+export function openEgress(options: {
   resolve: Resolve
   /** Whether a connection may go to this address. */
   allows: (address: string) => boolean
   connect_ms: number
   refusal_ms?: number
-}): Outside {
+}): Egress {
   const { resolve, allows, connect_ms, refusal_ms = REFUSAL_MS } = options
 
   async function addressesOf(host: string): Promise<string[]> {

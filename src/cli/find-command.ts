@@ -1,12 +1,12 @@
 import type { CliCommand } from './command.ts'
 
 /** The command at the start of the line; otherwise the noun or the word that was not recognised. */
-export type Found =
+export type FoundCommand =
   | { readonly command: CliCommand; readonly rest: readonly string[] }
   | { readonly noun: string; readonly verb: string | undefined }
   | { readonly unknown: string }
 
-export function find(commands: readonly CliCommand[], argv: readonly string[]): Found {
+export function findCommand(commands: readonly CliCommand[], argv: readonly string[]): FoundCommand {
   const command = commands.find(({ name }) => name.split(' ').every((word, i) => argv[i] === word))
   if (command) return { command, rest: argv.slice(command.name.split(' ').length) }
   const [noun = '', second] = argv

@@ -10,13 +10,13 @@ import { readHead } from '../records/acts/store.ts'
 import { countOpenExceptions } from '../records/exceptions/store.ts'
 import { queueState } from '../webhooks/queue.ts'
 import type { World } from '../world.ts'
-import type { Question, Sample } from './gauges.ts'
+import type { MetricQuery, Sample } from './gauges.ts'
 
 /**
  * The queries behind the metrics of payments that are stuck, and of the causes. Every query reads a bounded number of rows
  * by an index, because it runs every few seconds.
  */
-export function questionsOf(world: World): Question[] {
+export function worldMetricQueries(world: World): MetricQuery[] {
   const { environment } = world
   return [
     { name: 'prices', environment, ask: () => priceAges(world) },
@@ -31,7 +31,7 @@ export function questionsOf(world: World): Question[] {
 }
 
 /** Runs the queries one after the other: a scrape of the metrics must not take the connections that requests need. */
-function inTurn(questions: readonly Question[]): Question[] {
+function inTurn(questions: readonly MetricQuery[]): MetricQuery[] {
   let last: Promise<unknown> = Promise.resolve()
   return questions.map((question) => ({
     ...question,
@@ -105,7 +105,7 @@ async function webhookQueue({ db, environment }: World): Promise<Sample[]> {
 }
 
 /** The sequence numbers of the newest lines in the logs of operators' acts. */
-export function questionsOfLog(office: Office): Question[] {
+export function logMetricQueries(office: Office): MetricQuery[] {
   return logPlaces.map((environment) => ({
     name: 'log',
     environment,
@@ -117,11 +117,11 @@ export function questionsOfLog(office: Office): Question[] {
 }
 
 /** Facts of this node alone: whether it may get traffic, and whether its callers wait for connections. */
-export function questionsOfNode(parts: {
+export function nodeMetricQueries(parts: {
   ready: () => Promise<boolean>
   pools: Readonly<Record<string, Pool>>
   doors: Readonly<Record<string, () => DoorFacts>>
-}): Question[] {
+}): MetricQuery[] {
   return [
     {
       name: 'doors',

@@ -4,13 +4,13 @@ import type { Io } from '../io.ts'
  * A fetch for commands that run until stopped. It reports each outage and each rate limit once on standard error, so that a
  * silent command is explained.
  */
-export function tellingFetch({ stderr }: Io, isLeaving: () => boolean): typeof fetch {
+export function reportingFetch({ stderr }: Io, isLeaving: () => boolean): typeof fetch {
   let away = false
   const tell = (text: string) => stderr.write(`${text}\n`)
   return async (url, init) => {
     try {
       const response = await fetch(url, init)
-      if (response.status === 429) await tellLimit(response.clone(), tell)
+      if (response.status === 429) await reportLimit(response.clone(), tell)
       if (response.status >= 500 && !away)
         tell(`The service answers ${response.status}; trying again until it recovers.`)
       if (response.status < 500 && away) tell('The service is back.')
@@ -24,7 +24,7 @@ export function tellingFetch({ stderr }: Io, isLeaving: () => boolean): typeof f
   }
 }
 
-async function tellLimit(response: Response, tell: (text: string) => void): Promise<void> {
+async function reportLimit(response: Response, tell: (text: string) => void): Promise<void> {
   const body = (await response.json().catch(() => ({}))) as { error?: { code?: string; message?: string } }
   const { code = 'rate_limit_exceeded', message = '' } = body.error ?? {}
   const wait = response.headers.get('retry-after')

@@ -4,7 +4,7 @@ import type { CliCommand } from './command.ts'
  * The typed command line plus the option values the command generated, such as its idempotency key. Pasting it repeats the same
  * operation, not a second one.
  */
-export function lineAgain(
+export function retryLine(
   { name }: CliCommand,
   rest: readonly string[],
   made_up: ReadonlyMap<string, string>,
