@@ -65,7 +65,7 @@ export const PublishedEvent = T.Object(
       }),
     ),
   },
-  { $id: 'ToldEvent' },
+  { $id: 'PublishedEvent' },
 )
 
 const EVENTS_SHOWN = 50

@@ -11,7 +11,7 @@ const WIDTH = 104
 const shapes = { none: [5.5, 3], good: [3, 8], bad: [0, 14] } as const
 
 /** One mark per day: short if no order ended that day, tall and red if too many failed. */
-export function Sleepers({ marks, label }: Props) {
+export function DayMarks({ marks, label }: Props) {
   const slot = WIDTH / marks.length
   return (
     <svg className="ties" width={WIDTH} height="14" viewBox={`0 0 ${WIDTH} 14`} role="img" aria-label={label}>

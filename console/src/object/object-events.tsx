@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import type { ToldEvent } from '../api/types.ts'
+import type { PublishedEvent } from '../api/types.ts'
 import { useEnvironment } from '../environment.ts'
 import { durationText } from '../format/time.ts'
 import { useLanguage, useText } from '../text/text.tsx'
@@ -8,11 +8,11 @@ import { Status } from '../ui/status.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 
-type Delivery = ToldEvent['deliveries'][number]
-type Row = { readonly event: ToldEvent; readonly delivery: Delivery | undefined }
+type Delivery = PublishedEvent['deliveries'][number]
+type Row = { readonly event: PublishedEvent; readonly delivery: Delivery | undefined }
 
 /** The events of an object, and their delivery to each webhook endpoint. */
-export function ToldEvents({ events }: { readonly events: readonly ToldEvent[] }) {
+export function ObjectEvents({ events }: { readonly events: readonly PublishedEvent[] }) {
   const { object } = useText()
   const columns = useColumns()
   if (events.length === 0) return null

@@ -2,7 +2,7 @@ import { decimalsOf, faultOfAmount, type Language, typedAmount } from '../format
 import type { ui } from './en/ui.ts'
 
 /** The error for a text that is not a valid amount, if any. `example` is in smallest units. */
-export function amountSaid(
+export function amountError(
   { amount_wrong }: Pick<typeof ui, 'amount_wrong'>,
   { typed, asset, language, example }: Typed,
 ): string | undefined {
