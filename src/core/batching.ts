@@ -105,9 +105,9 @@ export function openPump(options: {
     // No await between the last `hasMore` and this line: an item added in between would start no run.
     running--
     if (running > 0) return
-    const told = resting
+    const waiters = resting
     resting = []
-    for (const tell of told) tell()
+    for (const resolve of waiters) resolve()
   }
 
   return {

@@ -205,7 +205,7 @@ export class Primary {
   async #startHeartbeat(tries: number): Promise<void> {
     const host = this.#host
     if (!host || this.#heartbeat || this.#open.size === 0) return
-    const heard = this.#heard()
+    const received = this.#bytesReceived()
     try {
       const { client, said } = await this.#probe(host, CONNECT_MS)
       if (this.#heartbeat || this.#open.size === 0) return cut(client)
@@ -216,14 +216,14 @@ export class Primary {
     } catch (error) {
       // Another heartbeat has begun meanwhile, or the last connection has ended.
       if (this.#heartbeat || this.#open.size === 0) return
-      const there = isThere(error) || (error instanceof Silent && this.#answers(heard))
+      const there = isThere(error) || (error instanceof Silent && this.#answers(received))
       if (there || tries === 0) return this.#planHeartbeat(there ? 0 : 1)
       this.#lose((error as Error).message)
     }
   }
 
   /** Bytes received by each connection so far. */
-  #heard(): ReadonlyMap<pg.Client, number> {
+  #bytesReceived(): ReadonlyMap<pg.Client, number> {
     return new Map([...this.#open].map((client) => [client, bytesRead(client)]))
   }
 

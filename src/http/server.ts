@@ -64,7 +64,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   const sockets = guardSockets(app.server, {
     limits: { ...SOCKETS, ...options.sockets },
     isTrusted: gate.isTrusted,
-    say: (refusal, socket) => say(refusal, socket, options),
+    sendRefusal: (refusal, socket) => say(refusal, socket, options),
   })
   decorateRequests(app)
   acceptJsonOnly(app)

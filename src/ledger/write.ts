@@ -85,9 +85,9 @@ export async function write(client: Client, statements: readonly Statement[]): P
 /** Ends a transaction that changed nothing. Only after it may results that rely on free claims be returned. */
 export async function leave(client: Client, state: State): Promise<void> {
   const free = freeClaims(state)
-  const looks = free.length > 0 ? [statementOf([groupOf(assertClaimsFree, free)], 'first')] : []
+  const checks = free.length > 0 ? [statementOf([groupOf(assertClaimsFree, free)], 'first')] : []
   const sendTogether = gather(client)
-  const answers = [...looks, { text: 'ROLLBACK' }].map((statement) => client.query(statement))
+  const answers = [...checks, { text: 'ROLLBACK' }].map((statement) => client.query(statement))
   sendTogether()
   await allOf(answers)
 }

@@ -32,7 +32,7 @@ import { type Role, runsWorkers } from './role.ts'
 const CLOCK_MS = 30_000
 const STUCK_MS = 30_000
 const EXPIRE_MS = 60_000
-const TELL_MS = 60_000
+const NEWEST_LINE_MS = 60_000
 const PROOF_DAYS = 365
 const A_DAY_MS = 24 * 3_600_000
 
@@ -74,7 +74,13 @@ function choresOfLog(environment: StoragePlace, pool: Pool, { office, log }: Par
     expireProposals({ db: pool }, await office.log.pen(environment, { kind: 'service' }), db)
   return [
     { name: 'expire proposals', work: expire, environment, pool, every_ms: EXPIRE_MS },
-    { name: 'tell of acts', work: tellOf(environment, log), environment, pool, every_ms: TELL_MS },
+    {
+      name: 'tell of acts',
+      work: logNewestLine(environment, log),
+      environment,
+      pool,
+      every_ms: NEWEST_LINE_MS,
+    },
   ]
 }
 
@@ -123,12 +129,13 @@ function choresIn(world: World, retention: Config['retention']): Placed[] {
 }
 
 /** Logs the newest line of the log of acts whenever it changes: lines that are in another system cannot be removed unnoticed. */
-function tellOf(environment: StoragePlace, log: Logger): (db: Db) => Promise<void> {
-  let told = 0n
+function logNewestLine(environment: StoragePlace, log: Logger): (db: Db) => Promise<void> {
+  let logged_seq = 0n
   return async (db) => {
     const { seq, hash } = await readHead(db)
-    if (seq !== told) log.info({ environment, seq: seq.toString(), hash }, 'acts: newest line of the log')
-    told = seq
+    if (seq !== logged_seq)
+      log.info({ environment, seq: seq.toString(), hash }, 'acts: newest line of the log')
+    logged_seq = seq
   }
 }
 

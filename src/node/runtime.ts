@@ -95,16 +95,16 @@ function openRuntime<E extends Environment>(world: World<E>, parts: Parts): Runt
   const works = runsWorkers(config.role)
   const newEvents = openLogPoller(eventLogSource(world.db), log)
   const worker = works ? openDeliveries(world, parts) : openRemoteWorker(world, log)
-  const tellOfEvents = () => {
+  const wakeEventReaders = () => {
     newEvents.wake()
     worker.wake()
   }
   opened.onBatch(world.environment, (batch) => {
     metrics.committed(world.environment, batch)
-    tellOfEvents()
+    wakeEventReaders()
     activityHints.mark(world.environment)
   })
-  opened.onTold(world.environment, tellOfEvents)
+  opened.onEventsCommitted(world.environment, wakeEventReaders)
   const { environment } = world
   const steps = openStepRecorder(world, { log, onLost: (count) => metrics.stepsLost(environment, count) })
   return {

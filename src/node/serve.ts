@@ -92,7 +92,7 @@ async function openNode(options: StartOptions, log: Logger, closing: Closing): P
   closing.add({ 'callers who wait': () => letWaitingGo(runtimes) })
   const url = await http.listen()
   await welcome(url, { ...base, ...store, config, print })
-  tellWhatIsMissing(config, log)
+  warnOfMissingSettings(config, log)
   serving = true
   closing.add({
     readiness: async () => {
@@ -107,7 +107,7 @@ async function openNode(options: StartOptions, log: Logger, closing: Closing): P
       http.drain()
       drainWaiting(runtimes)
       await drain({ drain_ms: drainMsOf(config), requests: http.underWay(), log, hurry })
-      await stopTelling(http.underWay(), log, closing)
+      await closeAll(http.underWay(), log, closing)
     },
   }
 }
@@ -199,7 +199,7 @@ function readyLine(url: string, { role }: Config): string {
 }
 
 /** Production has no rails yet; its prices come from a file. */
-function tellWhatIsMissing({ prices_file }: Config, log: Logger): void {
+function warnOfMissingSettings({ prices_file }: Config, log: Logger): void {
   const quotes =
     prices_file === undefined ? ', and quotes with price_unavailable: PRICES_FILE is not set' : ''
   log.info(
@@ -207,7 +207,7 @@ function tellWhatIsMissing({ prices_file }: Config, log: Logger): void {
   )
 }
 
-async function stopTelling(requests: number, log: Logger, closing: Closing): Promise<void> {
+async function closeAll(requests: number, log: Logger, closing: Closing): Promise<void> {
   log.info({ requests }, `stopping: ${requests} ${requests === 1 ? 'request' : 'requests'} under way`)
   await closing.closeAll()
   log.info('stopped')

@@ -18,8 +18,8 @@ export async function listen(input: Input): Promise<Output> {
   const { io, format } = input
   const target = targetOf(input)
   const types = eventTypesOf(input, 'types')
-  const told = io.stopped()
-  let signal = told
+  const stopped = io.stopped()
+  let signal = stopped
   const { trilho } = await openApiClient(input, { fetch: reportingFetch(io, () => signal.aborted) })
   const given = givenSecret(io)
   const secret = given ?? showSecret(newSecret())
@@ -28,7 +28,7 @@ export async function listen(input: Input): Promise<Output> {
   if (given === undefined && (target || input.program.length > 0))
     say({ secret }, `Signing with the secret ${secret}\n`)
   const program = startProgram(input.program, { ...io.env, TRILHO_WEBHOOK_SECRET: secret })
-  signal = AbortSignal.any([told, program.ended])
+  signal = AbortSignal.any([stopped, program.ended])
   const events = trilho.events.stream({
     ...(types.length > 0 ? { types } : {}),
     after: option(input, 'after') ?? 'now',
@@ -47,9 +47,9 @@ export async function listen(input: Input): Promise<Output> {
       if (!signal.aborted) say(forwarded ? { ...event, forwarded } : event, lineOf(io, event, forwarded))
     }
   } finally {
-    await program.stop(told.reason === 'SIGINT' ? 'SIGINT' : 'SIGTERM')
+    await program.stop(stopped.reason === 'SIGINT' ? 'SIGINT' : 'SIGTERM')
   }
-  if (told.aborted) return { exit_code: exitOfStop(told.reason) }
+  if (stopped.aborted) return { exit_code: exitOfStop(stopped.reason) }
   const exit_code = program.exitCode()
   io.stderr.write(`${input.program[0]} ended with ${exit_code}; listening has ended too.\n`)
   return { exit_code }

@@ -6,29 +6,29 @@ import type { Io } from '../io.ts'
  */
 export function reportingFetch({ stderr }: Io, isLeaving: () => boolean): typeof fetch {
   let away = false
-  const tell = (text: string) => stderr.write(`${text}\n`)
+  const report = (text: string) => stderr.write(`${text}\n`)
   return async (url, init) => {
     try {
       const response = await fetch(url, init)
-      if (response.status === 429) await reportLimit(response.clone(), tell)
+      if (response.status === 429) await reportLimit(response.clone(), report)
       if (response.status >= 500 && !away)
-        tell(`The service answers ${response.status}; trying again until it recovers.`)
-      if (response.status < 500 && away) tell('The service is back.')
+        report(`The service answers ${response.status}; trying again until it recovers.`)
+      if (response.status < 500 && away) report('The service is back.')
       away = response.status >= 500
       return response
     } catch (error) {
-      if (!away && !isLeaving()) tell(`${originOf(url)} cannot be reached; trying again until it is back.`)
+      if (!away && !isLeaving()) report(`${originOf(url)} cannot be reached; trying again until it is back.`)
       away = true
       throw error
     }
   }
 }
 
-async function reportLimit(response: Response, tell: (text: string) => void): Promise<void> {
+async function reportLimit(response: Response, report: (text: string) => void): Promise<void> {
   const body = (await response.json().catch(() => ({}))) as { error?: { code?: string; message?: string } }
   const { code = 'rate_limit_exceeded', message = '' } = body.error ?? {}
   const wait = response.headers.get('retry-after')
-  tell(
+  report(
     `429 ${code}: ${message} Waiting ${wait === null ? 'a while' : `${wait} s`}, then it goes on by itself.`,
   )
 }

@@ -108,14 +108,14 @@ export class WrongSecretKey extends Error {
   constructor(known: readonly string[], in_force: string | undefined, unopened: readonly Unopened[]) {
     const [first, ...previous] = known
     const given = previous.length === 0 ? first : `${first}, with ${previous.join(', ')} before it`
-    const told = unopened.map(
+    const lines = unopened.map(
       ({ environment, object, key_id, count, ids }) =>
         `  - ${count} ${object}${count === 1 ? '' : 's'} in ${environment}${key_id ? ` under the key ${key_id}` : ''}: ${ids.join(', ')}${count > ids.length ? ', …' : ''}\n`,
     )
     super(
       `SECRET_KEY is not the key that this database's secrets are sealed under.\n` +
         `Given is the key ${given}${in_force ? `; in force is the key ${in_force}` : ''}. ` +
-        `${told.length === 0 ? 'Nothing else is sealed yet.\n' : `Cannot be opened:\n${told.join('')}`}` +
+        `${lines.length === 0 ? 'Nothing else is sealed yet.\n' : `Cannot be opened:\n${lines.join('')}`}` +
         'Give the right key as SECRET_KEY, or as SECRET_KEY_PREVIOUS beside a new one until `trilho secrets rotate` has ended. Nothing was changed.',
     )
     this.unopened = unopened

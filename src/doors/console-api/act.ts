@@ -104,9 +104,11 @@ export async function actWithMoney<E extends Environment, Result>(
     if (noted) return world.commit(command)
     const form = form_id === undefined ? undefined : { user_id: actor.user_id, id: form_id }
     let changed = false
-    const told = await world.commit(underLine(command, pen, { entry, form, tell: (now) => (changed = now) }))
+    const result = await world.commit(
+      underLine(command, pen, { entry, form, onDecided: (now) => (changed = now) }),
+    )
     noted = changed
-    return told
+    return result
   }
   return work({ ...world, commit }).catch(async (error: unknown) => {
     // Of two concurrent copies of a form the second is rolled back as a whole.
@@ -121,8 +123,8 @@ function underLine<Made>(
   {
     entry,
     form,
-    tell,
-  }: { entry: ActEntry; form: Omit<NewForm, 'object_id'> | undefined; tell(changed: boolean): void },
+    onDecided: tell,
+  }: { entry: ActEntry; form: Omit<NewForm, 'object_id'> | undefined; onDecided(changed: boolean): void },
 ): Command<Made> {
   const { locks } = command
   return {

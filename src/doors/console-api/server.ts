@@ -107,8 +107,8 @@ async function run(handler: ConsoleHandler, exchange: Exchange): Promise<Fastify
       if (token !== undefined) options.sessions.note(token, entered.actor ?? { address: request.address })
     },
   } as never
-  const told = await withinDeadline(request, runInTurn(handler, call, exchange))
-  return send(told, endpoint, exchange, gone)
+  const result = await withinDeadline(request, runInTurn(handler, call, exchange))
+  return send(result, endpoint, exchange, gone)
 }
 
 /** A client that left while waiting for a turn gets no answer. */

@@ -64,8 +64,12 @@ export function toJsonSchema(schema: object, side: SchemaUse, context: Context):
 
 function translate(schema: Readonly<Record<string, unknown>>, side: SchemaUse, context: Context): JsonSchema {
   const { 'x-held': held, 'x-read': read, ...judged } = schema
-  const told = { ...asRead(judged, read), ...formOfId(schema['x-id'], side), ...(held as object | undefined) }
-  const translated = Object.entries(told).map(([keyword, value]) => [
+  const merged = {
+    ...asRead(judged, read),
+    ...formOfId(schema['x-id'], side),
+    ...(held as object | undefined),
+  }
+  const translated = Object.entries(merged).map(([keyword, value]) => [
     keyword,
     translateKeyword(keyword, value, side, context),
   ])

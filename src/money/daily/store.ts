@@ -127,11 +127,11 @@ export async function sumsSince(
   { partner_id, start }: { partner_id: string; start: string },
 ): Promise<Sums[]> {
   const { start: column, type } = tables[table]
-  const told =
+  const start_text =
     table === 'daily' ? 'day::text' : `to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS".000Z"')`
   const { rows } = await db.query<Sums>({
     name: `sums ${table}`,
-    text: `SELECT ${told} AS start, kind, asset, to_asset, ${countNames.join(', ')}, times FROM ${table}
+    text: `SELECT ${start_text} AS start, kind, asset, to_asset, ${countNames.join(', ')}, times FROM ${table}
       WHERE partner_id = $1 AND ${column} >= $2::${type} ORDER BY ${column}`,
     values: [partner_id, start],
   })

@@ -105,7 +105,7 @@ export const depositChecks: readonly Check[] = [
     name: 'every deposit was told once, as it is',
     prefix: 'dep',
     table: 'deposits',
-    told: (
+    expected: (
       within,
     ) => `SELECT id AS object_id, 1 AS sequence, 'deposit.completed' AS type, partner_id, created_at, created_at AS since,
         ARRAY[id, customer_id, asset, amount::text, 'completed', ${isoTime('created_at')}] AS facts

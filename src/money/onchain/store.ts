@@ -319,7 +319,7 @@ export const transferChecks: readonly Check[] = [
     name: 'every transfer was told at each of its states, as it is',
     prefix: 'tr',
     table: 'transfers',
-    told: (
+    expected: (
       within,
     ) => `SELECT t.id AS object_id, v.sequence, 'onchain.transfer.' || v.type AS type, t.partner_id, v.at AS created_at, v.since,
         ARRAY[t.id, t.customer_id, t.asset, t.network, (t.amount_net::numeric + t.fee)::text, t.amount_net::text, t.fee::text, v.status,

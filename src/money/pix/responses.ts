@@ -69,12 +69,12 @@ export async function awaitResponse(
         if ('response' in fixed) return asKept(world, payout, fixed.response)
         ends = performance.now() + fixed.left_ms
       } else {
-        const told = (record: IdempotencyRecord | undefined) =>
+        const hasResponse = (record: IdempotencyRecord | undefined) =>
           record?.response && record.resource_id === payout.id
         const claim = claimOfPayout(payout)
-        if (!told(await readRecord(world.db, claim))) continue
+        if (!hasResponse(await readRecord(world.db, claim))) continue
         const record = await world.commit(recall(payout.partner_id, claim))
-        if (record?.response && told(record)) return record.response
+        if (record?.response && hasResponse(record)) return record.response
       }
     }
   } finally {

@@ -128,12 +128,12 @@ export function endPayout(
     sequence: before.sequence + 1,
     completed_at: held.now,
   }
-  const told = recordOfPayout(held, before)?.response
+  const stored = recordOfPayout(held, before)?.response
   // If the create call is still waiting, its response is this end. Otherwise `fixResponse` decides at the next request.
   const waiting = held.now.getTime() < before.created_at.getTime() + world.pix_wait_ms
   const object = renderPayout(after)
   const text = JSON.stringify(object)
-  const response = told ?? (waiting ? responseWith(after, text) : null)
+  const response = stored ?? (waiting ? responseWith(after, text) : null)
   const event = {
     partner_id: after.partner_id,
     type: `pix.payout.${after.status as 'completed' | 'failed'}`,

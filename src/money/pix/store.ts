@@ -323,7 +323,7 @@ export const payoutChecks: readonly Check[] = [
     name: 'every payout was told at each of its states, as it is',
     prefix: 'po',
     table: 'payouts',
-    told: (
+    expected: (
       within,
     ) => `SELECT p.id AS object_id, v.sequence, 'pix.payout.' || v.type AS type, p.partner_id, v.at AS created_at, v.at AS since,
         ARRAY[p.id, p.customer_id, p.amount::text, p.fee::text, v.status, p.description, p.idempotency_key, ${isoTime('p.created_at')},

@@ -259,7 +259,7 @@ export const tradeChecks: readonly Check[] = [
     name: 'every trade was told once, as it is',
     prefix: 'td',
     table: 'trades',
-    told: (
+    expected: (
       within,
     ) => `SELECT id AS object_id, 1 AS sequence, 'trade.' || status AS type, partner_id, created_at, created_at AS since,
         ARRAY[id, quote_id, customer_id, status, from_asset, to_asset, from_amount::text, to_amount::text, partner_fee::text,

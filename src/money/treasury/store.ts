@@ -287,7 +287,7 @@ export const treasuryChecks: readonly Check[] = [
     name: 'every payment of fees was told once, as it is',
     prefix: 'fp',
     table: 'fee_payouts',
-    told: (
+    expected: (
       within,
     ) => `SELECT f.id AS object_id, n AS sequence, 'fee_payout.completed' AS type, f.partner_id, f.created_at, f.created_at AS since,
         ARRAY[f.id, f.customer_id, f.asset, f.amount::text, f.reference, ${isoTime('f.created_at')}] AS facts

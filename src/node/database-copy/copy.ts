@@ -15,7 +15,7 @@ import type { Config } from '../config.ts'
 import { pipeRows } from './pipe.ts'
 import { quotedColumns, sequencesOf, type Table, tableDigest, tablesOf, usedTables } from './tables.ts'
 
-export type Copied = {
+export type DatabaseCopy = {
   readonly tables: number
   readonly rows: bigint
   readonly audit: DatabaseAudit
@@ -25,7 +25,11 @@ export type Copied = {
  * Copies the whole embedded database into another PostgreSQL server: from one snapshot, in one transaction, so the copy is
  * whole or absent (decision 0068). The source is only read, and its folder is marked as superseded (decision 0101).
  */
-export async function copyDatabase(config: Config, to: string, onProgress: OnProgress): Promise<Copied> {
+export async function copyDatabase(
+  config: Config,
+  to: string,
+  onProgress: OnProgress,
+): Promise<DatabaseCopy> {
   await checkSource(config)
   const source = await startEmbedded({ data_dir: config.data_dir })
   try {
@@ -117,7 +121,7 @@ const SAME_TEXT = `SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO, YMD';
 async function copyAll(
   clients: Clients,
   { onProgress, beforeCommit }: { onProgress: OnProgress; beforeCommit: () => Promise<void> },
-): Promise<Pick<Copied, 'tables' | 'rows'>> {
+): Promise<Pick<DatabaseCopy, 'tables' | 'rows'>> {
   const { source, target } = clients
   await source.query(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${SAME_TEXT}`)
   await target.query(`BEGIN; ${SAME_TEXT}; SET LOCAL lock_timeout = '5s'`)

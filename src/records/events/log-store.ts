@@ -126,7 +126,7 @@ export async function lastPosition(db: Db, partner_id: string): Promise<bigint> 
 
 /** For callers that wait for events: one query for all partners that have waiting callers. */
 export const eventLogSource = (db: Db): LogSource => {
-  const look = async (position: bigint, partners: readonly string[]) => {
+  const newestSince = async (position: bigint, partners: readonly string[]) => {
     const { rows } = await db.query({
       name: 'events since position',
       text: `SELECT p.id, (SELECT max(position) FROM events WHERE partner_id = p.id AND position > $2) AS last
@@ -140,5 +140,5 @@ export const eventLogSource = (db: Db): LogSource => {
     )
     return { last, partners: new Set<string>(found.map(({ id }) => id)), more: false }
   }
-  return { last: async (partners) => (await look(0n, partners)).last ?? 0n, since: look }
+  return { last: async (partners) => (await newestSince(0n, partners)).last ?? 0n, since: newestSince }
 }

@@ -103,11 +103,11 @@ export function missingEventCheck(options: {
   readonly name: string
   readonly prefix: string
   readonly table: string
-  readonly told: (within: Within) => string
+  readonly expected: (within: Within) => string
   readonly fields: string
   readonly facts: string
 }): RangeCheck {
-  const { name, prefix, table, told, fields, facts } = options
+  const { name, prefix, table, expected: told, fields, facts } = options
   return {
     name,
     walk: 'causes',

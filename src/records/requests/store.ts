@@ -136,7 +136,7 @@ export async function callsWith(
 export type Followed = { readonly rows: readonly LoggedRequest[]; readonly stopped_at: bigint | undefined }
 
 /** Requests examined for one page, if a filter may exclude some of them. */
-const LOOK_MAX = 1000
+const READ_MAX = 1000
 
 /** Requests in the order of logging, oldest first. */
 export async function selectRequestsAfter(
@@ -150,7 +150,7 @@ export async function selectRequestsAfter(
   },
 ): Promise<Followed> {
   const { partner_id, after, status = null, key_id = null, limit } = filter
-  const look = status === null && key_id === null ? limit : LOOK_MAX
+  const read_most = status === null && key_id === null ? limit : READ_MAX
   const { rows } = await db.query({
     name: 'requests after position',
     text: `WITH looked AS MATERIALIZED (SELECT ${columnsOf('requests')} FROM requests
@@ -159,10 +159,10 @@ export async function selectRequestsAfter(
       FROM (SELECT max(position) AS last, count(*)::integer AS looked_at FROM looked) AS s LEFT JOIN LATERAL
         (SELECT ${columnsOf('requests')} FROM looked WHERE ($3::smallint IS NULL OR status = $3)
           AND ($4::text IS NULL OR api_key_id = $4) ORDER BY position LIMIT $5) AS m ON true ORDER BY m.position`,
-    values: [partner_id, after, status, key_id, limit, look],
+    values: [partner_id, after, status, key_id, limit, read_most],
   })
   const found = rows.filter(({ id }) => id !== null)
-  const stopped = found.length < limit && rows[0].looked_at === look
+  const stopped = found.length < limit && rows[0].looked_at === read_most
   return { rows: found, stopped_at: stopped ? rows[0].last : undefined }
 }
 

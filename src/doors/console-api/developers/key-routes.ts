@@ -33,7 +33,7 @@ import { actIn } from '../act.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
 import type { ConsoleParts } from '../parts.ts'
 import * as contract from './key-contract.ts'
-import { looking, pageAsked } from './lists.ts'
+import { onReadPool, pageAsked } from './lists.ts'
 
 const RECENT = 10
 const HOUR_MS = 3_600_000
@@ -43,7 +43,7 @@ export const keyRoutes = (parts: ConsoleParts): ConsoleHandler[] => [...keyReads
 const keyReads = ({ runtimes }: ConsoleParts): ConsoleHandler[] => [
   answer(contract.listKeysInConsole, async (call) => {
     const { world, actor } = call
-    const here = looking(world)
+    const here = onReadPool(world)
     const { partner_id } = actor
     const list = pageAsked(contract.listKeysInConsole, call)
     const found = await selectNewest<ApiKey>(here.db, keyList, {
@@ -67,7 +67,7 @@ const keyReads = ({ runtimes }: ConsoleParts): ConsoleHandler[] => [
   }),
 
   answer(contract.getKeyInConsole, async ({ world, actor, params }) => {
-    const here = looking(world)
+    const here = onReadPool(world)
     const { partner_id } = actor
     const key = await findKey(here, { id: params.key_id, partner_id })
     const partner = await partnerById(here.db, partner_id)
@@ -103,7 +103,7 @@ const keyReads = ({ runtimes }: ConsoleParts): ConsoleHandler[] => [
     const key =
       key_id === undefined
         ? undefined
-        : await findKey(looking(world), { id: key_id, partner_id: actor.partner_id })
+        : await findKey(onReadPool(world), { id: key_id, partner_id: actor.partner_id })
     return {
       faults: faultsOf(ranges),
       everybody: cidrs.some(({ prefix }) => prefix === 0),

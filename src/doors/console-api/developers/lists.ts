@@ -15,4 +15,4 @@ export const pageAsked = (endpoint: Pick<ConsoleEndpoint, 'name'>, call: ListCal
   listOf(endpoint as never, { ...call, query: { limit: PAGE, ...call.query } })
 
 /** Read-only pages use `reads`, so that they take no connection that money needs. */
-export const looking = (world: World): World => ({ ...world, db: world.reads })
+export const onReadPool = (world: World): World => ({ ...world, db: world.reads })

@@ -15,7 +15,7 @@ import type { World } from '../../../world.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
 import type { ConsoleParts } from '../parts.ts'
 import { sendWebhooksIn } from '../webhook-sends.ts'
-import { looking, pageAsked } from './lists.ts'
+import { onReadPool, pageAsked } from './lists.ts'
 import * as contract from './log-contract.ts'
 import { rebuildRequestBody, storedResponseOf } from './request-body.ts'
 import { renderDeliveryLine } from './webhook-routes.ts'
@@ -23,7 +23,7 @@ import { renderDeliveryLine } from './webhook-routes.ts'
 export const logRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
   ...eventRoutes(parts),
   answer(contract.listRequestsInConsole, async (call) => {
-    const here = looking(call.world)
+    const here = onReadPool(call.world)
     const { partner_id } = call.actor
     const { status, key_id, route, error_code, refused } = call.query
     const list = pageAsked(contract.listRequestsInConsole, call)
@@ -37,7 +37,7 @@ export const logRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
   }),
 
   answer(contract.getRequestInConsole, async ({ world, actor, params }) => {
-    const here = looking(world)
+    const here = onReadPool(world)
     const request = await findRequest(here, { id: params.request_id, partner_id: actor.partner_id })
     const said = await rebuildRequestBody(here, request)
     return {
@@ -50,7 +50,7 @@ export const logRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
 
 const eventRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
   answer(contract.listEventsInConsole, async (call) => {
-    const here = looking(call.world)
+    const here = onReadPool(call.world)
     const { partner_id } = call.actor
     const { type, object_id } = call.query
     const list = pageAsked(contract.listEventsInConsole, call)
@@ -71,7 +71,7 @@ const eventRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
   }),
 
   answer(contract.getEventInConsole, async ({ world, actor, params }) => {
-    const here = looking(world)
+    const here = onReadPool(world)
     const event = await findEvent(here, { id: params.event_id, partner_id: actor.partner_id })
     const lines = await linesOfEvents(here.db, [event.id])
     const urls = await urlsOf(

@@ -19,7 +19,7 @@ import { actIn, assertProof } from '../act.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
 import type { ConsoleParts } from '../parts.ts'
 import { sendWebhooksIn } from '../webhook-sends.ts'
-import { looking, pageAsked } from './lists.ts'
+import { onReadPool, pageAsked } from './lists.ts'
 import * as contract from './webhook-contract.ts'
 
 export const webhookRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
@@ -30,7 +30,7 @@ export const webhookRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
 
 const webhookReads = ({ runtimes }: ConsoleParts): ConsoleHandler[] => [
   answer(contract.listWebhooks, async (call) => {
-    const here = looking(call.world)
+    const here = onReadPool(call.world)
     const { partner_id } = call.actor
     const list = pageAsked(contract.listWebhooks, call)
     const filter = { partner_id, filters: {}, ...filterOf(list, 'whe') }
@@ -40,12 +40,12 @@ const webhookReads = ({ runtimes }: ConsoleParts): ConsoleHandler[] => [
   }),
 
   answer(contract.getWebhook, async ({ world, actor, params }) =>
-    oneWithQueue(looking(world), await findEndpoint(looking(world), whereOf(actor, params))),
+    oneWithQueue(onReadPool(world), await findEndpoint(onReadPool(world), whereOf(actor, params))),
   ),
 
   answer(contract.listDeliveriesInConsole, async (call) => {
     const { actor, params, query } = call
-    const here = looking(call.world)
+    const here = onReadPool(call.world)
     const endpoint = await findEndpoint(here, whereOf(actor, params))
     const list = pageAsked(contract.listDeliveriesInConsole, call)
     const { status, event_id, type } = query
@@ -58,7 +58,7 @@ const webhookReads = ({ runtimes }: ConsoleParts): ConsoleHandler[] => [
   }),
 
   answer(contract.getDeliveryInConsole, async ({ world, actor, params }) => {
-    const delivery = await findDelivery(looking(world), whereOf(actor, params), params.event_id)
+    const delivery = await findDelivery(onReadPool(world), whereOf(actor, params), params.event_id)
     const { retry_ms } = runtimes[world.environment].webhooks
     return {
       delivery: renderDelivery(delivery, world.environment, { scopes: ['read'] }),
