@@ -15,17 +15,17 @@ import {
   type TestDatabase,
 } from './support/database.ts'
 import { startNode } from './support/node.ts'
-import { openHands, someCpf } from './support/service.ts'
+import { openDirectAccess, someCpf } from './support/service.ts'
 import { until } from './support/wait.ts'
 
 /** As whom the service comes in, and how that changes. */
 let database: TestDatabase
-let hands: ReturnType<typeof openHands>
+let direct: ReturnType<typeof openDirectAccess>
 beforeAll(async () => {
   database = await createDatabase()
-  hands = openHands(database)
+  direct = openDirectAccess(database)
 })
-afterAll(() => hands.stop())
+afterAll(() => direct.stop())
 
 const admin = (...statements: string[]) => asAdmin(database.url, statements)
 const roles = () => schemaNames.map((schema) => databaseRoleOf(database.url, schema))
@@ -47,7 +47,7 @@ async function guests(): Promise<{ user: string; names: string[] }[]> {
 }
 
 async function serves(url: string): Promise<void> {
-  const { api } = await hands.partner(url)
+  const { api } = await direct.partner(url)
   const customer = await api.post('/v1/customers', { name: 'Ana', document: someCpf() })
   expect(customer.status).toBe(201)
   const order = { customer_id: customer.json.id, asset: 'BRL', amount: '100' }

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { times } from '../../test/support/crowd.ts'
+import { times } from '../../test/support/parallel.ts'
 import { openReceiver } from '../../test/support/receiver.ts'
 import { until } from '../../test/support/wait.ts'
 import { attempt, type Cut } from './attempt.ts'

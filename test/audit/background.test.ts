@@ -9,10 +9,10 @@ import { settlePayout } from '../../src/money/pix/settle.ts'
 import { execute } from '../../src/money/quotes/trades.ts'
 import { sliceChecks } from '../../src/node/worlds.ts'
 import { openExceptions } from '../../src/records/exceptions/store.ts'
-import { crowd, times } from '../support/crowd.ts'
 import { asAdmin } from '../support/database.ts'
 import { type History, openHistory } from '../support/history.ts'
 import { scrape } from '../support/metrics.ts'
+import { inParallel, times } from '../support/parallel.ts'
 import { noteFact } from '../support/proof.ts'
 import { size } from '../support/size.ts'
 import { until } from '../support/wait.ts'
@@ -32,7 +32,7 @@ async function flood(entries: number): Promise<void> {
     times(50, () => stage.customer({ BRL: 10n ** 12n, USDT: 10n ** 12n, BTC: 10n ** 10n })),
   )
   let made = 0
-  await crowd(
+  await inParallel(
     times(Math.max(0, Math.ceil(entries / 13)), (n) => n),
     256,
     async (n) => {

@@ -5,7 +5,7 @@ import type { ConsoleHandler } from '../../src/doors/console-api/endpoint.ts'
 import { moneyRoutes } from '../../src/doors/console-api/money/routes.ts'
 import type { ConsoleParts } from '../../src/doors/console-api/parts.ts'
 import { asAdmin, createDatabase, seatAt } from '../support/database.ts'
-import { openHands } from '../support/service.ts'
+import { openDirectAccess } from '../support/service.ts'
 import { size } from '../support/size.ts'
 import { explain, recording, rowsRead } from './explain.ts'
 import { type Filled, fillLists, idOf } from './fill.ts'
@@ -19,20 +19,20 @@ const EXACT = 8 * (LIMIT + 1)
 const WALKS = 20
 const BOUNDED = WALKS * 2 * mostRowsRead(LIMIT + 1) + EXACT
 
-let hands: ReturnType<typeof openHands>
+let direct: ReturnType<typeof openDirectAccess>
 let client: Client
 let filled: Filled
 beforeAll(async () => {
   const database = await createDatabase()
-  hands = openHands(database)
-  const [large, small] = await Promise.all([hands.partner('http://unused'), hands.partner('http://unused')])
+  direct = openDirectAccess(database)
+  const [large, small] = await Promise.all([direct.partner('http://unused'), direct.partner('http://unused')])
   filled = { rows: ROWS, large: large.partner_id, small: small.partner_id }
   await asAdmin(database.url, fillLists(filled))
   client = await openClient(seatAt(database.url, 'sandbox', 'plans'))
 }, 600_000)
 afterAll(async () => {
   await client.end()
-  await hands.stop()
+  await direct.stop()
 })
 
 const time = (n: number) => new Date(Date.parse('2026-01-01T00:00:00.000Z') + n * 1000).toISOString()
@@ -91,7 +91,7 @@ const handlerOf = (name: string): ConsoleHandler => handlers.find(({ endpoint })
 
 /** What the page itself read, and what the count of the open ones did. */
 async function cost(name: string, query: Readonly<Record<string, string>>) {
-  const world = hands.worlds.sandbox
+  const world = direct.worlds.sandbox
   const { db, asked } = recording(world.reads)
   const actor = { kind: 'person', partner_id: filled.large }
   const call = { world: { ...world, db, reads: db }, actor, params: { environment: 'sandbox' }, query }

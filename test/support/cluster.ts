@@ -8,7 +8,7 @@ import pg from 'pg'
 import { ensureCluster, ensureDatabase } from '../../src/db/embedded/cluster.ts'
 import { chooseInstallation, type Installation } from '../../src/db/embedded/installation.ts'
 import { type Running, startServer } from '../../src/db/embedded/process.ts'
-import { type Hole, openHole } from './hole.ts'
+import { openSilencingProxy, type SilencingProxy } from './silencing-proxy.ts'
 import { until } from './wait.ts'
 
 /**
@@ -38,7 +38,7 @@ type Member = {
   readonly name: string
   readonly folder: string
   readonly port: number
-  readonly hole: Hole
+  readonly hole: SilencingProxy
   server: Running | undefined
 }
 
@@ -65,7 +65,7 @@ export async function startCluster(): Promise<Cluster> {
     ['a', 'b'].map(async (name): Promise<Member> => {
       const port = await freePort()
       const data = name === 'a' ? place.cluster : join(folder, name)
-      return { name, folder: data, port, hole: await openHole(port), server: undefined }
+      return { name, folder: data, port, hole: await openSilencingProxy(port), server: undefined }
     }),
   )
   let [primary, other] = members as [Member, Member]
@@ -79,7 +79,7 @@ export async function startCluster(): Promise<Cluster> {
     sql: (statement) => ask(primary, password, statement, 'trilho'),
     kill: () => signalAll(primary, 'SIGKILL'),
     lose() {
-      primary.hole.vanish()
+      primary.hole.silence()
       signalAll(primary, 'SIGKILL')
     },
     pause: () => signalAll(primary, 'SIGSTOP'),
@@ -94,7 +94,7 @@ export async function startCluster(): Promise<Cluster> {
       signalAll(other, 'SIGKILL')
       await other.server?.ended
       await rm(other.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
-      other.hole.appear()
+      other.hole.restore()
       await makeStandby(place, primary, other, password)
     },
     async stop() {

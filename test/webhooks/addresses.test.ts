@@ -11,10 +11,10 @@ import { servicePorts } from '../../src/webhooks/ports.ts'
 import { refusalOfUrl } from '../../src/webhooks/url.ts'
 import type { Api } from '../support/api.ts'
 import { type UrlCase, webhookUrls } from '../support/corpora.ts'
-import { crowd } from '../support/crowd.ts'
 import { asAdmin } from '../support/database.ts'
 import { expectIntact } from '../support/intact.ts'
 import { type NameServer, openNameServer } from '../support/name-server.ts'
+import { inParallel } from '../support/parallel.ts'
 import { noteFact } from '../support/proof.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -106,7 +106,7 @@ test('nobody connects to any of them, also when they are in the database already
   const partners = await Promise.all(
     Array.from({ length: Math.ceil(reachable.length / PER_PARTNER) }, () => service.partner()),
   )
-  const results = await crowd(partners, 2, async ({ api }, i) => {
+  const results = await inParallel(partners, 2, async ({ api }, i) => {
     const part = reachable.slice(i * PER_PARTNER, (i + 1) * PER_PARTNER)
     const made: string[] = []
     for (const _ of part) made.push(await newEndpoint(api))
@@ -211,7 +211,7 @@ test('a name that changes its mind between two questions never leads inside', as
   const post = (url: string) => attempt(egress.agent, { url, headers: {}, body: '{}', timeout_ms: 2000 })
   try {
     // A name of its own each time, so that no connection is used again.
-    const answers = await crowd(Array.from({ length: DELIVERIES }), 5, (_, i) =>
+    const answers = await inParallel(Array.from({ length: DELIVERIES }), 5, (_, i) =>
       post(`http://rebind${i}.test:${port}/`),
     )
     const delivered = answers.filter(isDelivered).length
@@ -223,7 +223,9 @@ test('a name that changes its mind between two questions never leads inside', as
       expect(isDelivered(await post(`http://rebind-mixed${i}.test:${port}/`))).toBe(false)
     expect(inside).toBe(0)
     // One and the same name: whatever connection is kept, it stays with the address that was judged.
-    const same = await crowd(Array.from({ length: DELIVERIES }), 5, () => post(`http://rebind.test:${port}/`))
+    const same = await inParallel(Array.from({ length: DELIVERIES }), 5, () =>
+      post(`http://rebind.test:${port}/`),
+    )
     expect(same.some(isDelivered)).toBe(true)
     expect(inside).toBe(0)
     noteFact(

@@ -33,7 +33,7 @@ export async function requestsTail(input: Input): Promise<Output> {
     },
   })
   const filters = fieldsOf(input, ['status', 'key-id'])
-  const pace = createPace()
+  const pace = createTokenBucket()
   try {
     let after = 'now'
     for (let first = true; ; first = false) {
@@ -78,7 +78,7 @@ function lineOf(io: Io, one: LoggedRequest): string {
   return `${one.created_at}  ${one.id}  ${status}  ${one.method} ${one.route ?? '(no route)'}${code}${object}  (${one.duration_ms} ms)\n`
 }
 
-function createPace(): () => number {
+function createTokenBucket(): () => number {
   let full = performance.now()
   return () => {
     const at = performance.now()

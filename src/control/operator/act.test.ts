@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { verify as verifyPassword } from '@node-rs/argon2'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { crowd, times } from '../../../test/support/crowd.ts'
 import { asAdmin, createDatabase, isLockAwaited, lockWaits } from '../../../test/support/database.ts'
 import { operator } from '../../../test/support/operators.ts'
+import { inParallel, times } from '../../../test/support/parallel.ts'
 import { openProxy } from '../../../test/support/proxy.ts'
 import { openGate } from '../../../test/support/rail-bench.ts'
-import { openHands, someCpf } from '../../../test/support/service.ts'
+import { openDirectAccess, someCpf } from '../../../test/support/service.ts'
 import { until } from '../../../test/support/wait.ts'
 import type { OperatorActor } from '../../core/actor.ts'
 import type { Environment } from '../../core/environment.ts'
@@ -23,7 +23,7 @@ import type { Office } from './office.ts'
 import { type ActName, rules } from './rules.ts'
 import { verifyLog } from './verify.ts'
 
-type Hands = ReturnType<typeof openHands>
+type Hands = ReturnType<typeof openDirectAccess>
 const shell = { kind: 'shell' } as const
 const [ana, bea, eva] = [
   operator('ana@operator.example'),
@@ -68,7 +68,7 @@ async function openOffice(hands: Hands) {
 }
 
 async function freshOffice() {
-  const hands = openHands(await createDatabase())
+  const hands = openDirectAccess(await createDatabase())
   onTestFinished(hands.stop)
   return openOffice(hands)
 }
@@ -103,7 +103,7 @@ describe('from a shell, while there is no operator', () => {
   let hands: Hands
   let at: Awaited<ReturnType<typeof openOffice>>
   beforeAll(async () => {
-    hands = openHands(await createDatabase())
+    hands = openDirectAccess(await createDatabase())
     at = await openOffice(hands)
   })
   afterAll(() => hands.stop())
@@ -380,7 +380,7 @@ describe('two operators', () => {
   })
 
   test('approve nothing without a propose line by its author, even if the row is older than the log', async () => {
-    const hands = openHands(await createDatabase())
+    const hands = openDirectAccess(await createDatabase())
     onTestFinished(hands.stop)
     // This is the world's own connection, whose role may insert into proposals.
     const { db } = hands.worlds.production
@@ -553,7 +553,7 @@ describe('two operators', () => {
     const removing = act(at.office, eva, { name: 'approve', details: removal })
     await until(() => isLockAwaited(at.url), 30_000)
     // Another node does not know how many approvals she has running.
-    const elsewhere = openHands({ url: at.url, drop: async () => {} })
+    const elsewhere = openDirectAccess({ url: at.url, drop: async () => {} })
     onTestFinished(elsewhere.stop)
     let answered = false
     const late = act(elsewhere.office, bea, { name: 'approve', details: second })
@@ -691,8 +691,8 @@ describe('two operators', () => {
 test('an approval whose money has moved succeeds even if the connection that locked its people is lost afterwards', async () => {
   const database = await createDatabase()
   const proxy = await openProxy(database.url)
-  const straight = openHands(database)
-  const cut = openHands({ ...database, url: proxy.url })
+  const straight = openDirectAccess(database)
+  const cut = openDirectAccess({ ...database, url: proxy.url })
   onTestFinished(async () => {
     await cut.stop().catch(() => {})
     await straight.stop()
@@ -717,7 +717,7 @@ test('an approval whose money has moved succeeds even if the connection that loc
 
 test('concurrent acts on two nodes, through the ledger and beside it, make one unbroken chain', async () => {
   const database = await createDatabase()
-  const [one, other] = [openHands(database), openHands(database)]
+  const [one, other] = [openDirectAccess(database), openDirectAccess(database)]
   onTestFinished(async () => {
     await other.stop()
     await one.stop()
@@ -726,7 +726,7 @@ test('concurrent acts on two nodes, through the ledger and beside it, make one u
   await at.makeOperators(ana, bea)
   const customers = await Promise.all(times(4, () => at.customerIn('production')))
   const nodes = [at.office, other.office]
-  await crowd(
+  await inParallel(
     times(48, (i) => i),
     12,
     async (i) => {
@@ -763,8 +763,8 @@ describe('a connection cut at COMMIT leaves neither an act without its line nor 
     async (when) => {
       const database = await createDatabase()
       const proxy = await openProxy(database.url)
-      const straight = openHands(database)
-      const cut = openHands({ ...database, url: proxy.url })
+      const straight = openDirectAccess(database)
+      const cut = openDirectAccess({ ...database, url: proxy.url })
       onTestFinished(async () => {
         await cut.stop().catch(() => {})
         await straight.stop()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../test/support/database.ts'
-import { openHands, someCpf } from '../../../test/support/service.ts'
+import { openDirectAccess, someCpf } from '../../../test/support/service.ts'
 import { transaction } from '../../db/pool.ts'
 import { audit } from '../../ledger/audit.ts'
 import { sliceChecks } from '../../node/worlds.ts'
@@ -9,7 +9,7 @@ import { act } from './act.ts'
 import { logChecks } from './verify.ts'
 
 /** The role of production writes a row and the event that tells of it in one transaction. */
-let hands: ReturnType<typeof openHands>
+let hands: ReturnType<typeof openDirectAccess>
 let partner_id: string
 let customer_id: string
 let key_id: string
@@ -19,7 +19,7 @@ const shell = { kind: 'shell' } as const
 const world = () => hands.worlds.production
 
 beforeAll(async () => {
-  hands = openHands(await createDatabase())
+  hands = openDirectAccess(await createDatabase())
   const { office } = hands
   const partner = await act(office, shell, { name: 'create_partner', details: { name: 'Acme' } })
   partner_id = 'done' in partner ? partner.done.partner.id : ''

@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { asAdmin, createDatabase, TEST_KEY } from '../../../test/support/database.ts'
 import { openDesk, operator } from '../../../test/support/operators.ts'
-import { openHands, someCpf } from '../../../test/support/service.ts'
+import { openDirectAccess, someCpf } from '../../../test/support/service.ts'
 import { until } from '../../../test/support/wait.ts'
 import { createSealer } from '../../core/seal.ts'
 import { type Pool, transaction } from '../../db/pool.ts'
@@ -22,7 +22,7 @@ import { logChecks, verifyLog } from './verify.ts'
 /** An attacker with superuser access to the database: every change to a log or to proposals is reported. */
 const schemas = { production: 'live', sandbox: 'sandbox', shared: 'shared' } as const
 const [ana, bea] = [operator('ana@operator.example'), operator('bea@operator.example')]
-let hands: ReturnType<typeof openHands>
+let hands: ReturnType<typeof openDirectAccess>
 const anchors = {} as Record<StoragePlace, { seq: bigint; hash: string }>
 
 const sql = (...statements: string[]) =>
@@ -31,7 +31,7 @@ const broken = async (place: StoragePlace, noted: readonly { seq: bigint; hash: 
   (await verifyLog(hands.office, place, noted)).broken
 
 beforeAll(async () => {
-  hands = openHands(await createDatabase())
+  hands = openDirectAccess(await createDatabase())
   const { office, worlds } = hands
   const shell = { kind: 'shell' } as const
   const partner = await act(office, shell, { name: 'create_partner', details: { name: 'Acme' } })
@@ -317,7 +317,7 @@ test('no role of the service can change or remove a line', async () => {
 })
 
 test('a proposal older than its log is reported: it was not proposed through the service', async () => {
-  const own = openHands(await createDatabase())
+  const own = openDirectAccess(await createDatabase())
   const insert = `INSERT INTO proposals (id, action, details, proposed_by) VALUES ('prp_old', 'credit', '{"reference":"old"}', 'ana')`
   await own.worlds.production.db.query(insert)
   const before = await verifyLog(own.office, 'production')
@@ -471,7 +471,7 @@ test('an emptied log is not begun again, and later lines do not hide that it was
 })
 
 test('a begin of the logs that failed midway is completed by the next one', async () => {
-  const own = openHands(await createDatabase())
+  const own = openDirectAccess(await createDatabase())
   const { shared, worlds } = own
   const away = { connect: () => Promise.reject(new Error('cut')), wait_ms: 0 } as unknown as Pool
   const cut = { ...worlds, sandbox: { ...worlds.sandbox, db: away } }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { times } from '../../../test/support/crowd.ts'
+import { times } from '../../../test/support/parallel.ts'
 import type { Signed } from './session.ts'
 import { openStreamSlots } from './stream-slots.ts'
 

@@ -1,5 +1,5 @@
 /** Does all of them, so many at once; the results come in the order of the items. */
-export async function crowd<T, R>(
+export async function inParallel<T, R>(
   items: readonly T[],
   at_once: number,
   work: (item: T, index: number) => Promise<R>,

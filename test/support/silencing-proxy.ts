@@ -4,18 +4,18 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
  * A way to a server that can vanish without a word, as a machine does that loses its power or its network: nothing is
  * forwarded any more, and nothing is closed.
  */
-export type Hole = {
+export type SilencingProxy = {
   readonly port: number
   /** The same database, by this way. */
   urlOf(database_url: string): string
   /** Connections from before fall silent. New ones are taken and left without an answer, unless told otherwise. */
-  vanish(options?: { but_new?: boolean }): void
+  silence(options?: { but_new?: boolean }): void
   /** New connections are forwarded again, to another server if one is named. Those from before stay silent. */
-  appear(port?: number): void
+  restore(port?: number): void
   stop(): Promise<void>
 }
 
-export async function openHole(target: number): Promise<Hole> {
+export async function openSilencingProxy(target: number): Promise<SilencingProxy> {
   const sockets = new Set<Socket>()
   let generation = 0
   let silent = false
@@ -50,11 +50,11 @@ export async function openHole(target: number): Promise<Hole> {
       Object.assign(url, { hostname: '127.0.0.1', port: String(own) })
       return url.href
     },
-    vanish({ but_new = false } = {}) {
+    silence({ but_new = false } = {}) {
       generation++
       silent = !but_new
     },
-    appear(other = port) {
+    restore(other = port) {
       port = other
       silent = false
     },

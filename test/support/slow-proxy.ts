@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** A way to a server that is slow to let a connection in. One that is open is as fast as ever. */
-export type SlowDoor = {
+export type SlowProxy = {
   /** The same database, by this way. */
   readonly url: string
   readonly port: number
@@ -14,7 +14,7 @@ export type SlowDoor = {
   stop(): Promise<void>
 }
 
-export async function openSlowDoor(database_url: string, ms: number): Promise<SlowDoor> {
+export async function openSlowProxy(database_url: string, ms: number): Promise<SlowProxy> {
   const target = new URL(database_url)
   const sockets = new Set<Socket>()
   let [delay, connections] = [ms, 0]

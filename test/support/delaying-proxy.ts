@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 /** A way to the database on which every packet takes so long, as to a server that is far away. */
-export async function openSlowWire(
+export async function openDelayingProxy(
   database_url: string,
   delay_ms: number,
 ): Promise<{ readonly url: string; stop(): Promise<void> }> {

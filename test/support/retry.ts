@@ -8,7 +8,10 @@ const PATIENCE_MS = 60_000
 const PAUSE_MS = 50
 
 /** The caller that every guide asks for: the same request again after a broken connection or a 503, until it is answered. */
-export async function insist(ask: (tries: number) => Promise<Reply>, trouble: Trouble): Promise<Reply> {
+export async function retryUntilAnswered(
+  ask: (tries: number) => Promise<Reply>,
+  trouble: Trouble,
+): Promise<Reply> {
   const until = performance.now() + PATIENCE_MS
   for (let tries = 0; ; tries++) {
     const reply = await ask(tries).catch((error: unknown) => {
