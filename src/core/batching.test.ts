@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { openBatching, openPump } from './batching.ts'
-import { QueueFull } from './turns.ts'
+import { QueueFull } from './fair-semaphore.ts'
 
 /** Batches that end when the test says so. */
 function openHand(options: { batch_max?: number; waiting_max?: number; at_once?: number } = {}) {

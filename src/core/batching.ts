@@ -1,4 +1,4 @@
-import { QueueFull } from './turns.ts'
+import { QueueFull } from './fair-semaphore.ts'
 
 /**
  * Groups items into batches without a timer: when idle, a batch starts at once; items that arrive while a batch runs go into

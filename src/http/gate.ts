@@ -1,6 +1,6 @@
 import type { PartnerActor } from '../core/actor.ts'
 import type { Refusal } from '../core/errors.ts'
-import type { Release } from '../core/turns.ts'
+import type { Release } from '../core/fair-semaphore.ts'
 import type { World } from '../world.ts'
 import type { Endpoint, Limits } from './endpoint.ts'
 import type { WindowState } from './headers.ts'

@@ -1,6 +1,6 @@
 import type { FastifyError } from 'fastify'
 import { type ErrorCode, errors, Refusal } from '../core/errors.ts'
-import { QueueFull } from '../core/turns.ts'
+import { QueueFull } from '../core/fair-semaphore.ts'
 import { isUnreachable, sqlState } from '../db/failure.ts'
 import { refusalOf } from './validation.ts'
 

@@ -20,14 +20,14 @@ const ASK_MS = 6000
 const PAUSE_MS = { first: 20, longest: 300 }
 
 /** How a batch is pipelined between its neighbours. */
-export type Around = {
+export type Pipeline = {
   /** Set when BEGIN and the locks of this batch were sent right behind the COMMIT of the batch before it. */
   readonly begun?: Begun | undefined
   /** Called while the COMMIT of this batch is on the wire: statements sent now run right behind it. */
   readonly follow?: ((client: Client) => void) | undefined
 }
 
-export type Listening = {
+export type BatchListeners = {
   readonly log: Logger
   /** Called after each committed batch, for the metrics. */
   readonly onBatch?: (batch: { commands: number; seconds: number }) => void
@@ -46,8 +46,8 @@ export function begin(client: Client, commands: readonly Command<unknown>[]): Be
 export async function attemptBatch(
   connection: RunnerConnection,
   commands: readonly Command<unknown>[],
-  { begun, follow = () => {} }: Around,
-  { log, onBatch }: Listening,
+  { begun, follow = () => {} }: Pipeline,
+  { log, onBatch }: BatchListeners,
 ): Promise<BatchAttempt> {
   const batch_id = newId('batch', Date.now())
   const started = begun?.since ?? performance.now()

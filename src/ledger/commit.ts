@@ -47,7 +47,7 @@ export function openDoor(options: DoorOptions): Door {
     openLane(options, {
       names: ['main', 'side'],
       batch_max: BATCH_MAX,
-      attempt: (connection, commands, around) => attemptBatch(connection, commands, around, options),
+      attempt: (connection, commands, pipeline) => attemptBatch(connection, commands, pipeline, options),
     }),
   )
   // A separate lane, so that real commands do not queue behind dry runs.

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { openBatching } from '../core/batching.ts'
 import { Refusal } from '../core/errors.ts'
-import { QueueFull } from '../core/turns.ts'
+import { QueueFull } from '../core/fair-semaphore.ts'
 import { isPassing, sqlState } from '../db/failure.ts'
 import { type Client, openClient, type Seat } from '../db/pool.ts'
 import type { StaleMarks } from './stale-marks.ts'

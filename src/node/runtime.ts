@@ -151,7 +151,7 @@ export function drainWaiting(runtimes: Runtimes): void {
 }
 
 /** Answers long polls now, and stops polling. */
-export async function letWaitingGo(runtimes: Runtimes): Promise<void> {
+export async function answerWaiting(runtimes: Runtimes): Promise<void> {
   await Promise.all(pollersOf(runtimes).map((poller) => poller.stop()))
 }
 

@@ -22,7 +22,7 @@ import { createMetrics, type Metrics } from './metrics.ts'
 import { endPools, type NodePools, namedPools, openNodePools, sharesOf } from './pools.ts'
 import { type AssertReady, openReadiness } from './readiness.ts'
 import { answersCalls } from './role.ts'
-import { drainWaiting, letWaitingGo, openRuntimes } from './runtime.ts'
+import { answerWaiting, drainWaiting, openRuntimes } from './runtime.ts'
 import { type OpenWorlds, openWorlds } from './worlds.ts'
 
 /** The composition root: config → database → two worlds → what runs in them → HTTP. */
@@ -89,7 +89,7 @@ async function openNode(options: StartOptions, log: Logger, closing: Closing): P
   watchFigures(base, assertReady)
   const http = await openHttp({ ...around, front, office, assertReady })
   // Before the server waits for requests under way: long polls would keep it open.
-  closing.add({ 'callers who wait': () => letWaitingGo(runtimes) })
+  closing.add({ 'callers who wait': () => answerWaiting(runtimes) })
   const url = await http.listen()
   await welcome(url, { ...base, ...store, config, print })
   warnOfMissingSettings(config, log)

@@ -21,7 +21,7 @@ export async function addDeliveries(db: Db, event_id: string, endpoints: readonl
  * Makes a pending delivery due now, without using up an attempt of its schedule. A delivery whose attempt is under way stays
  * as it is: that attempt has no row in webhook_attempts yet.
  */
-export async function hasten(db: Db, event_id: string, endpoint_id: string): Promise<void> {
+export async function makeDueNow(db: Db, event_id: string, endpoint_id: string): Promise<void> {
   await db.query(
     `UPDATE webhook_deliveries d SET next_attempt_at = clock_timestamp(), tries = greatest(tries - 1, 0)
      WHERE event_id = $1 AND endpoint_id = $2 AND status = 'pending' AND next_attempt_at > clock_timestamp()

@@ -10,9 +10,9 @@ import {
   addDeliveries,
   earliestBehind,
   endOfLate,
-  hasten,
   listenersOf,
   lockOutstanding,
+  makeDueNow,
   redeliverRange,
 } from './queue.ts'
 
@@ -69,7 +69,7 @@ export async function tryNow(
     return
   }
   const { id } = await enabledEndpoint(world, endpoint)
-  await hasten(world.db, event_id, id)
+  await makeDueNow(world.db, event_id, id)
   webhooks.worker.wake({ partner_id, endpoints: [id] })
 }
 

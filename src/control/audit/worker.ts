@@ -90,7 +90,7 @@ export function openAuditWorker(world: World, options: AuditWorkerOptions): Audi
   }
 }
 
-/** What this node remembers between two turns. */
+/** What this node remembers between two runs. */
 type Pace = {
   /** When to read the next piece of the pass. */
   readonly piece_at: number

@@ -40,7 +40,7 @@ import {
 } from './store.ts'
 
 /** Where a proposal is stored: in its world if it is about money, in `shared` if it is about a person. */
-export type Where = { readonly db: Pool; newId(kind: IdKind): string }
+export type ProposalStore = { readonly db: Pool; newId(kind: IdKind): string }
 
 /** A pen for a signed-in operator, to write lines of the act log. */
 export type OperatorPen = Pen & { readonly actor: Extract<LogActor, { kind: 'operator' }> }
@@ -86,7 +86,7 @@ async function withHash(tx: Db, action: MoneyAction): Promise<MoneyAction> {
 /** Stores a proposal in the caller's transaction, in which `takesTwo` was judged. */
 export async function proposeIn(
   tx: Db,
-  where: Where,
+  where: ProposalStore,
   action: Proposable,
   pen: OperatorPen,
 ): Promise<Required<DecidedProposal>> {
@@ -94,7 +94,7 @@ export async function proposeIn(
   return { proposal, line: await note(tx, pen, entryOf('propose', proposal)) }
 }
 
-const rowOf = (where: Where, { name, details }: Proposable) => ({
+const rowOf = (where: ProposalStore, { name, details }: Proposable) => ({
   id: where.newId('proposal'),
   action: name,
   details,
@@ -229,7 +229,7 @@ async function supersede(
 }
 
 /** Returns the proposal if this operator may approve it, or if it is done already. */
-export async function findApprovable(where: Where, id: string, pen: OperatorPen): Promise<Proposal> {
+export async function findApprovable(where: ProposalStore, id: string, pen: OperatorPen): Promise<Proposal> {
   const proposal = await findProposal(where, id, pen)
   if (proposal.ended !== 'done') assertApprovable(proposal, pen.actor.email)
   return proposal
@@ -316,7 +316,7 @@ function underApproval<Result>(
 }
 
 export async function reject(
-  where: Where,
+  where: ProposalStore,
   id: string,
   pen: OperatorPen,
   reason: string,
@@ -332,7 +332,7 @@ export async function reject(
 }
 
 export async function withdraw(
-  where: Where,
+  where: ProposalStore,
   id: string,
   pen: OperatorPen,
   reason: string | null,
@@ -347,7 +347,11 @@ export async function withdraw(
 }
 
 /** Ends up to 100 proposals that are past `expires_at`. Returns how many were overdue. */
-export async function expireProposals({ db: pool }: Pick<Where, 'db'>, pen: Pen, held?: Db): Promise<number> {
+export async function expireProposals(
+  { db: pool }: Pick<ProposalStore, 'db'>,
+  pen: Pen,
+  held?: Db,
+): Promise<number> {
   const ids = await overdueProposals(held ?? pool, 100)
   const writing = { step: 'expire', pen: { ...pen, actor: { kind: 'service' } } } as const
   for (const id of ids) {
@@ -361,7 +365,7 @@ export async function expireProposals({ db: pool }: Pick<Where, 'db'>, pen: Pen,
 type Writing = { readonly step: string; readonly pen: Pen }
 
 async function endBefore(
-  where: Where,
+  where: ProposalStore,
   id: string,
   ending: ProposalEnding,
   writing: Writing,
@@ -377,7 +381,7 @@ async function endBefore(
  * does not allow this end, because another end came first.
  */
 function endProposal(
-  where: Where,
+  where: ProposalStore,
   id: string,
   ending: ProposalEnding,
   writing: Writing,
@@ -401,14 +405,18 @@ export async function endIn(
 }
 
 /** Expires overdue proposals first. */
-export async function findProposal(where: Pick<Where, 'db'>, id: string, pen: Pen): Promise<Proposal> {
+export async function findProposal(
+  where: Pick<ProposalStore, 'db'>,
+  id: string,
+  pen: Pen,
+): Promise<Proposal> {
   await expireProposals(where, pen)
   const proposal = await proposalById(where.db, id)
   if (!proposal) return noProposal(id, pen.place)
   return proposal
 }
 
-export async function listProposals(where: Pick<Where, 'db'>, pen: Pen): Promise<Proposal[]> {
+export async function listProposals(where: Pick<ProposalStore, 'db'>, pen: Pen): Promise<Proposal[]> {
   await expireProposals(where, pen)
   return selectProposals(where.db, 100)
 }

@@ -1,6 +1,6 @@
 import type { PartnerActor } from '../../core/actor.ts'
 import { Refusal } from '../../core/errors.ts'
-import type { Release } from '../../core/turns.ts'
+import type { Release } from '../../core/fair-semaphore.ts'
 import { type Endpoint, type Limits, lackOfScopes } from '../../http/endpoint.ts'
 import type { Admission, AdmissionRequest, Gate } from '../../http/gate.ts'
 import { openShares } from '../../http/shares.ts'

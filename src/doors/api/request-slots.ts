@@ -1,6 +1,6 @@
 import type { Environment } from '../../core/environment.ts'
 import { Refusal } from '../../core/errors.ts'
-import { openTurns, QueueFull, type Release } from '../../core/turns.ts'
+import { openFairSemaphore, QueueFull, type Release } from '../../core/fair-semaphore.ts'
 
 /** How many requests of one partner may be under way on one node, per environment. */
 export type RequestSlots = {
@@ -20,13 +20,13 @@ const IN_FLIGHT_WAIT_MS = 1000
 const WAITS_PER_PARTNER = 20
 
 export function openRequestSlots(in_flight: number): RequestSlots {
-  const working = openTurns({
+  const working = openFairSemaphore({
     at_once: Infinity,
     per_name: in_flight,
     waiting_per_name: in_flight,
     wait_ms: IN_FLIGHT_WAIT_MS,
   })
-  const waiting = openTurns({ at_once: Infinity, per_name: WAITS_PER_PARTNER, waiting_per_name: 0 })
+  const waiting = openFairSemaphore({ at_once: Infinity, per_name: WAITS_PER_PARTNER, waiting_per_name: 0 })
   return {
     async enter({ environment, partner_id, waits }) {
       try {

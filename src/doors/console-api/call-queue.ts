@@ -1,5 +1,5 @@
 import { Refusal } from '../../core/errors.ts'
-import { openTurns, QueueFull, type Turns } from '../../core/turns.ts'
+import { type FairSemaphore, openFairSemaphore, QueueFull } from '../../core/fair-semaphore.ts'
 
 /**
  * Bounds the concurrent calls of one user on a node. A page makes about ten calls at once, several tabs more: calls
@@ -21,8 +21,8 @@ const RETRY_SECONDS = 1
 
 export function openCallQueue(): CallQueue {
   const queue = { at_once: Infinity, waiting_per_name: WAITING, wait_ms: WAIT_MS }
-  const sessions = openTurns({ ...queue, per_name: 1 })
-  const people = openTurns({ ...queue, per_name: AT_ONCE })
+  const sessions = openFairSemaphore({ ...queue, per_name: 1 })
+  const people = openFairSemaphore({ ...queue, per_name: AT_ONCE })
   return {
     lookUp: (token, work) => inTurn(sessions, token, work),
     answer: (user_id, work) => inTurn(people, user_id, work),
@@ -30,8 +30,8 @@ export function openCallQueue(): CallQueue {
 }
 
 /** The place is held until the work ends, even if the client has left. */
-async function inTurn<T>(turns: Turns, name: string, work: () => Promise<T>): Promise<T> {
-  const leave = await turns.take(name).catch(refuseCrowd)
+async function inTurn<T>(semaphore: FairSemaphore, name: string, work: () => Promise<T>): Promise<T> {
+  const leave = await semaphore.take(name).catch(refuseCrowd)
   try {
     return await work()
   } finally {

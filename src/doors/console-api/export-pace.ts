@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openTurns, type Turns } from '../../core/turns.ts'
+import { type FairSemaphore, openFairSemaphore } from '../../core/fair-semaphore.ts'
 
 /**
  * Exports read in small parts, one part at a time on the whole node, partners in turn, with a pause after each part.
@@ -17,13 +17,13 @@ const PAUSE_MIN_MS = 5
 const PAUSE_MAX_MS = 500
 
 export function openExportPace(): ExportPace {
-  const turns = openTurns({ at_once: 1, per_name: 1 })
+  const semaphore = openFairSemaphore({ at_once: 1, per_name: 1 })
   return {
     async *paced(name, chunks, gone) {
       const source = chunks[Symbol.asyncIterator]()
       try {
         for (;;) {
-          const { done, value } = await atItsTurn(turns, name, gone, () => source.next())
+          const { done, value } = await atItsTurn(semaphore, name, gone, () => source.next())
           if (done) return
           yield value
         }
@@ -36,12 +36,12 @@ export function openExportPace(): ExportPace {
 
 /** The turn is held during the pause, so that the next export waits for it too. */
 async function atItsTurn<T>(
-  turns: Turns,
+  semaphore: FairSemaphore,
   name: string,
   gone: AbortSignal,
   work: () => Promise<T>,
 ): Promise<T> {
-  const leave = await turns.take(name)
+  const leave = await semaphore.take(name)
   const started = performance.now()
   try {
     gone.throwIfAborted()

@@ -1,5 +1,5 @@
 import { Refusal } from '../../core/errors.ts'
-import { openTurns, QueueFull, type Release } from '../../core/turns.ts'
+import { openFairSemaphore, QueueFull, type Release } from '../../core/fair-semaphore.ts'
 import type { ConsoleEndpoint } from './endpoint.ts'
 import type { Signed } from './session.ts'
 
@@ -38,9 +38,9 @@ export function openStreamSlots(): StreamSlots {
   const placesOf = ({ node: at_once, partner, person, wait_ms }: Bound) => {
     const queue = wait_ms === undefined ? { waiting_per_name: 0 } : { waiting_per_name: WAITING, wait_ms }
     return {
-      partners: openTurns({ at_once, per_name: partner, ...queue }),
+      partners: openFairSemaphore({ at_once, per_name: partner, ...queue }),
       // No bound for the node here: `partners` has it. A user who waits for the team's place must not count against it.
-      people: openTurns({ at_once: Infinity, per_name: person, ...queue }),
+      people: openFairSemaphore({ at_once: Infinity, per_name: person, ...queue }),
     }
   }
   const kinds = {

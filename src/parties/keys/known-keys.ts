@@ -1,5 +1,5 @@
 import { Refusal } from '../../core/errors.ts'
-import { openTurns, QueueFull } from '../../core/turns.ts'
+import { openFairSemaphore, QueueFull } from '../../core/fair-semaphore.ts'
 import type { Hints } from '../../db/hints.ts'
 import type { Limits } from '../../http/endpoint.ts'
 import { type Cidr, parseCidr } from '../../http/ip.ts'
@@ -42,7 +42,7 @@ const UNLISTED = { at_once: 1, per_name: 1, waiting_per_name: 100, waiting_max: 
 export function openKnownKeys(hints: Hints): KnownKeys {
   const known = new Map<string, KnownKey>()
   const asking = new Map<string, Promise<KnownKey>>()
-  const unlisted = openTurns(UNLISTED)
+  const unlisted = openFairSemaphore(UNLISTED)
   let generation = 0
 
   const forget = () => {

@@ -91,7 +91,7 @@ export async function withdrawInvitation(db: Db, partner_id: string, id: string)
 }
 
 /** For the page that asks for the new password. */
-export async function lookAtLink(db: Db, token: string): Promise<PasswordLink> {
+export async function readLink(db: Db, token: string): Promise<PasswordLink> {
   const link = isToken(token) ? await selectLink(db, hashToken(token)) : undefined
   return link ?? refuse('link_not_valid')
 }
@@ -106,7 +106,7 @@ export async function useLink(
   team: NotedTeam,
   { token, password }: { readonly token: string; readonly password: string },
 ): Promise<UsedLink | Extract<Refused, { readonly outcome: 'busy' | 'too_many_failures' }>> {
-  const { id, kind, email, name, user_id } = await lookAtLink(team.db, token)
+  const { id, kind, email, name, user_id } = await readLink(team.db, token)
   assertGoodPassword(password, { email, name })
   const address = team.origin?.address
   const caller = address === undefined ? { kind: 'local' as const } : { kind: 'stranger' as const, address }

@@ -362,7 +362,7 @@ const Token = T.String({
   examples: ['no such link'],
 })
 
-export const lookAtLinkInConsole = consoleEndpoint({
+export const readLinkInConsole = consoleEndpoint({
   name: 'console.links.look',
   route: 'POST /console/api/links/look',
   summary: 'Whom a link is for',
@@ -443,7 +443,7 @@ export const peopleEndpoints: readonly ConsoleEndpoint[] = [
   createInvitation,
   withdrawInvitationInConsole,
   createReset,
-  lookAtLinkInConsole,
+  readLinkInConsole,
   useLinkInConsole,
   listActs,
 ]

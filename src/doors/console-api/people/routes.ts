@@ -1,6 +1,6 @@
 import { transaction } from '../../../db/pool.ts'
 import { partnerById } from '../../../parties/partners/store.ts'
-import { lookAtLink, useLink } from '../../../parties/team/links.ts'
+import { readLink, useLink } from '../../../parties/team/links.ts'
 import { endSession } from '../../../parties/team/sessions.ts'
 import { proveAgain, signIn } from '../../../parties/team/sign-in.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
@@ -9,8 +9,8 @@ import { listActsOfPartner } from './acts.ts'
 import {
   getSession,
   listActs,
-  lookAtLinkInConsole,
   proveInConsole,
+  readLinkInConsole,
   signInToConsole,
   signOutOfConsole,
   useLinkInConsole,
@@ -53,9 +53,9 @@ export const peopleRoutes = (
     return renderToken(parts, known.token, visit)
   }),
 
-  answer(lookAtLinkInConsole, async ({ body, address }) => {
+  answer(readLinkInConsole, async ({ body, address }) => {
     const { db } = parts.office.shares.shared({ address })
-    const { kind, email, name, partner_id, role, expires_at } = await lookAtLink(db, body.token)
+    const { kind, email, name, partner_id, role, expires_at } = await readLink(db, body.token)
     const partner = await partnerById(db, partner_id)
     return { kind, email, name, partner: partner.name, role, expires_at: expires_at.toISOString() }
   }),

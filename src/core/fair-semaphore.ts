@@ -3,7 +3,7 @@
  * freed places go to the names in turn, however many callers wait under each. So a long queue under one name does not delay
  * the callers of another name.
  */
-export type Turns = {
+export type FairSemaphore = {
   /** Resolves to a function that gives the place back. Rejects with `QueueFull` when no place became free in time. */
   take(name: string): Promise<Release>
   /** The numbers of taken places and of waiting callers. */
@@ -18,7 +18,7 @@ export class QueueFull extends Error {
   override name = 'QueueFull'
 }
 
-export type TurnsOptions = {
+export type FairSemaphoreOptions = {
   readonly at_once: number
   readonly per_name: number
   /** The most callers that may wait under one name. */
@@ -32,7 +32,7 @@ export type TurnsOptions = {
 type Waiting = { resolve(leave: Release): void; readonly timer: NodeJS.Timeout | undefined }
 type Name = { busy: number; readonly waiting: Set<Waiting> }
 
-export function openTurns(options: TurnsOptions): Turns {
+export function openFairSemaphore(options: FairSemaphoreOptions): FairSemaphore {
   const { at_once, per_name, waiting_per_name = Infinity, waiting_max = Infinity, wait_ms } = options
   const names = new Map<string, Name>()
   /** Names with waiting callers, in the order of their next turns. */
@@ -40,7 +40,7 @@ export function openTurns(options: TurnsOptions): Turns {
   let busy = 0
   let waiting = 0
 
-  const hasPlace = (name: Name) => busy < at_once && name.busy < per_name
+  const hasFreeSlot = (name: Name) => busy < at_once && name.busy < per_name
 
   function nameOf(key: string): Name {
     const known = names.get(key)
@@ -74,17 +74,17 @@ export function openTurns(options: TurnsOptions): Turns {
     for (const key of queue) {
       if (busy >= at_once) return
       const name = names.get(key)!
-      if (!hasPlace(name)) continue
+      if (!hasFreeSlot(name)) continue
       const [next] = name.waiting
       // The name goes to the end of the queue.
       queue.delete(key)
-      leaveQueue(name, next!)
+      removeFromQueue(name, next!)
       if (name.waiting.size > 0) queue.add(key)
       next!.resolve(enter(key, name))
     }
   }
 
-  function leaveQueue(name: Name, one: Waiting): void {
+  function removeFromQueue(name: Name, one: Waiting): void {
     clearTimeout(one.timer)
     name.waiting.delete(one)
     waiting--
@@ -93,7 +93,7 @@ export function openTurns(options: TurnsOptions): Turns {
   function wait(key: string, name: Name): Promise<Release> {
     return new Promise((resolve, reject) => {
       const giveUp = () => {
-        leaveQueue(name, one)
+        removeFromQueue(name, one)
         forgetIdle(key, name)
         reject(new QueueFull('no place in time'))
       }
@@ -108,7 +108,7 @@ export function openTurns(options: TurnsOptions): Turns {
   return {
     async take(key) {
       const name = nameOf(key)
-      if (name.waiting.size === 0 && hasPlace(name)) return enter(key, name)
+      if (name.waiting.size === 0 && hasFreeSlot(name)) return enter(key, name)
       if (waiting >= waiting_max || name.waiting.size >= waiting_per_name) {
         forgetIdle(key, name)
         throw new QueueFull('too many wait')

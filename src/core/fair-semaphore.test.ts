@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { openTurns, QueueFull, type Release } from './turns.ts'
+import { openFairSemaphore, QueueFull, type Release } from './fair-semaphore.ts'
 
 const settle = () => new Promise((done) => setImmediate(done))
 
@@ -17,12 +17,12 @@ describe('places', () => {
           },
         ),
         async (at_once, per_name, steps) => {
-          const turns = openTurns({ at_once, per_name })
+          const semaphore = openFairSemaphore({ at_once, per_name })
           const inside: { name: string; leave: Release }[] = []
           let asked = 0
           for (const { name, leaves } of steps) {
             asked++
-            void turns.take(name).then((leave) => inside.push({ name, leave }))
+            void semaphore.take(name).then((leave) => inside.push({ name, leave }))
             await settle()
             for (let i = 0; i < leaves; i++) {
               inside.shift()?.leave()
@@ -31,7 +31,7 @@ describe('places', () => {
             expect(inside.length).toBeLessThanOrEqual(at_once)
             for (const of of ['a', 'b', 'c'])
               expect(inside.filter((one) => one.name === of).length).toBeLessThanOrEqual(per_name)
-            expect(turns.facts().busy).toBe(inside.length)
+            expect(semaphore.facts().busy).toBe(inside.length)
           }
           let served = 0
           for (let rounds = 0; inside.length > 0 && rounds < 1000; rounds++) {
@@ -39,7 +39,7 @@ describe('places', () => {
             inside.shift()!.leave()
             await settle()
           }
-          expect(turns.facts()).toEqual({ busy: 0, waiting: 0 })
+          expect(semaphore.facts()).toEqual({ busy: 0, waiting: 0 })
           expect(served).toBeLessThanOrEqual(asked)
         },
       ),
@@ -48,11 +48,11 @@ describe('places', () => {
   })
 
   test('go to the names in turn, however many callers wait under one of them', async () => {
-    const turns = openTurns({ at_once: 1, per_name: 1 })
-    const first = await turns.take('crowd')
+    const semaphore = openFairSemaphore({ at_once: 1, per_name: 1 })
+    const first = await semaphore.take('crowd')
     const order: string[] = []
     const visit = async (name: string) => {
-      const leave = await turns.take(name)
+      const leave = await semaphore.take(name)
       order.push(name)
       leave()
     }
@@ -65,34 +65,34 @@ describe('places', () => {
   })
 
   test('of one name that are all taken do not block other names', async () => {
-    const turns = openTurns({ at_once: 4, per_name: 2 })
-    await turns.take('slow')
-    await turns.take('slow')
-    void turns.take('slow')
-    expect(await Promise.race([turns.take('other'), settle()])).toBeTypeOf('function')
+    const semaphore = openFairSemaphore({ at_once: 4, per_name: 2 })
+    await semaphore.take('slow')
+    await semaphore.take('slow')
+    void semaphore.take('slow')
+    expect(await Promise.race([semaphore.take('other'), settle()])).toBeTypeOf('function')
   })
 })
 
 describe('a waiting caller', () => {
   test('is refused when too many wait already, in all or under its name', async () => {
-    const turns = openTurns({ at_once: 1, per_name: 1, waiting_per_name: 2, waiting_max: 3 })
-    await turns.take('a')
-    void turns.take('a')
-    void turns.take('a')
-    await expect(turns.take('a')).rejects.toThrow(QueueFull)
-    void turns.take('b')
-    await expect(turns.take('c')).rejects.toThrow(QueueFull)
-    expect(turns.facts()).toEqual({ busy: 1, waiting: 3 })
+    const semaphore = openFairSemaphore({ at_once: 1, per_name: 1, waiting_per_name: 2, waiting_max: 3 })
+    await semaphore.take('a')
+    void semaphore.take('a')
+    void semaphore.take('a')
+    await expect(semaphore.take('a')).rejects.toThrow(QueueFull)
+    void semaphore.take('b')
+    await expect(semaphore.take('c')).rejects.toThrow(QueueFull)
+    expect(semaphore.facts()).toEqual({ busy: 1, waiting: 3 })
   })
 
   test('gives up in time, and leaves nothing behind', async () => {
-    const turns = openTurns({ at_once: 1, per_name: 1, wait_ms: 20 })
-    const leave = await turns.take('a')
-    await expect(turns.take('a')).rejects.toThrow(QueueFull)
-    expect(turns.facts()).toEqual({ busy: 1, waiting: 0 })
+    const semaphore = openFairSemaphore({ at_once: 1, per_name: 1, wait_ms: 20 })
+    const leave = await semaphore.take('a')
+    await expect(semaphore.take('a')).rejects.toThrow(QueueFull)
+    expect(semaphore.facts()).toEqual({ busy: 1, waiting: 0 })
     leave()
     leave()
-    expect(turns.facts().busy).toBe(0)
-    expect(await turns.take('a')).toBeTypeOf('function')
+    expect(semaphore.facts().busy).toBe(0)
+    expect(await semaphore.take('a')).toBeTypeOf('function')
   })
 })
