@@ -24,8 +24,8 @@ import {
   worldThatHas,
 } from '../command.ts'
 import { moneyLimits } from '../commands/options.ts'
+import { actOutput } from './act-output.ts'
 import { actorOf } from './actor.ts'
-import { told } from './told.ts'
 
 const FIGURE = /^(0|[1-9][0-9]{0,17})$/
 function figureOf(name: string, text: string): bigint | null {
@@ -91,7 +91,7 @@ async function setIn(
     environment: world.environment,
     details: { subject_id, change },
   })
-  return told(acted, (limits) => shown(world, subject_id, limits))
+  return actOutput(acted, (limits) => shown(world, subject_id, limits))
 }
 
 export async function partnersSetMoneyLimits(input: Input, reach: Reach): Promise<Output> {

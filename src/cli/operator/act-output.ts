@@ -7,7 +7,7 @@ type Shown = { readonly json: unknown; readonly text: string }
  * The output of an act, with the sequence number and hash of its audit log line: whoever notes them down can later verify that
  * the line still exists.
  */
-export function told<Result>(acted: Acted<Result>, show: (result: Result) => Shown): Output {
+export function actOutput<Result>(acted: Acted<Result>, show: (result: Result) => Shown): Output {
   const { json, text } = 'proposed' in acted ? proposed(acted) : show(acted.done)
   const { line } = acted
   if (!line) return { json, text }
