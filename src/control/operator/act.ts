@@ -222,20 +222,20 @@ async function change(
     await lockActs(tx)
     // Judge only under the lock: while this act waited, the operator may have lost the role or the session.
     await judged(office, actor, rules[name], environment, environment === 'shared' ? poolOf(tx) : undefined)
-    const { result, ...entry } = await performAndLook({ ...where, db: poolOf(tx) }, how, details, actor)
+    const { result, ...entry } = await performBetweenReads({ ...where, db: poolOf(tx) }, how, details, actor)
     return { done: result, line: await note(tx, pen, { action: name, ...entry }) }
   })
 }
 
-async function performAndLook(
+async function performBetweenReads(
   where: unknown,
   how: AnyChange,
   details: unknown,
   actor: OperatorActor | ShellActor,
 ) {
-  const before = await how.look(where, details)
+  const before = await how.readState(where, details)
   const result = await how.perform(where, details, actor.kind === 'operator' ? actor.email : 'command line')
-  const after = how.made ? await how.made(result, where) : await how.look(where, details)
+  const after = how.made ? await how.made(result, where) : await how.readState(where, details)
   return { result, object_id: how.object(details, result), before, after }
 }
 
@@ -275,7 +275,7 @@ async function treat(
       return { proposed: proposal, line: line!, ...(code === undefined ? {} : { activation_code: code }) }
     }
     const how = peopleChanges[action.name] as unknown as AnyChange
-    const { result, ...entry } = await performAndLook(here, how, details, actor)
+    const { result, ...entry } = await performBetweenReads(here, how, details, actor)
     return { done: result as Person, line: await note(tx, pen, { action: action.name, ...entry }) }
   })
 }
@@ -421,7 +421,7 @@ async function approvePerson(office: Office, id: string, pen: OperatorPen): Prom
     const how = peopleChanges[action as PeopleChangeName] as unknown as AnyChange
     const actor: OperatorActor = { ...pen.actor, role: 'admin' }
     await judged(office, actor, decide, 'shared', here.db)
-    const { result, object_id, before, after } = await performAndLook(here, how, details, actor)
+    const { result, object_id, before, after } = await performBetweenReads(here, how, details, actor)
     const ending = { end: 'done', by: pen.actor.email, reason: null, resource_id: object_id } as const
     const ended = await endIn(tx, id, ending, { step: 'approve', pen }, { before, after: { person: after } })
     return { done: { proposal: ended!.proposal, person: result as Person }, line: ended!.line }

@@ -36,14 +36,14 @@ const change = <Details, Result>(one: Change<WithFresh, Details, Result>) => one
 export const passwordFor = async (name: PeopleChangeName): Promise<FreshPassword | undefined> =>
   name === 'create_user' || name === 'reset_password' ? makePassword() : undefined
 
-async function lookAtPerson({ db }: Shared, { email }: OfPerson): Promise<unknown> {
+async function readPersonState({ db }: Shared, { email }: OfPerson): Promise<unknown> {
   return describeUser(await findUser(db, email))
 }
 
 export const peopleChanges = {
   create_user: change<NewUser, WithPassword>({
     object: ({ id }) => id,
-    look: async () => null,
+    readState: async () => null,
     made: ({ user }) => describeUser(user),
     async perform({ db, fresh }, wanted) {
       await assertAnAdmin({ db }, wanted)
@@ -52,22 +52,22 @@ export const peopleChanges = {
   }),
   reset_password: change<OfPerson & { readonly activation_hash?: string }, WithPassword>({
     object: (_, { user }) => user.id,
-    look: lookAtPerson,
+    readState: readPersonState,
     perform: ({ db, fresh }, { email, activation_hash }) => resetPassword(db, email, fresh!, activation_hash),
   }),
   set_role: change<OfPerson & { readonly role: PersonRole }, { readonly user: User }>({
     object: (_, { user }) => user.id,
-    look: lookAtPerson,
+    readState: readPersonState,
     perform: async ({ db }, { email, role }) => ({ user: await setRole(db, email, role) }),
   }),
   reset_factor: change<OfPerson, { readonly user: User }>({
     object: (_, { user }) => user.id,
-    look: lookAtPerson,
+    readState: readPersonState,
     perform: async ({ db }, { email }) => ({ user: await resetFactor(db, email) }),
   }),
   remove_user: change<OfPerson, { readonly user: User }>({
     object: (_, { user }) => user.id,
-    look: lookAtPerson,
+    readState: readPersonState,
     made: async () => null,
     perform: async ({ db }, { email }) => ({ user: await removeUser(db, email) }),
   }),

@@ -1,4 +1,4 @@
-import { lookAtKey } from '../../../control/operator/changes.ts'
+import { readKeyState } from '../../../control/operator/changes.ts'
 import { selectNewest } from '../../../db/newest.ts'
 import { cidrContains, parseCidr } from '../../../http/ip.ts'
 import { filterOf, pageOf, parseTime } from '../../../http/page.ts'
@@ -128,7 +128,7 @@ const keyWrites = ({ office }: ConsoleParts): ConsoleHandler[] => [
           ...(expires_at === undefined ? {} : { expires_at: parseTime(expires_at, 'expires_at') }),
         })
         const { id } = result.key
-        const after = await lookAtKey(here, { key_id: id })
+        const after = await readKeyState(here, { key_id: id })
         return { result, entry: { action: 'create_key', object_id: id, before: null, after } }
       },
       { form_id },
@@ -145,9 +145,9 @@ const keyWrites = ({ office }: ConsoleParts): ConsoleHandler[] => [
       world,
       async (here) => {
         await findKey(here, { id: key_id, partner_id: actor.partner_id })
-        const before = await lookAtKey(here, { key_id })
+        const before = await readKeyState(here, { key_id })
         const result = await rotateKey(here, key_id, grace_hours * 3600)
-        const after = { ...(await lookAtKey(here, { key_id })), grace_hours }
+        const after = { ...(await readKeyState(here, { key_id })), grace_hours }
         return { result, entry: { action: 'rotate_key', object_id: key_id, before, after } }
       },
       { form_id, object_id: key_id },
@@ -164,9 +164,9 @@ const keyWrites = ({ office }: ConsoleParts): ConsoleHandler[] => [
       world,
       async (here) => {
         await findKey(here, { id: key_id, partner_id: actor.partner_id })
-        const before = await lookAtKey(here, { key_id })
+        const before = await readKeyState(here, { key_id })
         const result = await changeKey(here, key_id, body)
-        const after = await lookAtKey(here, { key_id })
+        const after = await readKeyState(here, { key_id })
         return { result, entry: { action: 'change_key', object_id: key_id, before, after } }
       },
       { object_id: key_id },
@@ -182,9 +182,9 @@ const keyWrites = ({ office }: ConsoleParts): ConsoleHandler[] => [
       world,
       async (here) => {
         await findKey(here, { id: key_id, partner_id: actor.partner_id })
-        const before = await lookAtKey(here, { key_id })
+        const before = await readKeyState(here, { key_id })
         const result = await revokeKey(here, key_id)
-        const after = await lookAtKey(here, { key_id })
+        const after = await readKeyState(here, { key_id })
         return { result, entry: { action: 'revoke_key', object_id: key_id, before, after } }
       },
       { object_id: key_id },
