@@ -137,7 +137,7 @@ type Watcher = {
   readonly news: LogWatch['news']
 }
 
-/** A `tell` between two calls of `news` is kept: the next call returns true at once. */
+/** A `report` between two calls of `news` is kept: the next call returns true at once. */
 function openWatcher(partner_id: string): Watcher {
   const wake_up = openWakeSignal()
   let has_news = false

@@ -59,7 +59,7 @@ export const mostRowsRead = (limit: number): number => Math.max(ROWS_READ_LEAST,
 
 /**
  * Rows newest first. A position is one in the list's own order, so pages stay right while rows are added. One walk finds the
- * rows; filters that its index does not answer are applied to the rows it reads, and it stops after `lookedAt` rows. So a
+ * rows; filters that its index does not answer are applied to the rows it reads, and it stops after `mostRowsRead` rows. So a
  * page reads at most a few times as many rows as it can show, whatever the filters and however long the history.
  */
 export async function selectNewest<Row extends { id: string; created_at: Date }>(

@@ -74,7 +74,7 @@ const terms = [
 const partners = `SELECT p.id AS object_id, 'a partner whose terms differ from its line' AS wrong
   FROM partners p, ${lastLine('p.id', ['create_partner', 'change_partner'])} WHERE ${differs('p', ['name', ...terms])}`
 
-/** Same result as `roleOf`. */
+/** Same result as `personRoleOf`. */
 const role = `CASE u.role WHEN 'operator' THEN coalesce(u.operator_role, 'reader') WHEN 'owner' THEN 'owner' ELSE coalesce(u.partner_role, 'viewer') END`
 const people = `SELECT u.id AS object_id, 'a person with another role than the log says' AS wrong
   FROM users u, LATERAL (SELECT a.action, coalesce(a.after::json -> 'person', a.after::json) AS after FROM acts a WHERE a.object_id = u.id

@@ -17,7 +17,7 @@ export type KnownSessions = {
   forget(token: string): void
 }
 
-/** A row of `selectGoingOn`. */
+/** A row of `selectLiveSessions`. */
 type Listed = { readonly token_hash: Buffer; readonly user_id: string; readonly partner_id: string | null }
 
 export const KNOWN_MAX = 20_000

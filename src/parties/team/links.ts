@@ -35,7 +35,7 @@ const INVITATIONS_MOST = 100
 
 export type Invited = { readonly email: string; readonly name: string; readonly role: PartnerRole }
 
-/** Runs in a transaction after `takeTurnAsOwner`. The newest invitation for an e-mail replaces earlier ones. */
+/** Runs in a transaction after `lockTeamAsOwner`. The newest invitation for an e-mail replaces earlier ones. */
 export async function invite(
   shared: Shared,
   actor: Pick<PersonActor, 'partner_id' | 'email'>,

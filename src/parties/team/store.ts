@@ -12,7 +12,7 @@ export type User = {
   readonly password_hash: string
   readonly partner_id: string | null
   readonly role: 'owner' | 'member' | 'operator'
-  /** Null for an operator that an older version created; use `roleOf`. */
+  /** Null for an operator that an older version created; use `personRoleOf`. */
   readonly operator_role: OperatorRole | null
   /** Role of a member of a partner; null means viewer. */
   readonly partner_role: Exclude<PartnerRole, 'owner'> | null

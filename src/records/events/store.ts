@@ -94,7 +94,7 @@ export const endTime = (field: string, status: string) =>
   `CASE d.status WHEN '${status}' THEN coalesce(d.${field}, ${isoTime('v.created_at')}) ELSE d.${field} END`
 
 /**
- * Checks that each object has exactly the events that its history requires. `told` yields one row per required event: object_id,
+ * Checks that each object has exactly the events that its history requires. `expected` yields one row per required event: object_id,
  * sequence, type, partner_id, created_at (null: stored nowhere else), since (earliest possible time) and `facts`, texts that the
  * event's object must repeat. `facts` picks the same texts out of that object, as `d`, whose fields are `fields`. Events that
  * were deleted by age may be missing. Events of objects that do not exist are samples, which only the sandbox has.
