@@ -9,7 +9,7 @@ import type { Logger } from 'pino'
 import { newId } from '../core/ids.ts'
 import { type AdmissionSteps, openAdmissionSteps } from './admission-steps.ts'
 import { type AnsweredRequest, answeredRequest, requestLine } from './answered-request.ts'
-import { answerBelowRouter, answerEverything, say } from './below-router.ts'
+import { answerBelowRouter, answerEverything, sendRefusal } from './below-router.ts'
 import { acceptJsonOnly, BODY_MAX_BYTES } from './body.ts'
 import type { Endpoint } from './endpoint.ts'
 import { CLIENT_LEFT, closeAfter, type Fail, openFail } from './failure.ts'
@@ -64,7 +64,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   const sockets = guardSockets(app.server, {
     limits: { ...SOCKETS, ...options.sockets },
     isTrusted: gate.isTrusted,
-    sendRefusal: (refusal, socket) => say(refusal, socket, options),
+    sendRefusal: (refusal, socket) => sendRefusal(refusal, socket, options),
   })
   decorateRequests(app)
   acceptJsonOnly(app)

@@ -45,7 +45,7 @@ type Options = {
 }
 
 export function guardSockets(server: Server, options: Options): Sockets {
-  const { limits, isTrusted, sendRefusal: say } = options
+  const { limits, isTrusted, sendRefusal } = options
   const counts = openCounts()
   const waiting = new WeakMap<Socket, number>()
   const newest = new WeakMap<Socket, IncomingMessage>()
@@ -61,7 +61,7 @@ export function guardSockets(server: Server, options: Options): Sockets {
     // Clients misinterpret a response that arrives before they have sent a request.
     socket.once('data', () => {
       clearTimeout(silent)
-      say(refusal, socket)
+      sendRefusal(refusal, socket)
     })
   }
 

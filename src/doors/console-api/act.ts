@@ -123,7 +123,7 @@ function underLine<Made>(
   {
     entry,
     form,
-    onDecided: tell,
+    onDecided,
   }: { entry: ActEntry; form: Omit<NewForm, 'object_id'> | undefined; onDecided(changed: boolean): void },
 ): Command<Made> {
   const { locks } = command
@@ -134,7 +134,7 @@ function underLine<Made>(
       const decision = command.decide(held)
       const { movements = [], writes = [] } = decision
       const changed = movements.length + writes.length > 0
-      tell(changed)
+      onDecided(changed)
       if (!changed) return decision
       const object_id = entry.object_id ?? movements[0]?.cause_id ?? null
       const line = noteHeld(held, pen, { ...entry, object_id })

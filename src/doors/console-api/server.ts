@@ -138,22 +138,22 @@ async function goneOf(
 }
 
 function send(
-  told: unknown,
+  result: unknown,
   { reply: { status, type } }: ConsoleEndpoint,
   exchange: Exchange,
   gone: AbortSignal,
 ): FastifyReply {
   const { reply } = exchange
   reply.code(status)
-  if (told instanceof TextStream) {
-    if (told.filename !== undefined)
-      reply.header('content-disposition', `attachment; filename="${told.filename}"`)
+  if (result instanceof TextStream) {
+    if (result.filename !== undefined)
+      reply.header('content-disposition', `attachment; filename="${result.filename}"`)
     return reply
       .type(`${type}; charset=utf-8`)
-      .send(Readable.from(type === 'text/csv' ? wholeOrCut(told.chunks, exchange, gone) : told.chunks))
+      .send(Readable.from(type === 'text/csv' ? wholeOrCut(result.chunks, exchange, gone) : result.chunks))
   }
   if (status === 204) return reply.send()
-  return reply.type('application/json; charset=utf-8').send(JSON.stringify(told))
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify(result))
 }
 
 /** A client that left while waiting gets no answer. A client that waits while the node stops retries on another node. */

@@ -107,7 +107,7 @@ export function missingEventCheck(options: {
   readonly fields: string
   readonly facts: string
 }): RangeCheck {
-  const { name, prefix, table, expected: told, fields, facts } = options
+  const { name, prefix, table, expected, fields, facts } = options
   return {
     name,
     walk: 'causes',
@@ -116,7 +116,7 @@ export function missingEventCheck(options: {
       within,
     ) => `SELECT coalesce(x.object_id, e.object_id) AS object_id, coalesce(x.partner_id, e.partner_id) AS partner_id,
         coalesce(x.sequence, e.sequence) AS sequence, x.type AS expected, e.type AS found, x.facts, e.facts AS told
-      FROM (${told(within)}) AS x
+      FROM (${expected(within)}) AS x
       FULL JOIN (
         SELECT v.object_id, v.sequence, v.type, v.partner_id, v.created_at, ${facts} AS facts
         FROM events v, json_to_record(CASE json_typeof(v.data) WHEN 'object' THEN v.data ELSE '{}' END) AS d (${fields})
